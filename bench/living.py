@@ -3,7 +3,7 @@
 Prints figures and verdicts; the exit status is 1 if one of our limits is missed.
 
 - **Runs**: an AppService created, two Pods ready, scaled to three, deleted; server, a cluster's own
-  controllers and the operator included, each run a world of its own. On one core.
+  controllers and the operator included, each run a cluster of its own. On one core.
 - **Growth**: so many Deployments of three Pods, from the first apply until nothing is left to do.
   Each in a process of its own; memory is the whole process.
 """
@@ -20,7 +20,7 @@ from statistics import median
 from opdemo.appservice import AppService, Spec, controller
 
 from steersman.kinds import apps_v1, core_v1, meta_v1, recipes
-from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.workloads import WorkloadSettings
 
 RUNS = 100
@@ -34,46 +34,46 @@ MOST_GROWTH = 1.25
 
 
 def app(size: int) -> AppService:
-    """The AppService of the story."""
+    """The AppService of the steps."""
     ports = (core_v1.ServicePort(port=80),)
     return AppService(
         metadata=meta_v1.ObjectMeta(name="web"), spec=Spec(image="nginx", size=size, ports=ports)
     )
 
 
-async def story(world: SimulatedWorld) -> None:
+async def steps(cluster: SimulatedCluster) -> None:
     """Created, ready, scaled, deleted."""
-    await world.install(AppService)
-    await world.run_operator(controller)
+    await cluster.install(AppService)
+    await cluster.run_operator(controller)
     for size in (2, 3):
-        await world.apply(app(size))
-        await world.settle()
-        phases = [pod.status and pod.status.phase for pod in await world.list(core_v1.Pod)]
+        await cluster.apply(app(size))
+        await cluster.settle()
+        phases = [pod.status and pod.status.phase for pod in await cluster.list(core_v1.Pod)]
         assert phases == ["Running"] * size, phases
-    await world.delete(AppService, "web")
-    await world.settle()
-    assert not await world.list(core_v1.Pod)
+    await cluster.delete(AppService, "web")
+    await cluster.settle()
+    assert not await cluster.list(core_v1.Pod)
 
 
-async def many(world: SimulatedWorld, number: int) -> None:
+async def many(cluster: SimulatedCluster, number: int) -> None:
     """So many Deployments, until all are available."""
     container = core_v1.Container(name="main", image="nginx")
     for each in range(number):
-        await world.apply(recipes.deployment(f"web-{each}", container, replicas=3))
-    await world.settle()
-    deployments = await world.list(apps_v1.Deployment)
+        await cluster.apply(recipes.deployment(f"web-{each}", container, replicas=3))
+    await cluster.settle()
+    deployments = await cluster.list(apps_v1.Deployment)
     available = [each.status and each.status.available_replicas for each in deployments]
     assert available == [3] * number, available
 
 
 def runs() -> bool:
     """Whether there are enough runs in a minute."""
-    simulate(story)
+    simulate(steps)
     rounds = []
     for number in range(ROUNDS):
         began = time.process_time()
         for seed in range(RUNS):
-            simulate(story, seed=number * RUNS + seed)
+            simulate(steps, seed=number * RUNS + seed)
         rounds.append((time.process_time() - began) / RUNS)
     each = median(rounds)
     a_minute = 60 / each
@@ -112,8 +112,8 @@ def verdict(holds: bool, what: str) -> bool:
 def measured(number: int) -> None:
     """One size, in this process: CPU and wall seconds, and MB."""
 
-    async def main(world: SimulatedWorld) -> None:
-        await many(world, number)
+    async def main(cluster: SimulatedCluster) -> None:
+        await many(cluster, number)
 
     settings = WorkloadSettings(nodes=number * 3 // 100 + 1)
     began, wall = time.process_time(), time.perf_counter()

@@ -12,7 +12,7 @@ from typing import Any
 from steersman.clock import SystemClock
 from steersman.kinds.generate import facts_of
 from steersman.openapi import DIRECTORY, Facts
-from steersman_cluster.testing import find_binaries, running_control_plane
+from steersman_cluster.testing import find_binaries, running_real_control_plane
 from steersman_cluster.testing.calls import Caller
 
 # api/v1, apis/apps/v1, apis/node.k8s.io/v1. Groups that somebody has defined come and go, and their
@@ -53,7 +53,10 @@ def _read(server: Caller, path: str, *, accept: str = "application/json") -> Any
 def main() -> None:
     """Write one file for each group and version, in place of those that are there."""
     binaries = find_binaries(environ=os.environ)
-    with running_control_plane(binaries, clock=SystemClock()) as plane, plane.caller() as server:
+    with (
+        running_real_control_plane(binaries, clock=SystemClock()) as plane,
+        plane.caller() as server,
+    ):
         directory = DIRECTORY.with_name(f"kubernetes-{version_of(server)}")
         facts = facts_from(server)
     directory.mkdir(parents=True, exist_ok=True)

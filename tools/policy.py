@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from steersman.clock import SystemClock
-from steersman_cluster.testing import find_binaries, running_control_plane
+from steersman_cluster.testing import find_binaries, running_real_control_plane
 from steersman_cluster.testing.calls import Caller
 
 POLICY = (
@@ -41,7 +41,10 @@ def policy_from(server: Caller) -> list[dict[str, Any]]:
 def main() -> None:
     """Write the file."""
     binaries = find_binaries(environ=os.environ)
-    with running_control_plane(binaries, clock=SystemClock()) as plane, plane.caller() as server:
+    with (
+        running_real_control_plane(binaries, clock=SystemClock()) as plane,
+        plane.caller() as server,
+    ):
         policy = policy_from(server)
     text = json.dumps(policy, separators=(",", ":"), sort_keys=True)
     POLICY.write_text(f"{text}\n", encoding="utf-8")

@@ -6,13 +6,13 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 
 RBAC = "rbac.authorization.k8s.io"
 BINDINGS = f"/apis/{RBAC}/v1/clusterrolebindings"
 
 
-def create(plane: ControlPlane, path: str, body: Mapping[str, Any]) -> Any:
+def create(plane: RealControlPlane, path: str, body: Mapping[str, Any]) -> Any:
     """What the server has made of ``body``, in the collection at ``path``."""
     with plane.caller() as api:
         answer = api.call("POST", path, body)
@@ -21,13 +21,13 @@ def create(plane: ControlPlane, path: str, body: Mapping[str, Any]) -> Any:
     return answer.json()
 
 
-def allow_everything(plane: ControlPlane, name: str, *, to: Mapping[str, str]) -> None:
+def allow_everything(plane: RealControlPlane, name: str, *, to: Mapping[str, str]) -> None:
     """Bind a subject to the role that may do everything; the binding has this name."""
     role = {"apiGroup": RBAC, "kind": "ClusterRole", "name": "cluster-admin"}
     create(plane, BINDINGS, {"metadata": {"name": name}, "roleRef": role, "subjects": [to]})
 
 
-def write_kubeconfig(plane: ControlPlane, file: Path, *, user: str, token: str) -> Path:
+def write_kubeconfig(plane: RealControlPlane, file: Path, *, user: str, token: str) -> Path:
     """A kubeconfig at ``file`` that knows nobody but ``user``."""
     config = json.loads(plane.kubeconfig.read_text())
     context = {"cluster": config["clusters"][0]["name"], "user": user}

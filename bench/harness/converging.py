@@ -21,7 +21,7 @@ from bench.harness.verifying import differences
 from bench.harness.witness import watching_changes
 from bench.harness.world import HOME, add_apps, serve_apps_with_status
 from steersman.clock import SystemClock
-from steersman_cluster.testing import ControlPlane, find_binaries, running_control_plane
+from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
 
 SERVICES = f"/api/v1/namespaces/{NAMESPACE}/services"
 
@@ -46,9 +46,9 @@ SHOWN = 5
 
 
 @contextmanager
-def cluster(*, controllers: bool) -> Iterator[ControlPlane]:
+def cluster(*, controllers: bool) -> Iterator[RealControlPlane]:
     """A control plane that serves AppServices, with or without those who see to Deployments."""
-    with running_control_plane(
+    with running_real_control_plane(
         find_binaries(environ=os.environ), clock=SystemClock(), api_server_flags=API_SERVER_FLAGS
     ) as plane:
         asyncio.run(serve_apps_with_status(plane.kubeconfig))
@@ -56,7 +56,7 @@ def cluster(*, controllers: bool) -> Iterator[ControlPlane]:
             yield plane
 
 
-def seeing_to_deployments(plane: ControlPlane) -> AbstractContextManager[None]:
+def seeing_to_deployments(plane: RealControlPlane) -> AbstractContextManager[None]:
     """While the block runs, Deployments have their ReplicaSets, and those their Pods."""
     return plane.running_controllers(*CONTROLLERS, flags=CONTROLLER_FLAGS)
 
@@ -81,7 +81,7 @@ def converging(command: Command, *, count: int) -> Turn:
     return turn
 
 
-def converged(plane: ControlPlane, operator: Operator, *, count: int) -> Cost:
+def converged(plane: RealControlPlane, operator: Operator, *, count: int) -> Cost:
     """Create the AppServices, and wait until the operator has seen to all of them."""
     operator.quiet(seconds=SYNC_SECONDS)
     start_seconds = operator.cpu_seconds()
@@ -110,7 +110,7 @@ def converged(plane: ControlPlane, operator: Operator, *, count: int) -> Cost:
 
 
 def settled(
-    plane: ControlPlane,
+    plane: RealControlPlane,
     operator: Operator,
     count: int,
     *,
@@ -156,7 +156,7 @@ def used_once_right(
 
 
 def confirm(
-    plane: ControlPlane,
+    plane: RealControlPlane,
     operator: Operator,
     count: int,
     *,
@@ -173,7 +173,7 @@ def confirm(
 
 
 def unlike(
-    plane: ControlPlane, count: int, *, or_more: bool = False, has_pods: bool = True
+    plane: RealControlPlane, count: int, *, or_more: bool = False, has_pods: bool = True
 ) -> Iterator[str]:
     """Where the world is not what ``count`` AppServices ask for, as ``differences`` has it."""
     services = {name: each for name, each in _by_name(plane, SERVICES).items() if _is_owned(each)}
@@ -192,7 +192,7 @@ def _is_owned(service: Mapping[str, Any]) -> bool:
     return "ownerReferences" in service["metadata"]
 
 
-def _by_name(plane: ControlPlane, path: str) -> Mapping[str, Any]:
+def _by_name(plane: RealControlPlane, path: str) -> Mapping[str, Any]:
     with plane.caller() as api:
         listing = api.call("GET", path).json()
     # Kind and version are told once for all of them.

@@ -20,7 +20,7 @@ from bench.harness.rounds import Cost, Turn
 from bench.harness.spans import Write, between, followed, notes_in, shares, started, writes_in
 from bench.harness.task import DEPLOYMENTS
 from bench.harness.world import add_apps
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 
 POLL_SECONDS = 0.5
 
@@ -148,7 +148,7 @@ def _all_of(
 
 
 @contextmanager
-def _settled(command: Command, plane: ControlPlane, *, count: int) -> Iterator[Operator]:
+def _settled(command: Command, plane: RealControlPlane, *, count: int) -> Iterator[Operator]:
     """An operator that has nothing to do, with ``count`` AppServices."""
     with operating(command, kubeconfig=plane.kubeconfig) as operator:
         operator.quiet(seconds=SYNC_SECONDS)
@@ -158,7 +158,7 @@ def _settled(command: Command, plane: ControlPlane, *, count: int) -> Iterator[O
 
 
 def _paced(
-    plane: ControlPlane, operator: Operator, *, count: int, paces: Sequence[Pace]
+    plane: RealControlPlane, operator: Operator, *, count: int, paces: Sequence[Pace]
 ) -> Iterator[tuple[Pace, Sequence[Write], Mapping[str, float]]]:
     """Make changes at each pace; what was written, and what it cost once all are seen to."""
     firsts = accumulate((pace.changes for pace in paces), initial=0)

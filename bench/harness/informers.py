@@ -37,7 +37,7 @@ from bench.harness.rounds import Cost, Turn, staying
 from bench.harness.task import APPS
 from bench.harness.world import add_others, apps_held, fill
 from steersman.clock import SystemClock
-from steersman_cluster.testing import ControlPlane, find_binaries, running_control_plane
+from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
 
 PEER = GoProgram(
     name="informer",
@@ -109,9 +109,11 @@ def _python(name: str, *arguments: str) -> Sequence[str]:
 @contextmanager
 def filled_cluster(
     *, apps: int, others: int = 0, is_distinct: bool = False
-) -> Iterator[ControlPlane]:
+) -> Iterator[RealControlPlane]:
     """A control plane with so many AppServices and others; kube-controller-manager is running."""
-    with running_control_plane(find_binaries(environ=os.environ), clock=SystemClock()) as plane:
+    with running_real_control_plane(
+        find_binaries(environ=os.environ), clock=SystemClock()
+    ) as plane:
         asyncio.run(fill(plane.kubeconfig, apps=apps, is_distinct=is_distinct))
         if others:
             asyncio.run(add_others(plane.kubeconfig, others))
@@ -119,7 +121,7 @@ def filled_cluster(
             yield plane
 
 
-def syncing(start: Start, plane: ControlPlane, *, count: int) -> Turn:
+def syncing(start: Start, plane: RealControlPlane, *, count: int) -> Turn:
     """From the start of a process to ``count`` objects in its cache, and through its handler.
 
     ``server_cpu`` is what kube-apiserver used meanwhile. ``resident`` is what it held then, and
@@ -139,7 +141,7 @@ def syncing(start: Start, plane: ControlPlane, *, count: int) -> Turn:
     return _swept(plane, turn)
 
 
-def listing(plane: ControlPlane, *, count: int) -> Turn:
+def listing(plane: RealControlPlane, *, count: int) -> Turn:
     """From one request for ``count`` objects to the last byte of its answer.
 
     So long has anyone who lists to wait, with a connection that is open and nothing else to do. It
@@ -173,7 +175,7 @@ def later_seconds(count: int) -> float:
     return COLLECT_SECONDS + GIVE_BACK_SECONDS + count / GIVE_BACK_OBJECTS
 
 
-def _swept(plane: ControlPlane, turn: Turn) -> Turn:
+def _swept(plane: RealControlPlane, turn: Turn) -> Turn:
     """The same, once the server has collected its garbage and rests.
 
     It collects when it has allocated as much as it holds, and a collection is more work than a
@@ -192,7 +194,7 @@ def _swept(plane: ControlPlane, turn: Turn) -> Turn:
     return swept
 
 
-def _rest(plane: ControlPlane) -> None:
+def _rest(plane: RealControlPlane) -> None:
     """Wait until the server has nothing left to do of what came before."""
     began_at = at = time.monotonic()
     before_seconds = server_cpu_seconds(plane)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bench.harness.children import at_most, child, output_of
 from bench.harness.kernel import cpu_in
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 
 WRITER = "bench.harness.changing"
 WATCHER = "bench.harness.watching"
@@ -49,7 +49,7 @@ def watching(kubeconfig: Path, path: str, *, into: Path) -> Iterator[None]:
             raise AssertionError(f"who watched {path} has ended")
 
 
-def server_cpu_seconds(plane: ControlPlane) -> float:
+def server_cpu_seconds(plane: RealControlPlane) -> float:
     """What kube-apiserver has used so far."""
     return cpu_in(Path(f"/proc/{plane.api_server.pid}/stat").read_text())
 

@@ -33,7 +33,7 @@ from bench.harness.writers import (
 from bench.peers.clients.steersman_client import connected
 from steersman.clock import SystemClock
 from steersman.kinds import Unstructured
-from steersman_cluster.testing import ControlPlane, find_binaries, running_control_plane
+from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
 
 FIRST, SECOND = "replica-1", "replica-2"
 
@@ -176,8 +176,8 @@ def _stage(replicated: Replicated) -> Iterator[Stage]:
 
 
 @contextmanager
-def _audited(directory: Path) -> Iterator[ControlPlane]:
-    with running_control_plane(
+def _audited(directory: Path) -> Iterator[RealControlPlane]:
+    with running_real_control_plane(
         find_binaries(environ=os.environ),
         clock=SystemClock(),
         api_server_flags={**API_SERVER_FLAGS, **audit_flags(directory)},

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.harness.accounts import RBAC, allow_everything, create, write_kubeconfig
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 
 # The user of the kubeconfig that may do nothing by itself.
 USER = "limited"
@@ -77,13 +77,13 @@ def counted(metrics: str) -> Mapping[str, float]:
     return counts
 
 
-def asked(plane: ControlPlane) -> Mapping[str, float]:
+def asked(plane: RealControlPlane) -> Mapping[str, float]:
     """The same, at this moment; work for the server, and none of it counts as the operator's."""
     with plane.caller() as api:
         return counted(api.call("GET", "/metrics", accept="text/plain").body.decode())
 
 
-def refused(plane: ControlPlane) -> float:
+def refused(plane: RealControlPlane) -> float:
     """How many writes of what operators write have not been done so far."""
     with plane.caller() as api:
         return refused_in(api.call("GET", "/metrics", accept="text/plain").body.decode())
@@ -108,7 +108,7 @@ def since(before: Mapping[str, float], after: Mapping[str, float]) -> Mapping[st
     return {name: after[name] - before[name] for name in after}
 
 
-def operator_account(plane: ControlPlane) -> Path:
+def operator_account(plane: RealControlPlane) -> Path:
     """A kubeconfig for the operator alone, who may do everything and whose requests are counted."""
     allow_everything(plane, "operator", to={"apiGroup": RBAC, "kind": "User", "name": USER})
     for each in flow_schemas():
@@ -122,7 +122,7 @@ def operator_account(plane: ControlPlane) -> Path:
     )
 
 
-def _wait_until_counted(plane: ControlPlane) -> None:
+def _wait_until_counted(plane: RealControlPlane) -> None:
     """The server takes a moment to heed new FlowSchemas: ask until both kinds of them count."""
     deadline_at = time.monotonic() + PATIENCE_SECONDS
     while not all(asked(plane)[name] for name in ("reads", "discovery")):

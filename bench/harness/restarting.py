@@ -41,7 +41,7 @@ from bench.harness.spans import (
 )
 from bench.harness.task import DEPLOYMENTS
 from bench.harness.world import HOME, add_apps, app_name
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 
 NEW_A_SECOND = 20.0
 
@@ -76,7 +76,7 @@ class Restarted:
     def __init__(
         self,
         noting: Noting,
-        plane: ControlPlane,
+        plane: RealControlPlane,
         stack: ExitStack,
         *,
         count: int,
@@ -219,7 +219,7 @@ def _since_due(writes: Sequence[Write], until: Sequence[float | None]) -> Sequen
 
 def restarting(
     noting: Noting,
-    plane: ControlPlane,
+    plane: RealControlPlane,
     number: signal.Signals,
     *,
     count: int,

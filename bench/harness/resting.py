@@ -26,7 +26,7 @@ from bench.harness.requests import asked, operator_account, since
 from bench.harness.rounds import Cost, Progress, sparing
 from bench.harness.spans import whole_lines
 from bench.harness.world import app_name
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 
 # What ends by itself some time after the last event, as kopf's workers do, has ended by then.
 WINDING_DOWN_SECONDS = 10.0
@@ -37,7 +37,7 @@ class Place:
     """Where one operator works: with whose credentials, on which control plane."""
 
     command: Command
-    plane: ControlPlane
+    plane: RealControlPlane
     kubeconfig: Path
 
 

@@ -17,7 +17,7 @@ from bench.harness.load import Destination
 from bench.harness.rounds import Cost
 from steersman.clock import SystemClock
 from steersman_cluster.errors import ControlPlaneError
-from steersman_cluster.testing import find_binaries, running_control_plane
+from steersman_cluster.testing import find_binaries, running_real_control_plane
 
 # How often a server that was started is asked whether it answers.
 POLL_SECONDS = 0.005
@@ -47,7 +47,9 @@ class Running:
 def real() -> Iterator[Running]:
     """etcd and kube-apiserver."""
     started_at = time.perf_counter()
-    with running_control_plane(find_binaries(environ=os.environ), clock=SystemClock()) as plane:
+    with running_real_control_plane(
+        find_binaries(environ=os.environ), clock=SystemClock()
+    ) as plane:
         start_seconds = time.perf_counter() - started_at
         pids = tuple(pid for pid in (plane.etcd.pid, plane.api_server.pid) if pid is not None)
         yield Running(kubeconfig=plane.kubeconfig, pids=pids, start_seconds=start_seconds)

@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.harness.accounts import allow_everything, create, write_kubeconfig
 from bench.harness.spans import whole_lines
 from bench.harness.task import GROUP, NAMESPACE, PLURAL
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 
 ACCOUNTS = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts"
 PREFIX = f"system:serviceaccount:{NAMESPACE}:"
@@ -115,7 +115,7 @@ def between_others(former: str, successor: str, writes: Sequence[Written]) -> in
     )
 
 
-def account(plane: ControlPlane, name: str) -> Path:
+def account(plane: RealControlPlane, name: str) -> Path:
     """A kubeconfig for the user ``name``, who may do everything, in a directory of its own."""
     create(plane, ACCOUNTS, {"metadata": {"name": name}})
     subject = {"kind": "ServiceAccount", "namespace": NAMESPACE, "name": name}

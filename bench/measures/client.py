@@ -15,7 +15,7 @@ from bench.harness.rounds import Cost, above, compared, contending, in_rounds, p
 from bench.harness.task import IN_FLIGHT, PAGE_SIZE
 from bench.harness.world import fill
 from steersman.clock import SystemClock
-from steersman_cluster.testing import find_binaries, running_control_plane
+from steersman_cluster.testing import find_binaries, running_real_control_plane
 
 TITLE = "The client: imports, lists and single requests"
 
@@ -98,7 +98,9 @@ def sections(effort: Effort) -> Iterator[Section]:
     """Imports, which need nobody; then lists and requests, which need a server."""
     scale = FULL if effort.is_full else QUICK
     yield imports(effort)
-    with running_control_plane(find_binaries(environ=os.environ), clock=SystemClock()) as plane:
+    with running_real_control_plane(
+        find_binaries(environ=os.environ), clock=SystemClock()
+    ) as plane:
         effort.progress(f"creating {scale.apps:,} AppServices")
         asyncio.run(fill(plane.kubeconfig, apps=scale.apps))
         yield listing(effort, scale, plane.kubeconfig)

@@ -35,7 +35,7 @@ from bench.harness.rounds import (
     in_rounds,
 )
 from bench.harness.world import add_apps
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 
 TITLE = "Cold sync"
 
@@ -224,7 +224,7 @@ def _others(effort: Effort) -> int:
 
 def _synced(
     known: Mapping[str, Start],
-    plane: ControlPlane,
+    plane: RealControlPlane,
     step: Step,
     effort: Effort,
     *,

@@ -5,7 +5,7 @@ from opdemo.appservice import AppService, Spec
 import steersman as sm
 from docs.code.appservice_plain import controller
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 
 APP = AppService(
     metadata=meta_v1.ObjectMeta(name="web"),
@@ -13,12 +13,12 @@ APP = AppService(
 )
 
 
-async def at_work(cluster: World) -> None:
+async def at_work(cluster: Cluster) -> None:
     await cluster.install(AppService)
     await cluster.run_operator(controller)
 
 
-async def test_an_app_service_gets_a_deployment_and_a_service(cluster: World) -> None:
+async def test_an_app_service_gets_a_deployment_and_a_service(cluster: Cluster) -> None:
     await at_work(cluster)
 
     await cluster.apply(APP)
@@ -31,7 +31,7 @@ async def test_an_app_service_gets_a_deployment_and_a_service(cluster: World) ->
         assert [each.kind for each in owners] == ["AppService"]
 
 
-async def test_a_child_that_is_deleted_comes_back(cluster: World) -> None:
+async def test_a_child_that_is_deleted_comes_back(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(APP)
     await cluster.settle()

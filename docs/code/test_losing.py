@@ -7,7 +7,7 @@ import pytest
 import steersman as sm
 from steersman.kinds import core_v1, meta_v1
 from steersman_cluster.errors import DidNotSurvive
-from steersman_cluster.simulation import Scenario, World, survives_crashes
+from steersman_cluster.simulation import Cluster, Scenario, survives_crashes
 
 KEPT = Path(__file__).with_name("losing.txt")
 
@@ -37,14 +37,14 @@ async def reconcile(errand: Errand, ctx: sm.Context) -> sm.Outcome:
 controller = sm.Controller(Errand, reconcile=reconcile, owns=(core_v1.Pod,))
 
 
-async def an_errand(cluster: World) -> None:
+async def an_errand(cluster: Cluster) -> None:
     metadata = meta_v1.ObjectMeta(name="shop")
     await cluster.apply(Errand(metadata=metadata, spec=Spec(image="busybox")))
     await cluster.settle()
 
 
 async def test_a_pod_whose_name_nobody_could_write_down_is_made_once_more() -> None:
-    scenario = Scenario(operator=lambda: [controller], kinds=[Errand], story=an_errand)
+    scenario = Scenario(operator=lambda: [controller], kinds=[Errand], steps=an_errand)
 
     with pytest.raises(DidNotSurvive) as caught:
         await survives_crashes(scenario)

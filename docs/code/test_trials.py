@@ -8,8 +8,8 @@ from steersman.client import MergePatch
 from steersman.errors import Invalid
 from steersman.kinds import apps_v1, core_v1, meta_v1
 from steersman_cluster.simulation import (
+    Cluster,
     Scenario,
-    World,
     survives_concurrent_writes,
     survives_crashes,
     survives_cut_watches,
@@ -25,7 +25,7 @@ def trial(*, minutes: int = 60) -> Trial:
     )
 
 
-async def test_a_trial_runs(cluster: World) -> None:
+async def test_a_trial_runs(cluster: Cluster) -> None:
     await cluster.install(Trial)
     await cluster.run_operator(controller)
 
@@ -37,7 +37,7 @@ async def test_a_trial_runs(cluster: World) -> None:
 
 
 @pytest.mark.embedded_only(reason="an hour passes")
-async def test_it_ends_when_its_time_is_up(cluster: World) -> None:
+async def test_it_ends_when_its_time_is_up(cluster: Cluster) -> None:
     await cluster.install(Trial)
     await cluster.run_operator(controller)
     await cluster.apply(trial(minutes=60))
@@ -52,7 +52,7 @@ async def test_it_ends_when_its_time_is_up(cluster: World) -> None:
     assert (len(before), len(after)) == (1, 0)
 
 
-async def test_it_is_not_ready_while_its_pods_are_not(cluster: World) -> None:
+async def test_it_is_not_ready_while_its_pods_are_not(cluster: Cluster) -> None:
     await cluster.install(Trial)
     await cluster.run_operator(controller)
     await cluster.apply(trial())
@@ -66,14 +66,14 @@ async def test_it_is_not_ready_while_its_pods_are_not(cluster: World) -> None:
     assert not sm.is_ready(await cluster.get(Trial, "demo"))
 
 
-async def test_one_without_time_is_refused(cluster: World) -> None:
+async def test_one_without_time_is_refused(cluster: Cluster) -> None:
     await cluster.install(Trial)
 
     with pytest.raises(Invalid, match="minutes"):
         await cluster.apply(trial(minutes=0))
 
 
-async def test_an_operator_that_was_killed_goes_on_where_it_was(cluster: World) -> None:
+async def test_an_operator_that_was_killed_goes_on_where_it_was(cluster: Cluster) -> None:
     await cluster.install(Trial)
     operator = await cluster.run_operator(controller)
     await cluster.apply(trial())
@@ -85,7 +85,7 @@ async def test_an_operator_that_was_killed_goes_on_where_it_was(cluster: World) 
     assert sm.is_ready(await cluster.get(Trial, "demo"))
 
 
-async def test_it_writes_nothing_when_nothing_has_changed(cluster: World) -> None:
+async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> None:
     await cluster.install(Trial)
     await cluster.run_operator(controller)
 
@@ -94,7 +94,7 @@ async def test_it_writes_nothing_when_nothing_has_changed(cluster: World) -> Non
     await cluster.assert_second_pass_writes_nothing()
 
 
-async def a_whole_trial(cluster: World) -> None:
+async def a_whole_trial(cluster: Cluster) -> None:
     """What users do, from the first minute to the last."""
     await cluster.apply(trial(minutes=5))
     await cluster.settle()
@@ -102,7 +102,7 @@ async def a_whole_trial(cluster: World) -> None:
     await cluster.settle()
 
 
-SCENARIO = Scenario(operator=lambda: [controller], kinds=[Trial], story=a_whole_trial)
+SCENARIO = Scenario(operator=lambda: [controller], kinds=[Trial], steps=a_whole_trial)
 
 
 async def test_it_comes_to_the_same_wherever_it_crashes() -> None:
@@ -123,7 +123,7 @@ class TestWithThreeNodes:
     def cluster_settings(self) -> WorkloadSettings:
         return WorkloadSettings(nodes=3)
 
-    async def test_there_are_three(self, cluster: World) -> None:
+    async def test_there_are_three(self, cluster: Cluster) -> None:
         assert len(await cluster.list(core_v1.Node)) == 3
 
 
@@ -132,7 +132,7 @@ class TestWithoutScheduler:
     def cluster_settings(self) -> WorkloadSettings:
         return WorkloadSettings(nodes=3).without("scheduler")
 
-    async def test_a_pod_waits_for_a_scheduler_of_its_own(self, cluster: World) -> None:
+    async def test_a_pod_waits_for_a_scheduler_of_its_own(self, cluster: Cluster) -> None:
         container = core_v1.Container(name="app", image="app:1")
         await cluster.create(
             core_v1.Pod(

@@ -12,7 +12,7 @@ OTHER = AppService(
 )
 
 
-async def story(stage: Stage) -> None:
+async def steps(stage: Stage) -> None:
     """An AppService, and another that wants what it has."""
     await stage.step("somebody applies example-app, whose Deployment is called example-nginx")
     await stage.apply("samples/appservice.yaml")
@@ -57,5 +57,5 @@ demo = Demo(
     title="A Deployment under a name of one's choice, corrected when it drifts",
     manager=manager,
     kinds=(AppService,),
-    story=story,
+    steps=steps,
 )

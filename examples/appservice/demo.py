@@ -24,7 +24,7 @@ def refusal(app: App) -> str:
     return ""
 
 
-async def story(stage: Stage) -> None:
+async def steps(stage: Stage) -> None:
     """From the first app to the last."""
     await stage.step(f"apply samples/appservice.yaml: {NAME}, two of nginx:1.7.9, on port 30002")
     await stage.apply("samples/appservice.yaml")
@@ -60,5 +60,5 @@ demo = Demo(
     title="An image kept running, and reachable on a port of every node",
     manager=manager,
     kinds=(AppService, WebService),
-    story=story,
+    steps=steps,
 )

@@ -12,7 +12,7 @@ async def watching(services: Services) -> None:
     await watch_pods(services.client, observe=services.observe)
 
 
-async def story(stage: Stage) -> None:
+async def steps(stage: Stage) -> None:
     """A Pod comes, changes and goes."""
     await stage.step("the worker starts, and looks for a Pod that it knew in its last life")
     await stage.until_said("Pod default/mypod does not exist anymore")
@@ -40,5 +40,5 @@ demo = Demo(
     title="The work queue example: what happens to Pods, printed by a worker",
     manager=Manager(runnables=[Runnable(watching)]),
     kinds=(core_v1.Pod,),
-    story=story,
+    steps=steps,
 )

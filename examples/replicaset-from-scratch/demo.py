@@ -7,7 +7,7 @@ from steersman_cluster.demos import Demo, Stage
 from replicaset.replicaset import PodSet, manager
 
 
-async def story(stage: Stage) -> None:
+async def steps(stage: Stage) -> None:
     """A PodSet, from its first Pod to its last."""
     await stage.step("somebody wants two Pods: none is observed, so two are created")
     await stage.apply("samples/podset.yaml")
@@ -50,5 +50,5 @@ demo = Demo(
     title="A ReplicaSet from scratch: observe two, want three, create one",
     manager=manager,
     kinds=(PodSet,),
-    story=story,
+    steps=steps,
 )

@@ -14,7 +14,7 @@ ROBOT_TWO = Robot(
 )
 
 
-async def story(stage: Stage) -> None:
+async def steps(stage: Stage) -> None:
     """The life of two Robots."""
     await stage.step("somebody applies robot-one, a Robot of two replicas")
     await stage.apply("artifacts/examples/robotone.yaml")
@@ -62,5 +62,5 @@ demo = Demo(
     manager=Manager(runnables=[operator]),
     kinds=(Robot,),
     below=(apps_v1.Deployment,),
-    story=story,
+    steps=steps,
 )

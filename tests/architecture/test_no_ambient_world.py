@@ -16,12 +16,12 @@ ALLOWED_LOOP_USES = {
     # A TaskGroup that ends accepts no task: a new one would be cancelled before it begins.
     "steersman/cache/background.py": {"the loop's create_task"},
     "steersman_cluster/simulation/clock.py": {"asyncio.sleep", "the loop's call_later"},
-    "steersman_cluster/simulation/simulated.py": {"the loop's create_task"},
+    "steersman_cluster/simulation/simulated_cluster.py": {"the loop's create_task"},
     "steersman_cluster/simulation/scenario_run.py": {
         "the loop's call_later",
         "the loop's create_task",
     },
-    "steersman_cluster/testing/stages.py": {"the loop's create_task"},
+    "steersman_cluster/testing/cluster_runner.py": {"the loop's create_task"},
     # In a TaskGroup, an error of one connection would end all others.
     "steersman/wire/listener.py": {"the loop's create_task"},
 }

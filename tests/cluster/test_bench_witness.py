@@ -4,7 +4,7 @@ from itertools import count
 
 from bench.harness.witness import watching_changes
 from steersman.clock import SystemClock
-from steersman_cluster.testing import running_embedded_cluster
+from steersman_cluster.testing import running_embedded_control_plane
 
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 
@@ -12,7 +12,7 @@ CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 def test_a_witness_goes_on_after_the_server_has_ended_its_watch() -> None:
     clock = SystemClock()
     with (
-        running_embedded_cluster(clock=clock) as cluster,
+        running_embedded_control_plane(clock=clock) as cluster,
         watching_changes(cluster.kubeconfig, CONFIG_MAPS, watch_seconds=1) as witness,
         cluster.caller() as api,
     ):

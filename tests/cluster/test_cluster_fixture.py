@@ -12,7 +12,7 @@ from opdemo.appservice import AppService, Spec
 import steersman as sm
 from steersman.errors import NotFound
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 
 
 def app(*, size: int) -> AppService:
@@ -24,18 +24,18 @@ def app(*, size: int) -> AppService:
 
 
 @pytest.fixture
-async def served(cluster: World) -> None:
+async def served(cluster: Cluster) -> None:
     """The cluster knows AppServices."""
     await cluster.install(AppService)
 
 
 @pytest.fixture
-async def operator(cluster: World, served: None) -> Any:
+async def operator(cluster: Cluster, served: None) -> Any:
     """The operator of AppServices, at work."""
     return await cluster.run_operator(appservice.controller)
 
 
-async def test_an_app_is_ready_once_its_pods_are(cluster: World, operator: Any) -> None:
+async def test_an_app_is_ready_once_its_pods_are(cluster: Cluster, operator: Any) -> None:
     await cluster.apply(app(size=2))
     await cluster.settle()
 
@@ -47,7 +47,7 @@ async def test_an_app_is_ready_once_its_pods_are(cluster: World, operator: Any) 
 
 
 async def test_what_a_killed_operator_left_undone_is_done_by_the_next(
-    cluster: World, operator: Any
+    cluster: Cluster, operator: Any
 ) -> None:
     await cluster.apply(app(size=2))
     await cluster.settle()
@@ -67,7 +67,7 @@ async def test_what_a_killed_operator_left_undone_is_done_by_the_next(
 
 
 async def test_an_operator_that_was_stopped_writes_nothing_any_more(
-    cluster: World, operator: Any
+    cluster: Cluster, operator: Any
 ) -> None:
     await cluster.apply(app(size=1))
     await cluster.settle()
@@ -80,7 +80,7 @@ async def test_an_operator_that_was_stopped_writes_nothing_any_more(
     assert cluster.writes_since(before) == []
 
 
-async def test_a_second_pass_writes_nothing(cluster: World, operator: Any) -> None:
+async def test_a_second_pass_writes_nothing(cluster: Cluster, operator: Any) -> None:
     await cluster.apply(app(size=1))
     await cluster.settle()
     assert [each.method for each in cluster.writes_since(0)][:2] == ["PATCH", "PATCH"]
@@ -88,7 +88,7 @@ async def test_a_second_pass_writes_nothing(cluster: World, operator: Any) -> No
     await cluster.assert_second_pass_writes_nothing()
 
 
-async def test_what_an_app_owns_goes_with_it(cluster: World, operator: Any) -> None:
+async def test_what_an_app_owns_goes_with_it(cluster: Cluster, operator: Any) -> None:
     await cluster.apply(app(size=1))
     await cluster.settle()
 
@@ -101,7 +101,7 @@ async def test_what_an_app_owns_goes_with_it(cluster: World, operator: Any) -> N
 
 
 @pytest.mark.embedded_only(reason="it waits for an hour")
-async def test_an_hour_takes_no_time(cluster: World) -> None:
+async def test_an_hour_takes_no_time(cluster: Cluster) -> None:
     before = cluster.clock.now()
 
     await cluster.advance(3600)

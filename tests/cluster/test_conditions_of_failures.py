@@ -14,7 +14,7 @@ from steersman.errors import Invalid, Permanent, Unreachable
 from steersman.kinds import Condition, Unstructured, events_v1, meta_v1
 from steersman.kinds.apiextensions_v1 import CustomResourceSubresources
 from steersman.observe import ReconcileFinished
-from steersman_cluster.simulation import Scenario, World, survives_crashes
+from steersman_cluster.simulation import Cluster, Scenario, survives_crashes
 from tests.cluster.informing import HERE, Scene
 from tests.cluster.operators import Operator, operating
 from tests.real.definitions import (
@@ -57,7 +57,7 @@ async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
 CONTROLLER = sm.Controller(Widget, reconcile=reconcile, when=changed.generation, condition="Ready")
 
 
-async def at_work(cluster: World, controller: sm.Controller[Widget] = CONTROLLER) -> None:
+async def at_work(cluster: Cluster, controller: sm.Controller[Widget] = CONTROLLER) -> None:
     await cluster.install(Widget)
     await cluster.run_operator(controller)
 
@@ -71,7 +71,7 @@ def told(obj: Widget) -> list[tuple[str, str, str | None]]:
     return [(each.type, each.status, each.reason) for each in conditions]
 
 
-async def until_told(cluster: World, *reasons: str) -> Widget:
+async def until_told(cluster: Cluster, *reasons: str) -> Widget:
     return await wait_for(
         cluster.client,
         Widget,
@@ -82,7 +82,7 @@ async def until_told(cluster: World, *reasons: str) -> Widget:
     )
 
 
-async def test_an_object_whose_reconcile_fails_says_why_in_its_condition(cluster: World) -> None:
+async def test_an_object_whose_reconcile_fails_says_why_in_its_condition(cluster: Cluster) -> None:
     await at_work(cluster)
 
     await cluster.apply(widget(size=30))
@@ -99,7 +99,7 @@ async def test_an_object_whose_reconcile_fails_says_why_in_its_condition(cluster
     assert condition.last_transition_time is not None
 
 
-async def test_a_condition_is_true_again_once_the_reconcile_succeeds(cluster: World) -> None:
+async def test_a_condition_is_true_again_once_the_reconcile_succeeds(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(widget(size=11))
     await until_told(cluster, "ReconcileFailed")
@@ -110,7 +110,7 @@ async def test_a_condition_is_true_again_once_the_reconcile_succeeds(cluster: Wo
     assert told(await cluster.get(Widget, "one")) == [("Ready", "True", "Fits")]
 
 
-async def test_the_rest_of_the_status_stays_while_a_reconcile_fails(cluster: World) -> None:
+async def test_the_rest_of_the_status_stays_while_a_reconcile_fails(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(widget(size=3))
     await cluster.settle()
@@ -123,7 +123,7 @@ async def test_the_rest_of_the_status_stays_while_a_reconcile_fails(cluster: Wor
     assert one.status.ready == 3
 
 
-async def test_what_a_stranger_said_in_the_status_stays_with_the_stranger(cluster: World) -> None:
+async def test_what_a_stranger_said_in_the_status_stays_with_the_stranger(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(widget(size=3))
     await cluster.settle()
@@ -190,7 +190,7 @@ async def test_what_is_permanent_is_said_once_the_server_is_there_again(scene: S
     assert told(one) == [("Ready", "False", "Permanent")]
 
 
-async def test_a_server_that_is_away_is_no_fault_of_the_object(cluster: World) -> None:
+async def test_a_server_that_is_away_is_no_fault_of_the_object(cluster: Cluster) -> None:
     async def fail_once(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         if not ctx.failures:
             raise Unreachable("nobody is there")
@@ -204,7 +204,7 @@ async def test_a_server_that_is_away_is_no_fault_of_the_object(cluster: World) -
     assert told(await cluster.get(Widget, "one")) == []
 
 
-async def test_objects_without_a_class_have_their_conditions_too(cluster: World) -> None:
+async def test_objects_without_a_class_have_their_conditions_too(cluster: Cluster) -> None:
     async def fail(obj: sm.Unstructured, ctx: sm.Context) -> sm.Outcome:
         raise Permanent("never")
 
@@ -256,7 +256,7 @@ async def test_what_a_reconcile_makes_of_its_end_is_nothing_about_its_object(sce
     assert told(await scene.server.get(Widget, looks[0], namespace=HERE)) == []
 
 
-async def ups_and_downs(cluster: World) -> None:
+async def ups_and_downs(cluster: Cluster) -> None:
     for size in (30, 3, 40):
         await cluster.apply(widget(size=size))
         await cluster.settle()
@@ -265,5 +265,5 @@ async def ups_and_downs(cluster: World) -> None:
 @pytest.mark.timeout(60)
 async def test_why_is_said_wherever_the_operator_crashes() -> None:
     await survives_crashes(
-        Scenario(operator=lambda: [CONTROLLER], kinds=[Widget], story=ups_and_downs)
+        Scenario(operator=lambda: [CONTROLLER], kinds=[Widget], steps=ups_and_downs)
     )

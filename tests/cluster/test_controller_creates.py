@@ -7,7 +7,7 @@ from steersman.client import MergePatch
 from steersman.controller import controller_of
 from steersman.errors import AlreadyExists, BadController, UndeclaredWrite
 from steersman.kinds import core_v1, meta_v1
-from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.workloads import WorkloadSettings
 from tests.simulation.test_worlds import Note, note
 
@@ -28,14 +28,14 @@ CONTROLLER = sm.Controller(Note, reconcile=reconcile, owns=(ConfigMap,))
 
 
 def test_what_was_created_is_counted_at_once() -> None:
-    async def main(world: SimulatedWorld) -> list[ConfigMap]:
-        await world.install(Note)
-        await world.run_operator(CONTROLLER)
-        await world.apply(note(copies=3))
-        await world.settle()
-        await world.apply(note(copies=5))
-        await world.settle()
-        return await world.list(ConfigMap)
+    async def main(cluster: SimulatedCluster) -> list[ConfigMap]:
+        await cluster.install(Note)
+        await cluster.run_operator(CONTROLLER)
+        await cluster.apply(note(copies=3))
+        await cluster.settle()
+        await cluster.apply(note(copies=5))
+        await cluster.settle()
+        return await cluster.list(ConfigMap)
 
     found = simulate(main, settings=BARE)
 
@@ -46,7 +46,7 @@ def test_what_was_created_is_counted_at_once() -> None:
 
 
 def test_what_is_there_already_is_refused() -> None:
-    async def main(world: SimulatedWorld) -> list[Exception]:
+    async def main(cluster: SimulatedCluster) -> list[Exception]:
         seen: list[Exception] = []
 
         async def make_twice(a_note: Note, ctx: sm.Context) -> sm.Outcome:
@@ -60,17 +60,17 @@ def test_what_is_there_already_is_refused() -> None:
                 seen.append(error)
             return sm.Done()
 
-        await world.install(Note)
-        await world.run_operator(sm.Controller(Note, reconcile=make_twice, owns=(ConfigMap,)))
-        await world.apply(note())
-        await world.settle()
+        await cluster.install(Note)
+        await cluster.run_operator(sm.Controller(Note, reconcile=make_twice, owns=(ConfigMap,)))
+        await cluster.apply(note())
+        await cluster.settle()
         return seen
 
     assert len(simulate(main, settings=BARE)) == 1
 
 
 def test_a_kind_that_was_not_declared_is_not_created() -> None:
-    async def main(world: SimulatedWorld) -> list[Exception]:
+    async def main(cluster: SimulatedCluster) -> list[Exception]:
         seen: list[Exception] = []
 
         async def make_a_secret(a_note: Note, ctx: sm.Context) -> sm.Outcome:
@@ -81,17 +81,17 @@ def test_a_kind_that_was_not_declared_is_not_created() -> None:
                     seen.append(error)
             return sm.Done()
 
-        await world.install(Note)
-        await world.run_operator(sm.Controller(Note, reconcile=make_a_secret))
-        await world.apply(note())
-        await world.settle()
+        await cluster.install(Note)
+        await cluster.run_operator(sm.Controller(Note, reconcile=make_a_secret))
+        await cluster.apply(note())
+        await cluster.settle()
         return seen
 
     assert len(simulate(main, settings=BARE)) == 2
 
 
 def test_what_was_just_created_is_not_pruned() -> None:
-    async def main(world: SimulatedWorld) -> int:
+    async def main(cluster: SimulatedCluster) -> int:
         owns = sm.Owns(ConfigMap, verbs=("create", "delete"), when=lambda *_: False)
 
         async def make_and_prune(a_note: Note, ctx: sm.Context) -> sm.Outcome:
@@ -99,22 +99,22 @@ def test_what_was_just_created_is_not_pruned() -> None:
             await ctx.prune()
             return sm.Done()
 
-        await world.install(Note)
-        await world.run_operator(sm.Controller(Note, reconcile=make_and_prune, owns=(owns,)))
-        await world.apply(note())
-        await world.settle()
-        return len(await world.list(ConfigMap))
+        await cluster.install(Note)
+        await cluster.run_operator(sm.Controller(Note, reconcile=make_and_prune, owns=(owns,)))
+        await cluster.apply(note())
+        await cluster.settle()
+        return len(await cluster.list(ConfigMap))
 
     assert simulate(main, settings=BARE) == 1
 
 
 def test_a_pod_gets_the_grace_with_which_it_is_deleted() -> None:
-    async def main(world: SimulatedWorld) -> int | None:
+    async def main(cluster: SimulatedCluster) -> int | None:
         async def delete(pod: core_v1.Pod, ctx: sm.Context) -> sm.Outcome:
             await ctx.delete(pod, grace_seconds=7)
             return sm.Done()
 
-        await world.run_operator(
+        await cluster.run_operator(
             sm.Controller(
                 core_v1.Pod, reconcile=delete, writes=(sm.Writes(core_v1.Pod, verbs=("delete",)),)
             )
@@ -122,47 +122,47 @@ def test_a_pod_gets_the_grace_with_which_it_is_deleted() -> None:
         container = core_v1.Container(name="main", image="main:1")
         metadata = meta_v1.ObjectMeta(name="one", finalizers=("test.example.com/held",))
         spec = core_v1.PodSpec(containers=(container,), node_name="somewhere")
-        await world.create(core_v1.Pod(metadata=metadata, spec=spec))
-        await world.settle()
-        return (await world.get(core_v1.Pod, "one")).metadata.deletion_grace_period_seconds
+        await cluster.create(core_v1.Pod(metadata=metadata, spec=spec))
+        await cluster.settle()
+        return (await cluster.get(core_v1.Pod, "one")).metadata.deletion_grace_period_seconds
 
     assert simulate(main, settings=BARE) == 7
 
 
 def test_a_plain_function_creates_as_well() -> None:
-    async def main(world: SimulatedWorld) -> int:
+    async def main(cluster: SimulatedCluster) -> int:
         def plainly(a_note: Note, ctx: sm.BlockingContext) -> sm.Outcome:
             if not ctx.owned(ConfigMap):
                 ctx.create_owned(NAMELESS)
                 ctx.create(ConfigMap(metadata=meta_v1.ObjectMeta(name="free", namespace="default")))
             return sm.Done()
 
-        await world.install(Note)
-        await world.run_operator(sm.Controller(Note, reconcile=plainly, owns=(ConfigMap,)))
-        await world.apply(note())
-        await world.settle()
-        return len(await world.list(ConfigMap))
+        await cluster.install(Note)
+        await cluster.run_operator(sm.Controller(Note, reconcile=plainly, owns=(ConfigMap,)))
+        await cluster.apply(note())
+        await cluster.settle()
+        return len(await cluster.list(ConfigMap))
 
     assert simulate(main, settings=BARE) == 2
 
 
 @pytest.mark.parametrize("sees", [True, False])
 def test_an_object_that_is_being_deleted_is_looked_at_by_whoever_wants_to(sees: bool) -> None:
-    async def main(world: SimulatedWorld) -> list[bool]:
+    async def main(cluster: SimulatedCluster) -> list[bool]:
         seen: list[bool] = []
 
         async def look(a_note: Note, ctx: sm.Context) -> sm.Outcome:
             seen.append(a_note.deletion_time is not None)
             return sm.Done()
 
-        await world.install(Note)
-        await world.run_operator(sm.Controller(Note, reconcile=look, while_deleting=sees))
-        await world.apply(note())
+        await cluster.install(Note)
+        await cluster.run_operator(sm.Controller(Note, reconcile=look, while_deleting=sees))
+        await cluster.apply(note())
         held = MergePatch({"metadata": {"finalizers": ["test.example.com/held"]}})
-        await world.patch(Note, "one", held)
-        await world.settle()
-        await world.delete(Note, "one")
-        await world.settle()
+        await cluster.patch(Note, "one", held)
+        await cluster.settle()
+        await cluster.delete(Note, "one")
+        await cluster.settle()
         return seen
 
     assert (True in simulate(main, settings=BARE)) is sees

@@ -6,21 +6,27 @@ from pathlib import Path
 import pytest
 
 from steersman.clock import SystemClock
-from steersman_cluster.testing import EmbeddedCluster, fresh_namespace, running_embedded_cluster
+from steersman_cluster.testing import (
+    EmbeddedControlPlane,
+    fresh_namespace,
+    running_embedded_control_plane,
+)
 
 
 @pytest.fixture(scope="module")
-def cluster() -> Iterator[EmbeddedCluster]:
-    with running_embedded_cluster(clock=SystemClock()) as cluster:
+def cluster() -> Iterator[EmbeddedControlPlane]:
+    with running_embedded_control_plane(clock=SystemClock()) as cluster:
         yield cluster
 
 
-def test_it_is_ready_when_the_block_is_entered(cluster: EmbeddedCluster) -> None:
+def test_it_is_ready_when_the_block_is_entered(cluster: EmbeddedControlPlane) -> None:
     with cluster.caller() as api:
         assert api.call("GET", "/api/v1/namespaces/default").status == 200
 
 
-def test_a_namespace_of_ones_own_is_gone_with_all_that_was_in_it(cluster: EmbeddedCluster) -> None:
+def test_a_namespace_of_ones_own_is_gone_with_all_that_was_in_it(
+    cluster: EmbeddedControlPlane,
+) -> None:
     with fresh_namespace(cluster) as name, cluster.caller() as api:
         maps = f"/api/v1/namespaces/{name}/configmaps"
         held = {"metadata": {"name": "held", "finalizers": ["example.com/held"]}}
@@ -31,7 +37,7 @@ def test_a_namespace_of_ones_own_is_gone_with_all_that_was_in_it(cluster: Embedd
         assert api.call("GET", maps).json()["items"] == []
 
 
-def test_a_restart_keeps_what_was_written(cluster: EmbeddedCluster) -> None:
+def test_a_restart_keeps_what_was_written(cluster: EmbeddedControlPlane) -> None:
     path = "/api/v1/namespaces/default/configmaps"
     with cluster.caller() as api:
         created = api.call("POST", path, {"metadata": {"name": "kept"}}).json()
@@ -43,7 +49,7 @@ def test_a_restart_keeps_what_was_written(cluster: EmbeddedCluster) -> None:
         assert api.call("GET", f"{path}/kept").json() == created
 
 
-def test_history_can_be_forgotten(cluster: EmbeddedCluster) -> None:
+def test_history_can_be_forgotten(cluster: EmbeddedControlPlane) -> None:
     path = "/api/v1/namespaces"
     with cluster.caller() as api:
         version = api.call("GET", path).json()["metadata"]["resourceVersion"]
@@ -57,7 +63,7 @@ def test_history_can_be_forgotten(cluster: EmbeddedCluster) -> None:
 
 
 def test_nothing_is_left_of_it() -> None:
-    with running_embedded_cluster(clock=SystemClock()) as cluster:
+    with running_embedded_control_plane(clock=SystemClock()) as cluster:
         directory, process = cluster.directory, cluster.api_server.pid
 
     assert process is not None

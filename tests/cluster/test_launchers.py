@@ -15,9 +15,9 @@ import pytest
 
 from steersman.clock import SystemClock
 from steersman_cluster.commands.launchers.assets import write_assets
-from steersman_cluster.testing import Binaries, ControlPlane, running_control_plane
+from steersman_cluster.testing import Binaries, RealControlPlane, running_real_control_plane
 from steersman_cluster.testing.calls import Caller, UnixConnection
-from steersman_cluster.testing.cluster import reserved_port
+from steersman_cluster.testing.control_plane import reserved_port
 from tests.certificates import Authority
 from tests.processes import is_running
 
@@ -34,10 +34,10 @@ def assets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def plane(assets: Path) -> Iterator[ControlPlane]:
+def plane(assets: Path) -> Iterator[RealControlPlane]:
     """A control plane that takes the launchers for the real programs."""
     binaries = Binaries(directory=assets, from_assets=True)
-    with running_control_plane(binaries, clock=SystemClock()) as plane:
+    with running_real_control_plane(binaries, clock=SystemClock()) as plane:
         yield plane
 
 
@@ -77,7 +77,7 @@ def account_flags(directory: Path) -> list[str]:
 
 
 def test_a_test_package_that_starts_a_control_plane_gets_the_embedded_one(
-    plane: ControlPlane,
+    plane: RealControlPlane,
 ) -> None:
     with plane.caller() as admin:
         kubernetes = admin.call("GET", "/api/v1/namespaces/default/services/kubernetes").json()
@@ -89,7 +89,7 @@ def test_a_test_package_that_starts_a_control_plane_gets_the_embedded_one(
 
 
 def test_a_kube_apiserver_that_is_started_again_finds_its_objects_again(
-    plane: ControlPlane,
+    plane: RealControlPlane,
 ) -> None:
     with plane.caller() as admin:
         kept = admin.call("POST", MAPS, SETTING).json()
@@ -102,7 +102,7 @@ def test_a_kube_apiserver_that_is_started_again_finds_its_objects_again(
         assert admin.call("GET", f"{MAPS}/setting").json() == kept
 
 
-def test_etcd_answers_what_is_asked_of_it_and_not_what_is_not(plane: ControlPlane) -> None:
+def test_etcd_answers_what_is_asked_of_it_and_not_what_is_not(plane: RealControlPlane) -> None:
     with Caller(UnixConnection(plane.directory / "etcd.sock"), headers={}) as etcd:
         assert etcd.call("GET", "/health").json() == {"health": "true", "reason": ""}
         assert etcd.call("GET", "/version").json()["etcdserver"].startswith("3.")

@@ -52,7 +52,7 @@ class Failing:
 
 
 class Scene:
-    """A recorder at work in a world whose clock the test moves."""
+    """A recorder on a server whose clock the test moves."""
 
     def __init__(self, source: str = "") -> None:
         self.world = World(clock=ManualClock())

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 import steersman as sm
-from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.workloads import WorkloadSettings
 from tests.simulation.test_worlds import Note, note
 
@@ -16,25 +16,25 @@ BARE = WorkloadSettings(parts=())
 def test_workers_are_employed_as_there_is_work_for_them(
     objects: int, at_once: int, employed: int
 ) -> None:
-    async def main(world: SimulatedWorld) -> tuple[int, int]:
+    async def main(cluster: SimulatedCluster) -> tuple[int, int]:
         inside, most = 0, 0
 
         async def look(a_note: Note, ctx: sm.Context) -> sm.Outcome:
             nonlocal inside, most
             inside += 1
             most = max(most, inside)
-            await world.clock.sleep(10.0)
+            await cluster.clock.sleep(10.0)
             inside -= 1
             return sm.Done()
 
-        await world.install(Note)
+        await cluster.install(Note)
         for number in range(objects):
-            await world.apply(note(f"note-{number}"))
-        await world.run_operator(
+            await cluster.apply(note(f"note-{number}"))
+        await cluster.run_operator(
             sm.Controller(Note, reconcile=look, name="looker", workers=4, slow_workers=0)
         )
-        await world.advance(60.0)
-        await world.settle()
+        await cluster.advance(60.0)
+        await cluster.settle()
         workers = [each for each in asyncio.all_tasks() if each.get_name().startswith("looker/")]
         return most, len(workers)
 

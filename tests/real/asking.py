@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from http.client import HTTPSConnection
 from urllib.parse import urlsplit
 
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import Caller
 
 SECONDS = 30.0
@@ -14,7 +14,7 @@ SECONDS = 30.0
 
 @contextmanager
 def asking(
-    cluster: Cluster,
+    cluster: ControlPlane,
     *,
     token: str | None = None,
     certificate: bool = False,

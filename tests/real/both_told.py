@@ -17,8 +17,8 @@ from steersman.clock import SystemClock
 from steersman.kinds import Resource
 from steersman.observe import ignore
 from steersman.wire import Transport
-from steersman_cluster.simulation import SimulatedWorld, simulate
-from steersman_cluster.testing import ControlPlane, find_binaries, running_control_plane
+from steersman_cluster.simulation import SimulatedCluster, simulate
+from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
 from steersman_cluster.workloads import WorkloadSettings, running_workloads
 from tests.real.connecting import connected
 from tests.real.workload_steps import UNHURRIED, Read, Stage, real_stage, virtual_stage
@@ -63,7 +63,7 @@ class Telling:
         """What there is to see after each story on a real server: with theirs, and with ours."""
         stories = list(self.stories)
         binaries = find_binaries(environ=os.environ)
-        with running_control_plane(binaries, clock=SystemClock()) as plane:
+        with running_real_control_plane(binaries, clock=SystemClock()) as plane:
             theirs, mine = self._to_theirs(plane, stories), self._to_ours(plane, stories)
             # On a machine that is busy, somebody may have come to rest too early.
             differing = [each for each in stories if theirs[each.__name__] != mine[each.__name__]]
@@ -76,18 +76,18 @@ class Telling:
         """What there is to see after a story on the embedded server."""
         tale = self.stories[story]
 
-        async def tell(world: SimulatedWorld) -> Seen:
-            async with virtual_stage(world, tale.kinds) as stage:
+        async def tell(cluster: SimulatedCluster) -> Seen:
+            async with virtual_stage(cluster, tale.kinds) as stage:
                 await story(stage)
                 return await tale.seen(stage)
 
         return simulate(tell, settings=WorkloadSettings(parts=self.parts, nodes=0))
 
-    def _to_theirs(self, plane: ControlPlane, stories: Sequence[Story]) -> Ends:
+    def _to_theirs(self, plane: RealControlPlane, stories: Sequence[Story]) -> Ends:
         with plane.running_controllers(*self.theirs, flags=UNHURRIED):
             return asyncio.run(self._told(plane, stories))
 
-    def _to_ours(self, plane: ControlPlane, stories: Sequence[Story]) -> Ends:
+    def _to_ours(self, plane: RealControlPlane, stories: Sequence[Story]) -> Ends:
         config = find_config(
             environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=ignore
         )
@@ -107,7 +107,7 @@ class Telling:
 
         return asyncio.run(tell())
 
-    async def _told(self, plane: ControlPlane, stories: Sequence[Story]) -> Ends:
+    async def _told(self, plane: RealControlPlane, stories: Sequence[Story]) -> Ends:
         """What there is to see after each of the stories, all told at once."""
 
         async def tell(story: Story) -> Seen:

@@ -12,11 +12,11 @@ import pytest
 from steersman.client import Client
 from steersman.clock import SystemClock
 from steersman_cluster.testing import (
-    Cluster,
     ControlPlane,
+    RealControlPlane,
     find_binaries,
-    running_control_plane,
-    running_embedded_cluster,
+    running_embedded_control_plane,
+    running_real_control_plane,
 )
 from steersman_cluster.testing.fixtures import controllers, namespace
 from tests.real.connecting import connected
@@ -76,13 +76,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture(scope="session")
-def control_plane(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+def control_plane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
     """The cluster, the same for the whole session."""
     if request.param == REAL:
-        with running_control_plane(find_binaries(environ=os.environ), clock=SystemClock()) as plane:
+        with running_real_control_plane(
+            find_binaries(environ=os.environ), clock=SystemClock()
+        ) as plane:
             yield plane
     else:
-        with running_embedded_cluster(clock=SystemClock()) as cluster:
+        with running_embedded_control_plane(clock=SystemClock()) as cluster:
             yield cluster
 
 
@@ -93,7 +95,7 @@ def seen() -> Seen:
 
 
 @pytest.fixture
-async def client(control_plane: ControlPlane, seen: Seen) -> AsyncIterator[Client]:
+async def client(control_plane: RealControlPlane, seen: Seen) -> AsyncIterator[Client]:
     """A client that may do everything."""
     async with connected(control_plane, observe=seen) as client:
         yield client

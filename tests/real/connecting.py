@@ -9,12 +9,12 @@ from steersman.client import Client, connect, find_config
 from steersman.client.access.cluster_config import Login, Token
 from steersman.clock import Clock, SystemClock
 from steersman.observe import Observer
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 
 
 @asynccontextmanager
 async def connected(
-    plane: Cluster,
+    plane: ControlPlane,
     *,
     observe: Observer,
     clock: Clock | None = None,

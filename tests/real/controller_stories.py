@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any, TypeAlias
 
 from steersman.clock import SystemClock
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import Answer, Caller
 from tests.real.kubectl_sessions.kubelet import NODE
 
@@ -173,7 +173,7 @@ def image(version: int) -> Object:
     return {"spec": {"template": {"spec": {"containers": containers}}}}
 
 
-def make_node(cluster: Cluster) -> None:
+def make_node(cluster: ControlPlane) -> None:
     """The node that the kubelet stands in for."""
     with cluster.caller() as server:
         node = {"metadata": {"name": NODE, "labels": {"kubernetes.io/hostname": NODE}}}

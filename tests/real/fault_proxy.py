@@ -18,7 +18,7 @@ from steersman.wire import (
     Transport,
     listening,
 )
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from tests.real.seeing import Seen
 
 MOST_BYTES = 2**30
@@ -77,7 +77,7 @@ _JSON = (("Content-Type", "application/json"),)
 
 
 @asynccontextmanager
-async def fault_proxy(cluster: Cluster) -> AsyncIterator[FaultProxy]:
+async def fault_proxy(cluster: ControlPlane) -> AsyncIterator[FaultProxy]:
     """A proxy to the cluster, while the block runs."""
     config = find_config(
         environ={}, home=cluster.directory, kubeconfig=cluster.kubeconfig, observe=ignore

@@ -20,7 +20,7 @@ from steersman.clock import SystemClock
 from steersman.kinds import apps_v1, core_v1, is_ready, meta_v1, recipes
 from steersman.kinds.base import replace
 from steersman.observe import Observer, ignore
-from steersman_cluster.testing import Cluster, find_binaries, running_control_plane
+from steersman_cluster.testing import ControlPlane, find_binaries, running_real_control_plane
 from steersman_cluster.workloads import PARTS, WorkloadSettings, running_workloads
 from tests.real.connecting import connected
 
@@ -33,22 +33,24 @@ AT_A_TIME = 8
 
 
 @contextmanager
-def with_controllers() -> Iterator[Cluster]:
+def with_controllers() -> Iterator[ControlPlane]:
     """A real control plane with Kubernetes' own controllers."""
     with without_controllers() as plane, plane.running_controllers("*", flags=FLAGS):
         yield plane
 
 
 @contextmanager
-def without_controllers() -> Iterator[Cluster]:
+def without_controllers() -> Iterator[ControlPlane]:
     """A real API server, and nobody who acts on what it keeps."""
-    with running_control_plane(find_binaries(environ=os.environ), clock=SystemClock()) as plane:
+    with running_real_control_plane(
+        find_binaries(environ=os.environ), clock=SystemClock()
+    ) as plane:
         yield plane
 
 
 @asynccontextmanager
 async def workloads(
-    plane: Cluster, *, observe: Observer = ignore, **settings: Any
+    plane: ControlPlane, *, observe: Observer = ignore, **settings: Any
 ) -> AsyncIterator[None]:
     """Parts of a cluster of ours at work on it; the nodes, unless told otherwise."""
     config = find_config(

@@ -13,7 +13,7 @@ from steersman.client.access import ConfiguredCredentials
 from steersman.clock import SystemClock
 from steersman.observe import Observer
 from steersman.wire import NetworkTransport, Request, Response, Transport
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from tests.real.following import Hurried
 
 
@@ -74,7 +74,7 @@ def _without(request: Request, *names: str) -> tuple[tuple[str, str], ...]:
 
 @asynccontextmanager
 async def meddled(
-    cluster: Cluster, *, server: str, observe: Observer
+    cluster: ControlPlane, *, server: str, observe: Observer
 ) -> AsyncIterator[tuple[Client, Meddler]]:
     """A client of the cluster, as its admin, and who stands between the two."""
     clock = Hurried()

@@ -22,7 +22,7 @@ from steersman.observe import (
     new_registry,
 )
 from steersman.wire import Request, Response, Transport
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from tests.real.following import Hurried
 from tests.real.seeing import Seen
 
@@ -147,7 +147,7 @@ class Operator:
 
 @asynccontextmanager
 async def operating(
-    cluster: Cluster,
+    cluster: ControlPlane,
     namespace: str,
     *controllers: Controller[Any],
     token: str | None = None,

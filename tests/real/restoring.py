@@ -4,10 +4,10 @@ import shutil
 from contextlib import ExitStack
 from pathlib import Path
 
-from steersman_cluster.testing import Cluster, Component, ControlPlane
+from steersman_cluster.testing import Component, ControlPlane, RealControlPlane
 
 
-def save(cluster: Cluster) -> None:
+def save(cluster: ControlPlane) -> None:
     """Keep what the cluster knows now, as a snapshot of its disk would."""
     keeper, files = _kept_by(cluster)
     # A process that does not run changes nothing while it is copied.
@@ -16,7 +16,7 @@ def save(cluster: Cluster) -> None:
             _copy(each, _saved(each))
 
 
-def restore(cluster: Cluster, *, in_good_order: bool) -> None:
+def restore(cluster: ControlPlane, *, in_good_order: bool) -> None:
     """Stop everything, ``in_good_order`` or at once, put back what was saved, and start again."""
     keeper, files = _kept_by(cluster)
     with ExitStack() as away:
@@ -27,9 +27,9 @@ def restore(cluster: Cluster, *, in_good_order: bool) -> None:
             _copy(_saved(file), file)
 
 
-def _kept_by(cluster: Cluster) -> tuple[Component, list[Path]]:
+def _kept_by(cluster: ControlPlane) -> tuple[Component, list[Path]]:
     """Who keeps the data, and where."""
-    if isinstance(cluster, ControlPlane):
+    if isinstance(cluster, RealControlPlane):
         return cluster.etcd, [cluster.directory / "etcd"]
     return cluster.api_server, [cluster.directory / f"data{end}" for end in ("", "-wal", "-shm")]
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from steersman.clock import SystemClock
-from steersman_cluster.testing import Cluster, running_embedded_cluster
+from steersman_cluster.testing import ControlPlane, running_embedded_control_plane
 from tests.real.differential.servers import HttpsServer
 from tests.webhook_server import Heard, Script, WebhookServer, webhook_server
 
@@ -255,7 +255,7 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 @contextmanager
-def asked(cluster: Cluster) -> Iterator[HttpsServer]:
+def asked(cluster: ControlPlane) -> Iterator[HttpsServer]:
     """A cluster's server, as the administrator."""
     who = cluster.credentials
     server = HttpsServer(cluster.url, ca_file=str(who.ca_file), token=who.admin_token)
@@ -280,10 +280,10 @@ def next_number() -> int:
 
 
 @pytest.fixture(scope="module")
-def both(control_plane: Cluster) -> Iterator[tuple[HttpsServer, HttpsServer]]:
+def both(control_plane: ControlPlane) -> Iterator[tuple[HttpsServer, HttpsServer]]:
     """The real server, and the embedded one."""
     with (
-        running_embedded_cluster(clock=SystemClock()) as embedded,
+        running_embedded_control_plane(clock=SystemClock()) as embedded,
         asked(control_plane) as first,
         asked(embedded) as second,
     ):

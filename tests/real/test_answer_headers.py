@@ -12,10 +12,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from steersman.clock import SystemClock
 from steersman_cluster.testing import (
-    Cluster,
+    ControlPlane,
     find_binaries,
-    running_control_plane,
-    running_embedded_cluster,
+    running_embedded_control_plane,
+    running_real_control_plane,
 )
 
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -77,16 +77,16 @@ ASKED: Mapping[str, tuple[str, str, Mapping[str, str]]] = {
 
 
 @pytest.fixture(scope="module")
-def clusters() -> Iterator[tuple[Cluster, Cluster]]:
+def clusters() -> Iterator[tuple[ControlPlane, ControlPlane]]:
     clock = SystemClock()
     with ExitStack() as until_the_end:
         binaries = find_binaries(environ=os.environ)
-        real = until_the_end.enter_context(running_control_plane(binaries, clock=clock))
-        embedded = until_the_end.enter_context(running_embedded_cluster(clock=clock))
+        real = until_the_end.enter_context(running_real_control_plane(binaries, clock=clock))
+        embedded = until_the_end.enter_context(running_embedded_control_plane(clock=clock))
         yield real, embedded
 
 
-def answered(cluster: Cluster, request: str) -> tuple[int, dict[str, list[str]], bytes]:
+def answered(cluster: ControlPlane, request: str) -> tuple[int, dict[str, list[str]], bytes]:
     method, path, given = ASKED[request]
     at = urlsplit(cluster.url)
     tls = ssl.create_default_context(cafile=cluster.credentials.ca_file)
@@ -107,7 +107,7 @@ def answered(cluster: Cluster, request: str) -> tuple[int, dict[str, list[str]],
 
 @pytest.mark.parametrize("request_name", ASKED)
 def test_an_answer_has_the_headers_of_the_real_server(
-    request_name: str, clusters: tuple[Cluster, Cluster]
+    request_name: str, clusters: tuple[ControlPlane, ControlPlane]
 ) -> None:
     (status, real, _), (own_status, embedded, _) = (
         answered(each, request_name) for each in clusters
@@ -128,7 +128,7 @@ def _comparable(name: str, values: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("request_name", ["own id", "long id"])
 def test_an_id_of_the_clients_own_is_kept_as_the_real_server_does(
-    request_name: str, clusters: tuple[Cluster, Cluster]
+    request_name: str, clusters: tuple[ControlPlane, ControlPlane]
 ) -> None:
     real, embedded = (answered(each, request_name)[1]["audit-id"] for each in clusters)
 
@@ -136,7 +136,7 @@ def test_an_id_of_the_clients_own_is_kept_as_the_real_server_does(
 
 
 def test_metrics_have_the_names_types_and_labels_of_the_real_server(
-    clusters: tuple[Cluster, Cluster],
+    clusters: tuple[ControlPlane, ControlPlane],
 ) -> None:
     for each in clusters:
         for request in ("get", "list", "watch", "not found", "healthz", "openapi v3"):
@@ -156,7 +156,7 @@ def test_metrics_have_the_names_types_and_labels_of_the_real_server(
 
 
 def test_requests_are_counted_with_the_labels_of_the_real_server(
-    clusters: tuple[Cluster, Cluster],
+    clusters: tuple[ControlPlane, ControlPlane],
 ) -> None:
     for each in clusters:
         for request in ("get", "list", "watch", "not found", "healthz", "openapi v3"):
@@ -168,7 +168,7 @@ def test_requests_are_counted_with_the_labels_of_the_real_server(
     assert len(embedded) >= 6
 
 
-def _metrics(cluster: Cluster) -> dict[str, tuple[str, frozenset[str]]]:
+def _metrics(cluster: ControlPlane) -> dict[str, tuple[str, frozenset[str]]]:
     text = answered(cluster, "metrics")[2].decode()
     return {
         each.name: (each.type, frozenset(label for one in each.samples for label in one.labels))
@@ -176,7 +176,7 @@ def _metrics(cluster: Cluster) -> dict[str, tuple[str, frozenset[str]]]:
     }
 
 
-def _request_labels(cluster: Cluster) -> set[tuple[tuple[str, str], ...]]:
+def _request_labels(cluster: ControlPlane) -> set[tuple[tuple[str, str], ...]]:
     text = answered(cluster, "metrics")[2].decode()
     return {
         tuple(sorted(sample.labels.items()))

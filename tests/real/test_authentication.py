@@ -15,13 +15,13 @@ from steersman.clock import SystemClock
 from steersman.errors import CertificateRefused, ConfigError, Unauthorized
 from steersman.kinds import authentication_v1
 from steersman.observe import CredentialsRenewed, Observation, Observer, ignore
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from tests.certificates import Authority
 from tests.unit.client.access.plugins import V1, V1BETA1, answer, plugin, printing
 
 
 def kubeconfig(
-    plane: ControlPlane,
+    plane: RealControlPlane,
     directory: Path,
     *,
     user: Mapping[str, Any],
@@ -69,14 +69,14 @@ def exec_user(directory: Path, source: str, *, api_version: str = V1) -> dict[st
 
 
 @pytest.mark.parametrize("context", ["admin", "limited", "certificate"])
-async def test_each_context_is_another_user(control_plane: ControlPlane, context: str) -> None:
+async def test_each_context_is_another_user(control_plane: RealControlPlane, context: str) -> None:
     user = await user_of(found(control_plane.kubeconfig, context=context))
 
     assert user.username == context
 
 
 async def test_a_token_that_nobody_has_is_not_accepted_nor_shown(
-    control_plane: ControlPlane, tmp_path: Path
+    control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     config = found(kubeconfig(control_plane, tmp_path, user={"token": "nobody-has-it"}))
 
@@ -87,7 +87,7 @@ async def test_a_token_that_nobody_has_is_not_accepted_nor_shown(
 
 
 async def test_a_client_certificate_may_be_in_files(
-    control_plane: ControlPlane, tmp_path: Path
+    control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     given = control_plane.credentials
     files = {
@@ -101,7 +101,7 @@ async def test_a_client_certificate_may_be_in_files(
 
 
 async def test_a_rotated_token_is_used_in_the_request_in_which_the_old_one_is_refused(
-    control_plane: ControlPlane, tmp_path: Path
+    control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     token = tmp_path / "token"
     token.write_text("out-of-date")
@@ -119,7 +119,7 @@ async def test_a_rotated_token_is_used_in_the_request_in_which_the_old_one_is_re
 
 
 async def test_rotated_certificate_files_are_used_in_the_request_in_which_the_old_are_refused(
-    control_plane: ControlPlane, tmp_path: Path
+    control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     given = control_plane.credentials
     stranger = Authority().client("stranger")
@@ -141,7 +141,7 @@ async def test_rotated_certificate_files_are_used_in_the_request_in_which_the_ol
 
 @pytest.mark.parametrize("version", [V1, V1BETA1])
 async def test_a_plugin_gives_a_token(
-    version: str, control_plane: ControlPlane, tmp_path: Path
+    version: str, control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     token = control_plane.credentials.admin_token
     source = printing(answer(token=token, api_version=version))
@@ -152,7 +152,9 @@ async def test_a_plugin_gives_a_token(
     assert user.username == "admin"
 
 
-async def test_a_plugin_gives_a_certificate(control_plane: ControlPlane, tmp_path: Path) -> None:
+async def test_a_plugin_gives_a_certificate(
+    control_plane: RealControlPlane, tmp_path: Path
+) -> None:
     pair = control_plane.credentials
     source = printing(
         answer(
@@ -168,7 +170,7 @@ async def test_a_plugin_gives_a_certificate(control_plane: ControlPlane, tmp_pat
 
 
 async def test_a_plugin_is_asked_again_in_the_request_in_which_its_certificate_is_refused(
-    control_plane: ControlPlane, tmp_path: Path
+    control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     stranger = Authority().client("stranger")
     pair = control_plane.credentials
@@ -194,7 +196,7 @@ async def test_a_plugin_is_asked_again_in_the_request_in_which_its_certificate_i
 
 
 async def test_a_kubeconfig_may_act_as_someone_else_with_all_that_they_have(
-    control_plane: ControlPlane, tmp_path: Path
+    control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     given = {
         "token": control_plane.credentials.admin_token,
@@ -212,7 +214,7 @@ async def test_a_kubeconfig_may_act_as_someone_else_with_all_that_they_have(
 
 
 async def test_a_pod_is_its_service_account(
-    control_plane: ControlPlane, namespace: str, tmp_path: Path
+    control_plane: RealControlPlane, namespace: str, tmp_path: Path
 ) -> None:
     control_plane.kubectl("create", "serviceaccount", "robot", "-n", namespace)
     token = control_plane.kubectl("create", "token", "robot", "-n", namespace)
@@ -233,7 +235,7 @@ async def test_a_pod_is_its_service_account(
 
 
 async def test_a_server_that_another_authority_vouches_for_is_not_spoken_to(
-    control_plane: ControlPlane, tmp_path: Path
+    control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     ca = tmp_path / "ca.crt"
     ca.write_bytes(Authority().certificate)
@@ -254,7 +256,7 @@ async def test_a_server_that_another_authority_vouches_for_is_not_spoken_to(
 
 
 async def test_the_server_may_have_another_name_if_the_kubeconfig_expects_it(
-    control_plane: ControlPlane, tmp_path: Path
+    control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     given = {"token": control_plane.credentials.admin_token}
 
@@ -271,7 +273,7 @@ async def test_the_server_may_have_another_name_if_the_kubeconfig_expects_it(
 
 
 async def test_a_server_that_is_not_verified_is_spoken_to_if_both_want_that(
-    control_plane: ControlPlane, tmp_path: Path
+    control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     path = kubeconfig(
         control_plane,
@@ -288,7 +290,7 @@ async def test_a_server_that_is_not_verified_is_spoken_to_if_both_want_that(
 
 
 async def test_an_unknown_context_is_answered_with_those_that_are_there(
-    control_plane: ControlPlane,
+    control_plane: RealControlPlane,
 ) -> None:
     with pytest.raises(ConfigError, match=r"has no context 'gone'.*admin, certificate, limited"):
         found(control_plane.kubeconfig, context="gone")

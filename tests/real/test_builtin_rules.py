@@ -10,7 +10,7 @@ import pytest
 
 from steersman_cluster.apiserver.builtin.network.service_network import ADDRESSES
 from steersman_cluster.apiserver.meta.status_errors import Refusal
-from steersman_cluster.testing import ControlPlane, fresh_namespace
+from steersman_cluster.testing import RealControlPlane, fresh_namespace
 from steersman_cluster.testing.calls import Caller
 from tests.real.builtin_rules.cases import Case, Object, merged, placed
 from tests.real.builtin_rules.cluster_cases import cluster_cases
@@ -26,13 +26,13 @@ OF_THE_REQUEST = ("uid", "resourceVersion", "creationTimestamp", "managedFields"
 
 
 @pytest.fixture(scope="module")
-def api(control_plane: ControlPlane) -> Iterator[Caller]:
+def api(control_plane: RealControlPlane) -> Iterator[Caller]:
     with control_plane.caller() as api:
         yield api
 
 
 @pytest.fixture(scope="module")
-def place(control_plane: ControlPlane) -> Iterator[str]:
+def place(control_plane: RealControlPlane) -> Iterator[str]:
     """One namespace for all cases: each leaves it as it was."""
     with fresh_namespace(control_plane) as name:
         yield name

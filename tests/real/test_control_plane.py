@@ -16,20 +16,20 @@ import pytest
 from steersman.clock import SystemClock
 from steersman_cluster.errors import ControlPlaneError
 from steersman_cluster.testing import (
-    ControlPlane,
     Program,
+    RealControlPlane,
     find_binaries,
     fresh_namespace,
-    running_control_plane,
+    running_real_control_plane,
 )
 
 # Starts a control plane, says where it is and which processes it has, and waits.
 STARTING = """\
 import os, sys
 from steersman.clock import SystemClock
-from steersman_cluster.testing import find_binaries, running_control_plane
+from steersman_cluster.testing import find_binaries, running_real_control_plane
 
-with running_control_plane(find_binaries(environ=os.environ), clock=SystemClock()) as plane:
+with running_real_control_plane(find_binaries(environ=os.environ), clock=SystemClock()) as plane:
     print(plane.directory, plane.etcd.pid, plane.api_server.pid, flush=True)
     sys.stdin.read()
 """
@@ -47,22 +47,22 @@ linux_only = pytest.mark.skipif(sys.platform != "linux", reason="looks at proces
 LISTENING = "0A"  # a socket's state in /proc/net/tcp
 
 
-def trust_of(plane: ControlPlane) -> ssl.SSLContext:
+def trust_of(plane: RealControlPlane) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=plane.credentials.ca_file)
 
 
-def status(plane: ControlPlane, trust: ssl.SSLContext, *, token: str) -> int:
+def status(plane: RealControlPlane, trust: ssl.SSLContext, *, token: str) -> int:
     with closing(HTTPSConnection(*address(plane), context=trust)) as connection:
         connection.request("GET", "/version", headers={"Authorization": f"Bearer {token}"})
         return connection.getresponse().status
 
 
-def address(plane: ControlPlane) -> tuple[str, int]:
+def address(plane: RealControlPlane) -> tuple[str, int]:
     host, _, port = plane.url.removeprefix("https://").partition(":")
     return host, int(port)
 
 
-def watch_from(plane: ControlPlane, version: str) -> str:
+def watch_from(plane: RealControlPlane, version: str) -> str:
     path = f"/api/v1/configmaps?watch=1&timeoutSeconds=1&resourceVersion={version}"
     with plane.caller() as api:
         return api.call("GET", path).body.decode()
@@ -87,12 +87,12 @@ def listening_sockets(pid: int | None) -> list[str]:
     return [row[1] for row in rows if row[3] == LISTENING and f"socket:[{row[9]}]" in own]
 
 
-def test_the_block_is_entered_once_the_api_server_is_ready(control_plane: ControlPlane) -> None:
+def test_the_block_is_entered_once_the_api_server_is_ready(control_plane: RealControlPlane) -> None:
     with control_plane.caller() as api:
         assert api.call("GET", "/readyz").body == b"ok"
 
 
-def test_clients_verify_the_certificate_of_the_api_server(control_plane: ControlPlane) -> None:
+def test_clients_verify_the_certificate_of_the_api_server(control_plane: RealControlPlane) -> None:
     token = control_plane.credentials.admin_token
 
     with pytest.raises(ssl.SSLCertVerificationError):
@@ -111,7 +111,7 @@ def test_clients_verify_the_certificate_of_the_api_server(control_plane: Control
     ],
 )
 def test_each_context_of_the_kubeconfig_is_a_user(
-    control_plane: ControlPlane, context: str, groups: set[str]
+    control_plane: RealControlPlane, context: str, groups: set[str]
 ) -> None:
     answer = control_plane.kubectl("auth", "whoami", "--output=json", context=context)
 
@@ -119,18 +119,18 @@ def test_each_context_of_the_kubeconfig_is_a_user(
     assert (user["username"], set(user["groups"])) == (context, groups)
 
 
-def test_the_limited_user_may_not_even_look(control_plane: ControlPlane) -> None:
+def test_the_limited_user_may_not_even_look(control_plane: RealControlPlane) -> None:
     with pytest.raises(ControlPlaneError, match=r"as limited.*\n\n.*forbidden"):
         control_plane.kubectl("get", "secrets", context="limited")
 
 
-def test_a_stranger_is_not_let_in(control_plane: ControlPlane) -> None:
+def test_a_stranger_is_not_let_in(control_plane: RealControlPlane) -> None:
     assert status(control_plane, trust_of(control_plane), token="not-a-token") == 401
 
 
 @linux_only
 def test_nothing_listens_but_the_api_server_and_that_on_loopback(
-    control_plane: ControlPlane,
+    control_plane: RealControlPlane,
 ) -> None:
     _, port = address(control_plane)
 
@@ -139,7 +139,7 @@ def test_nothing_listens_but_the_api_server_and_that_on_loopback(
 
 
 def test_a_namespace_is_gone_with_all_that_was_in_it_when_its_block_ends(
-    control_plane: ControlPlane,
+    control_plane: RealControlPlane,
 ) -> None:
     with fresh_namespace(control_plane) as name:
         control_plane.kubectl("create", "configmap", "settings", f"--namespace={name}")
@@ -150,7 +150,7 @@ def test_a_namespace_is_gone_with_all_that_was_in_it_when_its_block_ends(
     assert name not in left
 
 
-def test_what_finalizers_hold_goes_with_its_namespace(control_plane: ControlPlane) -> None:
+def test_what_finalizers_hold_goes_with_its_namespace(control_plane: RealControlPlane) -> None:
     meta = {"name": "held", "finalizers": ["example.com/never-comes"]}
     manifest = json.dumps({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta})
 
@@ -161,13 +161,13 @@ def test_what_finalizers_hold_goes_with_its_namespace(control_plane: ControlPlan
     assert "held" not in left
 
 
-def test_each_namespace_is_another(control_plane: ControlPlane, namespace: str) -> None:
+def test_each_namespace_is_another(control_plane: RealControlPlane, namespace: str) -> None:
     with fresh_namespace(control_plane) as other:
         assert other != namespace
 
 
 def test_controllers_turn_a_deployment_into_pods(
-    control_plane: ControlPlane, controllers: None, namespace: str
+    control_plane: RealControlPlane, controllers: None, namespace: str
 ) -> None:
     there = f"--namespace={namespace}"
 
@@ -177,7 +177,7 @@ def test_controllers_turn_a_deployment_into_pods(
 
 
 def test_a_paused_api_server_keeps_its_connections_and_says_nothing(
-    control_plane: ControlPlane,
+    control_plane: RealControlPlane,
 ) -> None:
     with control_plane.api_server.paused():
         with socket.create_connection(address(control_plane), timeout=1.0) as connection:
@@ -190,7 +190,7 @@ def test_a_paused_api_server_keeps_its_connections_and_says_nothing(
 
 
 def test_a_stopped_api_server_refuses_connections_and_comes_back_at_the_same_address(
-    control_plane: ControlPlane, namespace: str
+    control_plane: RealControlPlane, namespace: str
 ) -> None:
     before = control_plane.url
 
@@ -203,7 +203,7 @@ def test_a_stopped_api_server_refuses_connections_and_comes_back_at_the_same_add
 
 
 def test_what_was_written_outlives_a_crash_of_etcd(
-    control_plane: ControlPlane, namespace: str
+    control_plane: RealControlPlane, namespace: str
 ) -> None:
     with control_plane.etcd.crashed():
         pass
@@ -211,7 +211,7 @@ def test_what_was_written_outlives_a_crash_of_etcd(
     assert namespace in control_plane.kubectl("get", "namespaces")
 
 
-def test_forgotten_history_is_answered_with_410(control_plane: ControlPlane) -> None:
+def test_forgotten_history_is_answered_with_410(control_plane: RealControlPlane) -> None:
     with control_plane.caller() as api:
         page = api.call("GET", "/api/v1/configmaps?limit=1").json()["metadata"]
     assert '"code":410' not in watch_from(control_plane, page["resourceVersion"])
@@ -227,10 +227,10 @@ def test_forgotten_history_is_answered_with_410(control_plane: ControlPlane) -> 
 @linux_only
 def test_nothing_is_left_when_the_block_ends_with_an_error() -> None:
     binaries = find_binaries(environ=os.environ)
-    started: list[ControlPlane] = []
+    started: list[RealControlPlane] = []
 
     with suppress(LookupError):
-        with running_control_plane(binaries, clock=SystemClock(), controllers=True) as plane:
+        with running_real_control_plane(binaries, clock=SystemClock(), controllers=True) as plane:
             started.append(plane)
             raise LookupError
 
@@ -264,7 +264,7 @@ def test_a_control_plane_that_cannot_start_says_what_its_component_said() -> Non
     nonsense = {"authorization-mode": "Nonsense"}
 
     with pytest.raises(ControlPlaneError, match="kube-apiserver ended with status 1") as error:
-        with running_control_plane(binaries, clock=SystemClock(), api_server_flags=nonsense):
+        with running_real_control_plane(binaries, clock=SystemClock(), api_server_flags=nonsense):
             pass
 
     assert "authorization-mode" in error.value.log_tail
@@ -276,7 +276,7 @@ def test_a_control_plane_needs_only_etcd_and_an_api_server(tmp_path: Path) -> No
         (tmp_path / program).symlink_to(found.path(program))
     binaries = find_binaries(environ={"KUBEBUILDER_ASSETS": str(tmp_path)})
 
-    with running_control_plane(binaries, clock=SystemClock()) as plane:
+    with running_real_control_plane(binaries, clock=SystemClock()) as plane:
         with pytest.raises(ControlPlaneError, match="kube-controller-manager is needed"):
             with plane.running_controllers():
                 pass

@@ -14,11 +14,11 @@ import pytest
 
 from steersman.clock import SystemClock
 from steersman_cluster.testing import (
-    Cluster,
+    ControlPlane,
     find_binaries,
     fresh_namespace,
-    running_control_plane,
-    running_embedded_cluster,
+    running_embedded_control_plane,
+    running_real_control_plane,
 )
 from tests.real.controller_stories import LOOK_SECONDS, STORIES, Stage, make_node
 from tests.real.kubectl_sessions.kubelet import StandInKubelet
@@ -42,7 +42,7 @@ AGAINST_THE_SERVER = re.compile(
 NAME = re.compile(r"test-[a-z0-9]{5}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|:\d{4,5}\b")
 
 
-def flags(cluster: Cluster) -> dict[str, object]:
+def flags(cluster: ControlPlane) -> dict[str, object]:
     """All that is on unless turned off, and quicker about what takes its time."""
     return {
         "use-service-account-credentials": "true",
@@ -57,14 +57,14 @@ def flags(cluster: Cluster) -> dict[str, object]:
 
 
 @pytest.fixture(scope="module")
-def clusters() -> Iterator[tuple[Cluster, Cluster]]:
+def clusters() -> Iterator[tuple[ControlPlane, ControlPlane]]:
     """A real one and an embedded one, with the same controllers beside them."""
     clock = SystemClock()
     with ExitStack() as until_the_end:
         real = until_the_end.enter_context(
-            running_control_plane(find_binaries(environ=os.environ), clock=clock)
+            running_real_control_plane(find_binaries(environ=os.environ), clock=clock)
         )
-        embedded = until_the_end.enter_context(running_embedded_cluster(clock=clock))
+        embedded = until_the_end.enter_context(running_embedded_control_plane(clock=clock))
         for each in (real, embedded):
             until_the_end.enter_context(each.running_controllers("*", flags=flags(each)))
             make_node(each)
@@ -72,7 +72,7 @@ def clusters() -> Iterator[tuple[Cluster, Cluster]]:
 
 
 @contextmanager
-def stage_of(cluster: Cluster) -> Iterator[Stage]:
+def stage_of(cluster: ControlPlane) -> Iterator[Stage]:
     with (
         fresh_namespace(cluster) as namespace,
         StandInKubelet(cluster, namespace=namespace) as kubelet,
@@ -94,7 +94,7 @@ def as_it_is(seen: Any) -> Any:
 
 def ends(
     story: Callable[[Stage], None],
-    clusters: tuple[Cluster, Cluster],
+    clusters: tuple[ControlPlane, ControlPlane],
     *,
     shown: Callable[[Any], Any] = as_it_is,
 ) -> list[Any]:
@@ -115,7 +115,7 @@ def ends(
 
 @pytest.mark.parametrize("story", [*STORIES, *SERVICE_STORIES], ids=lambda story: story.__name__)
 def test_the_controllers_come_to_the_same_end(
-    story: Callable[[Stage], None], clusters: tuple[Cluster, Cluster]
+    story: Callable[[Stage], None], clusters: tuple[ControlPlane, ControlPlane]
 ) -> None:
     real, embedded = ends(story, clusters)
     if embedded != real:
@@ -125,7 +125,7 @@ def test_the_controllers_come_to_the_same_end(
     assert embedded == real, difference(real, embedded)
 
 
-def complaints(cluster: Cluster) -> set[str]:
+def complaints(cluster: ControlPlane) -> set[str]:
     """What the controllers say against the server, whoever of them, and whatever it was about."""
     said = (cluster.directory / LOG).read_text(errors="replace")
     return {
@@ -136,7 +136,7 @@ def complaints(cluster: Cluster) -> set[str]:
 
 
 def test_the_controllers_complain_of_no_server_that_they_would_not_complain_of_anyway(
-    clusters: tuple[Cluster, Cluster],
+    clusters: tuple[ControlPlane, ControlPlane],
 ) -> None:
     real, embedded = clusters
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import Answer, Caller
 from tests.webhook_server import Said, WebhookServer, webhook_server
 
@@ -122,7 +122,12 @@ class Shapes:
     """A kind of its own for one test, in one namespace."""
 
     def __init__(
-        self, cluster: Cluster, caller: Caller, plural: str, namespace: str, webhooks: WebhookServer
+        self,
+        cluster: ControlPlane,
+        caller: Caller,
+        plural: str,
+        namespace: str,
+        webhooks: WebhookServer,
     ) -> None:
         self._cluster = cluster
         self._caller = caller
@@ -185,7 +190,7 @@ class Shapes:
 
 @contextmanager
 def defined(
-    cluster: Cluster, plural: str, namespace: str, webhooks: WebhookServer
+    cluster: ControlPlane, plural: str, namespace: str, webhooks: WebhookServer
 ) -> Iterator[Shapes]:
     with cluster.caller() as caller:
         made = Shapes(cluster, caller, plural, namespace, webhooks)
@@ -197,7 +202,7 @@ def defined(
 
 @pytest.fixture
 def shapes(
-    control_plane: Cluster,
+    control_plane: ControlPlane,
     namespace: str,
     webhooks: WebhookServer,
 ) -> Iterator[Shapes]:
@@ -207,7 +212,7 @@ def shapes(
 
 
 @pytest.fixture(scope="module")
-def unconverted(control_plane: Cluster, webhooks: WebhookServer) -> Iterator[Shapes]:
+def unconverted(control_plane: ControlPlane, webhooks: WebhookServer) -> Iterator[Shapes]:
     """A kind of which nothing is ever written, for many tests.
 
     A real server has everybody wait for two seconds who creates the first object of a kind.

@@ -22,7 +22,7 @@ from steersman_cluster.apiserver.schema.decoding.decoder import (
     settle,
 )
 from steersman_cluster.apiserver.schema.node import UNSET, Schema
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from steersman_cluster.testing.calls import Caller
 from steersman_cluster.testing.namespaces import fresh_namespace
 from tests.real.samples import reviews, rules_review, samples
@@ -78,7 +78,7 @@ class Server:
 
 
 @pytest.fixture(scope="module")
-def server(control_plane: ControlPlane) -> Iterator[Server]:
+def server(control_plane: RealControlPlane) -> Iterator[Server]:
     with fresh_namespace(control_plane) as namespace, control_plane.caller() as api:
         yield Server(api, namespace)
 

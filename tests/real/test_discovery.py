@@ -13,7 +13,7 @@ from steersman.errors import UnknownKind
 from steersman.kinds import Unstructured
 from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
 from steersman.wire import NetworkTransport, Request, Response, TlsSettings, Transport, tls_context
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from tests.real.connecting import connected
 from tests.real.definitions import ANYTHING, GROUP, definition, install, version
 from tests.real.seeing import Seen
@@ -44,7 +44,7 @@ class SkippingClock(SystemClock):
         return super().monotonic() + self.skipped_seconds
 
 
-async def discovered_as_of_old(plane: ControlPlane) -> Discovery:
+async def discovered_as_of_old(plane: RealControlPlane) -> Discovery:
     credentials = plane.credentials
     tls = tls_context(
         TlsSettings(
@@ -85,7 +85,7 @@ async def test_every_kind_is_discovered_with_all_that_is_known_of_it(client: Cli
 
 
 async def test_the_server_as_of_old_serves_the_same_kinds(
-    client: Client, control_plane: ControlPlane, widgets: None
+    client: Client, control_plane: RealControlPlane, widgets: None
 ) -> None:
     def in_order(discovery: Discovery) -> list[str]:
         return sorted(map(repr, discovery.resources))
@@ -176,7 +176,9 @@ async def found_at_last(mapper: RestMapper, clock: SkippingClock, kind: str) -> 
             await clock.sleep(POLL_SECONDS)
 
 
-async def test_a_kind_that_appears_later_is_found(control_plane: ControlPlane, seen: Seen) -> None:
+async def test_a_kind_that_appears_later_is_found(
+    control_plane: RealControlPlane, seen: Seen
+) -> None:
     clock = SkippingClock()
     async with connected(control_plane, observe=seen, clock=clock) as client:
         mapper = RestMapper(client)
@@ -192,7 +194,7 @@ async def test_a_kind_that_appears_later_is_found(control_plane: ControlPlane, s
 
 
 def test_the_service_of_the_server_leads_to_the_port_that_it_listens_on(
-    control_plane: ControlPlane,
+    control_plane: RealControlPlane,
 ) -> None:
     service = "/api/v1/namespaces/default/services/kubernetes"
     with control_plane.caller() as api:

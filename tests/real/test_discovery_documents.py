@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.discovery import OpenApi, Swagger, installed_descriptions
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from tests.embedded import World
 from tests.unit.apiserver.discovery.served import (
     AGGREGATED,
@@ -91,7 +91,7 @@ DOCUMENTED: dict[str, Any] = {
 }
 
 
-def asked(plane: ControlPlane, path: str, accept: str = JSON) -> Any:
+def asked(plane: RealControlPlane, path: str, accept: str = JSON) -> Any:
     with plane.caller() as api:
         return api.call("GET", path, accept=accept).json()
 
@@ -106,18 +106,18 @@ def built_in(groups: list[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("path", [*(f"/{root}" for root in ROOTS), *(f"/apis/{g}" for g in GROUPS)])
-def test_a_classic_document_is_the_servers(control_plane: ControlPlane, path: str) -> None:
+def test_a_classic_document_is_the_servers(control_plane: RealControlPlane, path: str) -> None:
     assert content(discovery().find(path)) == asked(control_plane, path)
 
 
-def test_the_list_of_groups_is_the_servers(control_plane: ControlPlane) -> None:
+def test_the_list_of_groups_is_the_servers(control_plane: RealControlPlane) -> None:
     theirs = asked(control_plane, "/apis")
 
     assert content(discovery().find("/apis"))["groups"] == built_in(theirs["groups"])
 
 
 @pytest.mark.parametrize("path", ["/api", "/apis"])
-def test_an_aggregated_document_is_the_servers(control_plane: ControlPlane, path: str) -> None:
+def test_an_aggregated_document_is_the_servers(control_plane: RealControlPlane, path: str) -> None:
     theirs = asked(control_plane, path, AGGREGATED)
 
     ours = content(discovery().find(path, accept=AGGREGATED))
@@ -125,7 +125,7 @@ def test_an_aggregated_document_is_the_servers(control_plane: ControlPlane, path
     assert ours == {**theirs, "items": built_in(theirs["items"])}
 
 
-def test_the_versions_of_the_core_group_are_the_servers(control_plane: ControlPlane) -> None:
+def test_the_versions_of_the_core_group_are_the_servers(control_plane: RealControlPlane) -> None:
     theirs = asked(control_plane, "/api")
 
     assert content(discovery().find("/api")).keys() == theirs.keys()
@@ -167,7 +167,7 @@ def is_described(path: str, operations: Mapping[str, Any]) -> bool:
 
 @pytest.mark.parametrize("root", ROOTS)
 def test_the_paths_of_an_openapi_document_are_the_servers(
-    control_plane: ControlPlane, root: str
+    control_plane: RealControlPlane, root: str
 ) -> None:
     theirs = asked(control_plane, f"/openapi/v3/{root}")["paths"]
 
@@ -182,7 +182,7 @@ def test_the_paths_of_an_openapi_document_are_the_servers(
 
 @pytest.mark.parametrize("root", ROOTS)
 def test_the_schemas_of_an_openapi_document_are_the_servers(
-    control_plane: ControlPlane, root: str
+    control_plane: RealControlPlane, root: str
 ) -> None:
     theirs = asked(control_plane, f"/openapi/v3/{root}")["components"]["schemas"]
 
@@ -202,7 +202,9 @@ def without_words(schema: Any, *, named: bool = False) -> Any:
     return schema
 
 
-def test_the_definitions_of_the_v2_document_are_the_servers(control_plane: ControlPlane) -> None:
+def test_the_definitions_of_the_v2_document_are_the_servers(
+    control_plane: RealControlPlane,
+) -> None:
     theirs = asked(control_plane, "/openapi/v2")["definitions"]
 
     ours = content(Swagger(OPEN_API).find(JSON))["definitions"]
@@ -237,7 +239,7 @@ def texts(schema: Any) -> Any:
 
 
 def test_with_the_package_types_are_described_in_the_servers_words(
-    control_plane: ControlPlane,
+    control_plane: RealControlPlane,
 ) -> None:
     theirs = asked(control_plane, "/openapi/v2")["definitions"]
 
@@ -249,7 +251,7 @@ def test_with_the_package_types_are_described_in_the_servers_words(
 
 @pytest.mark.parametrize("root", ROOTS)
 def test_with_the_package_a_v3_document_describes_types_in_the_servers_words(
-    control_plane: ControlPlane, root: str
+    control_plane: RealControlPlane, root: str
 ) -> None:
     theirs = asked(control_plane, f"/openapi/v3/{root}")["components"]["schemas"]
 
@@ -260,7 +262,7 @@ def test_with_the_package_a_v3_document_describes_types_in_the_servers_words(
 
 
 @pytest.fixture(scope="module")
-def custom_documents(control_plane: ControlPlane) -> tuple[dict[str, Any], dict[str, Any]]:
+def custom_documents(control_plane: RealControlPlane) -> tuple[dict[str, Any], dict[str, Any]]:
     """The v3 and the v2 document of a group of definitions, as the server has them."""
     with control_plane.caller() as api:
         assert api.call("POST", DEFINITIONS, DOCUMENTED).status == 201
@@ -318,7 +320,7 @@ def without_gates(paths: Mapping[str, Any]) -> Any:
 
 
 def test_the_v2_document_knows_of_every_patch_what_the_server_knows(
-    control_plane: ControlPlane,
+    control_plane: RealControlPlane,
 ) -> None:
     theirs = asked(control_plane, "/openapi/v2")
     ours = content(Swagger(OPEN_API).find(JSON))

@@ -8,7 +8,7 @@ from steersman.client import Client, RetryPolicy, Wrote
 from steersman.errors import DeadlinePassed, Expired, Unreachable
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import RequestRetried, ignore
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from tests.clocks import ManualClock
 from tests.real.connecting import connected
 from tests.real.objects import config_map, create_config_maps
@@ -20,7 +20,7 @@ PATIENT = RetryPolicy(attempts=20, first_seconds=0.2, longest_seconds=2.0)
 
 
 async def test_a_read_ends_by_its_deadline_when_the_server_says_nothing(
-    client: Client, control_plane: ControlPlane, namespace: str
+    client: Client, control_plane: RealControlPlane, namespace: str
 ) -> None:
     hasty = client.adjusted(deadline_seconds=0.2)
     started_at = client.clock.monotonic()
@@ -33,7 +33,7 @@ async def test_a_read_ends_by_its_deadline_when_the_server_says_nothing(
 
 
 async def test_a_write_that_ends_by_its_deadline_may_have_happened(
-    client: Client, control_plane: ControlPlane, namespace: str, seen: Seen
+    client: Client, control_plane: RealControlPlane, namespace: str, seen: Seen
 ) -> None:
     # So that there is a connection on which the request can be sent.
     await client.list(core_v1.ConfigMap, namespace=namespace)
@@ -48,7 +48,7 @@ async def test_a_write_that_ends_by_its_deadline_may_have_happened(
 
 
 async def test_a_watch_begins_by_its_deadline_or_not_at_all(
-    client: Client, control_plane: ControlPlane, namespace: str
+    client: Client, control_plane: RealControlPlane, namespace: str
 ) -> None:
     hasty = client.adjusted(deadline_seconds=0.2)
 
@@ -59,7 +59,7 @@ async def test_a_watch_begins_by_its_deadline_or_not_at_all(
 
 
 async def test_a_watch_that_has_begun_lasts_longer_than_the_deadline(
-    client: Client, control_plane: ControlPlane, namespace: str
+    client: Client, control_plane: RealControlPlane, namespace: str
 ) -> None:
     clock = ManualClock()
 
@@ -75,7 +75,7 @@ async def test_a_watch_that_has_begun_lasts_longer_than_the_deadline(
 
 
 async def test_reads_go_on_while_the_server_is_restarted(
-    client: Client, control_plane: ControlPlane, namespace: str, seen: Seen
+    client: Client, control_plane: RealControlPlane, namespace: str, seen: Seen
 ) -> None:
     await create_config_maps(client, namespace, "settings")
     patient = client.adjusted(retry=PATIENT)
@@ -91,7 +91,7 @@ async def test_reads_go_on_while_the_server_is_restarted(
 
 
 async def test_a_write_whose_answer_is_lost_is_not_sent_again(
-    client: Client, control_plane: ControlPlane, namespace: str
+    client: Client, control_plane: RealControlPlane, namespace: str
 ) -> None:
     unnamed = core_v1.ConfigMap(
         metadata=meta_v1.ObjectMeta(generate_name="settings-", namespace=namespace)
@@ -111,7 +111,7 @@ async def test_a_write_whose_answer_is_lost_is_not_sent_again(
 
 
 async def test_a_write_that_cannot_have_arrived_is_sent_again(
-    client: Client, control_plane: ControlPlane, namespace: str, seen: Seen
+    client: Client, control_plane: RealControlPlane, namespace: str, seen: Seen
 ) -> None:
     patient = client.adjusted(retry=PATIENT)
 
@@ -124,7 +124,7 @@ async def test_a_write_that_cannot_have_arrived_is_sent_again(
 
 
 async def test_history_that_the_server_has_forgotten_is_expired(
-    client: Client, control_plane: ControlPlane, namespace: str
+    client: Client, control_plane: RealControlPlane, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a", "b", "c")
     patient = client.adjusted(retry=PATIENT)

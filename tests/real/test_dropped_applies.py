@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from steersman.clock import SystemClock
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import Caller
 
 GROUP = "dropped.example.com"
@@ -83,7 +83,7 @@ class Drop:
 
 
 @pytest.fixture
-def drop(control_plane: Cluster, namespace: str) -> Iterator[Drop]:
+def drop(control_plane: ControlPlane, namespace: str) -> Iterator[Drop]:
     """An object in a version that is stored as it is, and served in another one, too."""
     with control_plane.caller() as api:
         api.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION)

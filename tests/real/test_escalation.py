@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import Answer, Caller
 from tests.real.asking import asking
 
@@ -29,7 +29,7 @@ MAKER = [
 class Maker:
     """Somebody who may write roles and bindings of one namespace, and get pods there."""
 
-    def __init__(self, cluster: Cluster, admin: Caller, namespace: str) -> None:
+    def __init__(self, cluster: ControlPlane, admin: Caller, namespace: str) -> None:
         self.name = f"maker-of-{namespace}"
         self.cluster = cluster
         self.admin = admin
@@ -73,7 +73,7 @@ def binding(name: str, *, to: str, kind: str = "Role") -> dict[str, Any]:
 
 
 @pytest.fixture
-def maker(control_plane: Cluster, namespace: str) -> Iterator[Maker]:
+def maker(control_plane: ControlPlane, namespace: str) -> Iterator[Maker]:
     with control_plane.caller() as admin:
         yield Maker(control_plane, admin, namespace)
 

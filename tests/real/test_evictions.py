@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import Answer, Caller
 
 MERGE = "application/merge-patch+json"
@@ -60,7 +60,7 @@ class Evictions:
 
 
 @pytest.fixture
-def evictions(control_plane: Cluster, namespace: str) -> Iterator[Evictions]:
+def evictions(control_plane: ControlPlane, namespace: str) -> Iterator[Evictions]:
     with control_plane.caller() as admin:
         yield Evictions(admin, namespace)
 

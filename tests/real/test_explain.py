@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from tests.cluster.test_command_line import running
 from tests.real.definitions import GROUP
 from tests.real.foreign.kubectl import Kubectl
@@ -15,7 +15,7 @@ POD, POD_LIST = "io.k8s.api.core.v1.Pod", "io.k8s.api.core.v1.PodList"
 
 
 @pytest.fixture
-async def published(control_plane: Cluster, widgets: None) -> None:
+async def published(control_plane: ControlPlane, widgets: None) -> None:
     """The documents know Widgets, which takes the real server a moment."""
     with control_plane.caller() as server:
         while WIDGET not in server.call("GET", "/openapi/v2").json()["definitions"] or (
@@ -38,7 +38,7 @@ async def published(control_plane: Cluster, widgets: None) -> None:
     ],
 )
 async def test_explain_says_what_a_kind_or_a_field_means(
-    what: str, said: str, control_plane: Cluster, published: None
+    what: str, said: str, control_plane: ControlPlane, published: None
 ) -> None:
     found = " ".join(control_plane.kubectl("explain", what).split())
 
@@ -46,7 +46,7 @@ async def test_explain_says_what_a_kind_or_a_field_means(
 
 
 async def test_a_custom_kind_and_its_list_are_described_like_others_in_both_documents(
-    control_plane: Cluster, published: None
+    control_plane: ControlPlane, published: None
 ) -> None:
     with control_plane.caller() as server:
         v2 = server.call("GET", "/openapi/v2").json()["definitions"]

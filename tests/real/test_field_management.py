@@ -12,7 +12,7 @@ from steersman.names import GroupResource, GroupVersionKind
 from steersman_cluster.apiserver.apply import FieldManagement, entries_after_scale, scale_entries
 from steersman_cluster.apiserver.meta.reset_fields import reset_fields
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinResource, BuiltinSchemas
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from steersman_cluster.testing.calls import Caller
 from tests.real.field_replay import APPLY, DEFINITION, MERGE, Sides
 from tests.real.field_stories import STORIES, Object, Story, container, workload
@@ -32,7 +32,7 @@ FILLED_IN_LATER = {
 
 
 @pytest.fixture(scope="module")
-def api(control_plane: ControlPlane) -> Iterator[Caller]:
+def api(control_plane: RealControlPlane) -> Iterator[Caller]:
     """Plain calls to a server that knows Trials."""
     with control_plane.caller() as api:
         definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from steersman.clock import SystemClock
 from steersman.kinds import Codec, Resource
 from steersman.manifests import Document, as_document, crd_of
-from steersman_cluster.testing import ControlPlane, running_embedded_cluster
+from steersman_cluster.testing import RealControlPlane, running_embedded_control_plane
 from steersman_cluster.testing.calls import Answer, Caller
 from tests.examples import example_kinds
 from tests.real.drawn_objects import values_of
@@ -36,9 +36,9 @@ class Both(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def both(control_plane: ControlPlane) -> Iterator[Both]:
+def both(control_plane: RealControlPlane) -> Iterator[Both]:
     """Both servers, which know the kind that uses every feature."""
-    with running_embedded_cluster(clock=SystemClock()) as embedded:
+    with running_embedded_control_plane(clock=SystemClock()) as embedded:
         with control_plane.caller() as real, embedded.caller() as ours:
             for server in (real, ours):
                 install(server, Everything)

@@ -27,7 +27,7 @@ from steersman.observe import (
     ignore,
 )
 from steersman.wire import Reply, Request
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from tests.cluster.test_probes import ask
 from tests.real.connecting import connected
 from tests.real.definitions import GROUP, definition, install, of_type, version
@@ -65,7 +65,7 @@ async def asked(operator: Operated, path: str) -> tuple[int, str]:
 
 
 async def test_a_server_that_hangs_makes_an_operator_unready_and_leaves_it_alive(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "one")
     settings: Any = {"server_probe_seconds": 2.0, "server_timeout_seconds": 5.0, **PROBES}
@@ -97,7 +97,7 @@ async def test_a_server_that_hangs_makes_an_operator_unready_and_leaves_it_alive
 
 
 async def test_a_missing_definition_holds_up_its_own_controller_only(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "one")
     ghosts = sm.Controller(Ghost, reconcile=nothing, name="ghost")
@@ -128,7 +128,7 @@ def too_busy(request: Request) -> Reply | None:
 
 
 async def test_a_retry_after_of_400_digits_is_a_minute(
-    control_plane: Cluster, namespace: str
+    control_plane: ControlPlane, namespace: str
 ) -> None:
     async with fault_proxy(control_plane) as proxy:
         proxy.answer = too_busy
@@ -151,7 +151,7 @@ def without_end(request: Request) -> Reply | None:
 
 
 async def test_a_list_that_always_continues_is_noticed_and_waited_after(
-    control_plane: Cluster, namespace: str
+    control_plane: ControlPlane, namespace: str
 ) -> None:
     async with fault_proxy(control_plane) as proxy:
         proxy.answer = without_end
@@ -181,7 +181,7 @@ def bomb() -> bytes:
 
 
 async def test_a_compressed_list_that_explodes_is_refused_while_the_loop_goes_on(
-    control_plane: Cluster, namespace: str
+    control_plane: ControlPlane, namespace: str
 ) -> None:
     async with fault_proxy(control_plane) as proxy:
         body = bomb()
@@ -215,7 +215,7 @@ def flooding(piece: bytes) -> bytes:
 
 @pytest.mark.parametrize("times", [3])
 async def test_a_flood_from_the_far_future_is_survived(
-    control_plane: Cluster, client: Client, namespace: str, times: int
+    control_plane: ControlPlane, client: Client, namespace: str, times: int
 ) -> None:
     await create_config_maps(client, namespace, "one")
     seen = Seen()
@@ -256,5 +256,5 @@ async def test_a_flood_from_the_far_future_is_survived(
     assert names <= {"one", "kube-root-ca.crt"}
 
 
-def connected_through(proxy: FaultProxy, cluster: Cluster) -> Any:
+def connected_through(proxy: FaultProxy, cluster: ControlPlane) -> Any:
     return connected(cluster, observe=ignore, server=proxy.url)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import Caller
 from tests.real.asking import asking
 
@@ -23,7 +23,7 @@ def called(namespace: str, name: str) -> str:
 
 
 def refused(
-    cluster: Cluster, path: str, *, method: str = "GET", token: str | None, **headers: str
+    cluster: ControlPlane, path: str, *, method: str = "GET", token: str | None, **headers: str
 ) -> tuple[int, str]:
     """With which status and sentence a request is refused; ``Extra_Scope`` is a header, too."""
     shown = {f"Impersonate-{name.replace('_', '-')}": value for name, value in headers.items()}
@@ -33,7 +33,7 @@ def refused(
         return answer.status, body.get("message", "")
 
 
-def user_of(cluster: Cluster, *, token: str | None, **headers: str) -> dict[str, Any]:
+def user_of(cluster: ControlPlane, *, token: str | None, **headers: str) -> dict[str, Any]:
     shown = {f"Impersonate-{name.replace('_', '-')}": value for name, value in headers.items()}
     with asking(cluster, token=token, headers=shown) as caller:
         answer = caller.call("POST", REVIEW, {})
@@ -73,7 +73,7 @@ RULES = {
 
 
 @pytest.fixture
-def tokens(control_plane: Cluster, namespace: str) -> Iterator[dict[str, str]]:
+def tokens(control_plane: ControlPlane, namespace: str) -> Iterator[dict[str, str]]:
     """Tokens of accounts that may speak for others in one way each, and never did before."""
     made: dict[str, str] = {}
     with control_plane.caller() as admin:
@@ -154,7 +154,7 @@ def test_who_has_no_right_is_told_which_the_newest_way_would_have_taken(
     path: str,
     headers: dict[str, str],
     sentence: str,
-    control_plane: Cluster,
+    control_plane: ControlPlane,
     namespace: str,
     tokens: dict[str, str],
 ) -> None:
@@ -164,7 +164,7 @@ def test_who_has_no_right_is_told_which_the_newest_way_would_have_taken(
 
 
 def test_each_thing_that_is_taken_on_needs_a_right(
-    control_plane: Cluster, namespace: str, tokens: dict[str, str]
+    control_plane: ControlPlane, namespace: str, tokens: dict[str, str]
 ) -> None:
     token, who = tokens["names-only"], called(namespace, "names-only")
     # Once they have spoken for somebody, they are told what is missing in that way.
@@ -192,7 +192,7 @@ def test_each_thing_that_is_taken_on_needs_a_right(
 
 
 def test_what_the_one_spoken_for_may_not_is_refused_in_their_name(
-    control_plane: Cluster, tokens: dict[str, str]
+    control_plane: ControlPlane, tokens: dict[str, str]
 ) -> None:
     status, sentence = refused(control_plane, PODS, token=tokens["old"], User="jane")
 
@@ -204,7 +204,7 @@ def test_what_the_one_spoken_for_may_not_is_refused_in_their_name(
 
 
 def test_a_right_may_be_for_some_requests_only(
-    control_plane: Cluster, namespace: str, tokens: dict[str, str]
+    control_plane: ControlPlane, namespace: str, tokens: dict[str, str]
 ) -> None:
     token, who = tokens["new"], called(namespace, "new")
 
@@ -250,7 +250,7 @@ GROUPS = [
 
 @pytest.mark.parametrize(("headers", "groups"), GROUPS)
 def test_some_groups_go_without_saying(
-    headers: dict[str, str], groups: list[str], control_plane: Cluster
+    headers: dict[str, str], groups: list[str], control_plane: ControlPlane
 ) -> None:
     token = control_plane.credentials.admin_token
 
@@ -269,7 +269,7 @@ NOBODY = [
 
 @pytest.mark.parametrize(("headers", "shown"), NOBODY)
 def test_groups_and_details_are_taken_on_with_a_name_or_not_at_all(
-    headers: dict[str, str], shown: str, control_plane: Cluster
+    headers: dict[str, str], shown: str, control_plane: ControlPlane
 ) -> None:
     token = control_plane.credentials.admin_token
 

@@ -10,7 +10,7 @@ from steersman.kinds import Unstructured, core_v1, metadata_only
 from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
 from steersman.observe import KindMissing, Listed, StreamingRefused, WatchFailed
 from steersman.watch import ReflectorSettings
-from steersman_cluster.testing import Cluster, fresh_namespace
+from steersman_cluster.testing import ControlPlane, fresh_namespace
 from tests.real.connecting import connected
 from tests.real.definitions import ANYTHING, GROUP, Widget, definition, install, version, widget
 from tests.real.following import Hurried, following, started, writing
@@ -41,7 +41,7 @@ async def uninstall(client: Client, wanted: CustomResourceDefinition) -> None:
 
 
 async def test_a_kind_may_come_and_vanish_and_return(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     seen = Seen()
 
@@ -81,7 +81,7 @@ async def test_a_kind_may_come_and_vanish_and_return(
 
 
 async def test_a_list_that_is_forbidden_is_made_once_it_is_allowed(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     token = await new_account(client, namespace, "robot")
     await create_config_maps(client, namespace, "doomed", "kept")
@@ -117,7 +117,7 @@ async def test_a_list_that_is_forbidden_is_made_once_it_is_allowed(
 
 
 async def test_several_namespaces_are_followed_with_rights_in_just_those(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     with fresh_namespace(control_plane) as second, fresh_namespace(control_plane) as third:
         token = await new_account(client, namespace, "robot")
@@ -148,7 +148,7 @@ async def test_several_namespaces_are_followed_with_rights_in_just_those(
 
 
 async def test_what_enters_and_leaves_a_selection_in_a_gap_is_told(
-    control_plane: Cluster, client: Client, namespace: str, widgets: None
+    control_plane: ControlPlane, client: Client, namespace: str, widgets: None
 ) -> None:
     for name, color in (("doomed", "red"), ("leaving", "red"), ("entering", "blue")):
         await client.create(widget(namespace, name, color=color))
@@ -191,7 +191,7 @@ async def test_what_enters_and_leaves_a_selection_in_a_gap_is_told(
 
 
 async def test_metadata_alone_is_followed_like_whole_objects(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     kind = metadata_only(core_v1.ConfigMap)
     await client.create(config_map(namespace, "doomed", secret="much"))
@@ -222,7 +222,7 @@ MANY = 200
 
 
 async def test_initial_events_that_are_cut_in_the_middle_are_told_from_the_start(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     async with asyncio.TaskGroup() as group:
         for number in range(MANY):

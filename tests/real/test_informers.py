@@ -29,7 +29,7 @@ from steersman.wire.sockets import (
     SILENT_SECONDS,
     UNACKNOWLEDGED_SECONDS,
 )
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from tests.real.asking import asking
 from tests.real.black_hole import hurry, keepalive_of, sockets_to
 from tests.real.connecting import connected
@@ -74,7 +74,7 @@ def failures(seen: Seen, kind: type[E]) -> list[E]:
 
 @asynccontextmanager
 async def followed_through_a_relay(
-    control_plane: Cluster, namespace: str, *, settings: ReflectorSettings | None = None
+    control_plane: ControlPlane, namespace: str, *, settings: ReflectorSettings | None = None
 ) -> AsyncIterator[tuple[Relay, Followed[core_v1.ConfigMap]]]:
     """An informer of the ConfigMaps of a namespace, and its way to the server."""
     seen = Seen()
@@ -93,7 +93,7 @@ async def followed_through_a_relay(
 
 
 async def test_a_watch_that_is_cut_is_resumed_without_a_list(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await populate(client, namespace)
 
@@ -110,7 +110,7 @@ async def test_a_watch_that_is_cut_is_resumed_without_a_list(
 
 
 async def test_a_black_hole_is_found_by_the_kernel_and_the_watch_resumed(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await populate(client, namespace)
     late = Seen()
@@ -150,7 +150,7 @@ async def test_a_black_hole_is_found_by_the_kernel_and_the_watch_resumed(
 
 
 async def test_a_black_hole_that_acknowledges_is_found_by_its_silence_and_the_watch_resumed(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await populate(client, namespace)
     settings = ReflectorSettings(silence_seconds=1.0)
@@ -171,7 +171,7 @@ async def test_a_black_hole_that_acknowledges_is_found_by_its_silence_and_the_wa
 
 
 @pytest.fixture(scope="session")
-def forgetful(control_plane: Cluster) -> None:
+def forgetful(control_plane: ControlPlane) -> None:
     """The server does not know how things were in the beginning."""
     control_plane.forget_history()
 
@@ -179,7 +179,7 @@ def forgetful(control_plane: Cluster) -> None:
 @pytest.mark.usefixtures("forgetful")
 @pytest.mark.parametrize("instead", [from_the_beginning, list_of_the_beginning])
 async def test_a_watch_that_is_answered_410_is_followed_by_a_list(
-    control_plane: Cluster,
+    control_plane: ControlPlane,
     client: Client,
     namespace: str,
     instead: Callable[[Request], Request],
@@ -208,7 +208,7 @@ async def test_a_watch_that_is_answered_410_is_followed_by_a_list(
 
 @pytest.mark.usefixtures("forgetful")
 async def test_a_list_that_is_answered_410_between_two_pages_begins_again(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await populate(client, namespace)
     seen = Seen()
@@ -240,7 +240,7 @@ async def test_a_list_that_is_answered_410_between_two_pages_begins_again(
 
 
 async def test_what_is_compacted_while_disconnected_is_listed(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await populate(client, namespace)
 
@@ -257,7 +257,7 @@ async def test_what_is_compacted_while_disconnected_is_listed(
 
 
 async def test_an_api_server_that_is_killed_and_restarted_is_followed_on(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await populate(client, namespace)
 
@@ -278,7 +278,7 @@ async def test_an_api_server_that_is_killed_and_restarted_is_followed_on(
 
 
 async def test_a_token_that_was_rotated_is_used_when_the_watch_is_resumed(
-    control_plane: Cluster, client: Client, namespace: str, tmp_path: Path
+    control_plane: ControlPlane, client: Client, namespace: str, tmp_path: Path
 ) -> None:
     await populate(client, namespace)
     await new_account(client, namespace, "robot")
@@ -314,7 +314,7 @@ async def test_a_token_that_was_rotated_is_used_when_the_watch_is_resumed(
     assert len(seen.of(CredentialsRenewed)) == 1
 
 
-async def no_longer_accepted(cluster: Cluster, token: str) -> None:
+async def no_longer_accepted(cluster: ControlPlane, token: str) -> None:
     """Wait until the server knows that a token is void: a real one goes by its memory for 10 s."""
 
     def status() -> int:
@@ -331,7 +331,7 @@ LOST_WRITES = 300
 
 @pytest.mark.parametrize("in_good_order", [False, True])
 async def test_a_restored_server_is_the_truth_although_its_history_is_shorter(
-    control_plane: Cluster, client: Client, namespace: str, *, in_good_order: bool
+    control_plane: ControlPlane, client: Client, namespace: str, *, in_good_order: bool
 ) -> None:
     await populate(client, namespace)
 

@@ -16,7 +16,12 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from steersman.clock import SystemClock
 from steersman_cluster.commands.launchers.assets import write_assets
-from steersman_cluster.testing import Binaries, ControlPlane, find_binaries, running_control_plane
+from steersman_cluster.testing import (
+    Binaries,
+    RealControlPlane,
+    find_binaries,
+    running_real_control_plane,
+)
 from steersman_cluster.testing.calls import Answer, Caller
 
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
@@ -46,7 +51,9 @@ def rsa_key(directory: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def planes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ControlPlane, ControlPlane]]:
+def planes(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[RealControlPlane, RealControlPlane]]:
     """The real programs and the launchers, started with the same flags."""
     directory = tmp_path_factory.mktemp("flags")
     launchers = write_assets(directory / "assets", search_path="").directory
@@ -69,7 +76,7 @@ def planes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ControlPl
     with ExitStack() as until_the_end:
         real, ours = (
             until_the_end.enter_context(
-                running_control_plane(each, clock=SystemClock(), api_server_flags=flags)
+                running_real_control_plane(each, clock=SystemClock(), api_server_flags=flags)
             )
             for each in both
         )
@@ -87,7 +94,7 @@ def alike(answer: Answer) -> Any:
 
 
 def asked(
-    planes: tuple[ControlPlane, ControlPlane], method: str, path: str, body: Any = None
+    planes: tuple[RealControlPlane, RealControlPlane], method: str, path: str, body: Any = None
 ) -> Answer:
     """What both answer, which must be the same."""
     answers: list[Answer] = []
@@ -110,7 +117,7 @@ def pod(name: str, **spec: Any) -> dict[str, Any]:
 
 
 def test_a_pod_needs_an_account_and_gets_a_way_to_its_token(
-    planes: tuple[ControlPlane, ControlPlane],
+    planes: tuple[RealControlPlane, RealControlPlane],
 ) -> None:
     missing = asked(planes, "POST", PODS, pod("missing", serviceAccountName="nobody"))
     assert missing.status == 403
@@ -131,7 +138,7 @@ def test_a_pod_needs_an_account_and_gets_a_way_to_its_token(
 
 
 def test_an_account_may_limit_the_secrets_of_its_pods(
-    planes: tuple[ControlPlane, ControlPlane],
+    planes: tuple[RealControlPlane, RealControlPlane],
 ) -> None:
     about = {"name": "strict", "annotations": {"kubernetes.io/enforce-mountable-secrets": "true"}}
     account = {"metadata": about, "secrets": [{"name": "known"}]}
@@ -145,7 +152,7 @@ def test_an_account_may_limit_the_secrets_of_its_pods(
 
 
 def test_a_mirror_pod_has_neither_account_nor_secrets(
-    planes: tuple[ControlPlane, ControlPlane],
+    planes: tuple[RealControlPlane, RealControlPlane],
 ) -> None:
     for name, spec in (
         ("account", {"serviceAccountName": "robot"}),
@@ -157,7 +164,7 @@ def test_a_mirror_pod_has_neither_account_nor_secrets(
 
 
 def test_addresses_and_ports_of_services_are_from_their_ranges(
-    planes: tuple[ControlPlane, ControlPlane],
+    planes: tuple[RealControlPlane, RealControlPlane],
 ) -> None:
     services = "/api/v1/namespaces/default/services"
     kubernetes = asked(planes, "GET", f"{services}/kubernetes").json()
@@ -177,7 +184,9 @@ def test_addresses_and_ports_of_services_are_from_their_ranges(
         assert asked(planes, "POST", services, wrong).status == 422
 
 
-def test_tokens_say_who_made_them_and_for_whom(planes: tuple[ControlPlane, ControlPlane]) -> None:
+def test_tokens_say_who_made_them_and_for_whom(
+    planes: tuple[RealControlPlane, RealControlPlane],
+) -> None:
     told = asked(planes, "GET", "/.well-known/openid-configuration").json()
     assert told["issuer"] == "https://issuer.example"
     (key,) = asked(planes, "GET", "/openid/v1/jwks").json()["keys"]
@@ -196,7 +205,7 @@ def test_tokens_say_who_made_them_and_for_whom(planes: tuple[ControlPlane, Contr
             assert re.search(r"not found|does not match claim", foreign["error"])
 
 
-def test_strangers_are_not_even_nobody(planes: tuple[ControlPlane, ControlPlane]) -> None:
+def test_strangers_are_not_even_nobody(planes: tuple[RealControlPlane, RealControlPlane]) -> None:
     answers: list[tuple[int, str]] = []
     for plane in planes:
         host, _, port = plane.url.removeprefix("https://").partition(":")

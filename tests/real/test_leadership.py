@@ -17,7 +17,7 @@ from steersman.manager.fencing import Fence, FencedTransport
 from steersman.manager.leadership import Leadership
 from steersman.observe import LeaderSeen, LeadershipGained, LeadershipRenewed, RenewalFailed
 from steersman.units import MicroTime
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from tests.real.connecting import connected
 from tests.real.following import Hurried
 from tests.real.objects import create_config_maps
@@ -51,7 +51,7 @@ class Candidate:
 
 
 @asynccontextmanager
-async def candidate(plane: Cluster, namespace: str, name: str) -> AsyncIterator[Candidate]:
+async def candidate(plane: ControlPlane, namespace: str, name: str) -> AsyncIterator[Candidate]:
     seen = Seen()
     async with connected(plane, observe=seen) as client:
         yield Candidate(client, namespace, name, seen)
@@ -69,7 +69,7 @@ async def renewals(seen: Seen, number: int) -> None:
 
 
 async def test_a_lease_is_gained_renewed_and_released(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     async with candidate(control_plane, namespace, "one") as one:
         async with one.leadership.term():
@@ -91,7 +91,7 @@ async def test_a_lease_is_gained_renewed_and_released(
 
 
 async def test_a_released_lease_goes_to_the_one_who_waits(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     async with (
         candidate(control_plane, namespace, "one") as one,
@@ -114,7 +114,7 @@ async def test_a_released_lease_goes_to_the_one_who_waits(
 
 
 async def test_a_dead_holder_is_replaced_after_its_lease(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     # By a clock that is far behind, and not for as long as ours.
     long_ago = MicroTime(2001, 1, 1, tzinfo=UTC)
@@ -139,7 +139,7 @@ async def test_a_dead_holder_is_replaced_after_its_lease(
 
 
 async def test_a_lease_that_another_has_taken_over_ends_the_term_and_its_writes(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "target")
     config = find_config(

@@ -20,7 +20,7 @@ from steersman.errors import NotFound
 from steersman.kinds import Resource, core_v1, events_v1, meta_v1, rbac_v1
 from steersman.manager import Manager, ManagerEnvironment, ManagerSettings
 from steersman.observe import EventNotRecorded, PermissionMissing, RequestFinished, StageReached
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from tests.real.definitions import Widget, WidgetStatus, widget
 from tests.real.rights import GROUP, new_account
 from tests.real.seeing import Seen
@@ -112,7 +112,7 @@ async def take_back(client: Client, home: str) -> None:
 
 @asynccontextmanager
 async def operating(
-    control_plane: ControlPlane, token: str, home: str, namespaces: tuple[str, ...], seen: Seen
+    control_plane: RealControlPlane, token: str, home: str, namespaces: tuple[str, ...], seen: Seen
 ) -> AsyncIterator[None]:
     """The operator, while the block runs."""
     clock = SystemClock()
@@ -159,7 +159,7 @@ async def until(holds: Any) -> None:
 @pytest.mark.parametrize("is_limited", [True, False], ids=["in one namespace", "everywhere"])
 @pytest.mark.usefixtures("widgets")
 async def test_what_is_declared_is_enough_for_all_that_an_operator_does(
-    client: Client, control_plane: ControlPlane, namespace: str, *, is_limited: bool
+    client: Client, control_plane: RealControlPlane, namespace: str, *, is_limited: bool
 ) -> None:
     namespaces = (namespace,) if is_limited else ()
     seen = Seen()
@@ -200,7 +200,7 @@ async def test_what_is_declared_is_enough_for_all_that_an_operator_does(
 
 @pytest.mark.usefixtures("widgets")
 async def test_an_operator_that_lacks_a_right_goes_on_by_itself_once_it_has_it(
-    client: Client, control_plane: ControlPlane, namespace: str
+    client: Client, control_plane: RealControlPlane, namespace: str
 ) -> None:
     seen = Seen()
     token = await new_account(client, namespace, "operator")

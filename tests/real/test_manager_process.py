@@ -16,7 +16,7 @@ from steersman.client import Client
 from steersman.clock import SystemClock
 from steersman.kinds import coordination_v1, core_v1, meta_v1
 from steersman.manager.manager import LAST_SECONDS
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from tests.real.lone_operator import AT_WORK
 
 ROOT = Path(__file__).parents[2]
@@ -66,7 +66,7 @@ class Lone:
 
 @asynccontextmanager
 async def lone(
-    manner: str, plane: ControlPlane, namespace: str, **settings: float
+    manner: str, plane: RealControlPlane, namespace: str, **settings: float
 ) -> AsyncIterator[Lone]:
     """The operator, until the block ends or it does."""
     flags = {
@@ -112,7 +112,7 @@ async def holder(client: Client, namespace: str) -> str | None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_ends_an_operator_well_and_its_lease_is_free(
-    client: Client, control_plane: ControlPlane, target: str, number: signal.Signals
+    client: Client, control_plane: RealControlPlane, target: str, number: signal.Signals
 ) -> None:
     async with lone("obedient", control_plane, target, grace_seconds=GRACE_SECONDS) as operator:
         await operator.said(AT_WORK)
@@ -128,7 +128,7 @@ async def test_a_signal_ends_an_operator_well_and_its_lease_is_free(
 
 @pytest.mark.parametrize("manner", ["endless", "hanging"])
 async def test_what_does_not_end_within_the_grace_is_left_behind_and_the_lease_is_free(
-    client: Client, control_plane: ControlPlane, target: str, manner: str
+    client: Client, control_plane: RealControlPlane, target: str, manner: str
 ) -> None:
     async with lone(manner, control_plane, target, grace_seconds=0.5) as operator:
         await operator.said(AT_WORK)
@@ -142,7 +142,7 @@ async def test_what_does_not_end_within_the_grace_is_left_behind_and_the_lease_i
 
 @pytest.mark.parametrize("manner", ["endless", "deaf"])
 async def test_a_second_signal_ends_an_operator_at_once(
-    control_plane: ControlPlane, target: str, manner: str
+    control_plane: RealControlPlane, target: str, manner: str
 ) -> None:
     async with lone(manner, control_plane, target, grace_seconds=GRACE_SECONDS) as operator:
         await operator.said(AT_WORK)
@@ -156,7 +156,7 @@ async def test_a_second_signal_ends_an_operator_at_once(
 
 
 async def test_a_second_signal_ends_an_operator_in_which_nothing_else_has_a_turn(
-    control_plane: ControlPlane, target: str
+    control_plane: RealControlPlane, target: str
 ) -> None:
     async with lone("blocking", control_plane, target, grace_seconds=GRACE_SECONDS) as operator:
         await operator.said(AT_WORK)
@@ -171,7 +171,7 @@ async def test_a_second_signal_ends_an_operator_in_which_nothing_else_has_a_turn
 
 @pytest.mark.parametrize("manner", ["deaf", "waiting"])
 async def test_who_does_not_heed_that_it_is_cancelled_is_ended_by_force(
-    control_plane: ControlPlane, target: str, manner: str
+    control_plane: RealControlPlane, target: str, manner: str
 ) -> None:
     async with lone(manner, control_plane, target, grace_seconds=0.5) as operator:
         await operator.said(AT_WORK)
@@ -182,7 +182,9 @@ async def test_who_does_not_heed_that_it_is_cancelled_is_ended_by_force(
     assert "something still runs that was told to stop" in said
 
 
-async def test_a_wrong_setting_is_wrong_usage(control_plane: ControlPlane, namespace: str) -> None:
+async def test_a_wrong_setting_is_wrong_usage(
+    control_plane: RealControlPlane, namespace: str
+) -> None:
     async with lone("obedient", control_plane, namespace, lease_seconds=3) as operator:
         status, said = await operator.ended(within_seconds=START_SECONDS)
 

@@ -43,7 +43,7 @@ from steersman.observe import (
     StageReached,
     ignore,
 )
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from tests.examples import example_controllers
 from tests.real.connecting import connected
 from tests.real.installing import apply, as_object, installed, operating, remove, until
@@ -186,7 +186,9 @@ async def test_a_field_that_the_server_does_not_know_is_refused(
     assert "rulez" in str(created.value)
 
 
-def test_kubectl_takes_it_in_one_go(control_plane: Cluster, namespace: str, tmp_path: Path) -> None:
+def test_kubectl_takes_it_in_one_go(
+    control_plane: ControlPlane, namespace: str, tmp_path: Path
+) -> None:
     tree = whole_tree(installation_of(GADGETS, namespace))
     for path, text in tree.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
@@ -218,7 +220,7 @@ def whole_tree(what: Installation) -> dict[str, str]:
 @pytest.mark.parametrize("example", [*EXAMPLES, "gadgets"])
 @pytest.mark.parametrize("namespaces", [(), ("team-a", "team-b")], ids=["everywhere", "two"])
 def test_kustomize_builds_what_is_installed(
-    control_plane: Cluster, tmp_path: Path, example: str, namespaces: tuple[str, ...]
+    control_plane: ControlPlane, tmp_path: Path, example: str, namespaces: tuple[str, ...]
 ) -> None:
     what = installation_of({**EXAMPLES, "gadgets": GADGETS}[example], "x", *namespaces)
     tree = {f"deploy/{path}": text for path, text in whole_tree(what).items()}
@@ -306,7 +308,7 @@ async def settled(client: Client, what: Installation, expected: set[str]) -> Non
 @pytest.mark.parametrize("is_limited", [True, False], ids=["in one namespace", "everywhere"])
 @pytest.mark.usefixtures("somebody")
 async def test_the_operator_runs_with_the_generated_roles(
-    client: Client, control_plane: Cluster, namespace: str, *, is_limited: bool
+    client: Client, control_plane: ControlPlane, namespace: str, *, is_limited: bool
 ) -> None:
     what = installation_of(GADGETS, namespace, *([namespace] if is_limited else ()))
     seen = Seen()
@@ -375,7 +377,7 @@ async def rights_of(account: Client, place: str) -> set[Right]:
 
 @pytest.mark.parametrize("is_limited", [True, False], ids=["in one namespace", "everywhere"])
 async def test_it_may_do_nothing_that_is_not_in_its_roles(
-    client: Client, control_plane: Cluster, namespace: str, somebody: str, *, is_limited: bool
+    client: Client, control_plane: ControlPlane, namespace: str, somebody: str, *, is_limited: bool
 ) -> None:
     what = installation_of(GADGETS, namespace, *([namespace] if is_limited else ()))
     parts = parts_of(what)
@@ -417,7 +419,7 @@ SPARED = {"events", "gadgets/finalizers", "tokenreviews", "subjectaccessreviews"
 
 @pytest.mark.parametrize("is_limited", [True, False], ids=["in one namespace", "everywhere"])
 async def test_when_a_line_is_taken_out_that_line_is_named(
-    client: Client, control_plane: Cluster, namespace: str, *, is_limited: bool
+    client: Client, control_plane: ControlPlane, namespace: str, *, is_limited: bool
 ) -> None:
     what = installation_of(GADGETS, namespace, *([namespace] if is_limited else ()))
     named = 0
@@ -463,7 +465,7 @@ def rights_in_rule(rule: Any) -> Iterator[Right]:
 
 
 async def test_whoever_has_the_readers_role_may_read_the_metrics(
-    client: Client, control_plane: Cluster, namespace: str, somebody: str
+    client: Client, control_plane: ControlPlane, namespace: str, somebody: str
 ) -> None:
     what = installation_of(GADGETS, namespace)
     reader = f"{what.name}-metrics-reader"
@@ -497,7 +499,7 @@ async def test_whoever_has_the_readers_role_may_read_the_metrics(
 
 
 async def test_people_with_the_clusters_own_roles_may_do_what_suits_them(
-    client: Client, control_plane: Cluster, namespace: str
+    client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
     what = installation_of(GADGETS, namespace)
     own = {

@@ -14,7 +14,7 @@ from steersman.manager.serving import serving
 from steersman.manager.settings import ManagerSettings
 from steersman.observe import ignore, new_registry
 from steersman.wire import NetworkTransport, Request, TlsSettings, tls_context
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from tests.certificates import Authority
 from tests.real.connecting import connected
 from tests.real.relay import relay_to
@@ -134,7 +134,7 @@ async def test_without_a_token_of_the_cluster_nobody_gets_in(
 
 
 async def test_an_operator_that_may_not_ask_lets_nobody_in(
-    control_plane: Cluster, client: Client, namespace: str, tmp_path: Path
+    control_plane: ControlPlane, client: Client, namespace: str, tmp_path: Path
 ) -> None:
     good = await new_account(client, namespace, "prometheus")
     await allow_metrics(client, namespace, "prometheus")
@@ -148,7 +148,7 @@ async def test_an_operator_that_may_not_ask_lets_nobody_in(
 
 
 async def test_while_the_api_server_is_away_nobody_new_gets_in(
-    control_plane: Cluster, client: Client, namespace: str, tmp_path: Path
+    control_plane: ControlPlane, client: Client, namespace: str, tmp_path: Path
 ) -> None:
     known = await new_account(client, namespace, "prometheus")
     await allow_metrics(client, namespace, "prometheus")

@@ -9,7 +9,7 @@ import pytest
 from steersman.client import Client, wait_for
 from steersman.kinds import apps_v1, batch_v1, core_v1, is_ready, meta_v1
 from steersman.observe import ignore
-from steersman_cluster.testing import Cluster, fresh_namespace
+from steersman_cluster.testing import ControlPlane, fresh_namespace
 from tests.real.connecting import connected
 from tests.real.making_available import (
     deployment,
@@ -25,21 +25,21 @@ WITHIN_SECONDS = 60.0
 
 
 @pytest.fixture(scope="module")
-def plane() -> Iterator[Cluster]:
+def plane() -> Iterator[ControlPlane]:
     """A real control plane with Kubernetes' own controllers."""
     with with_controllers() as running:
         yield running
 
 
 @pytest.fixture
-def home(plane: Cluster) -> Iterator[str]:
+def home(plane: ControlPlane) -> Iterator[str]:
     """The name of a namespace that only this test has."""
     with fresh_namespace(plane) as name:
         yield name
 
 
 @pytest.fixture
-async def nodes(plane: Cluster) -> AsyncIterator[Client]:
+async def nodes(plane: ControlPlane) -> AsyncIterator[Client]:
     """Three nodes at work, and a client that may do everything."""
     async with connected(plane, observe=ignore) as client, workloads(plane, nodes=3):
         await until(client, lambda: no_node_is_new(client))
@@ -125,7 +125,7 @@ async def test_all_sorts_of_workloads_come_to_what_they_want(nodes: Client, home
 
 
 async def test_a_drained_node_is_empty_and_its_pods_are_elsewhere(
-    plane: Cluster, nodes: Client, home: str
+    plane: ControlPlane, nodes: Client, home: str
 ) -> None:
     await nodes.create(deployment("app", home, replicas=6))
     await until_available(nodes, home, within_seconds=WITHIN_SECONDS)
@@ -144,7 +144,7 @@ async def test_a_drained_node_is_empty_and_its_pods_are_elsewhere(
 
 
 async def test_kubectl_describes_what_became_of_a_pod(
-    plane: Cluster, nodes: Client, home: str
+    plane: ControlPlane, nodes: Client, home: str
 ) -> None:
     pod = template()
     await nodes.create(core_v1.Pod(metadata=metadata(home), spec=pod.spec))

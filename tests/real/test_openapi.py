@@ -3,11 +3,11 @@
 import pytest
 
 from steersman.openapi import VERSION, load_all_facts
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from tools.openapi import facts_from, version_of
 
 
-def test_the_facts_are_what_the_server_says(control_plane: ControlPlane) -> None:
+def test_the_facts_are_what_the_server_says(control_plane: RealControlPlane) -> None:
     with control_plane.caller() as server:
         if version_of(server) != VERSION:
             pytest.skip("the facts are those of another version")

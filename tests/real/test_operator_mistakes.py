@@ -23,7 +23,7 @@ from steersman.observe import (
     WatchFailed,
 )
 from steersman.units import MicroTime
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from tests.real.definitions import GROUP, Widget, definition, install, of_type, version, widget
 from tests.real.objects import config_map
 from tests.real.operating import Operator, event_about, operating
@@ -54,7 +54,7 @@ def errors_counted(operator: Operator, controller: str = "widget") -> float:
 
 
 async def test_a_reconcile_that_returns_the_wrong_thing(
-    client: Client, control_plane: Cluster, namespace: str
+    client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> Any:
         return sm.Done() if obj.spec.color else {"requeue": True}
@@ -78,7 +78,7 @@ async def test_a_reconcile_that_returns_the_wrong_thing(
 
 
 async def test_a_mapping_that_raises(
-    client: Client, control_plane: Cluster, namespace: str
+    client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
     is_broken = True
     read: list[str | None] = []
@@ -118,7 +118,7 @@ async def test_a_mapping_that_raises(
 
 
 async def test_a_child_that_somebody_else_owns(
-    client: Client, control_plane: Cluster, namespace: str
+    client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
     other = await client.create(config_map(namespace, "other"))
     theirs = meta_v1.OwnerReference(
@@ -178,7 +178,7 @@ async def strict_gadgets(client: Client) -> AsyncIterator[None]:
 
 
 async def test_a_status_that_the_schema_refuses(
-    client: Client, control_plane: Cluster, namespace: str, strict_gadgets: None
+    client: Client, control_plane: ControlPlane, namespace: str, strict_gadgets: None
 ) -> None:
     async def reconcile(obj: Gadget, ctx: sm.Context) -> sm.Outcome:
         await ctx.apply_status(obj, GadgetStatus(phase="Running"))
@@ -219,7 +219,7 @@ async def grant(client: Client, namespace: str, *rules: rbac_v1.PolicyRule) -> N
 
 
 async def test_a_right_that_is_missing_when_it_is_needed(
-    client: Client, control_plane: Cluster, namespace: str
+    client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
     token = await new_account(client, namespace, "operator")
     reads = (
@@ -250,7 +250,7 @@ def watch_failures(operator: Operator, resource: str) -> list[WatchFailed]:
 
 
 async def test_a_kind_that_may_not_be_read_until_later(
-    client: Client, control_plane: Cluster, namespace: str
+    client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
     token = await new_account(client, namespace, "operator")
     rest = (
@@ -278,7 +278,7 @@ async def test_a_kind_that_may_not_be_read_until_later(
 
 
 async def test_a_lease_held_by_a_dead_process(
-    client: Client, control_plane: Cluster, namespace: str
+    client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
     meta = meta_v1.ObjectMeta(name="operator", namespace=namespace)
     now = MicroTime.of(SystemClock().now())

@@ -13,7 +13,7 @@ from steersman.client import Client, Impersonation, RetryPolicy, has_condition, 
 from steersman.errors import TooLargeResourceVersion, TooManyRequests
 from steersman.kinds import core_v1, flowcontrol_v1, meta_v1, rbac_v1
 from steersman.observe import RequestRetried
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from tests.real.objects import config_map
 from tests.real.seeing import Seen
 
@@ -78,7 +78,7 @@ async def one_at_a_time_for_ada(client: Client, namespace: str) -> AsyncIterator
 
 
 @asynccontextmanager
-async def busy(client: Client, namespace: str, plane: ControlPlane) -> AsyncIterator[None]:
+async def busy(client: Client, namespace: str, plane: RealControlPlane) -> AsyncIterator[None]:
     """While the block runs, the server waits on ada's behalf for a version that is far off.
 
     It gives up after some seconds and is asked again: in between, it has time for something else.
@@ -103,7 +103,7 @@ async def busy(client: Client, namespace: str, plane: ControlPlane) -> AsyncIter
         waiting.cancel()
 
 
-def is_served(priority_level: str, plane: ControlPlane) -> bool:
+def is_served(priority_level: str, plane: RealControlPlane) -> bool:
     with plane.caller() as api:
         dump = api.call("GET", "/debug/api_priority_and_fairness/dump_priority_levels").body
     rows = csv.DictReader(io.StringIO(dump.decode()), skipinitialspace=True)
@@ -112,7 +112,7 @@ def is_served(priority_level: str, plane: ControlPlane) -> bool:
 
 
 async def test_a_request_that_is_turned_away_says_when_to_come_back(
-    client: Client, control_plane: ControlPlane, namespace: str, one_at_a_time_for_ada: None
+    client: Client, control_plane: RealControlPlane, namespace: str, one_at_a_time_for_ada: None
 ) -> None:
     ada = client.adjusted(impersonate=ADA, retry=RetryPolicy(attempts=1))
 
@@ -129,7 +129,7 @@ async def test_a_request_that_is_turned_away_says_when_to_come_back(
 
 async def test_a_write_that_is_turned_away_is_carried_out_after_the_time_asked_for(
     client: Client,
-    control_plane: ControlPlane,
+    control_plane: RealControlPlane,
     namespace: str,
     one_at_a_time_for_ada: None,
     seen: Seen,

@@ -9,7 +9,7 @@ from steersman import recipes
 from steersman.client import Client, MergePatch
 from steersman.kinds import apps_v1, core_v1
 from steersman.observe import FieldFight, HotLoop, ReconcileFinished
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from tests.real.definitions import Widget, widget
 from tests.real.operating import Operator, becomes, operating
 
@@ -72,7 +72,9 @@ class Scene:
 
 
 @pytest.fixture
-async def scene(client: Client, control_plane: Cluster, namespace: str) -> AsyncIterator[Scene]:
+async def scene(
+    client: Client, control_plane: ControlPlane, namespace: str
+) -> AsyncIterator[Scene]:
     await client.create(widget(namespace, "web", size=3, color="red", tags=("FAST", "SAFE")))
     async with operating(control_plane, namespace, CONTROLLER) as operator:
         await operator.looked("web")

@@ -15,8 +15,8 @@ from steersman.client import Client, find_config, reaching
 from steersman.clock import SystemClock
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ignore
-from steersman_cluster.simulation import SimulatedWorld, simulate
-from steersman_cluster.testing import ControlPlane, find_binaries, running_control_plane
+from steersman_cluster.simulation import SimulatedCluster, simulate
+from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
 from steersman_cluster.workloads import WorkloadSettings, running_workloads
 from tests.real.connecting import connected
 from tests.real.owner_stories import STORIES, Place, Story
@@ -52,7 +52,7 @@ def plain(seen: Any) -> Any:
     return json.loads(json.dumps(seen))
 
 
-def told_to_theirs(plane: ControlPlane, stories: Sequence[Story], prefix: str) -> Ends:
+def told_to_theirs(plane: RealControlPlane, stories: Sequence[Story], prefix: str) -> Ends:
     async def tell() -> Ends:
         async with connected(plane, observe=ignore) as client:
             return await told_on(client, stories, prefix)
@@ -62,7 +62,7 @@ def told_to_theirs(plane: ControlPlane, stories: Sequence[Story], prefix: str) -
         return asyncio.run(tell())
 
 
-def told_to_ours(plane: ControlPlane, stories: Sequence[Story], prefix: str) -> Ends:
+def told_to_ours(plane: RealControlPlane, stories: Sequence[Story], prefix: str) -> Ends:
     clock = SystemClock()
     config = find_config(
         environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=ignore
@@ -85,8 +85,8 @@ def told_to_ours(plane: ControlPlane, stories: Sequence[Story], prefix: str) -> 
 
 
 def told_in_virtual_time(story: Story) -> Any:
-    async def tell(world: SimulatedWorld) -> Any:
-        return (await told_on(world.client, [story], "virtual"))[story.__name__]
+    async def tell(cluster: SimulatedCluster) -> Any:
+        return (await told_on(cluster.client, [story], "virtual"))[story.__name__]
 
     return simulate(tell, settings=OURS)
 
@@ -95,7 +95,7 @@ def told_in_virtual_time(story: Story) -> Any:
 def ends() -> Iterator[tuple[Ends, Ends]]:
     """What was seen on a real server: with Kubernetes' own controllers, and with ours."""
     binaries = find_binaries(environ=os.environ)
-    with running_control_plane(binaries, clock=SystemClock()) as plane:
+    with running_real_control_plane(binaries, clock=SystemClock()) as plane:
         theirs, ours = told_to_theirs(plane, STORIES, "a"), told_to_ours(plane, STORIES, "b")
         # On a machine that is busy, somebody may have come to rest too early.
         differing = [each for each in STORIES if theirs[each.__name__] != ours[each.__name__]]

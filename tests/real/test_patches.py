@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.meta.status_errors import Refusal
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from steersman_cluster.testing.calls import Caller
 from steersman_cluster.testing.namespaces import fresh_namespace
 from tests.unit.apiserver.apply.patches.cases import CASES, OBJECTS, Case, patched
@@ -38,7 +38,7 @@ class Stored:
 
 
 @pytest.fixture(scope="module")
-def stored(control_plane: ControlPlane) -> Iterator[Stored]:
+def stored(control_plane: RealControlPlane) -> Iterator[Stored]:
     """They are there for all cases, because a dry run changes nothing."""
     with fresh_namespace(control_plane) as namespace, control_plane.caller() as api:
         yield Stored(api, namespace)

@@ -11,7 +11,7 @@ import pytest
 from steersman.units import parse_time
 from steersman_cluster.apiserver.builtin.pods.pods import bound, check_binding, eviction_options
 from steersman_cluster.apiserver.meta.status_errors import Refusal
-from steersman_cluster.testing import ControlPlane, fresh_namespace
+from steersman_cluster.testing import RealControlPlane, fresh_namespace
 from steersman_cluster.testing.calls import Answer, Caller
 from tests.real.builtin_rules.cases import Case, Object, merged
 from tests.real.builtin_rules.job_cases import job_cases, job_change_cases
@@ -27,13 +27,13 @@ UID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @pytest.fixture(scope="module")
-def api(control_plane: ControlPlane) -> Iterator[Caller]:
+def api(control_plane: RealControlPlane) -> Iterator[Caller]:
     with control_plane.caller() as api:
         yield api
 
 
 @pytest.fixture(scope="module")
-def place(control_plane: ControlPlane) -> Iterator[str]:
+def place(control_plane: RealControlPlane) -> Iterator[str]:
     """One namespace for all cases: each leaves it as it was."""
     with fresh_namespace(control_plane) as name:
         yield name

@@ -24,7 +24,7 @@ from steersman_cluster.apiserver.schema.protobuf.messages import (
     Messages,
     open_envelope,
 )
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import JSON, Answer
 from tests.real.definitions import GROUP, widget
 from tests.real.objects import AnyConfigMap, config_map, create_config_maps
@@ -46,7 +46,7 @@ def path_of(sample: Resource, *, name: str = "") -> str:
     return f"{version}{place}/{resource.plural}" + (f"/{name}" if name else "")
 
 
-def both(plane: Cluster, path: str) -> tuple[Any, Answer]:
+def both(plane: ControlPlane, path: str) -> tuple[Any, Answer]:
     """What is there in JSON, and in protobuf, at a moment when no controller changes it."""
     with plane.caller() as server:
         before = server.call("GET", path).json()
@@ -60,7 +60,7 @@ def both(plane: Cluster, path: str) -> tuple[Any, Answer]:
 
 @pytest.mark.parametrize("kind", [kind_of(each) for each in samples("x")], ids=" ".join)
 async def test_a_sample_of_each_kind_is_answered_in_the_bytes_of_its_messages(
-    kind: tuple[str, str], control_plane: Cluster, client: Client, namespace: str
+    kind: tuple[str, str], control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     sample = sample_of(kind, namespace)
     await client.create(sample)
@@ -81,7 +81,7 @@ async def test_a_sample_of_each_kind_is_answered_in_the_bytes_of_its_messages(
     "review", [type(each) for each in reviews("x")], ids=lambda kind: kind.__name__
 )
 async def test_the_answer_to_a_review_is_in_the_bytes_of_its_message(
-    review: type[Resource], control_plane: Cluster, namespace: str
+    review: type[Resource], control_plane: ControlPlane, namespace: str
 ) -> None:
     asked = next(each for each in reviews(namespace) if type(each) is review)
     path, body = path_of(asked), as_json(asked)
@@ -103,7 +103,7 @@ async def test_the_answer_to_a_review_is_in_the_bytes_of_its_message(
 
 
 async def test_an_empty_list_has_nothing_but_metadata(
-    control_plane: Cluster, namespace: str
+    control_plane: ControlPlane, namespace: str
 ) -> None:
     document, answer = both(control_plane, f"/api/v1/namespaces/{namespace}/pods")
 
@@ -112,7 +112,7 @@ async def test_an_empty_list_has_nothing_but_metadata(
 
 
 async def test_a_page_of_a_list_says_where_it_goes_on(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a", "b", "c")
 
@@ -123,7 +123,7 @@ async def test_a_page_of_a_list_says_where_it_goes_on(
 
 
 async def test_a_watch_is_a_row_of_frames_with_the_objects_of_its_lines(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a", "b")
     since = (await client.get(AnyConfigMap, "a", namespace=namespace)).resource_version
@@ -146,7 +146,7 @@ def frame_of(line: dict[str, Any]) -> bytes:
 
 
 async def test_a_watch_that_streams_the_list_marks_its_end_in_a_bookmark(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a", "b")
     path = (
@@ -168,7 +168,7 @@ async def test_a_watch_that_streams_the_list_marks_its_end_in_a_bookmark(
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
 async def test_metadata_is_answered_in_protobuf_even_of_a_custom_resource(
-    version: str, control_plane: Cluster, client: Client, namespace: str, widgets: None
+    version: str, control_plane: ControlPlane, client: Client, namespace: str, widgets: None
 ) -> None:
     await client.create(config_map(namespace, "one"))
     await client.create(widget(namespace, "one"))
@@ -202,7 +202,7 @@ def partial_message(shown: dict[str, Any], version: str) -> bytes:
 
 
 async def test_a_refusal_is_in_protobuf_where_that_is_accepted(
-    control_plane: Cluster, namespace: str
+    control_plane: ControlPlane, namespace: str
 ) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     wrong = {"metadata": {"name": "Upper"}}
@@ -219,7 +219,7 @@ async def test_a_refusal_is_in_protobuf_where_that_is_accepted(
             assert answer.body == encode_document(told.json())
 
 
-async def test_writes_are_answered_in_protobuf(control_plane: Cluster, namespace: str) -> None:
+async def test_writes_are_answered_in_protobuf(control_plane: ControlPlane, namespace: str) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     one = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}}
 
@@ -249,7 +249,7 @@ async def test_writes_are_answered_in_protobuf(control_plane: Cluster, namespace
 
 
 async def test_a_scale_is_answered_in_protobuf(
-    control_plane: Cluster, client: Client, namespace: str
+    control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     sample = sample_of(("apps/v1", "Deployment"), namespace)
     await client.create(sample)
@@ -263,7 +263,7 @@ async def test_a_scale_is_answered_in_protobuf(
     "path", ["/api", "/api/v1", "/apis", "/apis/apps", "/apis/apps/v1", f"/apis/{GROUP}/v1"]
 )
 async def test_a_document_of_discovery_is_answered_in_the_bytes_of_its_message(
-    path: str, control_plane: Cluster, widgets: None
+    path: str, control_plane: ControlPlane, widgets: None
 ) -> None:
     document, answer = both(control_plane, path)
 
@@ -273,7 +273,7 @@ async def test_a_document_of_discovery_is_answered_in_the_bytes_of_its_message(
 
 @pytest.mark.parametrize("path", ["/api", "/apis"])
 async def test_aggregated_discovery_is_answered_in_the_bytes_of_its_messages(
-    path: str, control_plane: Cluster
+    path: str, control_plane: ControlPlane
 ) -> None:
     form = "g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
@@ -286,7 +286,9 @@ async def test_aggregated_discovery_is_answered_in_the_bytes_of_its_messages(
 
 
 @pytest.mark.parametrize("path", ["/api", "/apis", "/apis/apps", "/apis/apps/v1"])
-async def test_a_document_of_discovery_may_be_in_yaml(path: str, control_plane: Cluster) -> None:
+async def test_a_document_of_discovery_may_be_in_yaml(
+    path: str, control_plane: ControlPlane
+) -> None:
     with control_plane.caller() as server:
         document = server.call("GET", path).json()
         answer = server.call("GET", path, accept=YAML)
@@ -316,7 +318,7 @@ BY_NAME = f"only the following media types are accepted: {JSON}, {YAML}, {PROTOB
     ],
 )
 async def test_a_document_of_discovery_says_in_which_languages_it_is(
-    path: str, accept: str, said: str, control_plane: Cluster, widgets: None
+    path: str, accept: str, said: str, control_plane: ControlPlane, widgets: None
 ) -> None:
     with control_plane.caller() as server:
         answer = server.call("GET", path, accept=accept)
@@ -353,7 +355,7 @@ async def test_the_first_language_that_is_accepted_and_spoken_is_chosen(
     resource: str,
     accept: str,
     language: str,
-    control_plane: Cluster,
+    control_plane: ControlPlane,
     namespace: str,
     widgets: None,
 ) -> None:
@@ -385,7 +387,7 @@ async def test_where_no_accepted_language_is_spoken_the_spoken_ones_are_named(
     query: str,
     accept: str,
     accepted: str,
-    control_plane: Cluster,
+    control_plane: ControlPlane,
     namespace: str,
     widgets: None,
 ) -> None:

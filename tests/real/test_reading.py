@@ -7,7 +7,7 @@ import pytest
 from steersman.client import Client
 from steersman.errors import NotFound, TooLargeResourceVersion
 from steersman.kinds import DecodedList, Unstructured, core_v1
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from tests.real.objects import AnyConfigMap, config_map, create_config_maps
 
 FIVE = ("a", "b", "c", "d", "e")
@@ -24,7 +24,7 @@ async def test_an_object_is_read_as_its_class(client: Client, namespace: str) ->
 
 
 async def test_an_object_is_read_unstructured_with_every_field_in_its_order(
-    client: Client, control_plane: ControlPlane, namespace: str
+    client: Client, control_plane: RealControlPlane, namespace: str
 ) -> None:
     await client.create(config_map(namespace, "settings", color="blue", age="7"))
 

@@ -13,7 +13,7 @@ from steersman.controller.events.recorder import EventRecorder
 from steersman.errors import Forbidden
 from steersman.kinds import Resource, core_v1, events_v1, meta_v1, rbac_v1
 from steersman.observe import EventNotRecorded
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from tests.real.connecting import connected
 from tests.real.rights import new_account
 from tests.real.seeing import Seen
@@ -137,7 +137,7 @@ async def test_an_object_with_a_strange_name_and_no_namespace_has_events(
 
 
 async def test_who_may_not_write_events_loses_them_and_nothing_else(
-    client: Client, control_plane: ControlPlane, namespace: str, seen: Seen
+    client: Client, control_plane: RealControlPlane, namespace: str, seen: Seen
 ) -> None:
     obj = await new_config_map(client, namespace)
     token = await new_account(client, namespace, "mute")

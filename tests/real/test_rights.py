@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import Caller
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
@@ -270,7 +270,7 @@ def reviewed(admin: Caller, who: dict[str, Any], what: dict[str, Any]) -> dict[s
 
 
 @pytest.fixture(scope="module")
-def admin(control_plane: Cluster) -> Iterator[Caller]:
+def admin(control_plane: ControlPlane) -> Iterator[Caller]:
     """Asks about the rights above, which are gone afterwards."""
     with control_plane.caller() as caller:
         for where, obj in written():

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from tests.cluster.programs import OPERATOR, SAMPLE, running, steersman
 
 # Each test has a kind of its own: a definition is for the whole cluster.
@@ -12,7 +12,7 @@ GROUP = "run-command.example.com"
 
 
 @pytest.fixture
-def home(tmp_path: Path, control_plane: ControlPlane) -> Path:
+def home(tmp_path: Path, control_plane: RealControlPlane) -> Path:
     """A directory with an operator in it; its kind is not in the cluster yet."""
     text = OPERATOR.replace("app.example.com", GROUP)
     (tmp_path / "operator.py").write_text(text, encoding="utf-8")
@@ -21,7 +21,7 @@ def home(tmp_path: Path, control_plane: ControlPlane) -> Path:
     return tmp_path
 
 
-def arguments(control_plane: ControlPlane, namespace: str) -> tuple[str, ...]:
+def arguments(control_plane: RealControlPlane, namespace: str) -> tuple[str, ...]:
     return (
         "run",
         "operator.py",
@@ -34,7 +34,7 @@ def arguments(control_plane: ControlPlane, namespace: str) -> tuple[str, ...]:
 
 
 def test_an_operator_runs_with_the_crds_that_it_brings(
-    home: Path, control_plane: ControlPlane, namespace: str
+    home: Path, control_plane: RealControlPlane, namespace: str
 ) -> None:
     given = arguments(control_plane, namespace)
     before = steersman(*given, directory=home)
@@ -55,7 +55,7 @@ def test_an_operator_runs_with_the_crds_that_it_brings(
 
 
 def test_models_are_made_from_what_the_cluster_has(
-    home: Path, control_plane: ControlPlane, namespace: str
+    home: Path, control_plane: RealControlPlane, namespace: str
 ) -> None:
     printed = steersman("generate", "crd", "operator.py", directory=home).stdout
     control_plane.kubectl("apply", "-f-", stdin=printed)

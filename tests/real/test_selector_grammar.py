@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 import pytest
 
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from tests.unit.apiserver.request.test_selectors import (
     READABLE,
     READABLE_FIELDS,
@@ -25,7 +25,7 @@ CONFIG_MAPS = "/api/v1/namespaces/default/configmaps?limit=1"
     ],
 )
 def test_the_server_reads_selectors_as_we_do(
-    control_plane: ControlPlane, kind: str, text: str, message: str | None
+    control_plane: RealControlPlane, kind: str, text: str, message: str | None
 ) -> None:
     with control_plane.caller() as api:
         answer = api.call("GET", f"{CONFIG_MAPS}&{kind}={quote(text)}")

@@ -13,7 +13,7 @@ from steersman.kinds import (
     rbac_v1,
 )
 from steersman.observe import ApiWarned
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from tests.real.connecting import connected
 from tests.real.definitions import DEPRECATION, OldWidget, Widget, any_widget, widget
 from tests.real.objects import AnyConfigMap, config_map, create_config_maps
@@ -224,7 +224,7 @@ async def test_a_group_may_do_what_its_role_says(client: Client, namespace: str)
         await ada.delete(core_v1.ConfigMap, "settings", namespace=namespace)
 
 
-async def test_who_may_not_act_as_others_is_forbidden_to(control_plane: ControlPlane) -> None:
+async def test_who_may_not_act_as_others_is_forbidden_to(control_plane: RealControlPlane) -> None:
     token = control_plane.credentials.limited_token
     async with connected(control_plane, observe=lambda _: None, token=token) as limited:
         assert (await whoami(limited)).username == "limited"

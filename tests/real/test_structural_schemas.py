@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from steersman_cluster.apiserver.custom.definition_status import accepted, terminating
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from steersman_cluster.testing.calls import Caller
 from tests.unit.apiserver.custom.definition_samples import (
     approved,
@@ -37,13 +37,13 @@ def judge() -> Judge:
 
 
 @pytest.fixture
-def api(control_plane: ControlPlane) -> Iterator[Caller]:
+def api(control_plane: RealControlPlane) -> Iterator[Caller]:
     """Plain calls to the real server."""
     with control_plane.caller() as api:
         yield api
 
 
-def established(plane: ControlPlane, api: Caller, crd: dict[str, Any]) -> str:
+def established(plane: RealControlPlane, api: Caller, crd: dict[str, Any]) -> str:
     """Create the definition, wait until it is served, and give the path of its resources."""
     name, spec = crd["metadata"]["name"], crd["spec"]
     assert api.call("POST", DEFINITIONS, crd).status == 201
@@ -89,7 +89,7 @@ def test_a_definition_that_the_real_server_refuses_is_refused_with_the_same_caus
 
 
 def test_custom_resources_are_kept_or_refused_as_the_real_server_does(
-    control_plane: ControlPlane, api: Caller, judge: Judge
+    control_plane: RealControlPlane, api: Caller, judge: Judge
 ) -> None:
     schemas = {f"f{index}": schema for index, (schema, _) in enumerate(VALUE_SAMPLES)}
     crd = definition(version(schema=fields(spec=fields(**schemas))), group="values.example.com")
@@ -147,7 +147,7 @@ UPDATES: Final[tuple[dict[str, Any], ...]] = (
 
 
 def test_what_stays_as_wrong_as_it_was_does_not_hinder_an_update(
-    control_plane: ControlPlane, api: Caller, judge: Judge
+    control_plane: RealControlPlane, api: Caller, judge: Judge
 ) -> None:
     path = established(control_plane, api, ratchet(100))
     kept = {

@@ -15,7 +15,7 @@ from steersman.kinds import (
     policy_v1,
     replace,
 )
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from tests.real.connecting import connected
 from tests.real.definitions import AnyWidget, Widget, WidgetStatus, any_widget, widget
 from tests.real.objects import config_map, deployment, pod
@@ -266,7 +266,7 @@ async def test_an_eviction_that_is_only_tried_leaves_the_pod(
 
 async def test_a_token_lets_its_bearer_in_and_shows_nowhere(
     client: Client,
-    control_plane: ControlPlane,
+    control_plane: RealControlPlane,
     namespace: str,
     seen: Seen,
     caplog: pytest.LogCaptureFixture,

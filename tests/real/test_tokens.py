@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import Caller
 from tests.real.asking import asking
 from tests.real.reviewing import until
@@ -18,7 +18,7 @@ LIMITED_RULES = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 
 
 @pytest.fixture
-def admin(control_plane: Cluster) -> Iterator[Caller]:
+def admin(control_plane: ControlPlane) -> Iterator[Caller]:
     with control_plane.caller() as caller:
         yield caller
 
@@ -96,7 +96,7 @@ def test_a_token_says_whose_it_is_for_whom_and_for_how_long(
 
 
 def test_the_bearer_is_the_account_with_what_is_known_of_its_pod(
-    admin: Caller, robot: str, namespace: str, control_plane: Cluster
+    admin: Caller, robot: str, namespace: str, control_plane: ControlPlane
 ) -> None:
     made = admin.call("POST", f"/api/v1/namespaces/{namespace}/pods", pod("web", "robot")).json()
     token = token_of(admin, robot, **bound_to("Pod", "web"))
@@ -211,7 +211,7 @@ def test_an_account_that_is_not_there_has_no_token(admin: Caller, robot: str) ->
 
 
 def test_a_token_for_others_is_not_for_the_server(
-    admin: Caller, robot: str, control_plane: Cluster
+    admin: Caller, robot: str, control_plane: ControlPlane
 ) -> None:
     token = token_of(admin, robot, audiences=["them"])
 
@@ -242,7 +242,7 @@ def test_a_token_goes_with_what_it_is_bound_to(admin: Caller, robot: str, namesp
 
 
 def test_a_token_of_an_account_that_is_gone_or_another_by_now_is_nobodys(
-    admin: Caller, robot: str, control_plane: Cluster
+    admin: Caller, robot: str, control_plane: ControlPlane
 ) -> None:
     first, second, third = (token_of(admin, robot) for _ in range(3))
     account = robot.removesuffix("/token")
@@ -271,7 +271,7 @@ def test_a_token_that_was_changed_is_nobodys(admin: Caller, robot: str) -> None:
     assert made_up == {"user": {}, "error": "invalid bearer token"}
 
 
-def test_a_review_of_a_token_says_whose_it_is(admin: Caller, control_plane: Cluster) -> None:
+def test_a_review_of_a_token_says_whose_it_is(admin: Caller, control_plane: ControlPlane) -> None:
     given = control_plane.credentials
 
     assert reviewed(admin, given.limited_token) == {
@@ -294,7 +294,7 @@ def test_a_review_without_a_token_is_refused(admin: Caller) -> None:
     )
 
 
-def test_a_certificate_counts_before_a_token(control_plane: Cluster) -> None:
+def test_a_certificate_counts_before_a_token(control_plane: ControlPlane) -> None:
     for token in (control_plane.credentials.limited_token, "nobody-has-it", None):
         with asking(control_plane, token=token, certificate=True) as caller:
             answer = caller.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {}).json()
@@ -308,7 +308,7 @@ HEADERS = [("Basic {}", None), ("{}", None), ("Bearer", None), ("Bearer  {}", No
 
 @pytest.mark.parametrize(("header", "user"), HEADERS)
 def test_a_header_without_a_token_is_nobodys(
-    header: str, user: str | None, control_plane: Cluster
+    header: str, user: str | None, control_plane: ControlPlane
 ) -> None:
     shown = {"Authorization": header.format(control_plane.credentials.limited_token)}
 
@@ -321,7 +321,7 @@ def test_a_header_without_a_token_is_nobodys(
         assert answer["status"]["userInfo"]["username"] == user
 
 
-def test_a_review_of_rules_has_what_everybody_may(control_plane: Cluster) -> None:
+def test_a_review_of_rules_has_what_everybody_may(control_plane: ControlPlane) -> None:
     with asking(control_plane, token=control_plane.credentials.limited_token) as caller:
         answer = caller.call("POST", LIMITED_RULES, {"spec": {"namespace": "default"}}).json()
         nowhere = caller.call("POST", LIMITED_RULES, {}).json()

@@ -8,7 +8,7 @@ import steersman as sm
 from steersman.client import Client, MergePatch, wait_until_gone
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import FieldFight, HotLoop, ReconcileFinished
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from tests.real.definitions import Widget, WidgetStatus, widget
 from tests.real.operating import Operator, becomes, operating
 
@@ -61,7 +61,7 @@ def parts(obj: Widget) -> tuple[int | None, set[str]]:
 
 
 async def test_each_keeps_to_its_own_fields_status_and_children(
-    client: Client, control_plane: Cluster, namespace: str
+    client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
     left, right = Party("left"), Party("right")
     await client.create(widget(namespace, "web", size=3))
@@ -93,7 +93,7 @@ async def test_each_keeps_to_its_own_fields_status_and_children(
 
 
 async def test_what_one_gives_up_goes_and_what_the_other_has_stays(
-    client: Client, control_plane: Cluster, namespace: str
+    client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
     left, right = Party("left"), Party("right")
     await client.create(widget(namespace, "web"))
@@ -116,7 +116,7 @@ async def test_what_one_gives_up_goes_and_what_the_other_has_stays(
 
 
 async def test_the_object_goes_when_both_have_cleaned_up_after_it(
-    client: Client, control_plane: Cluster, namespace: str
+    client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
     left, right = Party("left"), Party("right")
     await client.create(widget(namespace, "web"))

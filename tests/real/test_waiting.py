@@ -16,7 +16,7 @@ from steersman.errors import Conflict, NotSettled
 from steersman.kinds import Unstructured, apps_v1, core_v1
 from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
 from steersman.observe import ignore
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from tests.clocks import ManualClock
 from tests.real.connecting import connected
 from tests.real.definitions import ANYTHING, GROUP, Widget, definition, version, widget
@@ -119,7 +119,7 @@ async def test_a_definition_is_waited_for_until_its_kind_is_served(client: Clien
 
 
 async def test_what_does_not_come_about_is_not_settled(
-    client: Client, control_plane: Cluster, namespace: str, widgets: None
+    client: Client, control_plane: ControlPlane, namespace: str, widgets: None
 ) -> None:
     created = await client.create(widget(namespace, "one"))
     clock = ManualClock()

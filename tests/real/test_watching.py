@@ -8,7 +8,7 @@ import pytest
 from steersman.client import Bookmark, Client, Fields, Labels, MergePatch, Removed, Wrote
 from steersman.errors import Unreachable
 from steersman.kinds import core_v1
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from tests.real.connecting import connected
 from tests.real.objects import AnyConfigMap, config_map, create_config_maps
 from tests.real.relay import relay_to
@@ -170,7 +170,7 @@ async def test_a_watch_of_some_fields_hears_of_nothing_else(client: Client, name
 
 
 async def test_leaving_the_block_closes_the_connection(
-    control_plane: ControlPlane, namespace: str
+    control_plane: RealControlPlane, namespace: str
 ) -> None:
     async with (
         relay_to(control_plane.url) as relay,
@@ -187,7 +187,7 @@ async def test_leaving_the_block_closes_the_connection(
 
 
 async def test_a_watch_that_is_cut_off_is_not_resumed_in_secret(
-    control_plane: ControlPlane, namespace: str
+    control_plane: RealControlPlane, namespace: str
 ) -> None:
     async with (
         relay_to(control_plane.url) as relay,

@@ -11,10 +11,10 @@ import pytest
 
 from steersman.clock import SystemClock
 from steersman_cluster.testing import (
-    Cluster,
+    ControlPlane,
     find_binaries,
-    running_control_plane,
-    running_embedded_cluster,
+    running_embedded_control_plane,
+    running_real_control_plane,
 )
 from steersman_cluster.workloads import PARTS
 from tests.real.controller_stories import MERGE, STORIES, Stage, accounts, make_node
@@ -36,14 +36,14 @@ LABELS = ("pod-template-hash", "controller-revision-hash", "controller.kubernete
 
 
 @pytest.fixture(scope="module")
-def clusters() -> Iterator[tuple[Cluster, Cluster]]:
+def clusters() -> Iterator[tuple[ControlPlane, ControlPlane]]:
     """A real one with Kubernetes' own controllers, and an embedded one with ours."""
     clock = SystemClock()
     with ExitStack() as until_the_end:
         real = until_the_end.enter_context(
-            running_control_plane(find_binaries(environ=os.environ), clock=clock)
+            running_real_control_plane(find_binaries(environ=os.environ), clock=clock)
         )
-        embedded = until_the_end.enter_context(running_embedded_cluster(clock=clock))
+        embedded = until_the_end.enter_context(running_embedded_control_plane(clock=clock))
         until_the_end.enter_context(real.running_controllers("*", flags=flags(real)))
         until_the_end.enter_context(workloads_beside(embedded, *OURS))
         for each in (real, embedded):
@@ -52,7 +52,7 @@ def clusters() -> Iterator[tuple[Cluster, Cluster]]:
         yield real, embedded
 
 
-def _trust_node(cluster: Cluster) -> None:
+def _trust_node(cluster: ControlPlane) -> None:
     """Take away what the server puts on a node until somebody says that it is ready.
 
     Ours do so for the nodes that they play, and Kubernetes' own for every node.
@@ -89,7 +89,7 @@ def _alike(value: Any) -> Any:
 
 @pytest.mark.parametrize("story", TOLD, ids=lambda story: story.__name__)
 def test_our_workloads_come_to_the_same_end(
-    story: Callable[[Stage], None], clusters: tuple[Cluster, Cluster]
+    story: Callable[[Stage], None], clusters: tuple[ControlPlane, ControlPlane]
 ) -> None:
     real, embedded = ends(story, clusters, shown=alike)
     if embedded != real:

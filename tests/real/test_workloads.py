@@ -7,7 +7,7 @@ import pytest
 from steersman.client import Client, wait_until_gone
 from steersman.kinds import apps_v1, core_v1, meta_v1
 from steersman.observe import ignore
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from steersman_cluster.workloads import PARTS
 from tests.real.connecting import connected
 from tests.real.making_available import make_deployments, until_available, workloads
@@ -19,7 +19,7 @@ HOME = "lively"
 
 
 @pytest.fixture
-async def client(control_plane: ControlPlane) -> AsyncIterator[Client]:
+async def client(control_plane: RealControlPlane) -> AsyncIterator[Client]:
     """A client that may do everything, on a server to which our workloads are all there is."""
     async with (
         connected(control_plane, observe=ignore) as client,

@@ -18,7 +18,7 @@ from steersman.client import Client, MergePatch, Removed, Wrote
 from steersman.clock import SystemClock
 from steersman.kinds import Resource, core_v1, events_v1, meta_v1, replace
 from steersman.units import format_time
-from steersman_cluster.simulation import SimulatedWorld
+from steersman_cluster.simulation import SimulatedCluster
 from steersman_cluster.workloads.pods import is_active, is_ready
 
 Obj = TypeVar("Obj", bound=Resource)
@@ -223,12 +223,12 @@ async def real_stage(
 
 @asynccontextmanager
 async def virtual_stage(
-    world: SimulatedWorld, kinds: Mapping[type[Resource], Read | None]
+    cluster: SimulatedCluster, kinds: Mapping[type[Resource], Read | None]
 ) -> AsyncIterator[Stage]:
-    """The namespace of a simulated world."""
-    client, namespace = world.client, world.namespace
+    """The namespace of a simulated cluster."""
+    client, namespace = cluster.client, cluster.namespace
     async with recorded(client, namespace, {core_v1.Pod: None, **kinds}) as steps:
-        yield Stage(client=client, namespace=namespace, steps=steps, quiet=world.settle)
+        yield Stage(client=client, namespace=namespace, steps=steps, quiet=cluster.settle)
 
 
 def _placed(obj: Obj, namespace: str) -> Obj:

@@ -17,7 +17,7 @@ from random import Random
 from steersman.client import find_config, reaching
 from steersman.clock import SystemClock
 from steersman.observe import Observation, StageReached, fan_out, ignore, log_to
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from steersman_cluster.workloads import WorkloadSettings, running_workloads
 
 # What it prints once its caches are full and all are at work.
@@ -30,7 +30,7 @@ _WARNING = 30
 
 
 @contextmanager
-def workloads_beside(cluster: Cluster, *parts: str, nodes: int = 0) -> Iterator[None]:
+def workloads_beside(cluster: ControlPlane, *parts: str, nodes: int = 0) -> Iterator[None]:
     """Our workloads, or these parts of them, at work on a cluster while the block runs."""
     given = (cluster.kubeconfig, cluster.credentials.ca_file, nodes, *parts)
     process = subprocess.Popen(

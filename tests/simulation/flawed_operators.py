@@ -9,7 +9,7 @@ from typing import Final
 import steersman as sm
 from steersman.client import MergePatch
 from steersman.kinds import core_v1, meta_v1
-from steersman_cluster.simulation import Scenario, World
+from steersman_cluster.simulation import Cluster, Scenario
 from steersman_cluster.workloads import WorkloadSettings
 
 ConfigMap = core_v1.ConfigMap
@@ -90,18 +90,18 @@ class Renaming:
 def children_in_memory(*, is_right: bool) -> Scenario:
     """A shop is given another title."""
 
-    async def story(world: World) -> None:
-        await world.apply(shop())
-        await world.settle()
-        await world.apply(shop(title="second"))
-        await world.settle()
+    async def steps(cluster: Cluster) -> None:
+        await cluster.apply(shop())
+        await cluster.settle()
+        await cluster.apply(shop(title="second"))
+        await cluster.settle()
 
     def operator() -> sm.Controller[Shop]:
         reconcile = Renaming(is_right=is_right).reconcile
         deleting = sm.Owns(ConfigMap, verbs=("create", "patch", "delete"))
         return sm.Controller(Shop, reconcile=reconcile, owns=(deleting,))
 
-    return Scenario(operator=operator, kinds=[Shop], story=story, workloads=SETTINGS)
+    return Scenario(operator=operator, kinds=[Shop], steps=steps, workloads=SETTINGS)
 
 
 # Memory keyed by name, across delete and recreate
@@ -133,20 +133,20 @@ class OpeningOnce:
 def memory_by_name(*, is_right: bool) -> Scenario:
     """A shop is deleted, and another one of its name created."""
 
-    async def story(world: World) -> None:
-        await world.apply(shop())
-        await world.settle()
-        await world.delete(Shop, "home")
-        await world.settle()
-        await world.apply(shop())
-        await world.settle()
+    async def steps(cluster: Cluster) -> None:
+        await cluster.apply(shop())
+        await cluster.settle()
+        await cluster.delete(Shop, "home")
+        await cluster.settle()
+        await cluster.apply(shop())
+        await cluster.settle()
 
     def operator(accounts: Accounts) -> sm.Controller[Shop]:
         opening = OpeningOnce(accounts, is_right=is_right)
         return sm.Controller(Shop, reconcile=opening.reconcile, finalize=opening.finalize)
 
     return Scenario(
-        operator=operator, outside=Accounts, kinds=[Shop], story=story, workloads=SETTINGS
+        operator=operator, outside=Accounts, kinds=[Shop], steps=steps, workloads=SETTINGS
     )
 
 
@@ -175,17 +175,17 @@ class Counting:
 def counter_in_memory(*, is_right: bool) -> Scenario:
     """Two shops, one after the other."""
 
-    async def story(world: World) -> None:
-        await world.apply(shop("one", title="first"))
-        await world.settle()
-        await world.apply(shop("two", title="second"))
-        await world.settle()
+    async def steps(cluster: Cluster) -> None:
+        await cluster.apply(shop("one", title="first"))
+        await cluster.settle()
+        await cluster.apply(shop("two", title="second"))
+        await cluster.settle()
 
     def operator(accounts: Accounts) -> sm.Controller[Shop]:
         return sm.Controller(Shop, reconcile=Counting(accounts, is_right=is_right).reconcile)
 
     return Scenario(
-        operator=operator, outside=Accounts, kinds=[Shop], story=story, workloads=SETTINGS
+        operator=operator, outside=Accounts, kinds=[Shop], steps=steps, workloads=SETTINGS
     )
 
 
@@ -210,21 +210,21 @@ def children_from_cache(*, is_right: bool) -> Scenario:
     """A shop with two pages."""
     reconcile = numbering_pages if is_right else counting_pages
 
-    async def story(world: World) -> None:
-        await world.apply(shop(pages=2))
-        await world.settle()
+    async def steps(cluster: Cluster) -> None:
+        await cluster.apply(shop(pages=2))
+        await cluster.settle()
 
-    return _of_pages(reconcile, story)
+    return _of_pages(reconcile, steps)
 
 
 def _of_pages(
     reconcile: Callable[[Shop, sm.Context], Awaitable[sm.Outcome]],
-    story: Callable[[World], Awaitable[None]],
+    steps: Callable[[Cluster], Awaitable[None]],
 ) -> Scenario:
     def operator() -> sm.Controller[Shop]:
         return sm.Controller(Shop, reconcile=reconcile, owns=(ConfigMap,), writes=(ConfigMap,))
 
-    return Scenario(operator=operator, kinds=[Shop], story=story, workloads=SETTINGS)
+    return Scenario(operator=operator, kinds=[Shop], steps=steps, workloads=SETTINGS)
 
 
 # A user's field overwritten by a stale read-modify-write
@@ -251,16 +251,16 @@ def stale_update(*, is_right: bool) -> Scenario:
     """A user gives a shop one tag, and then another."""
     reconcile = tagging_with_a_precondition if is_right else tagging_over
 
-    async def story(world: World) -> None:
-        await world.apply(shop(tags=("new",)))
-        await world.settle()
-        await world.apply(shop(tags=("new", "open")))
-        await world.settle()
+    async def steps(cluster: Cluster) -> None:
+        await cluster.apply(shop(tags=("new",)))
+        await cluster.settle()
+        await cluster.apply(shop(tags=("new", "open")))
+        await cluster.settle()
 
     def operator() -> sm.Controller[Shop]:
         return sm.Controller(Shop, reconcile=reconcile, writes=(Shop,))
 
-    return Scenario(operator=operator, kinds=[Shop], story=story, workloads=SETTINGS)
+    return Scenario(operator=operator, kinds=[Shop], steps=steps, workloads=SETTINGS)
 
 
 # A finalizer added after the first external effect
@@ -296,16 +296,16 @@ class Holding:
 def late_finalizer(*, is_right: bool) -> Scenario:
     """A shop is made, and deleted."""
 
-    async def story(world: World) -> None:
-        await world.apply(shop())
-        await world.settle()
-        await world.delete(Shop, "home")
-        await world.settle()
+    async def steps(cluster: Cluster) -> None:
+        await cluster.apply(shop())
+        await cluster.settle()
+        await cluster.delete(Shop, "home")
+        await cluster.settle()
 
     def operator(accounts: Accounts) -> sm.Controller[Shop]:
         reconcile = Holding(accounts, is_right=is_right).reconcile
         return sm.Controller(Shop, reconcile=reconcile, writes=(Shop,), while_deleting=True)
 
     return Scenario(
-        operator=operator, outside=Accounts, kinds=[Shop], story=story, workloads=SETTINGS
+        operator=operator, outside=Accounts, kinds=[Shop], steps=steps, workloads=SETTINGS
     )

@@ -11,7 +11,7 @@ from opdemo import appservice
 from opdemo.appservice import AppService, Spec
 
 from steersman.kinds import core_v1, meta_v1
-from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.simulation import SimulatedCluster, simulate
 
 
 def app(*, size: int) -> AppService:
@@ -22,19 +22,19 @@ def app(*, size: int) -> AppService:
     )
 
 
-async def life_of_an_app(world: SimulatedWorld) -> str:
+async def life_of_an_app(cluster: SimulatedCluster) -> str:
     """The digest of it all."""
-    await world.install(AppService)
-    operator = await world.run_operator(appservice.controller)
-    await world.apply(app(size=2))
-    await world.settle()
+    await cluster.install(AppService)
+    operator = await cluster.run_operator(appservice.controller)
+    await cluster.apply(app(size=2))
+    await cluster.settle()
     await operator.kill()
-    await world.apply(app(size=3))
-    await world.run_operator(appservice.controller)
-    await world.settle()
-    await world.delete(AppService, "web")
-    await world.settle()
-    return f"{len(world.history)} requests {world.history.digest()}"
+    await cluster.apply(app(size=3))
+    await cluster.run_operator(appservice.controller)
+    await cluster.settle()
+    await cluster.delete(AppService, "web")
+    await cluster.settle()
+    return f"{len(cluster.history)} requests {cluster.history.digest()}"
 
 
 def history_of(seed: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import steersman as sm
 from steersman.client import MergePatch
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman_cluster.simulation import Scenario, World
+from steersman_cluster.simulation import Cluster, Scenario
 from steersman_cluster.workloads import WorkloadSettings
 
 FINALIZER: Final = "sites.example.com/bucket"
@@ -134,14 +134,14 @@ def site(title: str = "first") -> Site:
     return Site(metadata=meta_v1.ObjectMeta(name="home"), spec=SiteSpec(title=title))
 
 
-async def life_of_a_site(world: World) -> None:
+async def life_of_a_site(cluster: Cluster) -> None:
     """It is made, changed and deleted."""
-    await world.apply(site())
-    await world.settle()
-    await world.apply(site("second"))
-    await world.settle()
-    await world.delete(Site, "home")
-    await world.settle()
+    await cluster.apply(site())
+    await cluster.settle()
+    await cluster.apply(site("second"))
+    await cluster.settle()
+    await cluster.delete(Site, "home")
+    await cluster.settle()
 
 
 def naming(reconcile: Callable[[Site, sm.Context], Awaitable[sm.Outcome]], **rest: Any) -> Scenario:
@@ -152,7 +152,7 @@ def naming(reconcile: Callable[[Site, sm.Context], Awaitable[sm.Outcome]], **res
     return Scenario(
         operator=lambda: [controller],
         kinds=[Site],
-        story=life_of_a_site,
+        steps=life_of_a_site,
         workloads=SETTINGS,
         **rest,
     )
@@ -166,7 +166,7 @@ def finalizing(*, cleans_up_first: bool) -> Scenario:
         return [sm.Controller(Site, reconcile=reconcile, writes=(Site,), while_deleting=True)]
 
     return Scenario(
-        operator=operator, outside=Buckets, kinds=[Site], story=life_of_a_site, workloads=SETTINGS
+        operator=operator, outside=Buckets, kinds=[Site], steps=life_of_a_site, workloads=SETTINGS
     )
 
 
@@ -178,7 +178,7 @@ def reporting(*, works_first: bool) -> Scenario:
         return [sm.Controller(Site, reconcile=reconcile)]
 
     return Scenario(
-        operator=operator, outside=Buckets, kinds=[Site], story=life_of_a_site, workloads=SETTINGS
+        operator=operator, outside=Buckets, kinds=[Site], steps=life_of_a_site, workloads=SETTINGS
     )
 
 
@@ -213,16 +213,16 @@ def rollout(
 ) -> Scenario:
     """A site that is served by Pods."""
 
-    async def story(world: World) -> None:
-        await world.apply(site())
-        await world.settle()
+    async def steps(cluster: Cluster) -> None:
+        await cluster.apply(site())
+        await cluster.settle()
 
     controller = sm.Controller(Site, reconcile=reconcile, owns=(apps_v1.Deployment,))
     parts = ("deployments", "replicasets", "nodes", "scheduler")
     return Scenario(
         operator=lambda: [controller],
         kinds=[Site],
-        story=story,
+        steps=steps,
         workloads=WorkloadSettings(parts=parts),
     )
 

@@ -7,8 +7,8 @@ from opdemo.appservice import AppService
 import steersman as sm
 from docs.code import appservice_plain
 from steersman_cluster.simulation import (
+    Cluster,
     Scenario,
-    World,
     survives_concurrent_writes,
     survives_crashes,
     survives_cut_watches,
@@ -20,18 +20,18 @@ from tests.simulation.histories import app
 pytestmark = pytest.mark.timeout(180)
 
 
-async def life_of_an_app(world: World) -> None:
-    await world.apply(app(size=2))
-    await world.settle()
-    assert sm.is_ready(await world.get(AppService, "web"))
-    await world.apply(app(size=3))
-    await world.settle()
-    await world.delete(AppService, "web")
-    await world.settle()
+async def life_of_an_app(cluster: Cluster) -> None:
+    await cluster.apply(app(size=2))
+    await cluster.settle()
+    assert sm.is_ready(await cluster.get(AppService, "web"))
+    await cluster.apply(app(size=3))
+    await cluster.settle()
+    await cluster.delete(AppService, "web")
+    await cluster.settle()
 
 
 def scenario(controller: sm.Controller[AppService]) -> Scenario:
-    return Scenario(operator=lambda: [controller], kinds=[AppService], story=life_of_an_app)
+    return Scenario(operator=lambda: [controller], kinds=[AppService], steps=life_of_an_app)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import steersman as sm
 from steersman.kinds import core_v1
 from steersman_cluster.errors import BadScenario, DidNotSurvive
 from steersman_cluster.simulation import (
+    Cluster,
     Scenario,
-    World,
     survives_crashes,
     survives_cut_watches,
     survives_late_caches,
@@ -90,9 +90,9 @@ async def test_a_failure_is_a_story_with_the_fault_in_it_and_what_replays_it() -
         await survives_crashes(reporting(works_first=False), seed=7)
 
     error = caught.value
-    [fault] = [line for line in error.story if "is killed" in line]
+    [fault] = [line for line in error.trace if "is killed" in line]
     assert fault.endswith("s  operator  is killed before Buckets.put")
-    assert error.story[-1].endswith("s  operator  starts again")
+    assert error.trace[-1].endswith("s  operator  starts again")
     assert str(error).splitlines()[-1] == (
         'replay: await survives_crashes(scenario, seed=7, only="before call 2")'
     )
@@ -114,12 +114,12 @@ async def test_a_fault_that_does_not_exist_is_refused_with_the_names_of_those_th
 
 
 async def test_what_fails_without_any_fault_is_the_authors_own_failure() -> None:
-    async def story(world: World) -> None:
-        await world.apply(site())
-        await world.settle()
+    async def steps(cluster: Cluster) -> None:
+        await cluster.apply(site())
+        await cluster.settle()
         raise AssertionError("as written")
 
-    scenario = replace(naming(own_name), story=story)
+    scenario = replace(naming(own_name), steps=steps)
 
     with pytest.raises(AssertionError, match="as written"):
         await survives_crashes(scenario)
@@ -133,7 +133,7 @@ async def test_an_operator_that_is_never_content_is_found_without_any_fault() ->
 
     controller = sm.Controller(Site, reconcile=again_and_again, when=sm.changed.generation)
     scenario = Scenario(
-        operator=lambda: [controller], kinds=[Site], story=life_of_a_site, workloads=SETTINGS
+        operator=lambda: [controller], kinds=[Site], steps=life_of_a_site, workloads=SETTINGS
     )
 
     with pytest.raises(DidNotSurvive) as caught:
@@ -151,7 +151,7 @@ async def test_an_operator_that_never_rests_is_found_without_any_fault() -> None
     scenario = Scenario(
         operator=lambda: [sm.Controller(Site, reconcile=restless)],
         kinds=[Site],
-        story=life_of_a_site,
+        steps=life_of_a_site,
         workloads=SETTINGS,
     )
 
@@ -160,27 +160,27 @@ async def test_an_operator_that_never_rests_is_found_without_any_fault() -> None
 
 
 async def test_a_story_may_ask_for_a_second_pass_itself() -> None:
-    async def story(world: World) -> None:
-        await world.apply(site())
-        await world.assert_second_pass_writes_nothing()
-        await world.apply(site("second"))
-        await world.settle()
+    async def steps(cluster: Cluster) -> None:
+        await cluster.apply(site())
+        await cluster.assert_second_pass_writes_nothing()
+        await cluster.apply(site("second"))
+        await cluster.settle()
 
-    await survives_crashes(replace(naming(own_name), story=story))
+    await survives_crashes(replace(naming(own_name), steps=steps))
 
 
 def test_an_operator_takes_a_system_exactly_if_there_is_one_outside() -> None:
     with pytest.raises(BadScenario, match="must take nothing, and does not"):
-        UNCHECKED(operator=lambda _: (), story=life_of_a_site)
+        UNCHECKED(operator=lambda _: (), steps=life_of_a_site)
     with pytest.raises(BadScenario, match="must take the system that outside= makes"):
-        UNCHECKED(operator=lambda: (), outside=dict, story=life_of_a_site)
+        UNCHECKED(operator=lambda: (), outside=dict, steps=life_of_a_site)
 
 
 def test_an_operator_that_is_there_already_is_refused_with_what_to_write_instead() -> None:
     controller = sm.Controller(Site, reconcile=own_name)
 
     with pytest.raises(BadScenario) as refused:
-        UNCHECKED(operator=[controller], story=life_of_a_site)
+        UNCHECKED(operator=[controller], steps=life_of_a_site)
 
     assert "is a function, not a list of Controller: a crash loses what" in str(refused.value)
     assert "operator=lambda: [controller]" in str(refused.value)
@@ -195,7 +195,7 @@ async def test_a_factory_that_keeps_an_operators_memory_is_refused() -> None:
     scenario = Scenario(
         operator=lambda: sm.Controller(Site, reconcile=kept.reconcile),
         kinds=[Site],
-        story=life_of_a_site,
+        steps=life_of_a_site,
         workloads=SETTINGS,
     )
 
@@ -209,7 +209,7 @@ async def test_a_factory_that_keeps_an_operators_memory_is_refused() -> None:
 
 
 async def test_what_builds_something_else_than_an_operator_is_refused() -> None:
-    scenario = UNCHECKED(operator=lambda: [own_name], story=life_of_a_site)
+    scenario = UNCHECKED(operator=lambda: [own_name], steps=life_of_a_site)
 
     with pytest.raises(BadScenario, match="has returned a function"):
         await survives_crashes(scenario)
@@ -226,7 +226,7 @@ async def test_an_operator_may_be_a_manager_with_runnables() -> None:
         return sm.Manager(controllers=[controller], runnables=[sm.Runnable(run)])
 
     await survives_crashes(
-        Scenario(operator=build, kinds=[Site], story=life_of_a_site, workloads=SETTINGS)
+        Scenario(operator=build, kinds=[Site], steps=life_of_a_site, workloads=SETTINGS)
     )
 
     assert len({id(each) for each in started}) > 1

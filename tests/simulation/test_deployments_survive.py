@@ -3,8 +3,8 @@
 from steersman.client import MergePatch
 from steersman.kinds import apps_v1
 from steersman_cluster.simulation import (
+    Cluster,
     Scenario,
-    World,
     survives_concurrent_writes,
     survives_crashes,
     survives_late_caches,
@@ -16,16 +16,16 @@ from tests.real.deployment_stories import WEB, deployment
 NEW = {"spec": {"template": {"spec": {"containers": [{"name": WEB, "image": "web:2"}]}}}}
 
 
-async def rollout(world: World) -> None:
-    await world.create(deployment(replicas=1))
-    await world.settle()
-    await world.patch(apps_v1.Deployment, WEB, MergePatch(NEW))
-    await world.settle()
+async def rollout(cluster: Cluster) -> None:
+    await cluster.create(deployment(replicas=1))
+    await cluster.settle()
+    await cluster.patch(apps_v1.Deployment, WEB, MergePatch(NEW))
+    await cluster.settle()
 
 
 SCENARIO = Scenario(
     operator=lambda: workloads(WorkloadSettings(parts=PARTS, nodes=0)).controllers,
-    story=rollout,
+    steps=rollout,
     workloads=WorkloadSettings(parts=("nodes", "scheduler"), nodes=1),
 )
 

@@ -97,7 +97,7 @@ async def test_a_user_who_deletes_while_the_operator_is_down_is_in_the_story() -
         await survives_concurrent_writes(late_finalizer(is_right=False), only=fault)
 
     assert caught.value.found == ("outside the cluster: expected no titles.home, found first",)
-    killed, deleted, started = (line.split("  ", 2)[-1].strip() for line in caught.value.story[-3:])
+    killed, deleted, started = (line.split("  ", 2)[-1].strip() for line in caught.value.trace[-3:])
     assert killed.endswith("is killed before PATCH shops/home, and users go on meanwhile")
     assert deleted.endswith("DELETE shops/home")
     assert started.endswith("starts again")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from steersman_cluster.simulation import Scenario, World, survives_crashes, survives_cut_watches
+from steersman_cluster.simulation import Cluster, Scenario, survives_crashes, survives_cut_watches
 from steersman_cluster.workloads import WorkloadSettings
 from steersman_cluster.workloads.daemonsets import controllers as daemon_set_controllers
 from steersman_cluster.workloads.disruptions import controllers as budget_controllers
@@ -17,52 +17,52 @@ pytestmark = pytest.mark.timeout(60)
 SETTINGS = WorkloadSettings()
 
 
-async def update(world: World) -> None:
+async def update(cluster: Cluster) -> None:
     """A DaemonSet made, and updated with a surge."""
-    await world.settle()
-    await world.apply(daemon_set(strategy=rolling(0, 1)))
-    await world.settle()
-    await world.apply(daemon_set("two", strategy=rolling(0, 1)))
-    await world.settle()
+    await cluster.settle()
+    await cluster.apply(daemon_set(strategy=rolling(0, 1)))
+    await cluster.settle()
+    await cluster.apply(daemon_set("two", strategy=rolling(0, 1)))
+    await cluster.settle()
 
 
 DAEMONS = Scenario(
     operator=lambda: daemon_set_controllers(SETTINGS),
-    story=update,
+    steps=update,
     workloads=WorkloadSettings(parts=("garbage", "nodes", "scheduler"), nodes=1),
 )
 
 
-async def count(world: World) -> None:
+async def count(cluster: Cluster) -> None:
     """A budget for a Deployment."""
-    await world.apply(deployment(replicas=1))
-    await world.apply(budget(max_unavailable=1))
-    await world.settle()
+    await cluster.apply(deployment(replicas=1))
+    await cluster.apply(budget(max_unavailable=1))
+    await cluster.settle()
 
 
 BUDGETS = Scenario(
     operator=lambda: budget_controllers(SETTINGS),
-    story=count,
+    steps=count,
     workloads=WorkloadSettings(
         parts=("garbage", "nodes", "scheduler", "replicasets", "deployments")
     ),
 )
 
 
-async def use(world: World) -> None:
+async def use(cluster: Cluster) -> None:
     """A quota that is used, and some of it given back."""
-    await world.apply(quota({"pods": "3", "configmaps": "9"}))
-    await world.settle()
+    await cluster.apply(quota({"pods": "3", "configmaps": "9"}))
+    await cluster.settle()
     for name in ("a", "b"):
-        await world.create(bare_pod(name, **AT_ONCE))
-    await world.settle()
-    await world.delete(Pod, "a")
-    await world.settle()
+        await cluster.create(bare_pod(name, **AT_ONCE))
+    await cluster.settle()
+    await cluster.delete(Pod, "a")
+    await cluster.settle()
 
 
 QUOTAS = Scenario(
     operator=lambda: quota_runnables(SETTINGS),
-    story=use,
+    steps=use,
     workloads=WorkloadSettings(parts=("garbage", "nodes", "scheduler")),
 )
 

@@ -12,7 +12,13 @@ import steersman as sm
 from steersman.client import MergePatch
 from steersman.kinds import core_v1, meta_v1
 from steersman_cluster.errors import BadScenario, DidNotSurvive, NotRepeatable
-from steersman_cluster.simulation import Scenario, SimulatedWorld, World, simulate, survives_crashes
+from steersman_cluster.simulation import (
+    Cluster,
+    Scenario,
+    SimulatedCluster,
+    simulate,
+    survives_crashes,
+)
 from tests.simulation.flawed_operators import SETTINGS, Accounts, Shop, ShopStatus, shop
 
 Secret = core_v1.Secret
@@ -20,9 +26,9 @@ Secret = core_v1.Secret
 PASSWORD = "correct horse battery"
 
 
-async def life_of_a_shop(world: World) -> None:
-    await world.apply(shop())
-    await world.settle()
+async def life_of_a_shop(cluster: Cluster) -> None:
+    await cluster.apply(shop())
+    await cluster.settle()
 
 
 def credentials(a_shop: Shop, password: str) -> Secret:
@@ -34,7 +40,7 @@ def scenario(reconcile: object, **rest: object) -> Scenario:
     def operator() -> sm.Controller[Shop]:
         return sm.Controller(Shop, reconcile=reconcile, owns=(Secret,))  # type: ignore[arg-type]
 
-    given = {"operator": operator, "kinds": [Shop], "story": life_of_a_shop, "workloads": SETTINGS}
+    given = {"operator": operator, "kinds": [Shop], "steps": life_of_a_shop, "workloads": SETTINGS}
     return Scenario(**given, **rest)  # type: ignore[call-overload, no-any-return]
 
 
@@ -83,7 +89,7 @@ async def test_fields_outside_the_cluster_can_be_ignored_too() -> None:
             operator=operator,
             outside=Accounts,
             kinds=[Shop],
-            story=life_of_a_shop,
+            steps=life_of_a_shop,
             workloads=SETTINGS,
             ignore=["outside.titles.*"],
         )
@@ -114,7 +120,7 @@ async def test_the_data_of_a_secret_is_never_printed() -> None:
                 operator=operator,
                 outside=Accounts,
                 kinds=[Shop],
-                story=life_of_a_shop,
+                steps=life_of_a_shop,
                 workloads=SETTINGS,
             ),
             only="after call 1",
@@ -144,10 +150,10 @@ async def test_the_data_of_a_secret_that_is_gone_is_not_printed_either() -> None
             Shop, reconcile=reconcile, finalize=finalize, owns=(Secret,), writes=(Shop,)
         )
 
-    async def story(world: World) -> None:
-        await life_of_a_shop(world)
-        await world.delete(Shop, "home")
-        await world.settle()
+    async def steps(cluster: Cluster) -> None:
+        await life_of_a_shop(cluster)
+        await cluster.delete(Shop, "home")
+        await cluster.settle()
 
     with pytest.raises(DidNotSurvive) as caught:
         await survives_crashes(
@@ -155,7 +161,7 @@ async def test_the_data_of_a_secret_that_is_gone_is_not_printed_either() -> None
                 operator=operator,
                 outside=Accounts,
                 kinds=[Shop],
-                story=story,
+                steps=steps,
                 workloads=SETTINGS,
             )
         )
@@ -179,7 +185,7 @@ async def test_a_token_that_is_kept_survives_although_it_is_random() -> None:
             operator=operator,
             outside=Accounts,
             kinds=[Shop],
-            story=life_of_a_shop,
+            steps=life_of_a_shop,
             workloads=SETTINGS,
         )
     )
@@ -204,7 +210,7 @@ async def test_a_token_that_is_not_the_same_in_both_places_is_found() -> None:
                 operator=operator,
                 outside=Accounts,
                 kinds=[Shop],
-                story=life_of_a_shop,
+                steps=life_of_a_shop,
                 workloads=SETTINGS,
             )
         )
@@ -214,12 +220,12 @@ def drawn(seed: int, reconcile: Any) -> list[str]:
     """The tokens that are drawn for two shops."""
     tokens: list[str] = []
 
-    async def main(world: SimulatedWorld) -> None:
-        await world.install(Shop)
-        await world.run_operator(sm.Controller(Shop, reconcile=partial(reconcile, tokens)))
-        await world.apply(shop("one"))
-        await world.apply(shop("two"))
-        await world.settle()
+    async def main(cluster: SimulatedCluster) -> None:
+        await cluster.install(Shop)
+        await cluster.run_operator(sm.Controller(Shop, reconcile=partial(reconcile, tokens)))
+        await cluster.apply(shop("one"))
+        await cluster.apply(shop("two"))
+        await cluster.settle()
 
     simulate(main, seed=seed, settings=SETTINGS)
     return tokens

@@ -7,7 +7,7 @@ import pytest
 
 import steersman as sm
 from steersman.client import MergePatch
-from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.workloads import WorkloadSettings
 from tests.simulation.test_worlds import Note, note
 
@@ -22,8 +22,8 @@ def percentile(waits: Sequence[float], share: float) -> float:
 class Watched:
     """Reconciles notes: some hang, and of the others it is known how long they waited."""
 
-    def __init__(self, world: SimulatedWorld) -> None:
-        self.world = world
+    def __init__(self, cluster: SimulatedCluster) -> None:
+        self.cluster = cluster
         self.inside = 0
         self.most = 0
         self.wanted_at: dict[tuple[str, int], float] = {}
@@ -39,51 +39,51 @@ class Watched:
             if a_note.name.startswith("hanging") and not self.are_mended:
                 self.hung.append(a_note.name)
                 try:
-                    await self.world.clock.sleep(1_000_000.0)
+                    await self.cluster.clock.sleep(1_000_000.0)
                 finally:
                     self.hung.remove(a_note.name)
             wanted_at = self.wanted_at.pop((a_note.name, a_note.spec.copies), None)
             if wanted_at is not None:
-                self.waits.append(self.world.clock.monotonic() - wanted_at)
-            await self.world.clock.sleep(0.001)
+                self.waits.append(self.cluster.clock.monotonic() - wanted_at)
+            await self.cluster.clock.sleep(0.001)
         finally:
             self.inside -= 1
         return sm.Done()
 
     async def change(self, name: str, copies: int) -> None:
-        self.wanted_at[name, copies] = self.world.clock.monotonic()
-        await self.world.client.patch(
+        self.wanted_at[name, copies] = self.cluster.clock.monotonic()
+        await self.cluster.client.patch(
             Note,
             name,
             MergePatch({"spec": {"copies": copies}}),
-            namespace=self.world.namespace,
+            namespace=self.cluster.namespace,
         )
 
 
-async def measured(world: SimulatedWorld, *, hanging: int, **declared: Any) -> Watched:
+async def measured(cluster: SimulatedCluster, *, hanging: int, **declared: Any) -> Watched:
     """Ten minutes of an operator with so many objects that hang, and twenty that do not."""
-    watched = Watched(world)
-    await world.install(Note)
+    watched = Watched(cluster)
+    await cluster.install(Note)
     # An operator that starts looks first at what was written last: at those that hang.
     for number in range(HEALTHY):
-        await world.apply(note(f"healthy-{number}"))
+        await cluster.apply(note(f"healthy-{number}"))
     for number in range(hanging):
-        await world.apply(note(f"hanging-{number}"))
-    now_at = world.clock.monotonic()
+        await cluster.apply(note(f"hanging-{number}"))
+    now_at = cluster.clock.monotonic()
     watched.wanted_at = {(f"healthy-{number}", 1): now_at for number in range(HEALTHY)}
-    await world.run_operator(sm.Controller(Note, reconcile=watched.reconcile, **declared))
+    await cluster.run_operator(sm.Controller(Note, reconcile=watched.reconcile, **declared))
     for copies in range(2, 62):
-        await world.clock.sleep(10.0)
+        await cluster.clock.sleep(10.0)
         for number in range(HEALTHY):
             await watched.change(f"healthy-{number}", copies)
-    await world.clock.sleep(10.0)
+    await cluster.clock.sleep(10.0)
     return watched
 
 
 @pytest.mark.parametrize("hanging", [10, 50, 100])
 def test_objects_that_hang_do_not_hold_up_the_rest(hanging: int) -> None:
-    async def main(world: SimulatedWorld) -> tuple[list[float], int]:
-        watched = await measured(world, hanging=hanging)
+    async def main(cluster: SimulatedCluster) -> tuple[list[float], int]:
+        watched = await measured(cluster, hanging=hanging)
         assert not watched.wanted_at, "some were never looked at"
         return watched.waits, watched.most
 
@@ -97,8 +97,8 @@ def test_objects_that_hang_do_not_hold_up_the_rest(hanging: int) -> None:
 
 
 def test_one_worker_is_not_held_up_by_what_hangs_either() -> None:
-    async def main(world: SimulatedWorld) -> tuple[list[float], int]:
-        watched = await measured(world, hanging=5, workers=1)
+    async def main(cluster: SimulatedCluster) -> tuple[list[float], int]:
+        watched = await measured(cluster, hanging=5, workers=1)
         return watched.waits, watched.most
 
     waits, most = simulate(main, settings=BARE)
@@ -108,8 +108,8 @@ def test_one_worker_is_not_held_up_by_what_hangs_either() -> None:
 
 
 def test_without_a_slow_lane_no_more_run_at_once_than_there_are_workers() -> None:
-    async def main(world: SimulatedWorld) -> tuple[int, int]:
-        watched = await measured(world, hanging=5, workers=4, slow_workers=0, timeout_seconds=5.0)
+    async def main(cluster: SimulatedCluster) -> tuple[int, int]:
+        watched = await measured(cluster, hanging=5, workers=4, slow_workers=0, timeout_seconds=5.0)
         return watched.most, len(watched.waits)
 
     most, waits = simulate(main, settings=BARE)
@@ -120,15 +120,15 @@ def test_without_a_slow_lane_no_more_run_at_once_than_there_are_workers() -> Non
 
 
 def test_objects_that_timed_out_have_a_share_of_the_workers_at_most() -> None:
-    async def main(world: SimulatedWorld) -> list[int]:
-        watched = Watched(world)
-        await world.install(Note)
+    async def main(cluster: SimulatedCluster) -> list[int]:
+        watched = Watched(cluster)
+        await cluster.install(Note)
         for number in range(30):
-            await world.apply(note(f"hanging-{number}"))
-        await world.run_operator(sm.Controller(Note, reconcile=watched.reconcile))
+            await cluster.apply(note(f"hanging-{number}"))
+        await cluster.run_operator(sm.Controller(Note, reconcile=watched.reconcile))
         found = []
         for _ in range(3):
-            await world.clock.sleep(110.0)
+            await cluster.clock.sleep(110.0)
             found.append(len(watched.hung))
         return found
 
@@ -136,27 +136,27 @@ def test_objects_that_timed_out_have_a_share_of_the_workers_at_most() -> None:
 
 
 def test_an_object_that_hung_is_reconciled_at_once_when_it_changes() -> None:
-    async def main(world: SimulatedWorld) -> float:
-        watched = Watched(world)
-        await world.install(Note)
+    async def main(cluster: SimulatedCluster) -> float:
+        watched = Watched(cluster)
+        await cluster.install(Note)
         for number in range(30):
-            await world.apply(note(f"hanging-{number}"))
-        await world.run_operator(sm.Controller(Note, reconcile=watched.reconcile))
-        await world.clock.sleep(200.0)
+            await cluster.apply(note(f"hanging-{number}"))
+        await cluster.run_operator(sm.Controller(Note, reconcile=watched.reconcile))
+        await cluster.clock.sleep(200.0)
         waiting = next(
             name for name in (f"hanging-{n}" for n in range(30)) if name not in watched.hung
         )
         watched.are_mended = True
         await watched.change(waiting, 7)
-        await world.clock.sleep(5.0)
+        await cluster.clock.sleep(5.0)
         return watched.waits[0]
 
     assert simulate(main, settings=BARE) <= 1.0
 
 
 def test_objects_that_hung_and_were_mended_all_get_their_turn() -> None:
-    async def main(world: SimulatedWorld) -> set[str]:
-        watched = Watched(world)
+    async def main(cluster: SimulatedCluster) -> set[str]:
+        watched = Watched(cluster)
         done: set[str] = set()
 
         async def reconcile(a_note: Note, ctx: sm.Context) -> sm.Outcome:
@@ -164,37 +164,37 @@ def test_objects_that_hung_and_were_mended_all_get_their_turn() -> None:
             done.add(a_note.name)
             return outcome
 
-        await world.install(Note)
+        await cluster.install(Note)
         for number in range(30):
-            await world.apply(note(f"hanging-{number}"))
-        await world.run_operator(sm.Controller(Note, reconcile=reconcile))
-        await world.clock.sleep(200.0)
+            await cluster.apply(note(f"hanging-{number}"))
+        await cluster.run_operator(sm.Controller(Note, reconcile=reconcile))
+        await cluster.clock.sleep(200.0)
         watched.are_mended = True
-        await world.clock.sleep(130.0)
+        await cluster.clock.sleep(130.0)
         return done
 
     assert len(simulate(main, settings=BARE)) == 30
 
 
 def test_reconciles_that_all_take_long_get_no_more_company_than_at_first() -> None:
-    async def main(world: SimulatedWorld) -> list[int]:
+    async def main(cluster: SimulatedCluster) -> list[int]:
         inside, most = 0, 0
 
         async def look(a_note: Note, ctx: sm.Context) -> sm.Outcome:
             nonlocal inside, most
             inside += 1
             most = max(most, inside)
-            await world.clock.sleep(0.3)
+            await cluster.clock.sleep(0.3)
             inside -= 1
             return sm.Done()
 
-        await world.install(Note)
+        await cluster.install(Note)
         for number in range(300):
-            await world.apply(note(f"note-{number}"))
-        await world.run_operator(sm.Controller(Note, reconcile=look))
-        await world.clock.sleep(2.0)
+            await cluster.apply(note(f"note-{number}"))
+        await cluster.run_operator(sm.Controller(Note, reconcile=look))
+        await cluster.clock.sleep(2.0)
         at_first, most = most, 0
-        await world.clock.sleep(5.0)
+        await cluster.clock.sleep(5.0)
         return [at_first, most]
 
     at_first, later = simulate(main, settings=BARE)
@@ -204,33 +204,33 @@ def test_reconciles_that_all_take_long_get_no_more_company_than_at_first() -> No
 
 
 def test_a_plain_function_that_hangs_holds_up_nobody_either() -> None:
-    async def main(world: SimulatedWorld) -> list[float]:
+    async def main(cluster: SimulatedCluster) -> list[float]:
         waits: list[float] = []
         wanted_at: dict[tuple[str, int], float] = {}
 
         def look(a_note: Note, ctx: sm.BlockingContext) -> sm.Outcome:
             if a_note.name.startswith("hanging"):
-                ctx._caller.call(lambda: world.clock.sleep(1_000.0))  # pyright: ignore[reportPrivateUsage]
+                ctx._caller.call(lambda: cluster.clock.sleep(1_000.0))  # pyright: ignore[reportPrivateUsage]
             elif (at := wanted_at.pop((a_note.name, a_note.spec.copies), None)) is not None:
-                waits.append(world.clock.monotonic() - at)
+                waits.append(cluster.clock.monotonic() - at)
             return sm.Done()
 
-        await world.install(Note)
+        await cluster.install(Note)
         for number in range(HEALTHY):
-            await world.apply(note(f"healthy-{number}"))
+            await cluster.apply(note(f"healthy-{number}"))
         for number in range(100):
-            await world.apply(note(f"hanging-{number}"))
+            await cluster.apply(note(f"hanging-{number}"))
         for number in range(HEALTHY):
-            wanted_at[f"healthy-{number}", 1] = world.clock.monotonic()
-        await world.run_operator(sm.Controller(Note, reconcile=look))
+            wanted_at[f"healthy-{number}", 1] = cluster.clock.monotonic()
+        await cluster.run_operator(sm.Controller(Note, reconcile=look))
         for copies in range(2, 20):
-            await world.clock.sleep(10.0)
+            await cluster.clock.sleep(10.0)
             for number in range(HEALTHY):
                 name = f"healthy-{number}"
-                wanted_at[name, copies] = world.clock.monotonic()
+                wanted_at[name, copies] = cluster.clock.monotonic()
                 patch = MergePatch({"spec": {"copies": copies}})
-                await world.client.patch(Note, name, patch, namespace=world.namespace)
-        await world.clock.sleep(5.0)
+                await cluster.client.patch(Note, name, patch, namespace=cluster.namespace)
+        await cluster.clock.sleep(5.0)
         assert not wanted_at
         return waits
 

@@ -1,4 +1,4 @@
-"""A world from one seed: a server, a cluster's own controllers, and operators in virtual time."""
+"""A cluster from one seed: a server, a cluster's own controllers, and operators in virtual time."""
 
 import asyncio
 from collections import Counter
@@ -9,7 +9,12 @@ import steersman as sm
 from steersman.errors import ManagerFailed, NotSettled
 from steersman.kinds import apps_v1, batch_v1, core_v1, meta_v1, networking_v1, policy_v1
 from steersman_cluster.errors import BadScenario
-from steersman_cluster.simulation import SimulatedWorld, VirtualLoop, simulate, simulated_world
+from steersman_cluster.simulation import (
+    SimulatedCluster,
+    VirtualLoop,
+    running_simulated_cluster,
+    simulate,
+)
 from steersman_cluster.workloads import WorkloadSettings
 
 BARE = WorkloadSettings(parts=())
@@ -71,32 +76,32 @@ def names(objects: list[ConfigMap]) -> list[str]:
     return sorted(each.name for each in objects if each.name != "kube-root-ca.crt")
 
 
-async def story(world: SimulatedWorld) -> str:
-    await world.install(Note)
-    operator = await world.run_operator(controller)
-    await world.apply(note(copies=3))
-    await world.settle()
+async def steps(cluster: SimulatedCluster) -> str:
+    await cluster.install(Note)
+    operator = await cluster.run_operator(controller)
+    await cluster.apply(note(copies=3))
+    await cluster.settle()
     await operator.kill()
-    await world.run_operator(controller)
-    await world.apply(note(copies=1))
-    await world.settle()
-    return world.history.digest()
+    await cluster.run_operator(controller)
+    await cluster.apply(note(copies=1))
+    await cluster.settle()
+    return cluster.history.digest()
 
 
 def test_the_same_seed_gives_the_same_history() -> None:
-    assert simulate(story, seed=7) == simulate(story, seed=7)
+    assert simulate(steps, seed=7) == simulate(steps, seed=7)
 
 
 def test_another_seed_gives_another_history() -> None:
-    assert simulate(story, seed=7, settings=BARE) != simulate(story, seed=8, settings=BARE)
+    assert simulate(steps, seed=7, settings=BARE) != simulate(steps, seed=8, settings=BARE)
 
 
 def test_worlds_on_one_loop_do_not_know_each_other() -> None:
     async def both() -> list[str]:
         digests = []
         for _ in range(2):
-            async with simulated_world(seed=3, settings=BARE) as world:
-                digests.append(await story(world))
+            async with running_simulated_cluster(seed=3, settings=BARE) as cluster:
+                digests.append(await steps(cluster))
         return digests
 
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
@@ -106,12 +111,12 @@ def test_worlds_on_one_loop_do_not_know_each_other() -> None:
 
 
 def test_settling_ends_when_the_operator_is_content() -> None:
-    async def main(world: SimulatedWorld) -> tuple[list[str], float]:
-        await world.install(Note)
-        await world.run_operator(controller)
-        await world.apply(note(copies=2))
-        await world.settle()
-        return names(await world.list(ConfigMap)), world.clock.monotonic()
+    async def main(cluster: SimulatedCluster) -> tuple[list[str], float]:
+        await cluster.install(Note)
+        await cluster.run_operator(controller)
+        await cluster.apply(note(copies=2))
+        await cluster.settle()
+        return names(await cluster.list(ConfigMap)), cluster.clock.monotonic()
 
     found, seconds = simulate(main, settings=BARE)
 
@@ -120,17 +125,17 @@ def test_settling_ends_when_the_operator_is_content() -> None:
 
 
 def test_an_hour_of_backoff_is_waited_for() -> None:
-    async def main(world: SimulatedWorld) -> tuple[list[str], float]:
+    async def main(cluster: SimulatedCluster) -> tuple[list[str], float]:
         async def fail_for_an_hour(a_note: Note, ctx: sm.Context) -> sm.Outcome:
-            if world.clock.monotonic() < 3600.0:
+            if cluster.clock.monotonic() < 3600.0:
                 raise ValueError("not yet")
             return await reconcile(a_note, ctx)
 
-        await world.install(Note)
-        await world.run_operator(sm.Controller(Note, reconcile=fail_for_an_hour, owns=(PRUNED,)))
-        await world.apply(note())
-        await world.settle()
-        return names(await world.list(ConfigMap)), world.clock.monotonic()
+        await cluster.install(Note)
+        await cluster.run_operator(sm.Controller(Note, reconcile=fail_for_an_hour, owns=(PRUNED,)))
+        await cluster.apply(note())
+        await cluster.settle()
+        return names(await cluster.list(ConfigMap)), cluster.clock.monotonic()
 
     found, seconds = simulate(main, settings=BARE)
 
@@ -139,52 +144,54 @@ def test_an_hour_of_backoff_is_waited_for() -> None:
 
 
 def test_what_never_succeeds_is_named_when_settling_is_given_up() -> None:
-    async def main(world: SimulatedWorld) -> None:
+    async def main(cluster: SimulatedCluster) -> None:
         async def fail(a_note: Note, ctx: sm.Context) -> sm.Outcome:
             raise ValueError("no such luck")
 
-        await world.install(Note)
-        await world.run_operator(sm.Controller(Note, reconcile=fail))
-        await world.apply(note())
-        await world.settle()
+        await cluster.install(Note)
+        await cluster.run_operator(sm.Controller(Note, reconcile=fail))
+        await cluster.apply(note())
+        await cluster.settle()
 
     with pytest.raises(NotSettled, match=r"Note default/one: no such luck"):
         simulate(main, settings=BARE)
 
 
 def test_what_is_put_off_for_long_comes_when_time_is_advanced_to_it() -> None:
-    async def main(world: SimulatedWorld) -> list[list[str]]:
+    async def main(cluster: SimulatedCluster) -> list[list[str]]:
         async def reconcile_tomorrow(a_note: Note, ctx: sm.Context) -> sm.Outcome:
-            if world.clock.monotonic() < 86400.0:
+            if cluster.clock.monotonic() < 86400.0:
                 return sm.Later(after_seconds=86400.0)
             return await reconcile(a_note, ctx)
 
-        await world.install(Note)
-        await world.run_operator(sm.Controller(Note, reconcile=reconcile_tomorrow, owns=(PRUNED,)))
-        await world.apply(note())
-        await world.settle()
-        today = names(await world.list(ConfigMap))
-        await world.advance(86401.0)
-        await world.settle()
-        return [today, names(await world.list(ConfigMap))]
+        await cluster.install(Note)
+        await cluster.run_operator(
+            sm.Controller(Note, reconcile=reconcile_tomorrow, owns=(PRUNED,))
+        )
+        await cluster.apply(note())
+        await cluster.settle()
+        today = names(await cluster.list(ConfigMap))
+        await cluster.advance(86401.0)
+        await cluster.settle()
+        return [today, names(await cluster.list(ConfigMap))]
 
     assert simulate(main, settings=BARE) == [[], ["one-0"]]
 
 
 def test_advancing_passes_exactly_so_many_seconds() -> None:
-    async def main(world: SimulatedWorld) -> list[float]:
+    async def main(cluster: SimulatedCluster) -> list[float]:
         async def reconcile_every_minute(a_note: Note, ctx: sm.Context) -> sm.Outcome:
-            await ctx.apply_status(a_note, Status(copies=int(world.clock.monotonic())))
+            await ctx.apply_status(a_note, Status(copies=int(cluster.clock.monotonic())))
             return sm.Later(after_seconds=60)
 
-        await world.install(Note)
-        await world.run_operator(sm.Controller(Note, reconcile=reconcile_every_minute))
-        await world.apply(note())
+        await cluster.install(Note)
+        await cluster.run_operator(sm.Controller(Note, reconcile=reconcile_every_minute))
+        await cluster.apply(note())
         passed = []
         for seconds in (3600.0, 0.25, 59.0):
-            before = world.clock.monotonic()
-            await world.advance(seconds)
-            passed.append(world.clock.monotonic() - before)
+            before = cluster.clock.monotonic()
+            await cluster.advance(seconds)
+            passed.append(cluster.clock.monotonic() - before)
         return passed
 
     assert simulate(main, settings=BARE) == pytest.approx([3600.0, 0.25, 59.0], abs=1e-5)
@@ -199,18 +206,18 @@ TEN_KINDS = (
 
 
 def test_an_idle_week_of_eleven_watches_is_a_few_hundred_leaps() -> None:
-    async def main(world: SimulatedWorld) -> tuple[int, list[str]]:
+    async def main(cluster: SimulatedCluster) -> tuple[int, list[str]]:
         async def nothing(a_note: Note, ctx: sm.Context) -> sm.Outcome:
             return sm.Done()
 
-        await world.install(Note)
-        await world.run_operator(sm.Controller(Note, reconcile=nothing, owns=TEN_KINDS))
-        await world.apply(note())
-        await world.settle()
-        leaps, moment = world.loop.leaps, world.moment()
-        await world.advance(7 * 86400.0 - 3600.0)
-        asked = [each for each in world.history.asked[moment:] if each.actor == "operator"]
-        return world.loop.leaps - leaps, [each.target for each in asked]
+        await cluster.install(Note)
+        await cluster.run_operator(sm.Controller(Note, reconcile=nothing, owns=TEN_KINDS))
+        await cluster.apply(note())
+        await cluster.settle()
+        leaps, moment = cluster.loop.leaps, cluster.moment()
+        await cluster.advance(7 * 86400.0 - 3600.0)
+        asked = [each for each in cluster.history.asked[moment:] if each.actor == "operator"]
+        return cluster.loop.leaps - leaps, [each.target for each in asked]
 
     leaps, asked = simulate(main)
 
@@ -221,20 +228,20 @@ def test_an_idle_week_of_eleven_watches_is_a_few_hundred_leaps() -> None:
 def test_an_hour_of_eleven_watches_and_an_hourly_job_is_what_the_job_takes() -> None:
     """A week of it costs two seconds of CPU, which a machine that is busy cannot measure."""
 
-    async def main(world: SimulatedWorld) -> tuple[Counter[str], int]:
+    async def main(cluster: SimulatedCluster) -> tuple[Counter[str], int]:
         async def hourly(a_note: Note, ctx: sm.Context) -> sm.Outcome:
             await ctx.apply_owned(hourly_job(a_note.name))
             return sm.Done()
 
-        await world.install(Note)
-        await world.run_operator(sm.Controller(Note, reconcile=hourly, owns=TEN_KINDS))
-        await world.apply(note())
-        await world.settle()
-        leaps, moment = world.loop.leaps, world.moment()
-        await world.advance(86400.0)
-        asked = Counter(each.actor for each in world.history.asked[moment:])
-        assert len(await world.list(batch_v1.Job)) == 3  # as many as are kept
-        return asked, world.loop.leaps - leaps
+        await cluster.install(Note)
+        await cluster.run_operator(sm.Controller(Note, reconcile=hourly, owns=TEN_KINDS))
+        await cluster.apply(note())
+        await cluster.settle()
+        leaps, moment = cluster.loop.leaps, cluster.moment()
+        await cluster.advance(86400.0)
+        asked = Counter(each.actor for each in cluster.history.asked[moment:])
+        assert len(await cluster.list(batch_v1.Job)) == 3  # as many as are kept
+        return asked, cluster.loop.leaps - leaps
 
     asked, leaps = simulate(main)
 
@@ -244,11 +251,11 @@ def test_an_hour_of_eleven_watches_and_an_hourly_job_is_what_the_job_takes() -> 
 
 
 def test_a_second_pass_of_an_operator_that_is_content_writes_nothing() -> None:
-    async def main(world: SimulatedWorld) -> None:
-        await world.install(Note)
-        await world.run_operator(controller)
-        await world.apply(note(copies=2))
-        await world.assert_second_pass_writes_nothing()
+    async def main(cluster: SimulatedCluster) -> None:
+        await cluster.install(Note)
+        await cluster.run_operator(controller)
+        await cluster.apply(note(copies=2))
+        await cluster.assert_second_pass_writes_nothing()
 
     simulate(main, settings=BARE)
 
@@ -265,11 +272,11 @@ def test_an_operator_that_is_started_again_is_built_again() -> None:
             self.names.append(a_note.name)
             return sm.Done()
 
-    async def main(world: SimulatedWorld) -> None:
-        await world.install(Note)
-        await world.apply(note())
-        await world.run_operator(lambda: sm.Controller(Note, reconcile=Remembering().reconcile))
-        await world.assert_second_pass_writes_nothing()
+    async def main(cluster: SimulatedCluster) -> None:
+        await cluster.install(Note)
+        await cluster.apply(note())
+        await cluster.run_operator(lambda: sm.Controller(Note, reconcile=Remembering().reconcile))
+        await cluster.assert_second_pass_writes_nothing()
 
     simulate(main, settings=BARE)
 
@@ -277,41 +284,42 @@ def test_an_operator_that_is_started_again_is_built_again() -> None:
 
 
 def test_a_function_that_builds_an_operator_builds_all_of_it() -> None:
-    async def main(world: SimulatedWorld) -> None:
-        await world.run_operator(lambda: controller, controller)
+    async def main(cluster: SimulatedCluster) -> None:
+        await cluster.run_operator(lambda: controller, controller)
 
     with pytest.raises(BadScenario, match="Return all controllers and runnables"):
         simulate(main, settings=BARE)
 
 
 def test_a_second_pass_of_an_operator_that_never_is_content_is_shown() -> None:
-    async def main(world: SimulatedWorld) -> None:
+    async def main(cluster: SimulatedCluster) -> None:
         async def count(a_note: Note, ctx: sm.Context) -> sm.Outcome:
             status = a_note.status or Status()
             if ctx.whys[0].event == "initial":
                 await ctx.apply_status(a_note, Status(copies=(status.copies or 0) + 1))
             return sm.Done()
 
-        await world.install(Note)
-        await world.apply(note())
-        await world.run_operator(sm.Controller(Note, reconcile=count))
-        await world.assert_second_pass_writes_nothing()
+        await cluster.install(Note)
+        await cluster.apply(note())
+        await cluster.run_operator(sm.Controller(Note, reconcile=count))
+        await cluster.assert_second_pass_writes_nothing()
 
     with pytest.raises(AssertionError, match="notes/one/status"):
         simulate(main, settings=BARE)
 
 
 def test_writes_are_those_of_operators_since_a_moment() -> None:
-    async def main(world: SimulatedWorld) -> list[str]:
-        await world.install(Note)
-        await world.run_operator(controller)
-        await world.apply(note())
-        await world.settle()
-        before = world.moment()
-        await world.apply(note(copies=2))
-        await world.settle()
+    async def main(cluster: SimulatedCluster) -> list[str]:
+        await cluster.install(Note)
+        await cluster.run_operator(controller)
+        await cluster.apply(note())
+        await cluster.settle()
+        before = cluster.moment()
+        await cluster.apply(note(copies=2))
+        await cluster.settle()
         return [
-            f"{each.method} {each.target.partition('?')[0]}" for each in world.writes_since(before)
+            f"{each.method} {each.target.partition('?')[0]}"
+            for each in cluster.writes_since(before)
         ]
 
     assert simulate(main) == [
@@ -321,61 +329,61 @@ def test_writes_are_those_of_operators_since_a_moment() -> None:
 
 
 def test_a_stopped_operator_ends_its_work_and_writes_no_more() -> None:
-    async def main(world: SimulatedWorld) -> list[str]:
-        await world.install(Note)
-        operator = await world.run_operator(controller)
-        await world.settle()
+    async def main(cluster: SimulatedCluster) -> list[str]:
+        await cluster.install(Note)
+        operator = await cluster.run_operator(controller)
+        await cluster.settle()
         await operator.stop()
-        await world.apply(note())
-        await world.settle()
-        return names(await world.list(ConfigMap))
+        await cluster.apply(note())
+        await cluster.settle()
+        return names(await cluster.list(ConfigMap))
 
     assert simulate(main, settings=BARE) == []
 
 
 def test_nobody_waits_for_what_failed_while_its_operator_was_stopped() -> None:
-    async def main(world: SimulatedWorld) -> float:
+    async def main(cluster: SimulatedCluster) -> float:
         async def fail(a_note: Note, ctx: sm.Context) -> sm.Outcome:
-            await world.clock.sleep(5.0)
+            await cluster.clock.sleep(5.0)
             raise ValueError("too late")
 
-        await world.install(Note)
-        operator = await world.run_operator(sm.Controller(Note, reconcile=fail))
-        await world.apply(note())
-        await world.clock.sleep(1.0)
+        await cluster.install(Note)
+        operator = await cluster.run_operator(sm.Controller(Note, reconcile=fail))
+        await cluster.apply(note())
+        await cluster.clock.sleep(1.0)
         await operator.stop()
-        await world.settle()
-        return world.clock.monotonic()
+        await cluster.settle()
+        return cluster.clock.monotonic()
 
     assert simulate(main, settings=BARE) < 60.0
 
 
 def test_an_operator_that_was_killed_can_be_stopped_and_killed_again() -> None:
-    async def main(world: SimulatedWorld) -> float:
-        operator = await world.run_operator(controller)
+    async def main(cluster: SimulatedCluster) -> float:
+        operator = await cluster.run_operator(controller)
         await operator.kill()
         await operator.stop()
         await operator.kill()
-        return world.clock.monotonic()
+        return cluster.clock.monotonic()
 
     assert simulate(main, settings=BARE) == 0.0
 
 
 def test_whoever_stops_an_operator_that_is_killed_meanwhile_goes_on() -> None:
-    async def main(world: SimulatedWorld) -> float:
+    async def main(cluster: SimulatedCluster) -> float:
         async def dawdle(a_note: Note, ctx: sm.Context) -> sm.Outcome:
-            await world.clock.sleep(20.0)
+            await cluster.clock.sleep(20.0)
             return sm.Done()
 
-        await world.install(Note)
-        operator = await world.run_operator(sm.Controller(Note, reconcile=dawdle))
-        await world.apply(note())
-        await world.clock.sleep(1.0)
+        await cluster.install(Note)
+        operator = await cluster.run_operator(sm.Controller(Note, reconcile=dawdle))
+        await cluster.apply(note())
+        await cluster.clock.sleep(1.0)
         async with asyncio.TaskGroup() as group:
             group.create_task(operator.stop())
-            await world.clock.sleep(1.0)
+            await cluster.clock.sleep(1.0)
             await operator.kill()
-        return world.clock.monotonic()
+        return cluster.clock.monotonic()
 
     assert simulate(main, settings=BARE) < 5.0
 
@@ -383,88 +391,88 @@ def test_whoever_stops_an_operator_that_is_killed_meanwhile_goes_on() -> None:
 def test_with_its_world_an_operator_ends_and_whatever_it_has_left_behind() -> None:
     ends: list[str] = []
 
-    async def main(world: SimulatedWorld) -> SimulatedWorld:
+    async def main(cluster: SimulatedCluster) -> SimulatedCluster:
         async def wait(what: str) -> None:
             try:
-                await world.clock.sleep(3600.0)
+                await cluster.clock.sleep(3600.0)
             finally:
                 ends.append(what)
 
         async def dawdle(a_note: Note, ctx: sm.Context) -> sm.Outcome:
-            world.loop.create_task(wait("a task of its own"))
+            cluster.loop.create_task(wait("a task of its own"))
             try:
                 await wait("a look")
             finally:
                 await ctx.apply_owned(copy_of(a_note, 1))
             return sm.Done()
 
-        await world.install(Note)
-        await world.run_operator(sm.Controller(Note, reconcile=dawdle, owns=(ConfigMap,)))
-        await world.apply(note())
-        await world.clock.sleep(1.0)
-        return world
+        await cluster.install(Note)
+        await cluster.run_operator(sm.Controller(Note, reconcile=dawdle, owns=(ConfigMap,)))
+        await cluster.apply(note())
+        await cluster.clock.sleep(1.0)
+        return cluster
 
-    world = simulate(main, settings=BARE)
+    cluster = simulate(main, settings=BARE)
 
     assert sorted(ends) == ["a look", "a task of its own"]
-    assert [each.target for each in world.history.writes() if each.actor == "operator"] == []
+    assert [each.target for each in cluster.history.writes() if each.actor == "operator"] == []
 
 
 def test_a_world_ends_although_an_operator_is_killed_meanwhile() -> None:
-    async def main(world: SimulatedWorld) -> SimulatedWorld:
+    async def main(cluster: SimulatedCluster) -> SimulatedCluster:
         async def linger(a_note: Note, ctx: sm.Context) -> sm.Outcome:
             try:
-                await world.clock.sleep(3600.0)
+                await cluster.clock.sleep(3600.0)
             finally:
-                await world.clock.sleep(20.0)
+                await cluster.clock.sleep(20.0)
             return sm.Done()
 
-        await world.install(Note)
-        operator = await world.run_operator(sm.Controller(Note, reconcile=linger))
-        await world.apply(note())
-        await world.clock.sleep(1.0)
-        world.loop.call_later(10.0, operator.kill_now)
-        return world
+        await cluster.install(Note)
+        operator = await cluster.run_operator(sm.Controller(Note, reconcile=linger))
+        await cluster.apply(note())
+        await cluster.clock.sleep(1.0)
+        cluster.loop.call_later(10.0, operator.kill_now)
+        return cluster
 
-    world = simulate(main, settings=BARE)
+    cluster = simulate(main, settings=BARE)
 
-    assert world.loop.tasks() == []
+    assert cluster.loop.tasks() == []
 
 
 def test_of_two_operators_of_one_name_one_may_be_killed_while_the_other_tries_again() -> None:
-    async def main(world: SimulatedWorld) -> tuple[str, list[str]]:
+    async def main(cluster: SimulatedCluster) -> tuple[str, list[str]]:
         async def fail_for_an_hour(a_note: Note, ctx: sm.Context) -> sm.Outcome:
-            if world.clock.monotonic() < 3600.0:
+            if cluster.clock.monotonic() < 3600.0:
                 raise ValueError("not yet")
             return await reconcile(a_note, ctx)
 
-        await world.install(Note)
+        await cluster.install(Note)
         slow = sm.Controller(Note, reconcile=fail_for_an_hour, owns=(PRUNED,))
-        await world.run_operator(slow)
-        other = await world.run_operator(slow)
-        await world.apply(note())
-        await world.clock.sleep(10.0)
+        await cluster.run_operator(slow)
+        other = await cluster.run_operator(slow)
+        await cluster.apply(note())
+        await cluster.clock.sleep(10.0)
         await other.kill()
-        await world.settle()
-        return other.name, names(await world.list(ConfigMap))
+        await cluster.settle()
+        return other.name, names(await cluster.list(ConfigMap))
 
     assert simulate(main, settings=BARE) == ("operator-2", ["one-0"])
 
 
 def test_an_operator_that_fails_to_run_fails_the_test() -> None:
-    async def main(world: SimulatedWorld) -> None:
+    async def main(cluster: SimulatedCluster) -> None:
         async def fail(services: object) -> None:
             raise ValueError("it cannot be")
 
-        await world.run_operator(runnables=(sm.Runnable(fail),))
-        await world.settle()
+        await cluster.run_operator(runnables=(sm.Runnable(fail),))
+        await cluster.settle()
 
     with pytest.raises(ManagerFailed, match="it cannot be"):
         simulate(main, settings=BARE)
 
 
 def test_a_plain_function_is_run_by_hand_over_one_at_a_time() -> None:
-    async def main(world: SimulatedWorld) -> tuple[list[str], list[str], str]:
+    async def main(cluster: SimulatedCluster) -> tuple[list[str], list[str], str]:
         seen: list[str] = []
 
         def plainly(a_note: Note, ctx: sm.BlockingContext) -> sm.Outcome:
@@ -474,12 +482,12 @@ def test_a_plain_function_is_run_by_hand_over_one_at_a_time() -> None:
                 seen.append(f"{a_note.name} ends {number}")
             return sm.Done()
 
-        await world.install(Note)
-        await world.run_operator(sm.Controller(Note, reconcile=plainly, owns=(ConfigMap,)))
+        await cluster.install(Note)
+        await cluster.run_operator(sm.Controller(Note, reconcile=plainly, owns=(ConfigMap,)))
         for name in ("a", "b", "c"):
-            await world.apply(note(name, copies=2))
-        await world.settle()
-        return names(await world.list(ConfigMap)), seen, world.history.digest()
+            await cluster.apply(note(name, copies=2))
+        await cluster.settle()
+        return names(await cluster.list(ConfigMap)), seen, cluster.history.digest()
 
     first, second = (simulate(main, settings=BARE) for _ in range(2))
 
@@ -488,7 +496,7 @@ def test_a_plain_function_is_run_by_hand_over_one_at_a_time() -> None:
 
 
 def test_a_plain_function_that_is_killed_goes_no_further() -> None:
-    async def main(world: SimulatedWorld) -> tuple[list[str], list[str]]:
+    async def main(cluster: SimulatedCluster) -> tuple[list[str], list[str]]:
         seen: list[str] = []
 
         def plainly(a_note: Note, ctx: sm.BlockingContext) -> sm.Outcome:
@@ -499,16 +507,16 @@ def test_a_plain_function_that_is_killed_goes_no_further() -> None:
                 seen.append("finally")
             return sm.Done()
 
-        await world.install(Note)
-        operator = await world.run_operator(
+        await cluster.install(Note)
+        operator = await cluster.run_operator(
             sm.Controller(Note, reconcile=plainly, owns=(ConfigMap,))
         )
-        await world.settle()
-        await world.apply(note())
-        await world.clock.sleep(0.001)
+        await cluster.settle()
+        await cluster.apply(note())
+        await cluster.clock.sleep(0.001)
         await operator.kill()
-        await world.settle()
-        return [*seen], names(await world.list(ConfigMap))
+        await cluster.settle()
+        return [*seen], names(await cluster.list(ConfigMap))
 
     seen, found = simulate(main, settings=BARE)
 
@@ -517,17 +525,17 @@ def test_a_plain_function_that_is_killed_goes_no_further() -> None:
 
 
 def test_a_pod_that_takes_long_to_start_is_waited_for() -> None:
-    async def main(world: SimulatedWorld) -> tuple[str | None, float]:
+    async def main(cluster: SimulatedCluster) -> tuple[str | None, float]:
         slow = {"nodes.steersman.dev/start-seconds": "600"}
-        await world.create(
+        await cluster.create(
             core_v1.Pod(
                 metadata=meta_v1.ObjectMeta(name="slow", annotations=slow),
                 spec=core_v1.PodSpec(containers=(core_v1.Container(name="main", image="slow"),)),
             )
         )
-        await world.settle()
-        status = (await world.get(core_v1.Pod, "slow")).status or core_v1.PodStatus()
-        return status.phase, world.clock.monotonic()
+        await cluster.settle()
+        status = (await cluster.get(core_v1.Pod, "slow")).status or core_v1.PodStatus()
+        return status.phase, cluster.clock.monotonic()
 
     phase, seconds = simulate(
         main, settings=WorkloadSettings(parts=("namespaces", "nodes", "scheduler"))
@@ -538,16 +546,16 @@ def test_a_pod_that_takes_long_to_start_is_waited_for() -> None:
 
 
 def test_an_operator_that_never_stops_writing_is_named() -> None:
-    async def main(world: SimulatedWorld) -> None:
+    async def main(cluster: SimulatedCluster) -> None:
         async def count(a_note: Note, ctx: sm.Context) -> sm.Outcome:
             status = a_note.status or Status()
             await ctx.apply_status(a_note, Status(copies=(status.copies or 0) + 1))
             return sm.Done()
 
-        await world.install(Note)
-        await world.run_operator(sm.Controller(Note, reconcile=count))
-        await world.apply(note())
-        await world.settle()
+        await cluster.install(Note)
+        await cluster.run_operator(sm.Controller(Note, reconcile=count))
+        await cluster.apply(note())
+        await cluster.settle()
 
     with pytest.raises(NotSettled, match=r"operator has sent PATCH .*/notes/one/status \d+ times"):
         simulate(main, settings=BARE)

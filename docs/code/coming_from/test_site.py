@@ -9,7 +9,7 @@ from docs.code.coming_from.site import ZONE, Site, Spec, controller
 from steersman import recipes
 from steersman.controller import permissions
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman_cluster.simulation import Scenario, World, survives_crashes
+from steersman_cluster.simulation import Cluster, Scenario, survives_crashes
 
 RULES = Path(__file__).with_name("rules.yaml")
 
@@ -24,11 +24,11 @@ def look(colour: str) -> core_v1.ConfigMap:
     return recipes.config_map("look", {"COLOUR": colour})
 
 
-async def zone(cluster: World) -> None:
+async def zone(cluster: Cluster) -> None:
     await cluster.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name=ZONE)))
 
 
-async def digest(cluster: World) -> str:
+async def digest(cluster: Cluster) -> str:
     deployment = await cluster.get(apps_v1.Deployment, "web")
     assert deployment.spec is not None
     template = deployment.spec.template.metadata
@@ -36,7 +36,7 @@ async def digest(cluster: World) -> str:
     return (template.annotations or {})["web.example.com/config"]
 
 
-async def test_a_change_of_the_config_map_starts_the_pods_anew(cluster: World) -> None:
+async def test_a_change_of_the_config_map_starts_the_pods_anew(cluster: Cluster) -> None:
     await cluster.install(Site)
     await zone(cluster)
     await cluster.run_operator(controller)
@@ -51,7 +51,7 @@ async def test_a_change_of_the_config_map_starts_the_pods_anew(cluster: World) -
     assert await digest(cluster) != before
 
 
-async def life_of_a_site(cluster: World) -> None:
+async def life_of_a_site(cluster: Cluster) -> None:
     await zone(cluster)
     await cluster.apply(look("blue"))
     await cluster.apply(site())
@@ -65,11 +65,11 @@ async def life_of_a_site(cluster: World) -> None:
 @pytest.mark.timeout(60)
 async def test_no_record_is_left_wherever_the_operator_crashes() -> None:
     await survives_crashes(
-        Scenario(operator=lambda: [controller], kinds=[Site], story=life_of_a_site)
+        Scenario(operator=lambda: [controller], kinds=[Site], steps=life_of_a_site)
     )
 
 
-async def test_a_timer_looks_outside_once_a_second(cluster: World) -> None:
+async def test_a_timer_looks_outside_once_a_second(cluster: Cluster) -> None:
     await cluster.install(Site)
     await cluster.apply(recipes.config_map("outside", {"temperature": "12"}))
     await cluster.run_operator(timers.controller)

@@ -5,10 +5,10 @@ import pytest
 from docs.code.concepts.client import colours, dry, mix, news
 from steersman import recipes
 from steersman.errors import Conflict, NotFound
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 
 
-async def test_what_is_applied_can_be_read(cluster: World) -> None:
+async def test_what_is_applied_can_be_read(cluster: Cluster) -> None:
     client, home = cluster.client, cluster.namespace
     await mix(client, "sky", "blue", namespace=home)
     await mix(client, "sky", "grey", namespace=home)
@@ -17,7 +17,7 @@ async def test_what_is_applied_can_be_read(cluster: World) -> None:
     assert await colours(client, namespace=home) == {"sky": "grey", "grass": "green"}
 
 
-async def test_a_patch_leaves_the_other_fields_alone(cluster: World) -> None:
+async def test_a_patch_leaves_the_other_fields_alone(cluster: Cluster) -> None:
     await mix(cluster.client, "sky", "blue", namespace=cluster.namespace)
 
     dried = await dry(cluster.client, "sky", namespace=cluster.namespace)
@@ -25,12 +25,12 @@ async def test_a_patch_leaves_the_other_fields_alone(cluster: World) -> None:
     assert dried.data == {"colour": "blue", "wet": "no"}
 
 
-async def test_what_is_not_there_is_an_error_of_its_own(cluster: World) -> None:
+async def test_what_is_not_there_is_an_error_of_its_own(cluster: Cluster) -> None:
     with pytest.raises(NotFound, match=f"could not patch ConfigMap {cluster.namespace}/sky"):
         await dry(cluster.client, "sky", namespace=cluster.namespace)
 
 
-async def test_a_field_that_somebody_else_holds_is_not_taken(cluster: World) -> None:
+async def test_a_field_that_somebody_else_holds_is_not_taken(cluster: Cluster) -> None:
     theirs = recipes.config_map("sky", {"colour": "pink"}, namespace=cluster.namespace)
     await cluster.client.apply(theirs, field_manager="vandal")
 
@@ -38,7 +38,7 @@ async def test_a_field_that_somebody_else_holds_is_not_taken(cluster: World) -> 
         await mix(cluster.client, "sky", "blue", namespace=cluster.namespace)
 
 
-async def test_a_watch_tells_of_each_write(cluster: World) -> None:
+async def test_a_watch_tells_of_each_write(cluster: Cluster) -> None:
     client, home = cluster.client, cluster.namespace
     before = await mix(client, "sky", "blue", namespace=home)
     written = news(client, namespace=home, since=before.resource_version)

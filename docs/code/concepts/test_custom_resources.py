@@ -6,7 +6,7 @@ from docs.code.concepts.custom_resources import Fleet, Spec
 from steersman.errors import Invalid
 from steersman.kinds import meta_v1
 from steersman.manifests import as_document, crd_of
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 
 
 def fleet(*, least: int, most: int) -> Fleet:
@@ -16,7 +16,7 @@ def fleet(*, least: int, most: int) -> Fleet:
     )
 
 
-async def test_the_server_keeps_what_fits_the_class(cluster: World) -> None:
+async def test_the_server_keeps_what_fits_the_class(cluster: Cluster) -> None:
     await cluster.install(Fleet)
 
     await cluster.apply(fleet(least=1, most=3))
@@ -33,7 +33,7 @@ async def test_the_server_keeps_what_fits_the_class(cluster: World) -> None:
     ],
 )
 async def test_the_server_refuses_what_does_not(
-    cluster: World, least: int, most: int, why: str
+    cluster: Cluster, least: int, most: int, why: str
 ) -> None:
     await cluster.install(Fleet)
 

@@ -4,14 +4,14 @@ import pytest
 
 from docs.code.concepts.finalizer import Bucket, Spec, Store, controller
 from steersman.kinds import meta_v1
-from steersman_cluster.simulation import Scenario, World, survives_crashes
+from steersman_cluster.simulation import Cluster, Scenario, survives_crashes
 
 
 def bucket() -> Bucket:
     return Bucket(metadata=meta_v1.ObjectMeta(name="logs"), spec=Spec(size_gb=5))
 
 
-async def test_what_is_deleted_while_nobody_is_there_waits(cluster: World) -> None:
+async def test_what_is_deleted_while_nobody_is_there_waits(cluster: Cluster) -> None:
     store = Store()
     await cluster.install(Bucket)
     operator = await cluster.run_operator(controller(store))
@@ -33,7 +33,7 @@ async def test_what_is_deleted_while_nobody_is_there_waits(cluster: World) -> No
     assert store.buckets == {}
 
 
-async def life_of_a_bucket(cluster: World) -> None:
+async def life_of_a_bucket(cluster: Cluster) -> None:
     await cluster.apply(bucket())
     await cluster.settle()
     await cluster.delete(Bucket, "logs")
@@ -47,6 +47,6 @@ async def test_no_bucket_is_left_wherever_the_operator_crashes() -> None:
             operator=lambda store: [controller(store)],
             outside=Store,
             kinds=[Bucket],
-            story=life_of_a_bucket,
+            steps=life_of_a_bucket,
         )
     )

@@ -7,7 +7,7 @@ from docs.code.concepts.gvk_and_gvr import gvk, gvr, resource_type
 from steersman.client import RestMapper
 from steersman.errors import BadName
 from steersman.names import GroupVersionKind
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 
 
 def test_a_class_knows_its_coordinates() -> None:
@@ -29,7 +29,7 @@ def test_a_name_that_kubernetes_would_refuse_is_refused_where_it_is_written() ->
         badly_named()
 
 
-async def test_what_no_class_stands_for_is_looked_up_at_the_server(cluster: World) -> None:
+async def test_what_no_class_stands_for_is_looked_up_at_the_server(cluster: Cluster) -> None:
     mapper = RestMapper(cluster.client)
 
     found = await mapper.named("hpa")

@@ -4,14 +4,16 @@ from docs.code.concepts.informer import pods
 from steersman import recipes
 from steersman.kinds import core_v1
 from steersman.observe import ignore
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 
 
 def pod(name: str) -> core_v1.Pod:
     return recipes.pod(name, core_v1.Container(name="main", image="nginx"))
 
 
-async def test_a_handler_is_told_first_what_is_there_and_then_what_happens(cluster: World) -> None:
+async def test_a_handler_is_told_first_what_is_there_and_then_what_happens(
+    cluster: Cluster,
+) -> None:
     said: list[str] = []
     await cluster.create(pod("web"))
     await cluster.settle()

@@ -8,7 +8,7 @@ from steersman.cache import Informer, Scope
 from steersman.errors import BadName, NotInScope, NotSynced
 from steersman.kinds import core_v1
 from steersman.observe import ignore
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 
 
 def pod(name: str, *, tier: str) -> core_v1.Pod:
@@ -16,12 +16,12 @@ def pod(name: str, *, tier: str) -> core_v1.Pod:
     return recipes.pod(name, container, labels={"tier": tier})
 
 
-def informer(cluster: World) -> Informer[core_v1.Pod]:
+def informer(cluster: Cluster) -> Informer[core_v1.Pod]:
     scope = Scope(namespaces=(cluster.namespace,))
     return Informer(cluster.client, core_v1.Pod, scope=scope, observe=ignore)
 
 
-async def test_it_reads_what_the_informer_holds_without_a_request(cluster: World) -> None:
+async def test_it_reads_what_the_informer_holds_without_a_request(cluster: Cluster) -> None:
     await cluster.create(pod("web", tier="front"))
     await cluster.create(pod("api", tier="back"))
     await cluster.settle()
@@ -35,12 +35,12 @@ async def test_it_reads_what_the_informer_holds_without_a_request(cluster: World
         assert len(cluster.history.asked) == before
 
 
-async def test_half_a_cache_is_not_read(cluster: World) -> None:
+async def test_half_a_cache_is_not_read(cluster: Cluster) -> None:
     with pytest.raises(NotSynced, match=r"await informer\.synced\(\)"):
         image_of(informer(cluster).lister, "web", namespace=cluster.namespace)
 
 
-async def test_what_it_cannot_know_it_does_not_answer(cluster: World) -> None:
+async def test_what_it_cannot_know_it_does_not_answer(cluster: Cluster) -> None:
     following = informer(cluster)
 
     async with following.running():
@@ -50,7 +50,7 @@ async def test_what_it_cannot_know_it_does_not_answer(cluster: World) -> None:
             following.lister.get("web")
 
 
-async def test_what_it_gives_cannot_be_changed(cluster: World) -> None:
+async def test_what_it_gives_cannot_be_changed(cluster: Cluster) -> None:
     await cluster.create(pod("web", tier="front"))
     following = informer(cluster)
 

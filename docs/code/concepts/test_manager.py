@@ -6,10 +6,10 @@ from docs.code.concepts.manager import manager
 from docs.code.concepts.reconcile import Greeting, Spec
 from steersman.kinds import coordination_v1, core_v1, meta_v1
 from steersman.manager import ManagerSettings
-from steersman_cluster.simulation import Operator, World
+from steersman_cluster.simulation import Cluster, Operator
 
 
-async def replica(cluster: World, name: str) -> Operator:
+async def replica(cluster: Cluster, name: str) -> Operator:
     return await cluster.run_operator(
         *manager.controllers,
         runnables=manager.runnables,
@@ -18,13 +18,13 @@ async def replica(cluster: World, name: str) -> Operator:
     )
 
 
-async def holder(cluster: World) -> str:
+async def holder(cluster: Cluster) -> str:
     lease = await cluster.get(coordination_v1.Lease, "greeting.hello.example.com")
     return (lease.spec.holder_identity or "") if lease.spec is not None else ""
 
 
 @pytest.mark.embedded_only
-async def test_when_the_leader_is_killed_another_replica_takes_over(cluster: World) -> None:
+async def test_when_the_leader_is_killed_another_replica_takes_over(cluster: Cluster) -> None:
     await cluster.install(Greeting)
     first = await replica(cluster, "first")
     await cluster.settle()
@@ -45,7 +45,7 @@ async def test_when_the_leader_is_killed_another_replica_takes_over(cluster: Wor
 
 
 @pytest.mark.embedded_only
-async def test_a_replica_that_is_stopped_gives_its_lease_back(cluster: World) -> None:
+async def test_a_replica_that_is_stopped_gives_its_lease_back(cluster: Cluster) -> None:
     await cluster.install(Greeting)
     first = await replica(cluster, "first")
     await cluster.settle()

@@ -2,13 +2,13 @@
 
 from docs.code.concepts.operators import Quorum, Spec, controller
 from steersman.kinds import core_v1, meta_v1
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 
 
 class Votes:
     """A database of three members; of each that leaves it notes whether its Pod still ran."""
 
-    def __init__(self, cluster: World) -> None:
+    def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.voting = ["db-0", "db-1", "db-2"]
         self.left_in_time: dict[str, bool] = {}
@@ -25,7 +25,7 @@ def quorum(members: int) -> Quorum:
     return Quorum(metadata=meta_v1.ObjectMeta(name="db"), spec=Spec(members=members))
 
 
-async def test_a_member_has_left_before_its_pod_goes(cluster: World) -> None:
+async def test_a_member_has_left_before_its_pod_goes(cluster: Cluster) -> None:
     votes = Votes(cluster)
     await cluster.install(Quorum)
     await cluster.run_operator(controller(votes))

@@ -5,7 +5,7 @@ import pytest
 from docs.code.concepts import outside
 from docs.code.concepts.outside import CREATED, Mailbox, Spec
 from steersman.kinds import meta_v1
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 
 
 def created() -> float:
@@ -14,7 +14,7 @@ def created() -> float:
 
 
 @pytest.mark.embedded_only
-async def test_reconcilers_get_what_the_lifespan_yields(cluster: World) -> None:
+async def test_reconcilers_get_what_the_lifespan_yields(cluster: Cluster) -> None:
     before = created()
     await cluster.install(Mailbox)
     await cluster.run_operator(lambda: outside.manager)

@@ -5,18 +5,18 @@ import pytest
 from docs.code.concepts.reconcile import Greeting, Spec, controller
 from steersman.client import MergePatch
 from steersman.kinds import core_v1, events_v1, meta_v1
-from steersman_cluster.simulation import Scenario, World, survives_crashes
+from steersman_cluster.simulation import Cluster, Scenario, survives_crashes
 
 
 def greeting(name: str) -> Greeting:
     return Greeting(metadata=meta_v1.ObjectMeta(name="first"), spec=Spec(name=name))
 
 
-async def message(cluster: World) -> str:
+async def message(cluster: Cluster) -> str:
     return dict((await cluster.get(core_v1.ConfigMap, "first")).data or {})["message"]
 
 
-async def life_of_a_greeting(cluster: World) -> None:
+async def life_of_a_greeting(cluster: Cluster) -> None:
     await cluster.apply(greeting("Ada"))
     await cluster.settle()
     await cluster.apply(greeting("Grace"))
@@ -24,7 +24,7 @@ async def life_of_a_greeting(cluster: World) -> None:
     await cluster.settle()
 
 
-async def test_what_was_changed_by_hand_is_put_right(cluster: World) -> None:
+async def test_what_was_changed_by_hand_is_put_right(cluster: Cluster) -> None:
     await cluster.install(Greeting)
     await cluster.run_operator(controller)
     await cluster.apply(greeting("Ada"))
@@ -36,7 +36,7 @@ async def test_what_was_changed_by_hand_is_put_right(cluster: World) -> None:
     assert await message(cluster) == "Hello, Ada!"
 
 
-async def test_it_does_not_matter_what_happened_while_nobody_looked(cluster: World) -> None:
+async def test_it_does_not_matter_what_happened_while_nobody_looked(cluster: Cluster) -> None:
     await cluster.install(Greeting)
     operator = await cluster.run_operator(controller)
     await cluster.apply(greeting("Ada"))
@@ -52,7 +52,7 @@ async def test_it_does_not_matter_what_happened_while_nobody_looked(cluster: Wor
     assert await message(cluster) == "Hello, Barbara!"
 
 
-async def test_a_second_look_writes_nothing(cluster: World) -> None:
+async def test_a_second_look_writes_nothing(cluster: Cluster) -> None:
     await cluster.install(Greeting)
     await cluster.run_operator(controller)
     await cluster.apply(greeting("Ada"))
@@ -61,7 +61,7 @@ async def test_a_second_look_writes_nothing(cluster: World) -> None:
 
 
 @pytest.mark.embedded_only
-async def test_what_is_permanent_is_said_and_not_tried_again(cluster: World) -> None:
+async def test_what_is_permanent_is_said_and_not_tried_again(cluster: Cluster) -> None:
     await cluster.install(Greeting)
     await cluster.run_operator(controller)
 
@@ -80,5 +80,5 @@ async def test_what_is_permanent_is_said_and_not_tried_again(cluster: World) -> 
 @pytest.mark.timeout(30)
 async def test_it_comes_to_the_same_wherever_the_operator_crashes() -> None:
     await survives_crashes(
-        Scenario(operator=lambda: [controller], kinds=[Greeting], story=life_of_a_greeting)
+        Scenario(operator=lambda: [controller], kinds=[Greeting], steps=life_of_a_greeting)
     )

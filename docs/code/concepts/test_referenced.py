@@ -5,14 +5,16 @@ import base64
 from docs.code.concepts.referenced import Login, Spec, controller
 from steersman.client import MergePatch
 from steersman.kinds import core_v1, meta_v1
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 
 
 def encoded(text: str) -> str:
     return base64.b64encode(text.encode()).decode()
 
 
-async def test_a_referenced_secret_and_a_generated_one_both_wake_the_login(cluster: World) -> None:
+async def test_a_referenced_secret_and_a_generated_one_both_wake_the_login(
+    cluster: Cluster,
+) -> None:
     await cluster.install(Login)
     await cluster.run_operator(controller)
     await cluster.apply(

@@ -8,14 +8,14 @@ from docs.code.concepts.reflector import Diary, reflect
 from steersman import recipes
 from steersman.kinds import core_v1
 from steersman.observe import ignore
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 
 
 def note(name: str) -> core_v1.ConfigMap:
     return recipes.config_map(name, {}, labels={"sort": "note"})
 
 
-async def test_a_list_and_then_what_happens(cluster: World) -> None:
+async def test_a_list_and_then_what_happens(cluster: Cluster) -> None:
     diary = Diary()
     await cluster.create(note("before"))
 
@@ -37,7 +37,7 @@ async def test_a_list_and_then_what_happens(cluster: World) -> None:
 
 
 @pytest.mark.embedded_only
-async def test_the_server_ends_every_watch_and_nobody_notices(cluster: World) -> None:
+async def test_the_server_ends_every_watch_and_nobody_notices(cluster: Cluster) -> None:
     diary = Diary()
 
     async with asyncio.TaskGroup() as tasks:

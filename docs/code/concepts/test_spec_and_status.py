@@ -5,13 +5,13 @@ import pytest
 from docs.code.concepts.spec_and_status import Heating, Room, Spec, Status, controller
 from steersman.client import MergePatch
 from steersman.kinds import meta_v1
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 
 pytestmark = pytest.mark.embedded_only  # an hour is skipped
 
 
 @pytest.fixture
-async def room(cluster: World) -> Room:
+async def room(cluster: Cluster) -> Room:
     """A room that is to be warm, and a heating that sees to it."""
     await cluster.install(Room)
     await cluster.run_operator(controller(Heating()))
@@ -19,13 +19,13 @@ async def room(cluster: World) -> Room:
     return await cluster.get(Room, "study")
 
 
-async def status(cluster: World) -> Status:
+async def status(cluster: Cluster) -> Status:
     found = await cluster.get(Room, "study")
     assert found.status is not None
     return found.status
 
 
-async def test_the_status_comes_to_what_the_spec_says(cluster: World, room: Room) -> None:
+async def test_the_status_comes_to_what_the_spec_says(cluster: Cluster, room: Room) -> None:
     await cluster.clock.sleep(90)
     halfway = await status(cluster)
     await cluster.advance(seconds=3600)
@@ -38,7 +38,7 @@ async def test_the_status_comes_to_what_the_spec_says(cluster: World, room: Room
     assert [each.reason for each in there.conditions] == ["AsWanted"]
 
 
-async def test_the_generation_counts_changes_of_the_spec_only(cluster: World, room: Room) -> None:
+async def test_the_generation_counts_changes_of_the_spec_only(cluster: Cluster, room: Room) -> None:
     await cluster.advance(seconds=3600)
     await cluster.settle()
     before = await cluster.get(Room, "study")
@@ -52,7 +52,7 @@ async def test_the_generation_counts_changes_of_the_spec_only(cluster: World, ro
     assert (await status(cluster)).observed_generation == 2
 
 
-async def test_a_write_of_the_object_leaves_the_status_alone(cluster: World, room: Room) -> None:
+async def test_a_write_of_the_object_leaves_the_status_alone(cluster: Cluster, room: Room) -> None:
     await cluster.advance(seconds=3600)
     await cluster.settle()
 

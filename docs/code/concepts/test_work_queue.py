@@ -9,7 +9,7 @@ from docs.code.concepts.work_queue import work
 from steersman.names import ObjectKey
 from steersman.observe import ignore
 from steersman.workqueue import LOW_PRIORITY, WorkQueue, default_limiter
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 
 pytestmark = pytest.mark.embedded_only  # minutes are skipped
 
@@ -17,7 +17,7 @@ WEB, API, DB = (ObjectKey("default", name) for name in ("web", "api", "db"))
 
 
 @pytest.fixture
-async def queue(cluster: World) -> WorkQueue[ObjectKey]:
+async def queue(cluster: Cluster) -> WorkQueue[ObjectKey]:
     """An empty queue, in the time of the cluster."""
     clock, rng = cluster.clock, cluster.client.rng
     limiter = default_limiter(clock=clock, rng=rng)
@@ -25,7 +25,7 @@ async def queue(cluster: World) -> WorkQueue[ObjectKey]:
 
 
 async def test_a_key_is_with_one_worker_and_is_given_out_once_more_if_added_meanwhile(
-    cluster: World, queue: WorkQueue[ObjectKey]
+    cluster: Cluster, queue: WorkQueue[ObjectKey]
 ) -> None:
     looks: list[ObjectKey] = []
     at_once = most_at_once = 0
@@ -51,7 +51,7 @@ async def test_a_key_is_with_one_worker_and_is_given_out_once_more_if_added_mean
 
 
 async def test_what_fails_is_tried_again_after_longer_and_longer_waits(
-    cluster: World, queue: WorkQueue[ObjectKey]
+    cluster: Cluster, queue: WorkQueue[ObjectKey]
 ) -> None:
     tried_at: list[float] = []
 

@@ -2,19 +2,19 @@
 
 from docs.code.how_to.credentials import Login, Spec, controller
 from steersman.kinds import core_v1, meta_v1
-from steersman_cluster.simulation import Scenario, World, survives_crashes
+from steersman_cluster.simulation import Cluster, Scenario, survives_crashes
 
 
 def login(*, rotation: int = 0) -> Login:
     return Login(metadata=meta_v1.ObjectMeta(name="ada"), spec=Spec(rotation=rotation))
 
 
-async def password(cluster: World) -> bytes:
+async def password(cluster: Cluster) -> bytes:
     secret = await cluster.get(core_v1.Secret, "ada-credentials")
     return (secret.data or {})["password"]
 
 
-async def test_a_password_is_made_once(cluster: World) -> None:
+async def test_a_password_is_made_once(cluster: Cluster) -> None:
     await cluster.install(Login)
     operator = await cluster.run_operator(controller)
     await cluster.apply(login())
@@ -30,7 +30,7 @@ async def test_a_password_is_made_once(cluster: World) -> None:
     await cluster.assert_second_pass_writes_nothing()
 
 
-async def test_another_rotation_is_another_password(cluster: World) -> None:
+async def test_another_rotation_is_another_password(cluster: Cluster) -> None:
     await cluster.install(Login)
     await cluster.run_operator(controller)
     await cluster.apply(login())
@@ -43,7 +43,7 @@ async def test_another_rotation_is_another_password(cluster: World) -> None:
     assert await password(cluster) != first
 
 
-async def test_a_secret_that_is_deleted_is_made_again(cluster: World) -> None:
+async def test_a_secret_that_is_deleted_is_made_again(cluster: Cluster) -> None:
     await cluster.install(Login)
     await cluster.run_operator(controller)
     await cluster.apply(login())
@@ -56,10 +56,10 @@ async def test_a_secret_that_is_deleted_is_made_again(cluster: World) -> None:
 
 
 async def test_it_comes_to_the_same_wherever_the_operator_crashes() -> None:
-    async def life(cluster: World) -> None:
+    async def life(cluster: Cluster) -> None:
         await cluster.apply(login())
         await cluster.settle()
         await cluster.delete(Login, "ada")
         await cluster.settle()
 
-    await survives_crashes(Scenario(operator=lambda: [controller], kinds=[Login], story=life))
+    await survives_crashes(Scenario(operator=lambda: [controller], kinds=[Login], steps=life))

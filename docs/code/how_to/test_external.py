@@ -2,7 +2,7 @@
 
 from docs.code.how_to.external import Account, DirectoryDown, Spec, controller
 from steersman.kinds import meta_v1
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 
 
 class FakeDirectory:
@@ -33,7 +33,7 @@ def account(*, plan: str = "free") -> Account:
     )
 
 
-async def test_an_account_is_made_changed_and_removed(cluster: World) -> None:
+async def test_an_account_is_made_changed_and_removed(cluster: Cluster) -> None:
     directory = FakeDirectory()
     await cluster.install(Account)
     await cluster.run_operator(controller(directory))
@@ -52,7 +52,7 @@ async def test_an_account_is_made_changed_and_removed(cluster: World) -> None:
     assert directory.plans == {}
 
 
-async def test_what_somebody_removes_there_comes_back(cluster: World) -> None:
+async def test_what_somebody_removes_there_comes_back(cluster: Cluster) -> None:
     directory = FakeDirectory()
     await cluster.install(Account)
     await cluster.run_operator(controller(directory))
@@ -66,7 +66,7 @@ async def test_what_somebody_removes_there_comes_back(cluster: World) -> None:
     assert list(directory.plans.values()) == ["free"]
 
 
-async def test_an_outage_is_said_and_survived(cluster: World) -> None:
+async def test_an_outage_is_said_and_survived(cluster: Cluster) -> None:
     directory = FakeDirectory()
     directory.is_down = True
     await cluster.install(Account)

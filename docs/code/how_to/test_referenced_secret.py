@@ -3,10 +3,10 @@
 from docs.code.how_to.referenced_secret import Site, Spec, controller
 from steersman import is_ready, recipes
 from steersman.kinds import Codec, apps_v1, core_v1, meta_v1
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 
 
-async def test_a_site_waits_for_its_secret_and_follows_it(cluster: World) -> None:
+async def test_a_site_waits_for_its_secret_and_follows_it(cluster: Cluster) -> None:
     await cluster.install(Site)
     await cluster.run_operator(controller)
     spec = Spec(image="nginx", credentials="web-password")

@@ -7,7 +7,7 @@ from steersman import is_ready, recipes
 from steersman.errors import Invalid
 from steersman.kinds import core_v1, meta_v1, replace
 from steersman.units import Quantity
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 
 
 def database(*, storage_gi: int, replicas: int = 2) -> Database:
@@ -15,7 +15,7 @@ def database(*, storage_gi: int, replicas: int = 2) -> Database:
     return Database(metadata=meta_v1.ObjectMeta(name="db"), spec=spec)
 
 
-async def test_volumes_grow_and_new_ones_have_the_size(cluster: World) -> None:
+async def test_volumes_grow_and_new_ones_have_the_size(cluster: Cluster) -> None:
     await cluster.install(Database)
     await cluster.run_operator(controller)
     await cluster.apply(database(storage_gi=1))
@@ -42,7 +42,7 @@ def test_a_claim_has_grown_once_its_driver_says_so() -> None:
     assert has_grown(smaller, Quantity("1Gi"))
 
 
-async def test_a_volume_cannot_shrink(cluster: World) -> None:
+async def test_a_volume_cannot_shrink(cluster: Cluster) -> None:
     await cluster.install(Database)
     await cluster.apply(database(storage_gi=3))
 

@@ -7,7 +7,7 @@ import pytest
 import steersman as sm
 from steersman.errors import Invalid
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman_cluster.simulation import Scenario, World, survives_crashes
+from steersman_cluster.simulation import Scenario, Cluster, survives_crashes
 
 from shop.appservice import AppService, Spec, controller
 
@@ -18,13 +18,13 @@ def wanted(size: int, image: str = "nginx") -> AppService:
     return AppService(metadata=meta_v1.ObjectMeta(name="web"), spec=spec)
 
 
-async def at_work(cluster: World) -> None:
+async def at_work(cluster: Cluster) -> None:
     """The cluster knows the kind, and the operator runs."""
     await cluster.install(AppService)
     await cluster.run_operator(controller)
 
 
-async def test_as_many_pods_run_as_it_says(cluster: World) -> None:
+async def test_as_many_pods_run_as_it_says(cluster: Cluster) -> None:
     await at_work(cluster)
 
     await cluster.apply(wanted(size=3))
@@ -33,7 +33,7 @@ async def test_as_many_pods_run_as_it_says(cluster: World) -> None:
     assert len(await cluster.list(core_v1.Pod)) == 3
 
 
-async def test_it_is_reached_on_a_port_of_every_node(cluster: World) -> None:
+async def test_it_is_reached_on_a_port_of_every_node(cluster: Cluster) -> None:
     await at_work(cluster)
 
     await cluster.apply(wanted(size=1))
@@ -46,7 +46,7 @@ async def test_it_is_reached_on_a_port_of_every_node(cluster: World) -> None:
     assert service.spec.ports[0].node_port
 
 
-async def test_it_says_how_its_deployment_stands(cluster: World) -> None:
+async def test_it_says_how_its_deployment_stands(cluster: Cluster) -> None:
     await at_work(cluster)
 
     await cluster.apply(wanted(size=2))
@@ -59,7 +59,7 @@ async def test_it_says_how_its_deployment_stands(cluster: World) -> None:
 
 
 @pytest.mark.parametrize("kind", [apps_v1.Deployment, core_v1.Service])
-async def test_what_is_deleted_comes_back(cluster: World, kind: type[sm.Resource]) -> None:
+async def test_what_is_deleted_comes_back(cluster: Cluster, kind: type[sm.Resource]) -> None:
     await at_work(cluster)
     await cluster.apply(wanted(size=1))
     await cluster.settle()
@@ -72,14 +72,14 @@ async def test_what_is_deleted_comes_back(cluster: World, kind: type[sm.Resource
     assert after.uid != before.uid
 
 
-async def test_without_an_image_it_is_refused(cluster: World) -> None:
+async def test_without_an_image_it_is_refused(cluster: Cluster) -> None:
     await at_work(cluster)
 
     with pytest.raises(Invalid, match="image"):
         await cluster.apply(wanted(size=1, image=""))
 
 
-async def test_it_writes_nothing_when_nothing_has_changed(cluster: World) -> None:
+async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> None:
     await at_work(cluster)
 
     await cluster.apply(wanted(size=2))
@@ -87,7 +87,7 @@ async def test_it_writes_nothing_when_nothing_has_changed(cluster: World) -> Non
     await cluster.assert_second_pass_writes_nothing()
 
 
-async def life(cluster: World) -> None:
+async def life(cluster: Cluster) -> None:
     """What users do, from the first day to the last."""
     await cluster.apply(wanted(size=2))
     await cluster.settle()
@@ -96,5 +96,5 @@ async def life(cluster: World) -> None:
 
 
 async def test_it_comes_to_the_same_wherever_the_operator_crashes() -> None:
-    scenario = Scenario(operator=lambda: [controller], kinds=[AppService], story=life)
+    scenario = Scenario(operator=lambda: [controller], kinds=[AppService], steps=life)
     await survives_crashes(scenario)

@@ -9,7 +9,7 @@ from steersman.client import MergePatch, wait_for
 from steersman.errors import Invalid
 from steersman.kinds import apps_v1, core_v1, events_v1, meta_v1
 from steersman.units import Quantity
-from steersman_cluster.simulation import Scenario, World, survives_crashes
+from steersman_cluster.simulation import Cluster, Scenario, survives_crashes
 
 from app_controller.appservice import (
     NGINX,
@@ -27,32 +27,32 @@ def app(name: str = "shop", *, deployment: str = "web", replicas: int | None = 2
     return AppService(metadata=meta_v1.ObjectMeta(name=name), spec=spec)
 
 
-async def at_work(cluster: World) -> None:
+async def at_work(cluster: Cluster) -> None:
     """The cluster knows the kind, and the operator runs."""
     await cluster.install(AppService)
     await cluster.run_operator(controller)
 
 
-async def status(cluster: World, name: str = "shop") -> Status:
+async def status(cluster: Cluster, name: str = "shop") -> Status:
     """What an AppService says of itself."""
     found = (await cluster.get(AppService, name)).status
     assert found is not None
     return found
 
 
-async def replicas(cluster: World, name: str = "web") -> int | None:
+async def replicas(cluster: Cluster, name: str = "web") -> int | None:
     """How many Pods a Deployment should have."""
     spec = (await cluster.get(apps_v1.Deployment, name)).spec
     assert spec is not None
     return spec.replicas
 
 
-async def events(cluster: World, reason: str) -> list[events_v1.Event]:
+async def events(cluster: Cluster, reason: str) -> list[events_v1.Event]:
     """Those that say this."""
     return [each for each in await cluster.list(events_v1.Event) if each.reason == reason]
 
 
-async def no_more_than_two_pods(cluster: World) -> None:
+async def no_more_than_two_pods(cluster: Cluster) -> None:
     """A quota says so, and the cluster has taken notice."""
     quota = core_v1.ResourceQuota(
         metadata=meta_v1.ObjectMeta(name="two"),
@@ -69,7 +69,7 @@ async def no_more_than_two_pods(cluster: World) -> None:
     )
 
 
-async def test_a_deployment_comes_under_the_name_that_is_asked_for(cluster: World) -> None:
+async def test_a_deployment_comes_under_the_name_that_is_asked_for(cluster: Cluster) -> None:
     await at_work(cluster)
 
     await cluster.apply(app(deployment="web", replicas=2))
@@ -84,7 +84,7 @@ async def test_a_deployment_comes_under_the_name_that_is_asked_for(cluster: Worl
     assert [each.type for each in await events(cluster, "Synced")] == ["Normal"]
 
 
-async def test_whoever_scales_the_deployment_by_hand_is_corrected(cluster: World) -> None:
+async def test_whoever_scales_the_deployment_by_hand_is_corrected(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(app(replicas=2))
     await cluster.settle()
@@ -96,7 +96,7 @@ async def test_whoever_scales_the_deployment_by_hand_is_corrected(cluster: World
     assert len(await cluster.list(core_v1.Pod)) == 2
 
 
-async def test_without_a_number_scaling_is_left_to_others(cluster: World) -> None:
+async def test_without_a_number_scaling_is_left_to_others(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(app(replicas=None))
     await cluster.settle()
@@ -108,7 +108,7 @@ async def test_without_a_number_scaling_is_left_to_others(cluster: World) -> Non
     assert (await status(cluster)).available_replicas == 5
 
 
-async def test_a_deployment_that_is_deleted_comes_back(cluster: World) -> None:
+async def test_a_deployment_that_is_deleted_comes_back(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(app())
     await cluster.settle()
@@ -119,7 +119,7 @@ async def test_a_deployment_that_is_deleted_comes_back(cluster: World) -> None:
     assert (await status(cluster)).available_replicas == 2
 
 
-async def test_with_the_app_service_goes_its_deployment(cluster: World) -> None:
+async def test_with_the_app_service_goes_its_deployment(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(app())
     await cluster.settle()
@@ -135,7 +135,7 @@ async def test_with_the_app_service_goes_its_deployment(cluster: World) -> None:
 
 
 async def test_a_deployment_of_somebody_else_is_left_alone_and_that_is_said(
-    cluster: World,
+    cluster: Cluster,
 ) -> None:
     await at_work(cluster)
     theirs = await cluster.create(sm.recipes.deployment("web", NGINX, replicas=1))
@@ -155,7 +155,7 @@ async def test_a_deployment_of_somebody_else_is_left_alone_and_that_is_said(
 
 
 async def test_of_two_that_want_one_name_the_second_waits_until_the_first_is_gone(
-    cluster: World,
+    cluster: Cluster,
 ) -> None:
     await at_work(cluster)
     await cluster.apply(app("first", deployment="web", replicas=1))
@@ -174,7 +174,7 @@ async def test_of_two_that_want_one_name_the_second_waits_until_the_first_is_gon
 
 
 async def test_a_deployment_that_one_of_the_same_name_left_behind_is_adopted(
-    cluster: World,
+    cluster: Cluster,
 ) -> None:
     await at_work(cluster)
     await cluster.apply(app())
@@ -195,7 +195,7 @@ async def test_a_deployment_that_one_of_the_same_name_left_behind_is_adopted(
 # Another name
 
 
-async def test_another_name_is_another_deployment_and_the_old_one_goes(cluster: World) -> None:
+async def test_another_name_is_another_deployment_and_the_old_one_goes(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(app(deployment="old"))
     await cluster.settle()
@@ -207,7 +207,7 @@ async def test_another_name_is_another_deployment_and_the_old_one_goes(cluster: 
     assert (await status(cluster)).available_replicas == 2
 
 
-async def test_the_old_one_does_the_work_until_the_new_one_can(cluster: World) -> None:
+async def test_the_old_one_does_the_work_until_the_new_one_can(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(app(deployment="old"))
     await cluster.settle()
@@ -221,7 +221,7 @@ async def test_the_old_one_does_the_work_until_the_new_one_can(cluster: World) -
     assert old.deletion_time is None
 
 
-async def test_the_old_one_stays_while_the_new_name_cannot_be_had(cluster: World) -> None:
+async def test_the_old_one_stays_while_the_new_name_cannot_be_had(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.create(sm.recipes.deployment("theirs", NGINX))
     await cluster.apply(app(deployment="ours"))
@@ -244,7 +244,7 @@ async def test_the_old_one_stays_while_the_new_name_cannot_be_had(cluster: World
     ids=["no name", "a bad name", "fewer than none"],
 )
 async def test_what_cannot_be_had_is_refused_and_disturbs_nothing(
-    cluster: World, bad: AppService, field: str
+    cluster: Cluster, bad: AppService, field: str
 ) -> None:
     await at_work(cluster)
     await cluster.apply(app())
@@ -261,7 +261,7 @@ async def test_what_cannot_be_had_is_refused_and_disturbs_nothing(
 # At rest, and in trouble
 
 
-async def test_it_writes_nothing_when_nothing_has_changed(cluster: World) -> None:
+async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> None:
     await at_work(cluster)
 
     await cluster.apply(app())
@@ -269,7 +269,7 @@ async def test_it_writes_nothing_when_nothing_has_changed(cluster: World) -> Non
     await cluster.assert_second_pass_writes_nothing()
 
 
-async def life(cluster: World) -> None:
+async def life(cluster: Cluster) -> None:
     """What users do: make one, give its Deployment another name, and delete it."""
     await cluster.apply(app(deployment="old", replicas=1))
     await cluster.settle()
@@ -281,4 +281,4 @@ async def life(cluster: World) -> None:
 
 @pytest.mark.timeout(60)
 async def test_it_comes_to_the_same_wherever_the_operator_crashes() -> None:
-    await survives_crashes(Scenario(operator=lambda: [controller], kinds=[AppService], story=life))
+    await survives_crashes(Scenario(operator=lambda: [controller], kinds=[AppService], steps=life))

@@ -9,7 +9,7 @@ import pytest
 import steersman as sm
 from steersman.client import MergePatch
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman_cluster.simulation import Scenario, World, survives_crashes
+from steersman_cluster.simulation import Cluster, Scenario, survives_crashes
 
 from opdemo import appservice
 from opdemo.appservice import AppService, Spec, Status, targets_of
@@ -23,13 +23,13 @@ def app(name: str = "web", *, size: int) -> AppService:
     )
 
 
-async def at_work(cluster: World) -> None:
+async def at_work(cluster: Cluster) -> None:
     """The cluster knows the kind, and the operator runs."""
     await cluster.install(AppService)
     await cluster.run_operator(appservice.controller)
 
 
-async def container(cluster: World) -> core_v1.Container:
+async def container(cluster: Cluster) -> core_v1.Container:
     """What runs in the Pods of the app."""
     deployment = await cluster.get(apps_v1.Deployment, "web")
     assert deployment.spec is not None
@@ -37,7 +37,7 @@ async def container(cluster: World) -> core_v1.Container:
     return deployment.spec.template.spec.containers[0]
 
 
-async def test_an_app_service_gets_a_deployment_and_a_service(cluster: World) -> None:
+async def test_an_app_service_gets_a_deployment_and_a_service(cluster: Cluster) -> None:
     await at_work(cluster)
 
     await cluster.apply(app(size=3))
@@ -53,7 +53,7 @@ async def test_an_app_service_gets_a_deployment_and_a_service(cluster: World) ->
         assert [(each.kind, each.controller) for each in owners] == [("AppService", True)]
 
 
-async def test_it_is_ready_once_its_pods_are(cluster: World) -> None:
+async def test_it_is_ready_once_its_pods_are(cluster: Cluster) -> None:
     await at_work(cluster)
 
     await cluster.apply(app(size=2))
@@ -65,7 +65,7 @@ async def test_it_is_ready_once_its_pods_are(cluster: World) -> None:
     assert ready.status.available_replicas == 2
 
 
-async def test_shrinking_an_app_keeps_its_node_port(cluster: World) -> None:
+async def test_shrinking_an_app_keeps_its_node_port(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(app("web", size=3))
     await cluster.settle()
@@ -88,7 +88,7 @@ async def test_shrinking_an_app_keeps_its_node_port(cluster: World) -> None:
     ],
 )
 async def test_a_change_of_each_field_reaches_the_container(
-    cluster: World, field: str, value: Any
+    cluster: Cluster, field: str, value: Any
 ) -> None:
     await at_work(cluster)
     await cluster.apply(app(size=1))
@@ -105,7 +105,7 @@ async def test_a_change_of_each_field_reaches_the_container(
     assert after.ports == targets_of(changed.spec.ports)
 
 
-async def test_a_change_of_its_size_reaches_the_pods(cluster: World) -> None:
+async def test_a_change_of_its_size_reaches_the_pods(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(app(size=1))
     await cluster.settle()
@@ -116,7 +116,7 @@ async def test_a_change_of_its_size_reaches_the_pods(cluster: World) -> None:
     assert len(await cluster.list(core_v1.Pod)) == 3
 
 
-async def test_a_change_of_its_ports_reaches_the_service(cluster: World) -> None:
+async def test_a_change_of_its_ports_reaches_the_service(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(app(size=1))
     await cluster.settle()
@@ -133,7 +133,7 @@ async def test_a_change_of_its_ports_reaches_the_service(cluster: World) -> None
 
 @pytest.mark.parametrize("kind", [apps_v1.Deployment, core_v1.Service])
 async def test_a_child_that_is_deleted_comes_back(
-    cluster: World, kind: type[apps_v1.Deployment | core_v1.Service]
+    cluster: Cluster, kind: type[apps_v1.Deployment | core_v1.Service]
 ) -> None:
     await at_work(cluster)
     await cluster.apply(app(size=1))
@@ -148,7 +148,7 @@ async def test_a_child_that_is_deleted_comes_back(
     assert sm.is_ready(await cluster.get(AppService, "web"))
 
 
-async def test_what_others_change_in_a_child_is_put_back(cluster: World) -> None:
+async def test_what_others_change_in_a_child_is_put_back(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(app(size=2))
     await cluster.settle()
@@ -159,7 +159,7 @@ async def test_what_others_change_in_a_child_is_put_back(cluster: World) -> None
     assert len(await cluster.list(core_v1.Pod)) == 2
 
 
-async def test_nothing_is_left_of_an_app_that_is_deleted(cluster: World) -> None:
+async def test_nothing_is_left_of_an_app_that_is_deleted(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(app(size=2))
     await cluster.settle()
@@ -172,14 +172,14 @@ async def test_nothing_is_left_of_an_app_that_is_deleted(cluster: World) -> None
     assert await cluster.list(core_v1.Pod) == []
 
 
-async def test_it_writes_nothing_when_nothing_has_changed(cluster: World) -> None:
+async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(app(size=2))
 
     await cluster.assert_second_pass_writes_nothing()
 
 
-async def life_of_an_app(cluster: World) -> None:
+async def life_of_an_app(cluster: Cluster) -> None:
     """What users do in the life of an app."""
     await cluster.apply(app(size=1))
     await cluster.settle()
@@ -189,7 +189,7 @@ async def life_of_an_app(cluster: World) -> None:
 
 async def test_it_comes_to_the_same_wherever_it_crashes() -> None:
     scenario = Scenario(
-        operator=lambda: [appservice.controller], kinds=[AppService], story=life_of_an_app
+        operator=lambda: [appservice.controller], kinds=[AppService], steps=life_of_an_app
     )
     await survives_crashes(scenario)
 

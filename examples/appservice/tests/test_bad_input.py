@@ -7,7 +7,7 @@ import steersman as sm
 from steersman.client import MergePatch, wait_for
 from steersman.errors import Invalid
 from steersman.kinds import apps_v1, core_v1, events_v1, meta_v1
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 
 from opdemo.appservice import App, AppService, Spec
 from opdemo.operator import manager
@@ -27,7 +27,7 @@ def web_service() -> WebService:
     return WebService(metadata=app().metadata, spec=app().spec)
 
 
-async def at_work(cluster: World) -> None:
+async def at_work(cluster: Cluster) -> None:
     """The cluster knows both kinds, and the operator runs."""
     await cluster.install(AppService, WebService)
     await cluster.run_operator(*manager.controllers)
@@ -41,7 +41,7 @@ def problem_of(app: App) -> sm.Condition | None:
     return None
 
 
-async def complaint(cluster: World, kind: type[A], name: str) -> str:
+async def complaint(cluster: Cluster, kind: type[A], name: str) -> str:
     """What an object says is wrong with it, once it does."""
     app = await wait_for(
         cluster.client,
@@ -56,13 +56,13 @@ async def complaint(cluster: World, kind: type[A], name: str) -> str:
     return f"{found.reason}: {found.message}"
 
 
-async def warnings(cluster: World) -> list[str]:
+async def warnings(cluster: Cluster) -> list[str]:
     """What events have warned of."""
     events = await cluster.list(events_v1.Event)
     return [f"{each.reason}: {each.note}" for each in events if each.type == "Warning"]
 
 
-async def test_an_image_that_is_empty_is_refused(cluster: World) -> None:
+async def test_an_image_that_is_empty_is_refused(cluster: Cluster) -> None:
     await at_work(cluster)
 
     with pytest.raises(Invalid) as refused:
@@ -72,14 +72,14 @@ async def test_an_image_that_is_empty_is_refused(cluster: World) -> None:
 
 
 @pytest.mark.parametrize("name", ["n" * 64, "my.web"], ids=["too-long", "dotted"])
-async def test_a_name_that_no_service_can_have_is_refused(cluster: World, name: str) -> None:
+async def test_a_name_that_no_service_can_have_is_refused(cluster: Cluster, name: str) -> None:
     await at_work(cluster)
 
     with pytest.raises(Invalid, match="63 characters at most, and no dots"):
         await cluster.apply(app(name))
 
 
-async def test_the_longest_name_that_a_service_can_have_will_do(cluster: World) -> None:
+async def test_the_longest_name_that_a_service_can_have_will_do(cluster: Cluster) -> None:
     await at_work(cluster)
 
     await cluster.apply(app("n" * 63))
@@ -88,7 +88,7 @@ async def test_the_longest_name_that_a_service_can_have_will_do(cluster: World) 
     assert sm.is_ready(await cluster.get(AppService, "n" * 63))
 
 
-async def test_who_wants_a_port_that_is_taken_says_so(cluster: World) -> None:
+async def test_who_wants_a_port_that_is_taken_says_so(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(app("first"))
     await cluster.settle()
@@ -102,7 +102,7 @@ async def test_who_wants_a_port_that_is_taken_says_so(cluster: World) -> None:
     assert sm.is_ready(await cluster.get(AppService, "first"))
 
 
-async def test_who_wants_a_port_gets_it_once_it_is_free(cluster: World) -> None:
+async def test_who_wants_a_port_gets_it_once_it_is_free(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(app("first"))
     await cluster.settle()
@@ -116,7 +116,7 @@ async def test_who_wants_a_port_gets_it_once_it_is_free(cluster: World) -> None:
     assert await warnings(cluster) == [said]
 
 
-async def test_another_port_is_taken_at_once(cluster: World) -> None:
+async def test_another_port_is_taken_at_once(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(app("first"))
     await cluster.settle()
@@ -129,7 +129,7 @@ async def test_another_port_is_taken_at_once(cluster: World) -> None:
     assert sm.is_ready(await cluster.get(AppService, "second"))
 
 
-async def test_a_port_outside_the_range_of_the_cluster_is_named(cluster: World) -> None:
+async def test_a_port_outside_the_range_of_the_cluster_is_named(cluster: Cluster) -> None:
     await at_work(cluster)
 
     await cluster.apply(app(node_port=80))
@@ -139,7 +139,7 @@ async def test_a_port_outside_the_range_of_the_cluster_is_named(cluster: World) 
 
 
 async def test_what_is_wrong_with_the_service_keeps_nothing_from_the_deployment(
-    cluster: World,
+    cluster: Cluster,
 ) -> None:
     await at_work(cluster)
     await cluster.apply(app())
@@ -154,7 +154,7 @@ async def test_what_is_wrong_with_the_service_keeps_nothing_from_the_deployment(
     assert "node_port=30002" in repr(service.spec)
 
 
-async def test_a_change_to_something_invalid_and_back_disturbs_nothing(cluster: World) -> None:
+async def test_a_change_to_something_invalid_and_back_disturbs_nothing(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(app())
     await cluster.settle()
@@ -177,7 +177,7 @@ async def test_a_change_to_something_invalid_and_back_disturbs_nothing(cluster: 
 
 
 async def test_of_two_kinds_with_one_name_the_second_takes_nothing_from_the_first(
-    cluster: World,
+    cluster: Cluster,
 ) -> None:
     await at_work(cluster)
     await cluster.apply(app())
@@ -195,7 +195,7 @@ async def test_of_two_kinds_with_one_name_the_second_takes_nothing_from_the_firs
     assert sm.is_ready(await cluster.get(AppService, "web"))
 
 
-async def test_of_two_kinds_with_one_name_the_second_follows_the_first(cluster: World) -> None:
+async def test_of_two_kinds_with_one_name_the_second_follows_the_first(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(app())
     await cluster.settle()

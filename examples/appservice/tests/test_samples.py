@@ -6,7 +6,7 @@ import pytest
 import steersman as sm
 import yaml
 from steersman.kinds import core_v1
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 
 from opdemo.appservice import AppService
 from opdemo.operator import manager
@@ -21,7 +21,7 @@ def sample(kind: type[AppService | WebService]) -> sm.Unstructured:
     return sm.Unstructured.at(kind.resource_type)(body)
 
 
-async def at_work(cluster: World) -> None:
+async def at_work(cluster: Cluster) -> None:
     """The cluster knows both kinds, and the operator runs."""
     await cluster.install(AppService, WebService)
     await cluster.run_operator(*manager.controllers)
@@ -29,7 +29,7 @@ async def at_work(cluster: World) -> None:
 
 @pytest.mark.parametrize("kind", [AppService, WebService])
 async def test_a_sample_runs_twice_and_is_reached_on_its_port_of_every_node(
-    cluster: World, kind: type[AppService | WebService]
+    cluster: Cluster, kind: type[AppService | WebService]
 ) -> None:
     await at_work(cluster)
 
@@ -43,7 +43,7 @@ async def test_a_sample_runs_twice_and_is_reached_on_its_port_of_every_node(
     assert "node_port=30002" in repr(service.spec)
 
 
-async def test_the_samples_run_in_turn(cluster: World) -> None:
+async def test_the_samples_run_in_turn(cluster: Cluster) -> None:
     await at_work(cluster)
     for kind in (AppService, WebService, AppService):
         await cluster.apply(sample(kind))

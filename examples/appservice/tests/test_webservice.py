@@ -2,7 +2,7 @@
 
 import steersman as sm
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman_cluster.simulation import Scenario, World, survives_crashes
+from steersman_cluster.simulation import Cluster, Scenario, survives_crashes
 
 from opdemo.appservice import Spec
 from opdemo.webservice import WebService, controller
@@ -16,13 +16,13 @@ def web(*, size: int) -> WebService:
     )
 
 
-async def at_work(cluster: World) -> None:
+async def at_work(cluster: Cluster) -> None:
     """The cluster knows the kind, and the operator runs."""
     await cluster.install(WebService)
     await cluster.run_operator(controller)
 
 
-async def test_a_web_service_gets_children_of_its_own(cluster: World) -> None:
+async def test_a_web_service_gets_children_of_its_own(cluster: Cluster) -> None:
     await at_work(cluster)
 
     await cluster.apply(web(size=2))
@@ -36,14 +36,14 @@ async def test_a_web_service_gets_children_of_its_own(cluster: World) -> None:
         assert [(each.kind, each.controller) for each in owners] == [("WebService", True)]
 
 
-async def test_it_writes_nothing_when_nothing_has_changed(cluster: World) -> None:
+async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(web(size=2))
 
     await cluster.assert_second_pass_writes_nothing()
 
 
-async def life(cluster: World) -> None:
+async def life(cluster: Cluster) -> None:
     """What users do, from the first day to the last."""
     await cluster.apply(web(size=1))
     await cluster.settle()
@@ -52,5 +52,5 @@ async def life(cluster: World) -> None:
 
 
 async def test_it_comes_to_the_same_wherever_the_operator_crashes() -> None:
-    scenario = Scenario(operator=lambda: [controller], kinds=[WebService], story=life)
+    scenario = Scenario(operator=lambda: [controller], kinds=[WebService], steps=life)
     await survives_crashes(scenario)

@@ -13,7 +13,7 @@ from steersman.names import ObjectKey
 from steersman.observe import ignore
 from steersman.workqueue import WorkQueue, default_limiter
 from steersman_cluster.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
-from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.simulation import SimulatedCluster, simulate
 
 from podwatch.podwatch import watch_pods, work
 
@@ -69,17 +69,17 @@ def test_killed_at_ten_moments_it_tells_of_every_pod_once_it_is_left_in_peace(
     rng = Random(10)
     podwatch = Runnable(lambda services: watch_pods(services.client, observe=services.observe))
 
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         for number in range(10):
-            running = await world.run_operator(runnables=[podwatch])
-            await world.create(pod(f"web-{number}"))
-            await world.clock.sleep(rng.random() * 0.02)
+            running = await cluster.run_operator(runnables=[podwatch])
+            await cluster.create(pod(f"web-{number}"))
+            await cluster.clock.sleep(rng.random() * 0.02)
             await running.kill()
         capsys.readouterr()
-        await world.run_operator(runnables=[podwatch])
-        await world.settle()
+        await cluster.run_operator(runnables=[podwatch])
+        await cluster.settle()
 
-    simulate(story)
+    simulate(steps)
 
     told = set(capsys.readouterr().out.splitlines())
     there = {f"Sync/Add/Update for Pod web-{number}" for number in range(10)}

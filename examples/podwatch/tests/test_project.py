@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from steersman.clock import SystemClock
-from steersman_cluster.testing import running_embedded_cluster
+from steersman_cluster.testing import running_embedded_control_plane
 
 PROJECT = Path(__file__).parents[1]
 
@@ -24,7 +24,7 @@ def test_the_code_that_the_readme_shows_is_that_of_the_program() -> None:
 
 @pytest.mark.timeout(60)
 def test_the_program_prints_into_a_pipe_until_it_is_interrupted() -> None:
-    with running_embedded_cluster(clock=SystemClock()) as cluster:
+    with running_embedded_control_plane(clock=SystemClock()) as cluster:
         command = [sys.executable, "-m", "podwatch", "--kubeconfig", str(cluster.kubeconfig)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
             assert running.stdout is not None

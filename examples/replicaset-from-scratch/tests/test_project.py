@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from steersman_cluster.demos import Demo, Stage
-from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.simulation import SimulatedCluster, simulate
 
 from replicaset.replicaset import PodSet, controller
 
@@ -47,15 +47,19 @@ def test_the_story_of_the_demo_is_true() -> None:
     demo: Demo = runpy.run_path(str(PROJECT / "demo.py"))["demo"]
     told: list[str] = []
 
-    async def story(world: SimulatedWorld) -> None:
-        await world.install(PodSet)
-        await world.run_operator(controller)
-        await demo.story(
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.install(PodSet)
+        await cluster.run_operator(controller)
+        await demo.steps(
             Stage(
-                world.client, directory=PROJECT, say=told.append, note=told.append, pause_seconds=0
+                cluster.client,
+                directory=PROJECT,
+                say=told.append,
+                note=told.append,
+                pause_seconds=0,
             )
         )
 
-    simulate(story)
+    simulate(steps)
 
     assert len(told) == 11

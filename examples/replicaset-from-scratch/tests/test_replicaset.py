@@ -16,9 +16,9 @@ from steersman.wire import Request
 from steersman_cluster.simulation import (
     Actor,
     Calm,
+    Cluster,
     Scenario,
-    SimulatedWorld,
-    World,
+    SimulatedCluster,
     simulate,
     survives_crashes,
     survives_cut_watches,
@@ -34,18 +34,18 @@ def wanted(replicas: int, *, name: str = "web", image: str = "nginx:1.29") -> Po
     return PodSet(metadata=meta_v1.ObjectMeta(name=name), spec=spec)
 
 
-async def at_work(cluster: World) -> None:
+async def at_work(cluster: Cluster) -> None:
     """The cluster knows the kind, and the operator runs."""
     await cluster.install(PodSet)
     await cluster.run_operator(controller)
 
 
-async def names(cluster: World) -> list[str]:
+async def names(cluster: Cluster) -> list[str]:
     """Of the Pods that are there."""
     return [pod.name for pod in await cluster.list(core_v1.Pod)]
 
 
-async def no_more_than_two_pods(cluster: World) -> None:
+async def no_more_than_two_pods(cluster: Cluster) -> None:
     """A quota says so, and the cluster has taken notice."""
     quota = core_v1.ResourceQuota(
         metadata=meta_v1.ObjectMeta(name="two"),
@@ -63,7 +63,7 @@ async def no_more_than_two_pods(cluster: World) -> None:
 
 
 async def test_two_observed_and_three_wanted_is_one_created_and_three_reported(
-    cluster: World,
+    cluster: Cluster,
 ) -> None:
     await at_work(cluster)
     await cluster.apply(wanted(2))
@@ -83,7 +83,7 @@ async def test_two_observed_and_three_wanted_is_one_created_and_three_reported(
     assert sm.is_ready(pod_set)
 
 
-async def test_a_pod_that_is_deleted_is_replaced(cluster: World) -> None:
+async def test_a_pod_that_is_deleted_is_replaced(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(wanted(3))
     await cluster.settle()
@@ -95,7 +95,7 @@ async def test_a_pod_that_is_deleted_is_replaced(cluster: World) -> None:
     assert sm.is_ready(await cluster.get(PodSet, "web"))
 
 
-async def test_a_pod_that_was_evicted_is_replaced(cluster: World) -> None:
+async def test_a_pod_that_was_evicted_is_replaced(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(wanted(1))
     await cluster.settle()
@@ -108,7 +108,7 @@ async def test_a_pod_that_was_evicted_is_replaced(cluster: World) -> None:
     assert sm.is_ready(await cluster.get(PodSet, "web"))
 
 
-async def test_of_too_many_the_newest_go(cluster: World) -> None:
+async def test_of_too_many_the_newest_go(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(wanted(3))
     await cluster.settle()
@@ -119,7 +119,7 @@ async def test_of_too_many_the_newest_go(cluster: World) -> None:
     assert await names(cluster) == ["web-0"]
 
 
-async def test_a_name_that_a_stranger_has_is_left_to_it(cluster: World) -> None:
+async def test_a_name_that_a_stranger_has_is_left_to_it(cluster: Cluster) -> None:
     await at_work(cluster)
     stranger = sm.recipes.pod("web-0", core_v1.Container(name="main", image="postgres:18"))
     theirs = await cluster.create(stranger)
@@ -141,7 +141,7 @@ async def test_a_name_that_a_stranger_has_is_left_to_it(cluster: World) -> None:
     ids=["fewer than none", "no image", "a name too long for Pods"],
 )
 async def test_what_cannot_be_had_is_refused_and_disturbs_nothing(
-    cluster: World, bad: PodSet, said: str
+    cluster: Cluster, bad: PodSet, said: str
 ) -> None:
     await at_work(cluster)
     await cluster.apply(wanted(1))
@@ -154,7 +154,7 @@ async def test_what_cannot_be_had_is_refused_and_disturbs_nothing(
     assert await names(cluster) == ["web-0"]
 
 
-async def test_why_a_pod_cannot_be_made_is_said_in_the_status(cluster: World) -> None:
+async def test_why_a_pod_cannot_be_made_is_said_in_the_status(cluster: Cluster) -> None:
     await at_work(cluster)
     await no_more_than_two_pods(cluster)
 
@@ -177,7 +177,7 @@ async def test_why_a_pod_cannot_be_made_is_said_in_the_status(cluster: World) ->
 # The end of it
 
 
-async def test_its_pods_end_one_after_the_other_before_it_goes(cluster: World) -> None:
+async def test_its_pods_end_one_after_the_other_before_it_goes(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(wanted(3))
     await cluster.settle()
@@ -193,7 +193,7 @@ async def test_its_pods_end_one_after_the_other_before_it_goes(cluster: World) -
     assert await cluster.find(PodSet, "web") is None
 
 
-async def test_whoever_deletes_it_alone_keeps_the_pods(cluster: World) -> None:
+async def test_whoever_deletes_it_alone_keeps_the_pods(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(wanted(2))
     await cluster.settle()
@@ -208,7 +208,7 @@ async def test_whoever_deletes_it_alone_keeps_the_pods(cluster: World) -> None:
 # What goes wrong on the way
 
 
-async def ups_and_downs(cluster: World) -> None:
+async def ups_and_downs(cluster: Cluster) -> None:
     """Somebody wants three, loses one, and then wants one."""
     await cluster.apply(wanted(3))
     await cluster.settle()
@@ -218,7 +218,7 @@ async def ups_and_downs(cluster: World) -> None:
     await cluster.settle()
 
 
-async def the_end(cluster: World) -> None:
+async def the_end(cluster: Cluster) -> None:
     """Somebody wants two, and then nothing of it any more."""
     await cluster.apply(wanted(2))
     await cluster.settle()
@@ -227,27 +227,27 @@ async def the_end(cluster: World) -> None:
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("story", [ups_and_downs, the_end])
+@pytest.mark.parametrize("steps", [ups_and_downs, the_end])
 @pytest.mark.parametrize("survives", [survives_crashes, survives_late_caches, survives_cut_watches])
 async def test_it_comes_to_the_same_whatever_goes_wrong_and_whenever(
-    survives: Callable[[Scenario], Awaitable[None]], story: Callable[[World], Awaitable[None]]
+    survives: Callable[[Scenario], Awaitable[None]], steps: Callable[[Cluster], Awaitable[None]]
 ) -> None:
-    await survives(Scenario(operator=lambda: [controller], kinds=[PodSet], story=story))
+    await survives(Scenario(operator=lambda: [controller], kinds=[PodSet], steps=steps))
 
 
 def test_a_cache_that_is_late_leads_to_no_pod_too_many() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        world.disturbance = LatePods(world.clock)
-        await at_work(world)
+    async def steps(cluster: SimulatedCluster) -> None:
+        cluster.disturbance = LatePods(cluster.clock)
+        await at_work(cluster)
         for replicas, image in ((2, "nginx:1.28"), (3, "nginx:1.28"), (3, "nginx:1.29")):
-            await world.apply(wanted(replicas, image=image))
-            await world.clock.sleep(1.0)
+            await cluster.apply(wanted(replicas, image=image))
+            await cluster.clock.sleep(1.0)
 
-        by_us = [each for each in world.history.asked if each.actor == "operator"]
+        by_us = [each for each in cluster.history.asked if each.actor == "operator"]
         created = [each for each in by_us if each.method == "POST" and "/pods" in each.target]
         assert [each.status for each in created] == [201, 201, 201]
 
-    simulate(story)
+    simulate(steps)
 
 
 class LatePods(Calm):
@@ -262,7 +262,7 @@ class LatePods(Calm):
             await self._clock.sleep(3600.0)
 
 
-async def test_it_writes_nothing_when_nothing_has_changed(cluster: World) -> None:
+async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> None:
     await at_work(cluster)
 
     await cluster.apply(wanted(2))

@@ -18,8 +18,8 @@ from steersman.kinds import Codec, is_ready
 from steersman.manifests import as_document, crd_of, yaml_of
 from steersman.observe import ignore
 from steersman_cluster.demos import Demo, Stage, apply_file
-from steersman_cluster.simulation import World
-from steersman_cluster.testing import running_embedded_cluster
+from steersman_cluster.simulation import Cluster
+from steersman_cluster.testing import running_embedded_control_plane
 
 from robot_operator.robot import Robot, Spec
 
@@ -62,13 +62,13 @@ def test_the_code_that_the_readme_shows_is_that_of_the_operator() -> None:
     assert [block for block in shown if not any(block in text for text in code)] == []
 
 
-async def test_the_story_of_the_demo_is_true(cluster: World) -> None:
+async def test_the_story_of_the_demo_is_true(cluster: Cluster) -> None:
     demo: Demo = runpy.run_path(str(PROJECT / "demo.py"))["demo"]
     await cluster.install(Robot)
     await cluster.run_operator(runnables=demo.manager.runnables)
     told: list[str] = []
 
-    await demo.story(
+    await demo.steps(
         Stage(cluster.client, directory=PROJECT, say=told.append, note=told.append, pause_seconds=0)
     )
 
@@ -89,7 +89,7 @@ def program(kubeconfig: Path, *flags: str) -> Iterator[subprocess.Popen[str]]:
 @pytest.mark.timeout(60)
 async def test_the_program_works_until_it_is_told_to_stop() -> None:
     clock = SystemClock()
-    with running_embedded_cluster(clock=clock, nodes=1) as cluster:
+    with running_embedded_control_plane(clock=clock, nodes=1) as cluster:
         config = find_config(
             environ={}, home=cluster.directory, kubeconfig=cluster.kubeconfig, observe=ignore
         )
@@ -109,7 +109,7 @@ async def test_the_program_works_until_it_is_told_to_stop() -> None:
 @pytest.mark.timeout(60)
 def test_the_program_can_be_stopped_while_it_waits_for_its_kind() -> None:
     with (
-        running_embedded_cluster(clock=SystemClock()) as cluster,
+        running_embedded_control_plane(clock=SystemClock()) as cluster,
         program(cluster.kubeconfig) as running,
     ):
         assert running.stderr is not None
@@ -132,7 +132,7 @@ def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.timeout(60)
 def test_a_master_takes_the_place_of_the_server_in_the_kubeconfig(tmp_path: Path) -> None:
-    with running_embedded_cluster(clock=SystemClock()) as cluster:
+    with running_embedded_control_plane(clock=SystemClock()) as cluster:
         config = yaml.safe_load(cluster.kubeconfig.read_text())
         inside = config["clusters"][0]["cluster"]
         master, inside["server"] = inside["server"], "https://127.0.0.1:1"

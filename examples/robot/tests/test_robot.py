@@ -7,7 +7,7 @@ from steersman.client import MergePatch
 from steersman.errors import Invalid
 from steersman.kinds import apps_v1, core_v1, events_v1, is_ready, meta_v1, recipes
 from steersman.manager import Runnable
-from steersman_cluster.simulation import Operator, Scenario, World, survives_crashes
+from steersman_cluster.simulation import Cluster, Operator, Scenario, survives_crashes
 
 from robot_operator.controller import IMAGE, run_robots
 from robot_operator.robot import Robot, Spec
@@ -27,13 +27,13 @@ def of_somebody_else() -> apps_v1.Deployment:
     return recipes.deployment("robot-one", core_v1.Container(name="main", image="redis"))
 
 
-async def at_work(cluster: World) -> Operator:
+async def at_work(cluster: Cluster) -> Operator:
     """The cluster knows the kind, and the operator runs."""
     await cluster.install(Robot)
     return await cluster.run_operator(runnables=[OPERATOR])
 
 
-async def events_of(cluster: World, name: str) -> list[tuple[str | None, str | None]]:
+async def events_of(cluster: Cluster, name: str) -> list[tuple[str | None, str | None]]:
     """What the events about a Robot are, each as type and reason."""
     return [
         (event.type, event.reason)
@@ -46,7 +46,7 @@ async def events_of(cluster: World, name: str) -> list[tuple[str | None, str | N
 # What is wanted comes to be
 
 
-async def test_a_robot_gets_a_deployment_of_its_own(cluster: World) -> None:
+async def test_a_robot_gets_a_deployment_of_its_own(cluster: Cluster) -> None:
     await at_work(cluster)
 
     await cluster.apply(robot(replicas=2))
@@ -58,7 +58,7 @@ async def test_a_robot_gets_a_deployment_of_its_own(cluster: World) -> None:
     assert len(await cluster.list(core_v1.Pod)) == 2
 
 
-async def test_its_status_says_how_many_are_available(cluster: World) -> None:
+async def test_its_status_says_how_many_are_available(cluster: Cluster) -> None:
     await at_work(cluster)
 
     await cluster.apply(robot(replicas=3))
@@ -70,7 +70,7 @@ async def test_its_status_says_how_many_are_available(cluster: World) -> None:
     assert is_ready(found)
 
 
-async def test_events_say_what_was_done(cluster: World) -> None:
+async def test_events_say_what_was_done(cluster: Cluster) -> None:
     await at_work(cluster)
 
     await cluster.apply(robot())
@@ -79,7 +79,7 @@ async def test_events_say_what_was_done(cluster: World) -> None:
     assert await events_of(cluster, "robot-one") == [("Normal", "Created"), ("Normal", "Synced")]
 
 
-async def test_a_change_of_the_spec_reaches_the_deployment(cluster: World) -> None:
+async def test_a_change_of_the_spec_reaches_the_deployment(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(robot(replicas=2))
     await cluster.settle()
@@ -90,7 +90,7 @@ async def test_a_change_of_the_spec_reaches_the_deployment(cluster: World) -> No
     assert len(await cluster.list(core_v1.Pod)) == 4
 
 
-async def test_nothing_is_left_of_a_robot_that_is_deleted(cluster: World) -> None:
+async def test_nothing_is_left_of_a_robot_that_is_deleted(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(robot())
     await cluster.settle()
@@ -102,7 +102,7 @@ async def test_nothing_is_left_of_a_robot_that_is_deleted(cluster: World) -> Non
     assert await cluster.list(core_v1.Pod) == []
 
 
-async def test_it_writes_nothing_when_nothing_has_changed(cluster: World) -> None:
+async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(robot())
     await cluster.settle()
@@ -129,7 +129,7 @@ async def test_it_writes_nothing_when_nothing_has_changed(cluster: World) -> Non
     ids=["replicas", "image", "another container"],
 )
 async def test_what_others_change_in_the_deployment_is_put_right(
-    cluster: World, drift: dict[str, object]
+    cluster: Cluster, drift: dict[str, object]
 ) -> None:
     await at_work(cluster)
     await cluster.apply(robot(replicas=2))
@@ -151,7 +151,7 @@ async def test_what_others_change_in_the_deployment_is_put_right(
     assert (await events_of(cluster, "robot-one")).count(("Normal", "Corrected")) == 1
 
 
-async def test_a_deployment_that_is_deleted_comes_back(cluster: World) -> None:
+async def test_a_deployment_that_is_deleted_comes_back(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(robot())
     await cluster.settle()
@@ -168,7 +168,7 @@ async def test_a_deployment_that_is_deleted_comes_back(cluster: World) -> None:
 # What belongs to somebody else is left alone
 
 
-async def test_a_deployment_of_somebody_else_is_refused(cluster: World) -> None:
+async def test_a_deployment_of_somebody_else_is_refused(cluster: Cluster) -> None:
     await at_work(cluster)
     theirs = await cluster.create(of_somebody_else())
 
@@ -184,7 +184,7 @@ async def test_a_deployment_of_somebody_else_is_refused(cluster: World) -> None:
     assert "delete the existing object" in (found.status.conditions[0].message or "")
 
 
-async def test_it_takes_the_name_once_that_is_free(cluster: World) -> None:
+async def test_it_takes_the_name_once_that_is_free(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.create(of_somebody_else())
     await cluster.apply(robot())
@@ -196,7 +196,7 @@ async def test_it_takes_the_name_once_that_is_free(cluster: World) -> None:
     assert is_ready(await cluster.get(Robot, "robot-one"))
 
 
-async def test_of_two_robots_that_want_one_deployment_the_second_waits(cluster: World) -> None:
+async def test_of_two_robots_that_want_one_deployment_the_second_waits(cluster: Cluster) -> None:
     await at_work(cluster)
     await cluster.apply(robot("robot-one"))
     await cluster.settle()
@@ -226,7 +226,7 @@ async def test_of_two_robots_that_want_one_deployment_the_second_waits(cluster: 
     ids=["fewer than none", "too many", "no number", "no name", "long name", "another name"],
 )
 async def test_what_no_robot_can_be_is_refused_and_disturbs_nothing(
-    cluster: World, spec: dict[str, object], problem: str
+    cluster: Cluster, spec: dict[str, object], problem: str
 ) -> None:
     await at_work(cluster)
     await cluster.apply(robot())
@@ -243,7 +243,7 @@ async def test_what_no_robot_can_be_is_refused_and_disturbs_nothing(
 # Whatever becomes of the operator
 
 
-async def life_of_a_robot(cluster: World) -> None:
+async def life_of_a_robot(cluster: Cluster) -> None:
     """What users do, from the first day to the last."""
     await cluster.apply(robot(replicas=2))
     await cluster.settle()
@@ -255,11 +255,13 @@ async def life_of_a_robot(cluster: World) -> None:
 
 @pytest.mark.timeout(60)
 async def test_it_comes_to_the_same_wherever_the_operator_crashes() -> None:
-    scenario = Scenario(operator=lambda: OPERATOR, kinds=[Robot], story=life_of_a_robot)
+    scenario = Scenario(operator=lambda: OPERATOR, kinds=[Robot], steps=life_of_a_robot)
     await survives_crashes(scenario)
 
 
-async def test_it_is_right_in_the_end_when_the_operator_is_killed_ten_times(cluster: World) -> None:
+async def test_it_is_right_in_the_end_when_the_operator_is_killed_ten_times(
+    cluster: Cluster,
+) -> None:
     rng = Random(10)
     await cluster.install(Robot)
 
@@ -277,7 +279,7 @@ async def test_it_is_right_in_the_end_when_the_operator_is_killed_ten_times(clus
 
 
 @pytest.mark.embedded_only(reason="it stops at moments between two requests")
-async def test_what_is_in_hand_when_it_stops_is_brought_to_its_end(cluster: World) -> None:
+async def test_what_is_in_hand_when_it_stops_is_brought_to_its_end(cluster: Cluster) -> None:
     await cluster.install(Robot)
     has_deployment: list[bool] = []
     is_done: list[bool] = []

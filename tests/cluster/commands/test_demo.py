@@ -24,7 +24,7 @@ def told(output: str) -> list[str]:
 
 
 def steps(name: str) -> list[re.Pattern[str]]:
-    """What the story of an example says, as its file has it."""
+    """What the steps of an example says, as its file has it."""
     return [
         re.compile("".join(map(_pattern, getattr(node.args[0], "values", [node.args[0]]))))
         for node in ast.walk(ast.parse((PROJECTS[name] / "demo.py").read_text(encoding="utf-8")))
@@ -40,7 +40,7 @@ def _pattern(part: ast.expr) -> str:
 
 
 def tells(lines: list[str], name: str) -> bool:
-    """Whether these lines tell all steps of the example's story, in their order, and no others."""
+    """Whether these lines tell all steps of the example's steps, in their order, and no others."""
     said = [line.removeprefix("» ") for line in lines if line.startswith("»")]
     wanted = steps(name)
     return len(said) == len(wanted) and all(map(re.Pattern.fullmatch, wanted, said))

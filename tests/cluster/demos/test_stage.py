@@ -1,4 +1,4 @@
-"""With what a story is told, in a world in which time is a number."""
+"""What the steps of a demo can do, on a simulated cluster."""
 
 from pathlib import Path
 
@@ -9,36 +9,36 @@ from steersman.kinds import core_v1, meta_v1
 from steersman.manager import Runnable
 from steersman_cluster.demos import Stage
 from steersman_cluster.errors import NotRefused
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 
 PAUSE_SECONDS = 5.0
 
 
 def settings(name: str, **data: str) -> core_v1.ConfigMap:
-    metadata = meta_v1.ObjectMeta(name=name, namespace="default", labels={"of": "story"})
+    metadata = meta_v1.ObjectMeta(name=name, namespace="default", labels={"of": "steps"})
     return core_v1.ConfigMap(metadata=metadata, data=data)
 
 
 class Listener:
     """Everything that was said, and when."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._started_at = world.clock.monotonic()
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._started_at = cluster.clock.monotonic()
         self.said: list[tuple[float, str]] = []
         self.notes: list[str] = []
 
     def say(self, text: str) -> None:
-        self.said.append((round(self._world.clock.monotonic() - self._started_at, 1), text))
+        self.said.append((round(self._cluster.clock.monotonic() - self._started_at, 1), text))
 
 
 @pytest.fixture
-def listener(cluster: World) -> Listener:
+def listener(cluster: Cluster) -> Listener:
     return Listener(cluster)
 
 
 @pytest.fixture
-def stage(cluster: World, listener: Listener, tmp_path: Path) -> Stage:
+def stage(cluster: Cluster, listener: Listener, tmp_path: Path) -> Stage:
     return Stage(
         cluster.client,
         directory=tmp_path,
@@ -59,7 +59,9 @@ async def test_the_outcome_of_a_step_can_be_looked_at_before_the_next_one_is_sai
     assert listener.said == [(0.0, "one"), (PAUSE_SECONDS, "two")]
 
 
-async def test_a_story_waits_for_nothing_longer_than_it_says(cluster: World, stage: Stage) -> None:
+async def test_a_demo_waits_for_nothing_longer_than_it_states(
+    cluster: Cluster, stage: Stage
+) -> None:
     await stage.apply(settings("a"))
     started_at = cluster.clock.monotonic()
 
@@ -75,9 +77,7 @@ async def test_a_story_waits_for_nothing_longer_than_it_says(cluster: World, sta
     assert cluster.clock.monotonic() - started_at == pytest.approx(4 * 60, abs=1)
 
 
-async def test_what_a_story_says_was_refused_has_been_refused(
-    stage: Stage, listener: Listener
-) -> None:
+async def test_what_a_demo_shows_as_rejected_was_rejected(stage: Stage, listener: Listener) -> None:
     await stage.step("a name with a blank in it")
 
     error = await stage.refused(stage.apply(settings("a", **{"no key": "x"})))
@@ -115,7 +115,7 @@ async def test_a_file_that_is_not_there_is_named(stage: Stage) -> None:
         await stage.apply("three.yaml")
 
 
-async def test_all_of_a_kind_are_waited_for_by_their_labels(stage: Stage, cluster: World) -> None:
+async def test_all_of_a_kind_are_waited_for_by_their_labels(stage: Stage, cluster: Cluster) -> None:
     await stage.apply(settings("a"))
 
     async def another(_: object) -> None:
@@ -124,7 +124,7 @@ async def test_all_of_a_kind_are_waited_for_by_their_labels(stage: Stage, cluste
 
     await cluster.run_operator(runnables=[Runnable(another)])
     found = await stage.until_all(
-        core_v1.ConfigMap, lambda found: len(found) == 2, labels={"of": "story"}
+        core_v1.ConfigMap, lambda found: len(found) == 2, labels={"of": "steps"}
     )
 
     assert [each.name for each in found] == ["a", "b"]

@@ -80,7 +80,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     create_api(project, group="shop", version="v1", kind="AppService")
     create_api(project, group="app", version="v1", kind="Tenant", namespaced=False)
     # Its tests have something else of that name.
-    create_api(project, group="app", version="v1", kind="World")
+    create_api(project, group="app", version="v1", kind="Cluster")
     create_controller(project, group="apps", version="v1", kind="Deployment")
     create_controller(project, group="acme.io", version="v1", kind="Anvil")
     create_controller(project, group="acme.io", version="v1", kind="Smith", namespaced=False)

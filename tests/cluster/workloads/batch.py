@@ -5,7 +5,7 @@ from typing import Any
 
 from steersman.client import MergePatch
 from steersman.kinds import batch_v1, core_v1, events_v1, meta_v1
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 from steersman_cluster.workloads import WorkloadSettings
 
 Job = batch_v1.Job
@@ -54,26 +54,26 @@ def job_template(runs: Mapping[str, str] | None, restart_policy: str) -> core_v1
     )
 
 
-async def status_of(world: World, name: str = "work") -> batch_v1.JobStatus:
-    found = await world.get(Job, name)
+async def status_of(cluster: Cluster, name: str = "work") -> batch_v1.JobStatus:
+    found = await cluster.get(Job, name)
     return found.status or batch_v1.JobStatus()
 
 
-async def counts(world: World, name: str = "work") -> tuple[int, int, int]:
+async def counts(cluster: Cluster, name: str = "work") -> tuple[int, int, int]:
     """How many are active, succeeded and failed."""
-    status = await status_of(world, name)
+    status = await status_of(cluster, name)
     return status.active or 0, status.succeeded or 0, status.failed or 0
 
 
-async def conditions(world: World, name: str = "work") -> list[tuple[str, str, str | None]]:
+async def conditions(cluster: Cluster, name: str = "work") -> list[tuple[str, str, str | None]]:
     """Types that are true or false, and why."""
-    status = await status_of(world, name)
+    status = await status_of(cluster, name)
     return [(each.type, each.status, each.reason) for each in status.conditions or ()]
 
 
-async def ended(world: World, pod: Pod, phase: str, *, exit_code: int = 0) -> None:
+async def ended(cluster: Cluster, pod: Pod, phase: str, *, exit_code: int = 0) -> None:
     """Let a Pod come to its end by hand."""
-    moment = world.clock.now().isoformat(timespec="seconds").replace("+00:00", "Z")
+    moment = cluster.clock.now().isoformat(timespec="seconds").replace("+00:00", "Z")
     state = {"terminated": {"exitCode": exit_code, "finishedAt": moment}}
     container = {
         "name": "main",
@@ -84,12 +84,12 @@ async def ended(world: World, pod: Pod, phase: str, *, exit_code: int = 0) -> No
         "state": state,
     }
     status = {"phase": phase, "containerStatuses": [container]}
-    await world.patch(Pod, pod.name, MergePatch({"status": status}), subresource="status")
+    await cluster.patch(Pod, pod.name, MergePatch({"status": status}), subresource="status")
 
 
-async def pods(world: World, *phases: str) -> list[Pod]:
+async def pods(cluster: Cluster, *phases: str) -> list[Pod]:
     """The Pods in these phases, or all."""
-    found = await world.list(Pod)
+    found = await cluster.list(Pod)
     return [
         pod
         for pod in sorted(found, key=lambda each: each.name)
@@ -97,11 +97,11 @@ async def pods(world: World, *phases: str) -> list[Pod]:
     ]
 
 
-async def events(world: World, about: str = "work") -> list[tuple[str, str, str]]:
+async def events(cluster: Cluster, about: str = "work") -> list[tuple[str, str, str]]:
     """What was told of an object by the controllers of Jobs, in order."""
     found = [
         each
-        for each in await world.list(events_v1.Event)
+        for each in await cluster.list(events_v1.Event)
         if each.regarding is not None
         and each.regarding.name == about
         and "job-controller" in (each.reporting_controller or "")

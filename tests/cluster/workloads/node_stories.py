@@ -1,4 +1,4 @@
-"""Pods and nodes for stories about them, and what is to be read off them."""
+"""Pods and nodes for steps about them, and what is to be read off them."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from steersman.kinds import core_v1, events_v1, meta_v1
 from steersman.kinds.base import replace
 from steersman.units import Quantity
-from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.workloads.settings import WorkloadSettings
 
 Pod = core_v1.Pod
@@ -54,7 +54,7 @@ def node(name: str, *, labels: Mapping[str, str] | None = None, **spec: Any) -> 
     )
 
 
-def story(tell: Callable[[SimulatedWorld], Awaitable[None]], **settings: Any) -> None:
+def steps(tell: Callable[[SimulatedCluster], Awaitable[None]], **settings: Any) -> None:
     """Tell it in a cluster that has nodes and nothing else."""
     given: dict[str, Any] = {"parts": ("nodes", "scheduler"), **settings}
     simulate(tell, settings=WorkloadSettings(**given))
@@ -117,18 +117,18 @@ def message_of(each: Pod, type_: str) -> str | None:
     )
 
 
-async def events_of(world: SimulatedWorld, name: str) -> list[tuple[str, str, str]]:
+async def events_of(cluster: SimulatedCluster, name: str) -> list[tuple[str, str, str]]:
     """From whom, why and what, of each event about a Pod."""
-    found = await world.list(events_v1.Event)
+    found = await cluster.list(events_v1.Event)
     about = [each for each in found if each.regarding and each.regarding.name == name]
     # In the name the time comes first; who speaks first at one moment is chance.
     about.sort(key=lambda e: (e.name.rpartition(".")[2][:14], e.reporting_controller or "", e.name))
     return [(e.reporting_controller or "", e.reason or "", e.note or "") for e in about]
 
 
-def writes_since(world: SimulatedWorld, before: int) -> list[str]:
+def writes_since(cluster: SimulatedCluster, before: int) -> list[str]:
     """What the cluster's own controllers have changed since so many requests."""
-    writes = world.history.writes(since=before, actor="workloads")
+    writes = cluster.history.writes(since=before, actor="workloads")
     return [f"{each.method} {each.target.partition('?')[0]}" for each in writes]
 
 

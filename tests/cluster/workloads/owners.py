@@ -4,7 +4,7 @@ from typing import Any
 
 from steersman.kinds import Resource, core_v1, meta_v1
 from steersman.kinds.meta_v1 import OwnerReference
-from steersman_cluster.simulation import World
+from steersman_cluster.simulation import Cluster
 
 ConfigMap = core_v1.ConfigMap
 Secret = core_v1.Secret
@@ -36,13 +36,13 @@ def of(obj: Resource, *, blocks: bool | None = None, uid: str = "") -> OwnerRefe
     )
 
 
-async def left(world: World, *kinds: type[Resource]) -> list[str]:
+async def left(cluster: Cluster, *kinds: type[Resource]) -> list[str]:
     """The names of what is left, apart from what every namespace has."""
     return sorted(
         [
             each.name
             for kind in kinds or (ConfigMap, Secret)
-            for each in (await world.client.list(kind)).items
+            for each in (await cluster.client.list(kind)).items
             if not each.name.startswith(("kube-", "extension-apiserver"))
         ]
     )

@@ -1,11 +1,11 @@
-"""Deployments and ReplicaSets at work in a simulated world, with Pods that the test makes ready."""
+"""Deployments and ReplicaSets in a simulated cluster, with Pods that the test makes ready."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from steersman.client import MergePatch
 from steersman.kinds import apps_v1, core_v1, events_v1, meta_v1
-from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.workloads import WorkloadSettings, workloads
 from steersman_cluster.workloads.pods import is_active, is_ready
 from tests.real.deployment_stories import KINDS
@@ -22,13 +22,13 @@ ReplicaSet = apps_v1.ReplicaSet
 Pod = core_v1.Pod
 
 
-def told(story: Callable[[SimulatedWorld, Stage], Awaitable[T]]) -> T:
-    """What a story comes to, with the controllers as an operator that can be killed."""
+def told(steps: Callable[[SimulatedCluster, Stage], Awaitable[T]]) -> T:
+    """What the steps come to, with the controllers as an operator that can be killed."""
 
-    async def tell(world: SimulatedWorld) -> T:
-        async with virtual_stage(world, KINDS) as stage:
-            await world.run_operator(*THEY)
-            return await story(world, stage)
+    async def tell(cluster: SimulatedCluster) -> T:
+        async with virtual_stage(cluster, KINDS) as stage:
+            await cluster.run_operator(*THEY)
+            return await steps(cluster, stage)
 
     return simulate(tell, settings=NOBODY)
 
@@ -57,36 +57,38 @@ def pod(name: str, **labels: str) -> Pod:
     )
 
 
-async def pods(world: SimulatedWorld) -> list[Pod]:
+async def pods(cluster: SimulatedCluster) -> list[Pod]:
     """The Pods that are to run, by name."""
     return sorted(
-        (each for each in await world.list(Pod) if is_active(each)), key=lambda each: each.name
+        (each for each in await cluster.list(Pod) if is_active(each)), key=lambda each: each.name
     )
 
 
-async def ready_pods(world: SimulatedWorld) -> list[str]:
+async def ready_pods(cluster: SimulatedCluster) -> list[str]:
     """The names of those that are ready."""
-    return [each.name for each in await pods(world) if is_ready(each)]
+    return [each.name for each in await pods(cluster) if is_ready(each)]
 
 
-async def no_more(world: SimulatedWorld, what: str, hard: int = 0) -> None:
+async def no_more(cluster: SimulatedCluster, what: str, hard: int = 0) -> None:
     """A quota that allows so many of something, for which the test stands in as its controller."""
     name, amounts = "few", {what: str(hard)}
-    if await world.find(core_v1.ResourceQuota, name) is None:
-        await world.create(
+    if await cluster.find(core_v1.ResourceQuota, name) is None:
+        await cluster.create(
             core_v1.ResourceQuota(
                 metadata=meta_v1.ObjectMeta(name=name), spec=core_v1.ResourceQuotaSpec()
             )
         )
-    await world.patch(core_v1.ResourceQuota, name, MergePatch({"spec": {"hard": amounts}}))
+    await cluster.patch(core_v1.ResourceQuota, name, MergePatch({"spec": {"hard": amounts}}))
     status = {"hard": amounts, "used": {what: "0"}}
-    await world.patch(
+    await cluster.patch(
         core_v1.ResourceQuota, name, MergePatch({"status": status}), subresource="status"
     )
 
 
-async def notes(world: SimulatedWorld, reason: str) -> list[str]:
+async def notes(cluster: SimulatedCluster, reason: str) -> list[str]:
     """What events of this reason say."""
-    await world.advance(10)
-    await world.settle()
-    return [each.note or "" for each in await world.list(events_v1.Event) if each.reason == reason]
+    await cluster.advance(10)
+    await cluster.settle()
+    return [
+        each.note or "" for each in await cluster.list(events_v1.Event) if each.reason == reason
+    ]

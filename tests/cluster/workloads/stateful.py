@@ -1,4 +1,4 @@
-"""StatefulSets and claims in a simulated world, and what was said about them."""
+"""StatefulSets and claims in a simulated cluster, and what was said about them."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from steersman.client import MergePatch
 from steersman.kinds import apps_v1, core_v1, events_v1, meta_v1
 from steersman.manager import Runnable, Services
 from steersman.units import Quantity
-from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.workloads import WorkloadSettings
 
 Pod = core_v1.Pod
@@ -22,13 +22,13 @@ PARTS = ("garbage", "nodes", "scheduler", "volumes", "statefulsets")
 
 
 def told(
-    story: Callable[[SimulatedWorld], Awaitable[None]],
+    steps: Callable[[SimulatedCluster], Awaitable[None]],
     *,
     parts: tuple[str, ...] = PARTS,
     seed: int = 0,
 ) -> None:
-    """Tell a story in a world of its own."""
-    simulate(story, seed=seed, settings=WorkloadSettings(parts=parts, nodes=2))
+    """Run the steps on a cluster of their own."""
+    simulate(steps, seed=seed, settings=WorkloadSettings(parts=parts, nodes=2))
 
 
 def stateful_set(
@@ -89,40 +89,40 @@ def retention(
     )
 
 
-async def scale(world: SimulatedWorld, replicas: int, name: str = "web") -> None:
+async def scale(cluster: SimulatedCluster, replicas: int, name: str = "web") -> None:
     """Ask for so many Pods."""
-    await world.patch(StatefulSet, name, MergePatch({"spec": {"replicas": replicas}}))
+    await cluster.patch(StatefulSet, name, MergePatch({"spec": {"replicas": replicas}}))
 
 
-async def names(world: SimulatedWorld, kind: type[Any]) -> list[str]:
+async def names(cluster: SimulatedCluster, kind: type[Any]) -> list[str]:
     """Of all objects of a kind."""
-    return sorted(each.name for each in await world.list(kind))
+    return sorted(each.name for each in await cluster.list(kind))
 
 
-async def images(world: SimulatedWorld) -> dict[str, str | None]:
+async def images(cluster: SimulatedCluster) -> dict[str, str | None]:
     """What each Pod runs."""
-    pods = sorted(await world.list(Pod), key=lambda each: each.name)
+    pods = sorted(await cluster.list(Pod), key=lambda each: each.name)
     return {each.name: each.spec.containers[0].image for each in pods if each.spec is not None}
 
 
-async def status(world: SimulatedWorld, name: str = "web") -> apps_v1.StatefulSetStatus:
+async def status(cluster: SimulatedCluster, name: str = "web") -> apps_v1.StatefulSetStatus:
     """How the set stands."""
-    found = (await world.get(StatefulSet, name)).status
+    found = (await cluster.get(StatefulSet, name)).status
     assert found is not None
     return found
 
 
-async def phase_of(world: SimulatedWorld, kind: type[Any], name: str) -> str | None:
+async def phase_of(cluster: SimulatedCluster, kind: type[Any], name: str) -> str | None:
     """In which phase it is."""
-    found = await world.get(kind, name)
+    found = await cluster.get(kind, name)
     return None if found.status is None else found.status.phase
 
 
-async def said(world: SimulatedWorld, kind: str = "StatefulSet") -> list[str]:
+async def said(cluster: SimulatedCluster, kind: str = "StatefulSet") -> list[str]:
     """What events tell about objects of a kind, in order."""
     events = [
         each
-        for each in await world.list(events_v1.Event)
+        for each in await cluster.list(events_v1.Event)
         if each.regarding is not None and each.regarding.kind == kind
     ]
     events.sort(key=lambda each: str(each.event_time))
@@ -133,12 +133,12 @@ class PodsSeen:
     """Hears of each Pod that comes and goes: ``+0`` made, ``-0`` asked to go, ``0`` gone."""
 
     def __init__(self) -> None:
-        self.story: list[str] = []
+        self.steps: list[str] = []
 
-    async def following(self, world: SimulatedWorld) -> "PodsSeen":
+    async def following(self, cluster: SimulatedCluster) -> "PodsSeen":
         """Listen from now on."""
         runnable = Runnable(self._listen, needs_leadership=False, name="pods seen")
-        await world.run_operator(runnables=(runnable,), name="onlooker")
+        await cluster.run_operator(runnables=(runnable,), name="onlooker")
         return self
 
     async def _listen(self, services: Services) -> None:
@@ -148,14 +148,14 @@ class PodsSeen:
             await services.clock.sleep(1e9)
 
     def _added(self, pod: Pod) -> None:
-        self.story.append(f"+{_number(pod)}")
+        self.steps.append(f"+{_number(pod)}")
 
     def _updated(self, old: Pod, new: Pod) -> None:
         if old.deletion_time is None and new.deletion_time is not None:
-            self.story.append(f"-{_number(new)}")
+            self.steps.append(f"-{_number(new)}")
 
     def _deleted(self, pod: Pod) -> None:
-        self.story.append(_number(pod))
+        self.steps.append(_number(pod))
 
 
 def _number(pod: Pod) -> str:

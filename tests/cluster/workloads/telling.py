@@ -1,4 +1,4 @@
-"""Stories told in simulated worlds, about what daemons, budgets and quotas come to."""
+"""Steps told in simulated clusters, about what daemons, budgets and quotas come to."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
@@ -6,20 +6,20 @@ from typing import Any
 from steersman.client import MergePatch
 from steersman.kinds import apps_v1, core_v1, events_v1, meta_v1, recipes
 from steersman.wire import Request
-from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.simulation.actors import Actor
 from steersman_cluster.workloads import WorkloadSettings
 
 Pod = core_v1.Pod
-Story = Callable[[SimulatedWorld], Awaitable[None]]
+Steps = Callable[[SimulatedCluster], Awaitable[None]]
 
 # A node of the test's own, which is played by the cluster.
 STAND_IN = {"nodes.steersman.dev/stand-in": "true"}
 
 
-def told(story: Story, *, parts: tuple[str, ...], nodes: int = 2) -> None:
-    """Tell a story in a world of its own."""
-    simulate(story, settings=WorkloadSettings(parts=parts, nodes=nodes))
+def told(steps: Steps, *, parts: tuple[str, ...], nodes: int = 2) -> None:
+    """Run the steps on a cluster of their own."""
+    simulate(steps, settings=WorkloadSettings(parts=parts, nodes=nodes))
 
 
 def deployment(name: str = "web", *, replicas: int = 3, **rest: Any) -> apps_v1.Deployment:
@@ -46,7 +46,7 @@ def bare_pod(
 
 
 async def add_node(
-    world: SimulatedWorld,
+    cluster: SimulatedCluster,
     name: str,
     *,
     labels: Mapping[str, str] | None = None,
@@ -55,18 +55,18 @@ async def add_node(
     """One more node."""
     metadata = meta_v1.ObjectMeta(name=name, labels=labels, annotations=STAND_IN)
     spec = core_v1.NodeSpec(taints=tuple(taints) or None)
-    await world.create(core_v1.Node(metadata=metadata, spec=spec))
+    await cluster.create(core_v1.Node(metadata=metadata, spec=spec))
 
 
-async def set_taints(world: SimulatedWorld, node: str, *taints: tuple[str, str]) -> None:
+async def set_taints(cluster: SimulatedCluster, node: str, *taints: tuple[str, str]) -> None:
     """The node has exactly these taints, of these keys and effects."""
     said = [{"key": key, "effect": effect} for key, effect in taints]
-    await world.patch(core_v1.Node, node, MergePatch({"spec": {"taints": said}}))
+    await cluster.patch(core_v1.Node, node, MergePatch({"spec": {"taints": said}}))
 
 
-async def notes(world: SimulatedWorld, reason: str) -> list[str]:
+async def notes(cluster: SimulatedCluster, reason: str) -> list[str]:
     """What was said to people for this reason, by whom and about what."""
-    events = await world.list(events_v1.Event)
+    events = await cluster.list(events_v1.Event)
     return sorted(
         f"{each.reporting_controller}: {each.regarding.kind}: {each.note}"
         for each in events
@@ -74,11 +74,11 @@ async def notes(world: SimulatedWorld, reason: str) -> list[str]:
     )
 
 
-def writes_of(world: SimulatedWorld, part: str, since: int = 0) -> list[str]:
+def writes_of(cluster: SimulatedCluster, part: str, since: int = 0) -> list[str]:
     """What was written to paths with this part in them, by anybody."""
     return [
         f"{each.actor} {each.method} {each.target}"
-        for each in world.history.asked[since:]
+        for each in cluster.history.asked[since:]
         if each.is_write and part in each.target
     ]
 

@@ -15,7 +15,7 @@ from steersman.kinds import (
     meta_v1,
 )
 from steersman.units import Quantity
-from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.workloads import WorkloadSettings
 
 Autoscaler = autoscaling_v2.HorizontalPodAutoscaler
@@ -27,8 +27,8 @@ LABELS = {"app": "web"}
 Boat = Unstructured.of("test.example.com/v1", "Boat", plural="boats")
 
 
-def told(story: Callable[[SimulatedWorld], Awaitable[None]]) -> None:
-    simulate(story, settings=ALONE)
+def told(steps: Callable[[SimulatedCluster], Awaitable[None]]) -> None:
+    simulate(steps, settings=ALONE)
 
 
 def container() -> core_v1.Container:
@@ -69,7 +69,7 @@ def half() -> tuple[autoscaling_v2.MetricSpec, ...]:
     return (autoscaling_v2.MetricSpec(type="Resource", resource=source),)
 
 
-async def put_pods(world: SimulatedWorld, number: int, cpu: str | None) -> None:
+async def put_pods(cluster: SimulatedCluster, number: int, cpu: str | None) -> None:
     annotations = {"nodes.steersman.dev/cpu-usage": cpu} if cpu else None
     since = "2020-01-01T00:00:00Z"
     ready = {"type": "Ready", "status": "True", "lastTransitionTime": since}
@@ -79,92 +79,94 @@ async def put_pods(world: SimulatedWorld, number: int, cpu: str | None) -> None:
             metadata=meta_v1.ObjectMeta(name=f"web-{each}", labels=LABELS, annotations=annotations),
             spec=core_v1.PodSpec(containers=(container(),)),
         )
-        await world.create(pod)
-        await world.patch(
+        await cluster.create(pod)
+        await cluster.patch(
             core_v1.Pod, pod.name, MergePatch({"status": status}), subresource="status"
         )
 
 
-async def use(world: SimulatedWorld, number: int, cpu: str) -> None:
+async def use(cluster: SimulatedCluster, number: int, cpu: str) -> None:
     patch = MergePatch({"metadata": {"annotations": {"nodes.steersman.dev/cpu-usage": cpu}}})
     for each in range(number):
-        await world.patch(core_v1.Pod, f"web-{each}", patch)
+        await cluster.patch(core_v1.Pod, f"web-{each}", patch)
 
 
-async def replicas(world: SimulatedWorld) -> int | None:
-    found = await world.get(Deployment, "web")
+async def replicas(cluster: SimulatedCluster) -> int | None:
+    found = await cluster.get(Deployment, "web")
     return found.spec.replicas if found.spec else None
 
 
-async def conditions(world: SimulatedWorld, name: str = "web") -> dict[str, tuple[str, str | None]]:
-    status = (await world.get(Autoscaler, name)).status
+async def conditions(
+    cluster: SimulatedCluster, name: str = "web"
+) -> dict[str, tuple[str, str | None]]:
+    status = (await cluster.get(Autoscaler, name)).status
     said = (status.conditions if status else None) or ()
     return {each.type: (each.status, each.reason) for each in said}
 
 
-async def events(world: SimulatedWorld) -> list[tuple[str | None, str | None]]:
-    listed = await world.list(events_v1.Event)
+async def events(cluster: SimulatedCluster) -> list[tuple[str | None, str | None]]:
+    listed = await cluster.list(events_v1.Event)
     return sorted((each.reason, each.note) for each in listed)
 
 
 def test_the_number_of_replicas_follows_the_use_of_the_pods() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(deployment(2))
-        await put_pods(world, 2, "90m")
-        await world.create(autoscaler(metrics=half()))
-        await world.advance(1.0)
-        await world.settle()
-        grown = await replicas(world)
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(deployment(2))
+        await put_pods(cluster, 2, "90m")
+        await cluster.create(autoscaler(metrics=half()))
+        await cluster.advance(1.0)
+        await cluster.settle()
+        grown = await replicas(cluster)
 
-        await use(world, 2, "10m")
-        await world.advance(290.0)
-        await world.settle()
-        held = await replicas(world)
-        await world.advance(60.0)
-        await world.settle()
+        await use(cluster, 2, "10m")
+        await cluster.advance(290.0)
+        await cluster.settle()
+        held = await replicas(cluster)
+        await cluster.advance(60.0)
+        await cluster.settle()
 
-        assert (grown, held, await replicas(world)) == (4, 4, 1)
+        assert (grown, held, await replicas(cluster)) == (4, 4, 1)
         why = "cpu resource utilization (percentage of request) above target"
-        assert await events(world) == [
+        assert await events(cluster) == [
             ("SuccessfulRescale", "New size: 1; reason: All metrics below target"),
             ("SuccessfulRescale", f"New size: 4; reason: {why}"),
         ]
 
-    told(story)
+    told(steps)
 
 
 def test_the_number_stays_within_its_bounds_and_changes_no_faster_than_its_behavior_allows() -> (
     None
 ):
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         policy = autoscaling_v2.HPAScalingPolicy(type="Pods", value=1, period_seconds=60)
         up = autoscaling_v2.HPAScalingRules(policies=(policy,))
         behavior = autoscaling_v2.HorizontalPodAutoscalerBehavior(scale_up=up)
-        await world.create(deployment(2))
-        await put_pods(world, 2, "400m")
-        await world.create(autoscaler(metrics=half(), behavior=behavior, max_replicas=4))
+        await cluster.create(deployment(2))
+        await put_pods(cluster, 2, "400m")
+        await cluster.create(autoscaler(metrics=half(), behavior=behavior, max_replicas=4))
 
         seen = []
         for _ in range(4):
-            await world.advance(45.0)
-            await world.settle()
-            seen.append(await replicas(world))
+            await cluster.advance(45.0)
+            await cluster.settle()
+            seen.append(await replicas(cluster))
 
         assert seen == [3, 4, 4, 4]
-        assert (await conditions(world))["ScalingLimited"] == ("True", "TooManyReplicas")
+        assert (await conditions(cluster))["ScalingLimited"] == ("True", "TooManyReplicas")
 
-    told(story)
+    told(steps)
 
 
 def test_pods_that_say_nothing_lead_to_no_change_and_it_is_said_why() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(deployment(2))
-        await put_pods(world, 2, None)
-        await world.create(autoscaler(metrics=half()))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(deployment(2))
+        await put_pods(cluster, 2, None)
+        await cluster.create(autoscaler(metrics=half()))
+        await cluster.settle()
 
-        assert await replicas(world) == 2
-        assert await conditions(world) == {
+        assert await replicas(cluster) == 2
+        assert await conditions(cluster) == {
             "AbleToScale": ("True", "SucceededGetScale"),
             "ScalingActive": ("False", "FailedGetResourceMetric"),
         }
@@ -173,52 +175,52 @@ def test_pods_that_say_nothing_lead_to_no_change_and_it_is_said_why() -> None:
             " fetch metrics from resource metrics API: the server could not find the requested"
             " resource (get pods.metrics.k8s.io)"
         )
-        assert ("FailedGetResourceMetric", why) in await events(world)
+        assert ("FailedGetResourceMetric", why) in await events(cluster)
 
-    told(story)
+    told(steps)
 
 
 def test_what_is_not_there_cannot_be_scaled_and_it_is_said() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(autoscaler())
-        await world.create(autoscaler("odd", of="example.com/v1/Nothing"))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(autoscaler())
+        await cluster.create(autoscaler("odd", of="example.com/v1/Nothing"))
+        await cluster.settle()
 
-        assert await conditions(world) == {"AbleToScale": ("False", "FailedGetScale")}
-        assert await events(world) == [
+        assert await conditions(cluster) == {"AbleToScale": ("False", "FailedGetScale")}
+        assert await events(cluster) == [
             ("FailedGetScale", 'deployments.apps "web" not found'),
             ("FailedGetScale", 'no matches for kind "Nothing" in group "example.com"'),
         ]
 
-    told(story)
+    told(steps)
 
 
 def test_two_autoscalers_of_the_same_pods_do_nothing() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(deployment(2))
-        await put_pods(world, 2, "50m")
-        await world.create(autoscaler(metrics=half()))
-        await world.create(autoscaler("other", metrics=half()))
-        await world.settle()
-        await use(world, 2, "100m")
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(deployment(2))
+        await put_pods(cluster, 2, "50m")
+        await cluster.create(autoscaler(metrics=half()))
+        await cluster.create(autoscaler("other", metrics=half()))
+        await cluster.settle()
+        await use(cluster, 2, "100m")
+        await cluster.settle()
 
-        assert await replicas(world) == 2
-        assert (await conditions(world))["ScalingActive"] == ("False", "AmbiguousSelector")
+        assert await replicas(cluster) == 2
+        assert (await conditions(cluster))["ScalingActive"] == ("False", "AmbiguousSelector")
 
-    told(story)
+    told(steps)
 
 
 def test_what_somebody_has_set_to_zero_stays_at_zero() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(deployment(0))
-        await world.create(autoscaler(metrics=half()))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(deployment(0))
+        await cluster.create(autoscaler(metrics=half()))
+        await cluster.settle()
 
-        assert await replicas(world) == 0
-        assert (await conditions(world))["ScalingActive"] == ("False", "ScalingDisabled")
+        assert await replicas(cluster) == 0
+        assert (await conditions(cluster))["ScalingActive"] == ("False", "ScalingDisabled")
 
-    told(story)
+    told(steps)
 
 
 def boats() -> apiextensions_v1.CustomResourceDefinition:
@@ -250,9 +252,9 @@ def boats() -> apiextensions_v1.CustomResourceDefinition:
 
 
 def test_whatever_has_a_scale_can_be_scaled_custom_resources_included() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        crd = await world.client.create(boats())
-        await wait_for(world.client, type(crd), crd.name, is_ready, within_seconds=30.0)
+    async def steps(cluster: SimulatedCluster) -> None:
+        crd = await cluster.client.create(boats())
+        await wait_for(cluster.client, type(crd), crd.name, is_ready, within_seconds=30.0)
         boat = {
             "apiVersion": "test.example.com/v1",
             "kind": "Boat",
@@ -260,44 +262,44 @@ def test_whatever_has_a_scale_can_be_scaled_custom_resources_included() -> None:
             "spec": {"crew": 2},
             "status": {"crew": 2, "selector": "app=web"},
         }
-        await world.create(Boat(boat))
-        await put_pods(world, 2, "75m")
-        await world.create(autoscaler(of="test.example.com/v1/Boat", metrics=half()))
-        await world.settle()
+        await cluster.create(Boat(boat))
+        await put_pods(cluster, 2, "75m")
+        await cluster.create(autoscaler(of="test.example.com/v1/Boat", metrics=half()))
+        await cluster.settle()
 
-        assert (await world.get(Boat, "web")).body["spec"]["crew"] == 3
+        assert (await cluster.get(Boat, "web")).body["spec"]["crew"] == 3
 
-    told(story)
+    told(steps)
 
 
 def test_without_an_autoscaler_nothing_is_done() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(deployment(2))
-        await put_pods(world, 2, "90m")
-        await world.settle()
-        before = len(world.history)
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(deployment(2))
+        await put_pods(cluster, 2, "90m")
+        await cluster.settle()
+        before = len(cluster.history)
 
-        await world.advance(3600.0)
-        await world.settle()
+        await cluster.advance(3600.0)
+        await cluster.settle()
 
-        targets = [each.target for each in world.history.asked[before:]]
+        targets = [each.target for each in cluster.history.asked[before:]]
         assert [each for each in targets if "/pods" in each or "/scale" in each] == []
 
-    told(story)
+    told(steps)
 
 
 def test_an_autoscaler_that_is_deleted_does_nothing_any_more() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(deployment(2))
-        await put_pods(world, 2, "50m")
-        await world.create(autoscaler(metrics=half()))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(deployment(2))
+        await put_pods(cluster, 2, "50m")
+        await cluster.create(autoscaler(metrics=half()))
+        await cluster.settle()
 
-        await world.delete(Autoscaler, "web")
-        await use(world, 2, "100m")
-        await world.advance(60.0)
-        await world.settle()
+        await cluster.delete(Autoscaler, "web")
+        await use(cluster, 2, "100m")
+        await cluster.advance(60.0)
+        await cluster.settle()
 
-        assert await replicas(world) == 2
+        assert await replicas(cluster) == 2
 
-    told(story)
+    told(steps)

@@ -5,7 +5,7 @@ from typing import Any
 
 from steersman.client import MergePatch
 from steersman.kinds import batch_v1, meta_v1
-from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.workloads import WorkloadSettings
 from tests.cluster.workloads.batch import CronJob, Job, cron_job, events, job
 
@@ -17,42 +17,42 @@ ALONE = WorkloadSettings(parts=("cronjobs",))
 HOUR, DAY = 3600.0, 86400.0
 
 
-def told(story: Any, *, settings: WorkloadSettings = BATCH) -> None:
-    simulate(story, settings=settings)
+def told(steps: Any, *, settings: WorkloadSettings = BATCH) -> None:
+    simulate(steps, settings=settings)
 
 
-async def due_times(world: SimulatedWorld) -> list[str]:
+async def due_times(cluster: SimulatedCluster) -> list[str]:
     """For when each of its Jobs was due."""
-    return sorted(each.annotations[SCHEDULED] for each in await world.list(Job))
+    return sorted(each.annotations[SCHEDULED] for each in await cluster.list(Job))
 
 
-async def status_of(world: SimulatedWorld) -> batch_v1.CronJobStatus:
-    found = await world.get(CronJob, "tick")
+async def status_of(cluster: SimulatedCluster) -> batch_v1.CronJobStatus:
+    found = await cluster.get(CronJob, "tick")
     return found.status or batch_v1.CronJobStatus()
 
 
 def test_each_moment_of_a_schedule_has_one_job_however_often_it_is_tried() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         given = cron_job("*/20 * * * *", successful_jobs_history_limit=10)
-        await world.create(given)
-        await world.advance(HOUR + 60.0)
-        await world.settle()
+        await cluster.create(given)
+        await cluster.advance(HOUR + 60.0)
+        await cluster.settle()
 
-        jobs = sorted(await world.list(Job), key=lambda each: each.name)
+        jobs = sorted(await cluster.list(Job), key=lambda each: each.name)
         first = datetime(2030, 1, 1, 0, 20, tzinfo=UTC)
         assert [each.name for each in jobs] == [
             f"tick-{int(first.timestamp()) // 60 + minutes}" for minutes in (0, 20, 40)
         ]
-        assert await due_times(world) == [
+        assert await due_times(cluster) == [
             "2030-01-01T00:20:00Z",
             "2030-01-01T00:40:00Z",
             "2030-01-01T01:00:00Z",
         ]
-        status = await status_of(world)
+        status = await status_of(cluster)
         assert status.active is None
         assert status.last_schedule_time == first + timedelta(minutes=40)
         assert status.last_successful_time is not None
-        assert await events(world, "tick") == [
+        assert await events(cluster, "tick") == [
             event
             for each in jobs
             for event in (
@@ -65,211 +65,211 @@ def test_each_moment_of_a_schedule_has_one_job_however_often_it_is_tried() -> No
             )
         ]
 
-    told(story)
+    told(steps)
 
 
 def test_a_day_in_another_zone_begins_when_it_begins_there() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(
             cron_job("0 0 * * *", time_zone="Asia/Kolkata", successful_jobs_history_limit=9)
         )
-        await world.advance(DAY)
-        await world.settle()
+        await cluster.advance(DAY)
+        await cluster.settle()
 
-        assert await due_times(world) == ["2030-01-02T00:00:00+05:30"]
-        (made,) = await world.list(Job)
+        assert await due_times(cluster) == ["2030-01-02T00:00:00+05:30"]
+        (made,) = await cluster.list(Job)
         assert made.metadata.creation_timestamp == datetime(2030, 1, 1, 18, 30, tzinfo=UTC)
 
-    told(story)
+    told(steps)
 
 
 def test_no_more_jobs_are_kept_than_the_history_has_room_for_in_a_day() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(cron_job("0 */3 * * *"))
-        await world.advance(DAY)
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(cron_job("0 */3 * * *"))
+        await cluster.advance(DAY)
+        await cluster.settle()
 
-        assert await due_times(world) == [
+        assert await due_times(cluster) == [
             "2030-01-01T18:00:00Z",
             "2030-01-01T21:00:00Z",
             "2030-01-02T00:00:00Z",
         ]
-        assert "SuccessfulDelete" in [reason for _, reason, _ in await events(world, "tick")]
+        assert "SuccessfulDelete" in [reason for _, reason, _ in await events(cluster, "tick")]
 
-    told(story)
+    told(steps)
 
 
 def test_what_is_forbidden_to_run_twice_at_once_never_does() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         given = cron_job("*/10 * * * *", concurrency_policy="Forbid")
-        await world.create(given)
-        await world.advance(HOUR)
-        await world.settle()
+        await cluster.create(given)
+        await cluster.advance(HOUR)
+        await cluster.settle()
 
-        assert await due_times(world) == ["2030-01-01T00:10:00Z"]
+        assert await due_times(cluster) == ["2030-01-01T00:10:00Z"]
         assert (
             "Normal",
             "JobAlreadyActive",
             "Not starting job because prior execution is running and concurrency policy is Forbid",
-        ) in await events(world, "tick")
+        ) in await events(cluster, "tick")
 
-    told(story, settings=ALONE)
+    told(steps, settings=ALONE)
 
 
 def test_what_was_held_up_by_another_starts_when_that_is_over() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         runs = {"run-seconds": "1500"}
         given = cron_job("*/10 * * * *", concurrency_policy="Forbid", runs=runs)
-        await world.create(given)
-        await world.clock.sleep(3000.0)
+        await cluster.create(given)
+        await cluster.clock.sleep(3000.0)
 
         # From ten past to a little after thirty-five past: the one of half past is late.
-        assert await due_times(world) == ["2030-01-01T00:10:00Z", "2030-01-01T00:30:00Z"]
+        assert await due_times(cluster) == ["2030-01-01T00:10:00Z", "2030-01-01T00:30:00Z"]
 
-    told(story)
+    told(steps)
 
 
 def test_what_may_run_twice_at_once_does() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(cron_job("*/10 * * * *"))
-        await world.advance(1850.0)
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(cron_job("*/10 * * * *"))
+        await cluster.advance(1850.0)
+        await cluster.settle()
 
-        assert len(await due_times(world)) == 3
-        assert len((await status_of(world)).active or ()) == 3
+        assert len(await due_times(cluster)) == 3
+        assert len((await status_of(cluster)).active or ()) == 3
 
-    told(story, settings=ALONE)
+    told(steps, settings=ALONE)
 
 
 def test_what_replaces_its_predecessor_runs_alone() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         given = cron_job("*/10 * * * *", concurrency_policy="Replace")
-        await world.create(given)
-        await world.advance(1850.0)
-        await world.settle()
+        await cluster.create(given)
+        await cluster.advance(1850.0)
+        await cluster.settle()
 
-        assert await due_times(world) == ["2030-01-01T00:30:00Z"]
-        assert [each.name for each in (await status_of(world)).active or ()] == [
-            each.name for each in await world.list(Job)
+        assert await due_times(cluster) == ["2030-01-01T00:30:00Z"]
+        assert [each.name for each in (await status_of(cluster)).active or ()] == [
+            each.name for each in await cluster.list(Job)
         ]
 
-    told(story, settings=ALONE)
+    told(steps, settings=ALONE)
 
 
 def test_a_suspended_one_starts_nothing_and_then_only_the_last_that_was_missed() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(cron_job("0 * * * *", suspend=True))
-        await world.advance(5 * HOUR + 600.0)
-        await world.settle()
-        assert await due_times(world) == []
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(cron_job("0 * * * *", suspend=True))
+        await cluster.advance(5 * HOUR + 600.0)
+        await cluster.settle()
+        assert await due_times(cluster) == []
 
-        await world.patch(CronJob, "tick", MergePatch({"spec": {"suspend": False}}))
-        await world.settle()
+        await cluster.patch(CronJob, "tick", MergePatch({"spec": {"suspend": False}}))
+        await cluster.settle()
 
-        assert await due_times(world) == ["2030-01-01T05:00:00Z"]
+        assert await due_times(cluster) == ["2030-01-01T05:00:00Z"]
 
-    told(story)
+    told(steps)
 
 
 def test_what_is_too_late_is_not_started() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(cron_job("0 * * * *", suspend=True, starting_deadline_seconds=300))
-        await world.advance(5 * HOUR + 600.0)
-        await world.settle()
-        await world.patch(CronJob, "tick", MergePatch({"spec": {"suspend": False}}))
-        await world.settle()
-        assert await due_times(world) == []
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(cron_job("0 * * * *", suspend=True, starting_deadline_seconds=300))
+        await cluster.advance(5 * HOUR + 600.0)
+        await cluster.settle()
+        await cluster.patch(CronJob, "tick", MergePatch({"spec": {"suspend": False}}))
+        await cluster.settle()
+        assert await due_times(cluster) == []
 
-        await world.advance(HOUR)
-        await world.settle()
-        assert await due_times(world) == ["2030-01-01T06:00:00Z"]
+        await cluster.advance(HOUR)
+        await cluster.settle()
+        assert await due_times(cluster) == ["2030-01-01T06:00:00Z"]
 
-    told(story)
+    told(steps)
 
 
 def test_more_than_a_hundred_missed_are_told_and_the_last_is_started() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(cron_job("* * * * *", suspend=True))
-        await world.advance(3 * HOUR + 30.0)
-        await world.settle()
-        await world.patch(CronJob, "tick", MergePatch({"spec": {"suspend": False}}))
-        await world.clock.sleep(5.0)
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(cron_job("* * * * *", suspend=True))
+        await cluster.advance(3 * HOUR + 30.0)
+        await cluster.settle()
+        await cluster.patch(CronJob, "tick", MergePatch({"spec": {"suspend": False}}))
+        await cluster.clock.sleep(5.0)
 
-        assert await due_times(world) == ["2030-01-01T03:00:00Z"]
+        assert await due_times(cluster) == ["2030-01-01T03:00:00Z"]
         assert (
             "Warning",
             "TooManyMissedTimes",
             "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check"
             " clock skew",
-        ) in await events(world, "tick")
+        ) in await events(cluster, "tick")
 
-    told(story, settings=ALONE)
+    told(steps, settings=ALONE)
 
 
 def test_a_new_schedule_does_not_make_up_for_its_own_past() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(cron_job("0 0 1 1 *"))
-        await world.advance(1850.0)
-        await world.settle()
-        await world.patch(CronJob, "tick", MergePatch({"spec": {"schedule": "*/10 * * * *"}}))
-        await world.clock.sleep(60.0)
-        assert await due_times(world) == []
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(cron_job("0 0 1 1 *"))
+        await cluster.advance(1850.0)
+        await cluster.settle()
+        await cluster.patch(CronJob, "tick", MergePatch({"spec": {"schedule": "*/10 * * * *"}}))
+        await cluster.clock.sleep(60.0)
+        assert await due_times(cluster) == []
 
-        await world.advance(600.0)
-        await world.settle()
-        assert await due_times(world) == ["2030-01-01T00:40:00Z"]
+        await cluster.advance(600.0)
+        await cluster.settle()
+        assert await due_times(cluster) == ["2030-01-01T00:40:00Z"]
 
-    told(story)
+    told(steps)
 
 
 def test_a_new_schedule_that_comes_with_much_else_does_not_make_up_for_its_past_either() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(cron_job("0 0 1 1 *"))
-        await world.advance(1850.0)
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(cron_job("0 0 1 1 *"))
+        await cluster.advance(1850.0)
+        await cluster.settle()
         labels = {f"label-{number}": "new" for number in range(12)}
         template = {"spec": {"template": {"metadata": {"labels": labels}}}}
         change = {"schedule": "*/10 * * * *", "jobTemplate": template}
-        await world.patch(CronJob, "tick", MergePatch({"spec": change}))
-        await world.clock.sleep(60.0)
+        await cluster.patch(CronJob, "tick", MergePatch({"spec": change}))
+        await cluster.clock.sleep(60.0)
 
-        assert await due_times(world) == []
+        assert await due_times(cluster) == []
 
-    told(story)
+    told(steps)
 
 
 def test_a_job_that_went_missing_is_told_and_forgotten() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(cron_job("0 * * * *"))
-        await world.advance(HOUR)
-        await world.settle()
-        (running,) = await world.list(Job)
-        await world.delete(Job, running.name)
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(cron_job("0 * * * *"))
+        await cluster.advance(HOUR)
+        await cluster.settle()
+        (running,) = await cluster.list(Job)
+        await cluster.delete(Job, running.name)
+        await cluster.settle()
 
-        assert (await status_of(world)).active is None
-        assert (await events(world, "tick"))[-1] == (
+        assert (await status_of(cluster)).active is None
+        assert (await events(cluster, "tick"))[-1] == (
             "Normal",
             "MissingJob",
             f"Active job went missing: {running.name}",
         )
 
-    told(story, settings=ALONE)
+    told(steps, settings=ALONE)
 
 
 def test_a_job_that_somebody_slipped_in_is_told() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        made = await world.create(cron_job("0 * * * *"))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        made = await cluster.create(cron_job("0 * * * *"))
+        await cluster.settle()
         owner = meta_v1.OwnerReference(
             api_version="batch/v1", kind="CronJob", name="tick", uid=made.uid, controller=True
         )
         slipped = job("by-hand")
         metadata = meta_v1.ObjectMeta(name="by-hand", owner_references=(owner,))
-        await world.create(Job(metadata=metadata, spec=slipped.spec))
-        await world.settle()
+        await cluster.create(Job(metadata=metadata, spec=slipped.spec))
+        await cluster.settle()
 
-        assert await events(world, "tick") == [
+        assert await events(cluster, "tick") == [
             (
                 "Warning",
                 "UnexpectedJob",
@@ -277,15 +277,15 @@ def test_a_job_that_somebody_slipped_in_is_told() -> None:
             )
         ]
 
-    told(story, settings=ALONE)
+    told(steps, settings=ALONE)
 
 
 def test_the_31st_of_february_is_told_to_be_no_day() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(cron_job("59 23 31 2 *"))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(cron_job("59 23 31 2 *"))
+        await cluster.settle()
 
-        assert await events(world, "tick") == [
+        assert await events(cluster, "tick") == [
             (
                 "Warning",
                 "InvalidSchedule",
@@ -294,4 +294,4 @@ def test_the_31st_of_february_is_told_to_be_no_day() -> None:
             )
         ]
 
-    told(story, settings=ALONE)
+    told(steps, settings=ALONE)

@@ -6,8 +6,8 @@ import pytest
 
 from steersman.kinds import apps_v1, core_v1, events_v1, is_ready, recipes
 from steersman.units import Quantity
-from steersman_cluster.simulation import SimulatedWorld, simulate
-from steersman_cluster.simulation.simulated import WORKLOADS
+from steersman_cluster.simulation import SimulatedCluster, simulate
+from steersman_cluster.simulation.simulated_cluster import WORKLOADS
 from steersman_cluster.workloads import WorkloadSettings
 
 Deployment = apps_v1.Deployment
@@ -27,8 +27,8 @@ def deployment(name: str, *, replicas: int, cpu: str | None = None) -> Deploymen
     return recipes.deployment(name, container, replicas=replicas)
 
 
-async def conditions(world: SimulatedWorld, name: str) -> dict[str, tuple[str, str | None]]:
-    status = (await world.get(Deployment, name)).status
+async def conditions(cluster: SimulatedCluster, name: str) -> dict[str, tuple[str, str | None]]:
+    status = (await cluster.get(Deployment, name)).status
     found = (status.conditions if status is not None else None) or ()
     return {each.type: (each.status, each.reason) for each in found}
 
@@ -43,29 +43,31 @@ def why_not(pod: Pod) -> str | None:
 
 @pytest.mark.timeout(240)
 def test_five_thousand_pods_asked_of_two_nodes_are_told_why_not_and_starve_nobody() -> None:
-    async def main(world: SimulatedWorld) -> None:
+    async def main(cluster: SimulatedCluster) -> None:
         # Both are there when the controllers start: nobody is served because he came first.
-        (cluster,) = [each for each in world.operators if each.name == WORKLOADS]
-        await cluster.kill()
-        await world.apply(deployment("crowd", replicas=5000, cpu="1"))
-        await world.apply(deployment("small", replicas=2))
-        before = len(world.history)
-        cluster.again()
-        await world.settle()
-        writes = world.history.writes(since=before)
-        on_time = await conditions(world, "crowd")
-        await world.advance(601)
-        await world.settle()
-        late = await conditions(world, "crowd")
+        (controllers,) = [each for each in cluster.operators if each.name == WORKLOADS]
+        await controllers.kill()
+        await cluster.apply(deployment("crowd", replicas=5000, cpu="1"))
+        await cluster.apply(deployment("small", replicas=2))
+        before = len(cluster.history)
+        controllers.again()
+        await cluster.settle()
+        writes = cluster.history.writes(since=before)
+        on_time = await conditions(cluster, "crowd")
+        await cluster.advance(601)
+        await cluster.settle()
+        late = await conditions(cluster, "crowd")
 
-        pods = await world.list(Pod)
+        pods = await cluster.list(Pod)
         assert Counter(map(why_not, pods)) == {WHY: 4984, None: 18}
-        notes = {each.note for each in await world.list(events_v1.Event) if each.type == "Warning"}
+        notes = {
+            each.note for each in await cluster.list(events_v1.Event) if each.type == "Warning"
+        }
         assert notes == {WHY}
         assert on_time["Available"] == ("False", "MinimumReplicasUnavailable")
         assert on_time["Progressing"] == ("True", "ReplicaSetUpdated")
         assert late["Progressing"] == ("False", "ProgressDeadlineExceeded")
-        assert is_ready(await world.get(Deployment, "small"))
+        assert is_ready(await cluster.get(Deployment, "small"))
         # The small one was served long before all was said about the crowd.
         small = [place for place, each in enumerate(writes) if "/small" in each.target]
         assert max(small) < len(writes) / 10

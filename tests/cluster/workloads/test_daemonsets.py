@@ -7,11 +7,11 @@ from steersman.client import MergePatch
 from steersman.kinds import apps_v1, core_v1, meta_v1
 from steersman.manager import Runnable, Services
 from steersman.units import IntOrString, Quantity
-from steersman_cluster.simulation import SimulatedWorld
+from steersman_cluster.simulation import SimulatedCluster
 from steersman_cluster.workloads.pods import is_ready
 from tests.cluster.workloads.telling import (
     Pod,
-    Story,
+    Steps,
     add_node,
     bare_pod,
     notes,
@@ -56,21 +56,21 @@ def rolling(
     return apps_v1.DaemonSetUpdateStrategy(type="RollingUpdate", rolling_update=rolls)
 
 
-async def places(world: SimulatedWorld) -> dict[str, list[str]]:
+async def places(cluster: SimulatedCluster) -> dict[str, list[str]]:
     """The images on each node that has Pods."""
     found: dict[str, list[str]] = {}
-    for pod in await world.list(Pod):
+    for pod in await cluster.list(Pod):
         assert pod.spec is not None
         found.setdefault(pod.spec.node_name or "", []).append(pod.spec.containers[0].image or "")
     return {node: sorted(found[node]) for node in sorted(found)}
 
 
-async def names(world: SimulatedWorld) -> list[str]:
-    return sorted(pod.name for pod in await world.list(Pod))
+async def names(cluster: SimulatedCluster) -> list[str]:
+    return sorted(pod.name for pod in await cluster.list(Pod))
 
 
-async def status(world: SimulatedWorld) -> apps_v1.DaemonSetStatus:
-    found = (await world.get(DaemonSet, "agent")).status
+async def status(cluster: SimulatedCluster) -> apps_v1.DaemonSetStatus:
+    found = (await cluster.get(DaemonSet, "agent")).status
     assert found is not None
     return found
 
@@ -87,84 +87,84 @@ def numbers(said: apps_v1.DaemonSetStatus) -> tuple[int, ...]:
     )
 
 
-def in_world(story: Story, *, nodes: int = 3) -> None:
-    told(story, parts=PARTS, nodes=nodes)
+def run_steps(steps: Steps, *, nodes: int = 3) -> None:
+    told(steps, parts=PARTS, nodes=nodes)
 
 
 def test_each_node_that_fits_has_one_pod_and_no_other_node_has_any() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await add_node(world, "fast", labels={"disk": "ssd"})
-        await world.apply(daemon_set(pod_spec={"node_selector": {"disk": "ssd"}}))
-        await world.settle()
-        assert await places(world) == {"fast": ["one"]}
+    async def steps(cluster: SimulatedCluster) -> None:
+        await add_node(cluster, "fast", labels={"disk": "ssd"})
+        await cluster.apply(daemon_set(pod_spec={"node_selector": {"disk": "ssd"}}))
+        await cluster.settle()
+        assert await places(cluster) == {"fast": ["one"]}
 
-        await world.patch(
+        await cluster.patch(
             core_v1.Node, "node-1", MergePatch({"metadata": {"labels": {"disk": "ssd"}}})
         )
-        await add_node(world, "faster", labels={"disk": "ssd"})
-        await world.settle()
-        assert await places(world) == {"fast": ["one"], "faster": ["one"], "node-1": ["one"]}
+        await add_node(cluster, "faster", labels={"disk": "ssd"})
+        await cluster.settle()
+        assert await places(cluster) == {"fast": ["one"], "faster": ["one"], "node-1": ["one"]}
 
-        await world.patch(
+        await cluster.patch(
             core_v1.Node, "fast", MergePatch({"metadata": {"labels": {"disk": None}}})
         )
-        await world.settle()
-        assert await places(world) == {"faster": ["one"], "node-1": ["one"]}
-        assert numbers(await status(world)) == (2, 2, 2, 2, 2, 0)
+        await cluster.settle()
+        assert await places(cluster) == {"faster": ["one"], "node-1": ["one"]}
+        assert numbers(await status(cluster)) == (2, 2, 2, 2, 2, 0)
 
-    in_world(story)
+    run_steps(steps)
 
 
 def test_a_taint_keeps_pods_away_or_drives_them_away() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.settle()
-        await set_taints(world, "node-1", ("own", "NoSchedule"))
-        await world.apply(daemon_set())
-        await world.settle()
-        assert await places(world) == {"node-2": ["one"], "node-3": ["one"]}
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.settle()
+        await set_taints(cluster, "node-1", ("own", "NoSchedule"))
+        await cluster.apply(daemon_set())
+        await cluster.settle()
+        assert await places(cluster) == {"node-2": ["one"], "node-3": ["one"]}
 
-        await set_taints(world, "node-2", ("own", "NoSchedule"))
-        await world.settle()
-        assert numbers(await status(world)) == (1, 1, 1, 1, 1, 1)
+        await set_taints(cluster, "node-2", ("own", "NoSchedule"))
+        await cluster.settle()
+        assert numbers(await status(cluster)) == (1, 1, 1, 1, 1, 1)
 
-        await set_taints(world, "node-2", ("own", "NoExecute"))
-        await set_taints(world, "node-1")
-        await world.settle()
-        assert await places(world) == {"node-1": ["one"], "node-3": ["one"]}
-        assert numbers(await status(world)) == (2, 2, 2, 2, 2, 0)
+        await set_taints(cluster, "node-2", ("own", "NoExecute"))
+        await set_taints(cluster, "node-1")
+        await cluster.settle()
+        assert await places(cluster) == {"node-1": ["one"], "node-3": ["one"]}
+        assert numbers(await status(cluster)) == (2, 2, 2, 2, 2, 0)
 
-    in_world(story)
+    run_steps(steps)
 
 
 def test_a_node_that_takes_no_pods_has_its_daemon_all_the_same() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.settle()
         cordon = MergePatch({"spec": {"unschedulable": True}})
-        await world.patch(core_v1.Node, "node-1", cordon)
-        await set_taints(world, "node-1", ("node.kubernetes.io/unschedulable", "NoSchedule"))
-        await world.apply(daemon_set())
-        await world.settle()
+        await cluster.patch(core_v1.Node, "node-1", cordon)
+        await set_taints(cluster, "node-1", ("node.kubernetes.io/unschedulable", "NoSchedule"))
+        await cluster.apply(daemon_set())
+        await cluster.settle()
 
-        assert await places(world) == {"node-1": ["one"]}
+        assert await places(cluster) == {"node-1": ["one"]}
 
-    in_world(story, nodes=1)
+    run_steps(steps, nodes=1)
 
 
 def test_people_are_told_what_is_made_and_deleted() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await add_node(world, "near", labels={"place": "near"})
-        await world.apply(daemon_set(pod_spec={"node_selector": {"place": "near"}}))
-        await world.settle()
-        [pod] = await world.list(Pod)
+    async def steps(cluster: SimulatedCluster) -> None:
+        await add_node(cluster, "near", labels={"place": "near"})
+        await cluster.apply(daemon_set(pod_spec={"node_selector": {"place": "near"}}))
+        await cluster.settle()
+        [pod] = await cluster.list(Pod)
         away = MergePatch({"metadata": {"labels": {"place": "far"}}})
-        await world.patch(core_v1.Node, "near", away)
-        await world.settle()
+        await cluster.patch(core_v1.Node, "near", away)
+        await cluster.settle()
 
         said = "daemonset-controller: DaemonSet:"
-        assert await notes(world, "SuccessfulCreate") == [f"{said} Created pod: {pod.name}"]
-        assert await notes(world, "SuccessfulDelete") == [f"{said} Deleted pod: {pod.name}"]
+        assert await notes(cluster, "SuccessfulCreate") == [f"{said} Created pod: {pod.name}"]
+        assert await notes(cluster, "SuccessfulDelete") == [f"{said} Deleted pod: {pod.name}"]
 
-    in_world(story, nodes=1)
+    run_steps(steps, nodes=1)
 
 
 class Least:
@@ -174,9 +174,9 @@ class Least:
         self.available = 99
         self.there = 0
 
-    async def follow(self, world: SimulatedWorld) -> None:
-        await world.run_operator(runnables=[Runnable(self._run, name="watching")], name="watcher")
-        await world.settle()
+    async def follow(self, cluster: SimulatedCluster) -> None:
+        await cluster.run_operator(runnables=[Runnable(self._run, name="watching")], name="watcher")
+        await cluster.settle()
 
     async def _run(self, services: Services) -> None:
         async with services.caches.following(Pod) as informer:
@@ -191,173 +191,173 @@ class Least:
 
 
 def test_an_update_takes_no_more_pods_away_at_a_time_than_it_may() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(daemon_set(strategy=rolling(2)))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(daemon_set(strategy=rolling(2)))
+        await cluster.settle()
         least = Least()
-        await least.follow(world)
+        await least.follow(cluster)
 
-        await world.apply(daemon_set("two", strategy=rolling(2)))
-        await world.settle()
+        await cluster.apply(daemon_set("two", strategy=rolling(2)))
+        await cluster.settle()
 
-        assert await places(world) == {f"node-{each}": ["two"] for each in range(1, 6)}
+        assert await places(cluster) == {f"node-{each}": ["two"] for each in range(1, 6)}
         assert (least.available, least.there) == (3, 5)
-        assert numbers(await status(world)) == (5, 5, 5, 5, 5, 0)
+        assert numbers(await status(cluster)) == (5, 5, 5, 5, 5, 0)
 
-    in_world(story, nodes=5)
+    run_steps(steps, nodes=5)
 
 
 def test_a_surging_update_has_the_new_pod_available_before_the_old_one_goes() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         surging = rolling(0, 1)
-        await world.apply(daemon_set(strategy=surging, min_ready_seconds=7))
-        await world.settle()
+        await cluster.apply(daemon_set(strategy=surging, min_ready_seconds=7))
+        await cluster.settle()
         least = Least()
-        await least.follow(world)
+        await least.follow(cluster)
 
-        await world.apply(daemon_set("two", strategy=surging, min_ready_seconds=7))
-        await world.settle()
+        await cluster.apply(daemon_set("two", strategy=surging, min_ready_seconds=7))
+        await cluster.settle()
 
-        assert await places(world) == {f"node-{each}": ["two"] for each in range(1, 4)}
+        assert await places(cluster) == {f"node-{each}": ["two"] for each in range(1, 4)}
         assert (least.available, least.there) == (3, 4)
-        assert numbers(await status(world)) == (3, 3, 3, 3, 3, 0)
+        assert numbers(await status(cluster)) == (3, 3, 3, 3, 3, 0)
 
-    in_world(story)
+    run_steps(steps)
 
 
 def test_an_update_on_deletion_waits_for_somebody_to_delete() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         by_hand = apps_v1.DaemonSetUpdateStrategy(type="OnDelete")
-        await world.apply(daemon_set(strategy=by_hand))
-        await world.settle()
-        await world.apply(daemon_set("two", strategy=by_hand))
-        await world.settle()
-        assert await places(world) == {"node-1": ["one"], "node-2": ["one"]}
-        assert numbers(await status(world)) == (2, 2, 2, 0, 2, 0)
+        await cluster.apply(daemon_set(strategy=by_hand))
+        await cluster.settle()
+        await cluster.apply(daemon_set("two", strategy=by_hand))
+        await cluster.settle()
+        assert await places(cluster) == {"node-1": ["one"], "node-2": ["one"]}
+        assert numbers(await status(cluster)) == (2, 2, 2, 0, 2, 0)
 
-        first = next(pod for pod in await world.list(Pod) if pod.spec and pod.spec.node_name)
-        await world.delete(Pod, first.name)
-        await world.settle()
+        first = next(pod for pod in await cluster.list(Pod) if pod.spec and pod.spec.node_name)
+        await cluster.delete(Pod, first.name)
+        await cluster.settle()
 
-        assert sorted((await places(world)).values()) == [["one"], ["two"]]
-        assert numbers(await status(world)) == (2, 2, 2, 1, 2, 0)
+        assert sorted((await places(cluster)).values()) == [["one"], ["two"]]
+        assert numbers(await status(cluster)) == (2, 2, 2, 1, 2, 0)
 
-    in_world(story, nodes=2)
+    run_steps(steps, nodes=2)
 
 
 def test_an_update_whose_pods_never_work_stops_with_the_first() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(daemon_set())
-        await world.settle()
-        await world.apply(daemon_set("two", annotations=NEVER_READY))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(daemon_set())
+        await cluster.settle()
+        await cluster.apply(daemon_set("two", annotations=NEVER_READY))
+        await cluster.settle()
 
-        assert sorted((await places(world)).values()) == [["one"], ["one"], ["two"]]
-        said = await status(world)
+        assert sorted((await places(cluster)).values()) == [["one"], ["one"], ["two"]]
+        said = await status(cluster)
         assert numbers(said) == (3, 3, 2, 1, 2, 0)
         assert said.number_unavailable == 1
 
-    in_world(story)
+    run_steps(steps)
 
 
 def test_what_was_there_before_comes_back_under_a_new_number() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         for image in ("one", "two", "one"):
-            await world.apply(daemon_set(image))
-            await world.settle()
+            await cluster.apply(daemon_set(image))
+            await cluster.settle()
 
-        revisions = await world.list(apps_v1.ControllerRevision)
+        revisions = await cluster.list(apps_v1.ControllerRevision)
         assert sorted(each.revision for each in revisions) == [2, 3]
-        assert await places(world) == {"node-1": ["one"]}
+        assert await places(cluster) == {"node-1": ["one"]}
 
-    in_world(story, nodes=1)
+    run_steps(steps, nodes=1)
 
 
 def test_no_more_of_the_past_is_kept_than_is_asked_for() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         for image in ("one", "two", "three", "four"):
-            await world.apply(daemon_set(image, revision_history_limit=1))
-            await world.settle()
+            await cluster.apply(daemon_set(image, revision_history_limit=1))
+            await cluster.settle()
 
-        revisions = await world.list(apps_v1.ControllerRevision)
+        revisions = await cluster.list(apps_v1.ControllerRevision)
         assert sorted(each.revision for each in revisions) == [3, 4]
 
-    in_world(story, nodes=1)
+    run_steps(steps, nodes=1)
 
 
 def test_a_pod_that_fails_is_made_anew_later_and_later() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(daemon_set())
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(daemon_set())
+        await cluster.settle()
         waits: list[int] = []
         for _ in range(5):
-            [failing] = await world.list(Pod)
+            [failing] = await cluster.list(Pod)
             fails = MergePatch({"status": {"phase": "Failed"}})
-            await world.patch(Pod, failing.name, fails, subresource="status")
-            began_at = world.clock.monotonic()
-            while await names(world) in ([failing.name], []):
-                await world.clock.sleep(0.1)
-            waits.append(round(world.clock.monotonic() - began_at))
+            await cluster.patch(Pod, failing.name, fails, subresource="status")
+            began_at = cluster.clock.monotonic()
+            while await names(cluster) in ([failing.name], []):
+                await cluster.clock.sleep(0.1)
+            waits.append(round(cluster.clock.monotonic() - began_at))
 
         # After the first one it takes a second, then twice as long each time.
         assert waits == [0, 1, 2, 4, 8]
-        [first, *_] = await notes(world, "FailedDaemonPod")
+        [first, *_] = await notes(cluster, "FailedDaemonPod")
         assert first.endswith("on node node-1, will try to kill it")
 
-    in_world(story, nodes=1)
+    run_steps(steps, nodes=1)
 
 
 def test_a_pod_that_nobody_controls_and_is_selected_is_taken_over() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         stray = bare_pod("stray", labels=LABELS, node_name="node-1")
-        await world.create(stray)
-        await world.settle()
-        await world.apply(daemon_set())
-        await world.settle()
+        await cluster.create(stray)
+        await cluster.settle()
+        await cluster.apply(daemon_set())
+        await cluster.settle()
 
         # It is of no revision, and so the update replaces it.
-        [pod] = await world.list(Pod)
+        [pod] = await cluster.list(Pod)
         assert pod.name != "stray"
-        assert numbers(await status(world)) == (1, 1, 1, 1, 1, 0)
+        assert numbers(await status(cluster)) == (1, 1, 1, 1, 1, 0)
 
-    in_world(story, nodes=1)
+    run_steps(steps, nodes=1)
 
 
 def test_a_daemon_set_that_is_not_let_make_its_pods_says_why_and_tries_again() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         spec = core_v1.ResourceQuotaSpec(hard={"pods": Quantity(1)})
         limits = core_v1.ResourceQuota(metadata=meta_v1.ObjectMeta(name="few"), spec=spec)
-        await world.apply(limits)
-        await world.settle()
-        await world.apply(daemon_set())
-        await world.clock.sleep(10.0)
-        assert len(await names(world)) == 1
-        assert numbers(await status(world)) == (2, 1, 1, 1, 1, 0)
-        [note, *_] = await notes(world, "FailedCreate")
+        await cluster.apply(limits)
+        await cluster.settle()
+        await cluster.apply(daemon_set())
+        await cluster.clock.sleep(10.0)
+        assert len(await names(cluster)) == 1
+        assert numbers(await status(cluster)) == (2, 1, 1, 1, 1, 0)
+        [note, *_] = await notes(cluster, "FailedCreate")
         assert note.startswith('daemonset-controller: DaemonSet: Error creating: pods "agent-')
         assert note.endswith(
             "exceeded quota: few, requested: pods=1, used: pods=1, limited: pods=1"
         )
 
-        await world.patch(
+        await cluster.patch(
             core_v1.ResourceQuota, "few", MergePatch({"spec": {"hard": {"pods": "2"}}})
         )
-        await world.settle()
-        assert numbers(await status(world)) == (2, 2, 2, 2, 2, 0)
+        await cluster.settle()
+        assert numbers(await status(cluster)) == (2, 2, 2, 2, 2, 0)
 
-    told(story, parts=(*PARTS, "quotas"), nodes=2)
+    told(steps, parts=(*PARTS, "quotas"), nodes=2)
 
 
 def test_a_settled_daemon_set_is_left_alone() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(daemon_set())
-        await world.settle()
-        since = world.moment()
-        await add_node(world, "far", taints=[core_v1.Taint(key="own", effect="NoExecute")])
-        await world.advance(3600)
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(daemon_set())
+        await cluster.settle()
+        since = cluster.moment()
+        await add_node(cluster, "far", taints=[core_v1.Taint(key="own", effect="NoExecute")])
+        await cluster.advance(3600)
+        await cluster.settle()
 
-        assert writes_of(world, "/daemonsets", since) == []
-        assert writes_of(world, "/pods", since) == []
+        assert writes_of(cluster, "/daemonsets", since) == []
+        assert writes_of(cluster, "/pods", since) == []
 
-    in_world(story)
+    run_steps(steps)

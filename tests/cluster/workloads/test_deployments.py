@@ -7,7 +7,7 @@ import pytest
 from steersman.client import MergePatch
 from steersman.controller import controller_of
 from steersman.kinds import core_v1, meta_v1, replace
-from steersman_cluster.simulation import SimulatedWorld
+from steersman_cluster.simulation import SimulatedCluster
 from steersman_cluster.workloads.deployments.revising import new_replica_set
 from steersman_cluster.workloads.deployments.sizing import Terms
 from tests.cluster.workloads.replicated import (
@@ -36,18 +36,20 @@ REVISION = "deployment.kubernetes.io/revision"
 HISTORY = "deployment.kubernetes.io/revision-history"
 
 
-async def condition(world: SimulatedWorld, type: str) -> tuple[str, str | None, str | None] | None:
-    status = (await world.get(Deployment, WEB)).status
+async def condition(
+    cluster: SimulatedCluster, type: str
+) -> tuple[str, str | None, str | None] | None:
+    status = (await cluster.get(Deployment, WEB)).status
     for each in (status.conditions if status is not None else None) or ():
         if each.type == type:
             return each.status, each.reason, each.message
     return None
 
 
-async def revisions(world: SimulatedWorld) -> dict[str, tuple[str, str | None, int | None]]:
+async def revisions(cluster: SimulatedCluster) -> dict[str, tuple[str, str | None, int | None]]:
     """By image: the revision, the ones before, and the size."""
     found = {}
-    for rs in await world.list(ReplicaSet):
+    for rs in await cluster.list(ReplicaSet):
         assert rs.spec is not None
         assert rs.spec.template is not None
         assert rs.spec.template.spec is not None
@@ -57,10 +59,10 @@ async def revisions(world: SimulatedWorld) -> dict[str, tuple[str, str | None, i
 
 
 def test_a_rolling_update_keeps_within_its_limits_and_comes_to_its_end() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> list[tuple[str, Any]]:
+    async def story(cluster: SimulatedCluster, stage: Stage) -> list[tuple[str, Any]]:
         await rolling_update(stage)
-        assert (await revisions(world)) == {"web:1": ("1", None, 0), "web:2": ("2", None, 4)}
-        assert await condition(world, "Progressing") is not None
+        assert (await revisions(cluster)) == {"web:1": ("1", None, 0), "web:2": ("2", None, 4)}
+        assert await condition(cluster, "Progressing") is not None
         return in_order(stage.steps.of(ReplicaSet))
 
     steps = told(story)
@@ -77,15 +79,15 @@ def test_a_rolling_update_keeps_within_its_limits_and_comes_to_its_end() -> None
 
 
 def test_never_are_fewer_pods_available_than_allowed() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
+    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=6, surge=2, unavailable=2))
         await stage.all_ready()
         await set_image(stage, "web:2")
 
         fewest, most = 6, 6
         while await stage.all_ready(at_most=1):
-            fewest = min(fewest, len(await ready_pods(world)))
-            most = max(most, len(await pods(world)))
+            fewest = min(fewest, len(await ready_pods(cluster)))
+            most = max(most, len(await pods(cluster)))
 
         assert (fewest, most) == (4, 8)
 
@@ -93,62 +95,62 @@ def test_never_are_fewer_pods_available_than_allowed() -> None:
 
 
 def test_what_is_rolled_back_to_gets_a_new_revision_and_keeps_its_replicaset() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
+    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=1))
         await stage.all_ready()
         await set_image(stage, "web:2")
         await stage.all_ready()
         (first,) = [
-            rs.uid for rs in await world.list(ReplicaSet) if rs.annotations[REVISION] == "1"
+            rs.uid for rs in await cluster.list(ReplicaSet) if rs.annotations[REVISION] == "1"
         ]
 
         await set_image(stage, "web:1")
         await stage.all_ready()
 
-        assert await revisions(world) == {"web:1": ("3", "1", 1), "web:2": ("2", None, 0)}
-        assert (await world.get(Deployment, WEB)).annotations[REVISION] == "3"
-        assert first in [rs.uid for rs in await world.list(ReplicaSet)]
+        assert await revisions(cluster) == {"web:1": ("3", "1", 1), "web:2": ("2", None, 0)}
+        assert (await cluster.get(Deployment, WEB)).annotations[REVISION] == "3"
+        assert first in [rs.uid for rs in await cluster.list(ReplicaSet)]
 
     told(story)
 
 
 def test_nothing_new_comes_before_the_last_of_the_old_has_gone_where_all_is_recreated() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
+    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=2, strategy="Recreate"))
         await stage.all_ready()
         held = MergePatch({"metadata": {"finalizers": ["example.com/hold"]}})
-        last = (await pods(world))[0].name
-        await world.patch(core_v1.Pod, last, held)
+        last = (await pods(cluster))[0].name
+        await cluster.patch(core_v1.Pod, last, held)
 
         await set_image(stage, "web:2")
         await stage.all_ready()
-        assert await revisions(world) == {"web:1": ("1", None, 0)}
+        assert await revisions(cluster) == {"web:1": ("1", None, 0)}
 
-        await world.patch(core_v1.Pod, last, MergePatch({"metadata": {"finalizers": None}}))
+        await cluster.patch(core_v1.Pod, last, MergePatch({"metadata": {"finalizers": None}}))
         await stage.all_ready()
-        assert await revisions(world) == {"web:1": ("1", None, 0), "web:2": ("2", None, 2)}
+        assert await revisions(cluster) == {"web:1": ("1", None, 0), "web:2": ("2", None, 2)}
 
     told(story)
 
 
 def test_no_more_old_replica_sets_are_kept_than_wanted() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
+    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
         await short_history(stage)
 
-        assert await revisions(world) == {"web:3": ("3", None, 0), "web:4": ("4", None, 1)}
+        assert await revisions(cluster) == {"web:3": ("3", None, 0), "web:4": ("4", None, 1)}
 
     told(story)
 
 
 def test_a_replica_set_learns_for_how_long_pods_must_be_ready() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
+    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=1))
         await stage.all_ready()
 
         await change(stage, minReadySeconds=30)
-        await world.settle()
+        await cluster.settle()
 
-        (rs,) = await world.list(ReplicaSet)
+        (rs,) = await cluster.list(ReplicaSet)
         assert rs.spec is not None
         assert rs.spec.min_ready_seconds == 30
 
@@ -156,7 +158,7 @@ def test_a_replica_set_learns_for_how_long_pods_must_be_ready() -> None:
 
 
 def test_a_deployment_that_is_paused_rolls_nothing_out() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
+    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=2))
         await stage.all_ready()
 
@@ -164,8 +166,8 @@ def test_a_deployment_that_is_paused_rolls_nothing_out() -> None:
         await set_image(stage, "web:2")
         await stage.all_ready()
 
-        assert await revisions(world) == {"web:1": ("1", None, 2)}
-        assert await condition(world, "Progressing") == (
+        assert await revisions(cluster) == {"web:1": ("1", None, 2)}
+        assert await condition(cluster, "Progressing") == (
             "Unknown",
             "DeploymentPaused",
             "Deployment is paused",
@@ -175,21 +177,21 @@ def test_a_deployment_that_is_paused_rolls_nothing_out() -> None:
 
 
 def test_a_rollout_that_gets_nowhere_says_so_after_its_deadline_and_not_before() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
+    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=2, progress_deadline_seconds=100))
         await stage.all_ready()
         await set_image(stage, "web:2")
-        await world.settle()
+        await cluster.settle()
         (name,) = [
-            rs.name for rs in await world.list(ReplicaSet) if rs.annotations[REVISION] == "2"
+            rs.name for rs in await cluster.list(ReplicaSet) if rs.annotations[REVISION] == "2"
         ]
 
-        await world.clock.sleep(90)
-        before = await condition(world, "Progressing")
-        await world.clock.sleep(20)
-        after = await condition(world, "Progressing")
+        await cluster.clock.sleep(90)
+        before = await condition(cluster, "Progressing")
+        await cluster.clock.sleep(20)
+        after = await condition(cluster, "Progressing")
         await stage.all_ready()
-        at_last = await condition(world, "Progressing")
+        at_last = await condition(cluster, "Progressing")
 
         assert before == ("True", "ReplicaSetUpdated", f'ReplicaSet "{name}" is progressing.')
         assert after == (
@@ -207,7 +209,7 @@ def test_a_rollout_that_gets_nowhere_says_so_after_its_deadline_and_not_before()
 
 
 def test_two_that_select_the_same_pods_roll_out_side_by_side() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
+    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
         one = deployment(replicas=2)
         two = replace(one, metadata=replace(one.metadata, name="two"))
         await stage.create(one)
@@ -216,35 +218,37 @@ def test_two_that_select_the_same_pods_roll_out_side_by_side() -> None:
         await set_image(stage, "web:2")
         await stage.all_ready()
 
-        owners = [controller_of(rs) for rs in await world.list(ReplicaSet)]
+        owners = [controller_of(rs) for rs in await cluster.list(ReplicaSet)]
         assert sorted(owner.name for owner in owners if owner) == ["two", "web", "web"]
-        assert len(await pods(world)) == 4
-        await world.assert_second_pass_writes_nothing()
+        assert len(await pods(cluster)) == 4
+        await cluster.assert_second_pass_writes_nothing()
 
     told(story)
 
 
 def test_a_replica_set_of_the_template_that_nobody_controls_is_adopted() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
+    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=2))
         await stage.all_ready()
-        before = await pods(world)
+        before = await pods(cluster)
 
-        await world.delete(Deployment, WEB, propagation="Orphan")
+        await cluster.delete(Deployment, WEB, propagation="Orphan")
         # As the garbage collector does it.
-        (rs,) = await world.list(ReplicaSet)
-        await world.patch(ReplicaSet, rs.name, MergePatch({"metadata": {"ownerReferences": None}}))
+        (rs,) = await cluster.list(ReplicaSet)
+        await cluster.patch(
+            ReplicaSet, rs.name, MergePatch({"metadata": {"ownerReferences": None}})
+        )
         going = MergePatch({"metadata": {"finalizers": None}})
-        await world.patch(Deployment, WEB, going)
+        await cluster.patch(Deployment, WEB, going)
         await stage.create(deployment(replicas=2))
-        await world.settle()
+        await cluster.settle()
 
-        (adopted,) = await world.list(ReplicaSet)
+        (adopted,) = await cluster.list(ReplicaSet)
         owner = controller_of(adopted)
         assert owner is not None
-        assert owner.uid == (await world.get(Deployment, WEB)).uid
-        assert [each.uid for each in await pods(world)] == [each.uid for each in before]
-        assert await condition(world, "Progressing") == (
+        assert owner.uid == (await cluster.get(Deployment, WEB)).uid
+        assert [each.uid for each in await pods(cluster)] == [each.uid for each in before]
+        assert await condition(cluster, "Progressing") == (
             "True",
             "NewReplicaSetAvailable",
             f'ReplicaSet "{adopted.name}" has successfully progressed.',
@@ -254,16 +258,16 @@ def test_a_replica_set_of_the_template_that_nobody_controls_is_adopted() -> None
 
 
 def test_one_that_is_going_makes_nothing_new() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
+    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=2))
         await stage.all_ready()
 
-        await world.delete(Deployment, WEB, propagation="Foreground")
+        await cluster.delete(Deployment, WEB, propagation="Foreground")
         await set_image(stage, "web:2")
-        await world.settle()
+        await cluster.settle()
 
-        assert [*(await revisions(world))] == ["web:1"]
-        going = await world.get(Deployment, WEB)
+        assert [*(await revisions(cluster))] == ["web:1"]
+        going = await cluster.get(Deployment, WEB)
         assert going.status is not None
         assert going.status.observed_generation == going.generation
 
@@ -272,18 +276,18 @@ def test_one_that_is_going_makes_nothing_new() -> None:
 
 @pytest.mark.parametrize("is_ours", [True, False], ids=["by another template", "by a stranger"])
 def test_a_name_that_is_taken_is_not_fought_over(is_ours: bool) -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
+    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
         web = await stage.create(deployment(paused=True))
         wanted = new_replica_set(web, revision=1, size=0, terms=Terms(replicas=4))
-        await world.create(taking_the_name_of(wanted, is_ours=is_ours))
+        await cluster.create(taking_the_name_of(wanted, is_ours=is_ours))
 
         await change(stage, paused=False)
         await stage.all_ready()
 
-        web = await world.get(Deployment, WEB)
+        web = await cluster.get(Deployment, WEB)
         assert web.status is not None
         assert (web.status.collision_count, web.status.available_replicas) == (1, 4)
-        assert len(await world.list(ReplicaSet)) == 2
+        assert len(await cluster.list(ReplicaSet)) == 2
 
     told(story)
 
@@ -312,31 +316,31 @@ def taking_the_name_of(rs: ReplicaSet, *, is_ours: bool) -> ReplicaSet:
 
 
 def test_a_replica_set_that_may_not_be_made_is_told_in_a_condition_and_an_event() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
-        await no_more(world, "count/replicasets.apps", 0)
+    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
+        await no_more(cluster, "count/replicasets.apps", 0)
 
         await stage.create(deployment())
-        await world.settle()
+        await cluster.settle()
 
-        found = await condition(world, "Progressing")
+        found = await condition(cluster, "Progressing")
         assert found is not None
         status, reason, message = found
         assert (status, reason) == ("False", "ReplicaSetCreateError")
         assert (message or "").startswith('Failed to create new replica set "web-')
         assert "exceeded quota: few" in (message or "")
-        assert message in await notes(world, "ReplicaSetCreateError")
+        assert message in await notes(cluster, "ReplicaSetCreateError")
 
     told(story)
 
 
 def test_pods_that_may_not_be_made_are_told_of_the_deployment_too() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
-        await no_more(world, "pods", 0)
+    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
+        await no_more(cluster, "pods", 0)
 
         await stage.create(deployment())
-        await world.settle()
+        await cluster.settle()
 
-        found = await condition(world, "ReplicaFailure")
+        found = await condition(cluster, "ReplicaFailure")
         assert found is not None
         assert found[:2] == ("True", "FailedCreate")
 
@@ -344,42 +348,42 @@ def test_pods_that_may_not_be_made_are_told_of_the_deployment_too() -> None:
 
 
 def test_a_pod_that_a_stranger_has_made_is_not_taken_into_a_deployment() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
-        await world.create(pod("lonely", app=WEB))
+    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
+        await cluster.create(pod("lonely", app=WEB))
 
         await stage.create(deployment(replicas=1))
         await stage.all_ready()
 
         # It lacks the hash that the ReplicaSet asks for.
-        assert controller_of(await world.get(core_v1.Pod, "lonely")) is None
+        assert controller_of(await cluster.get(core_v1.Pod, "lonely")) is None
 
     told(story)
 
 
 def test_a_deployment_at_rest_writes_nothing() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
+    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
         await rolling_update(stage)
 
-        await world.assert_second_pass_writes_nothing()
+        await cluster.assert_second_pass_writes_nothing()
 
     told(story)
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
 def test_a_controller_that_is_killed_in_between_comes_to_the_same_end(story: Story) -> None:
-    async def calm(world: SimulatedWorld, stage: Stage) -> Any:
+    async def calm(cluster: SimulatedCluster, stage: Stage) -> Any:
         await story(stage)
-        return await revisions(world), len(await pods(world))
+        return await revisions(cluster), len(await pods(cluster))
 
-    async def deadly(world: SimulatedWorld, stage: Stage) -> Any:
+    async def deadly(cluster: SimulatedCluster, stage: Stage) -> Any:
         quiet, looks = stage.quiet, 0
 
         async def mortal() -> None:
             nonlocal looks
             looks += 1
             if looks % 3 == 2:
-                await world.clock.sleep(0.003)
-                (operator,) = world.operators
+                await cluster.clock.sleep(0.003)
+                (operator,) = cluster.operators
                 await operator.kill()
                 operator.again()
             await quiet()
@@ -387,6 +391,6 @@ def test_a_controller_that_is_killed_in_between_comes_to_the_same_end(story: Sto
         await story(
             Stage(client=stage.client, namespace=stage.namespace, steps=stage.steps, quiet=mortal)
         )
-        return await revisions(world), len(await pods(world))
+        return await revisions(cluster), len(await pods(cluster))
 
     assert told(deadly) == told(calm)

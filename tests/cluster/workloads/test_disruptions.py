@@ -11,13 +11,13 @@ from steersman.errors import TooManyRequests
 from steersman.kinds import apiextensions_v1, apps_v1, core_v1, meta_v1, policy_v1, replace
 from steersman.manifests import crd_of
 from steersman.units import format_time
-from steersman_cluster.simulation import SimulatedWorld
+from steersman_cluster.simulation import SimulatedCluster
 from steersman_cluster.workloads import WorkloadSettings
 from steersman_cluster.workloads.disruptions import controllers
 from tests.cluster.workloads.telling import (
     Crossing,
     Pod,
-    Story,
+    Steps,
     bare_pod,
     deployment,
     notes,
@@ -48,9 +48,9 @@ def slow(made: apps_v1.Deployment) -> apps_v1.Deployment:
     return replace(made, spec=replace(made.spec, template=replace(template, metadata=metadata)))
 
 
-async def numbers(world: SimulatedWorld, name: str = "web") -> tuple[int | None, ...]:
+async def numbers(cluster: SimulatedCluster, name: str = "web") -> tuple[int | None, ...]:
     """Expected, healthy, to stay so, and free to go."""
-    status = (await world.get(Budget, name)).status
+    status = (await cluster.get(Budget, name)).status
     assert status is not None
     return (
         status.expected_pods,
@@ -60,200 +60,202 @@ async def numbers(world: SimulatedWorld, name: str = "web") -> tuple[int | None,
     )
 
 
-async def condition(world: SimulatedWorld, name: str = "web") -> tuple[str, str | None, str | None]:
-    status = (await world.get(Budget, name)).status
+async def condition(
+    cluster: SimulatedCluster, name: str = "web"
+) -> tuple[str, str | None, str | None]:
+    status = (await cluster.get(Budget, name)).status
     assert status is not None
     assert status.conditions is not None
     [only] = status.conditions
     return only.status, only.reason, only.message
 
 
-async def evict(world: SimulatedWorld, pod: str) -> None:
+async def evict(cluster: SimulatedCluster, pod: str) -> None:
     eviction = policy_v1.Eviction(metadata=meta_v1.ObjectMeta(name=pod, namespace="default"))
-    await world.client.eviction(pod, namespace="default").create(eviction)
+    await cluster.client.eviction(pod, namespace="default").create(eviction)
 
 
-async def is_let_go(world: SimulatedWorld, pod: str) -> bool:
+async def is_let_go(cluster: SimulatedCluster, pod: str) -> bool:
     try:
-        await evict(world, pod)
+        await evict(cluster, pod)
     except TooManyRequests:
         return False
     return True
 
 
-async def names(world: SimulatedWorld) -> list[str]:
-    return sorted(pod.name for pod in await world.list(Pod))
+async def names(cluster: SimulatedCluster) -> list[str]:
+    return sorted(pod.name for pod in await cluster.list(Pod))
 
 
-async def target(world: SimulatedWorld, pod: str) -> tuple[str, str | None]:
+async def target(cluster: SimulatedCluster, pod: str) -> tuple[str, str | None]:
     """What a Pod says of its end by an eviction."""
-    status = (await world.get(Pod, pod)).status
+    status = (await cluster.get(Pod, pod)).status
     assert status is not None
     [said] = [each for each in status.conditions or () if each.type == "DisruptionTarget"]
     return said.status, said.reason
 
 
-def in_world(story: Story, **rest: Any) -> None:
-    told(story, parts=PARTS, **rest)
+def run_steps(steps: Steps, **rest: Any) -> None:
+    told(steps, parts=PARTS, **rest)
 
 
 def test_a_budget_counts_what_its_pods_controllers_want_and_not_what_is_there() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(deployment(replicas=4))
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(deployment(replicas=4))
         for name, spec in (
             ("all", {"max_unavailable": 1}),
             ("share", {"max_unavailable": "30%"}),
             ("half", {"min_available": "50%"}),
             ("two", {"min_available": 2}),
         ):
-            await world.apply(budget(name, **spec))
-        await world.settle()
-        assert await numbers(world, "all") == (4, 4, 3, 1)
-        assert await numbers(world, "share") == (4, 4, 2, 2)
-        assert await numbers(world, "half") == (4, 4, 2, 2)
-        assert await numbers(world, "two") == (4, 4, 2, 2)
+            await cluster.apply(budget(name, **spec))
+        await cluster.settle()
+        assert await numbers(cluster, "all") == (4, 4, 3, 1)
+        assert await numbers(cluster, "share") == (4, 4, 2, 2)
+        assert await numbers(cluster, "half") == (4, 4, 2, 2)
+        assert await numbers(cluster, "two") == (4, 4, 2, 2)
 
         # One of the four is not ready: it is still expected.
-        first = (await names(world))[0]
+        first = (await names(cluster))[0]
         ready = {"type": "Ready", "status": "False"}
         unready = MergePatch({"status": {"conditions": [ready]}})
-        await world.patch(Pod, first, unready, subresource="status")
-        await world.settle()
-        assert await numbers(world, "all") == (4, 3, 3, 0)
+        await cluster.patch(Pod, first, unready, subresource="status")
+        await cluster.settle()
+        assert await numbers(cluster, "all") == (4, 3, 3, 0)
 
-        await world.patch(apps_v1.Deployment, "web", MergePatch({"spec": {"replicas": 1}}))
-        await world.settle()
-        assert (await numbers(world, "all"))[0] == 1
+        await cluster.patch(apps_v1.Deployment, "web", MergePatch({"spec": {"replicas": 1}}))
+        await cluster.settle()
+        assert (await numbers(cluster, "all"))[0] == 1
 
-    in_world(story)
+    run_steps(steps)
 
 
 def test_an_eviction_waits_until_a_replacement_is_ready() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(slow(deployment(replicas=2)))
-        await world.apply(budget(max_unavailable=1))
-        await world.settle()
-        one, two = await names(world)
-        assert await numbers(world) == (2, 2, 1, 1)
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(slow(deployment(replicas=2)))
+        await cluster.apply(budget(max_unavailable=1))
+        await cluster.settle()
+        one, two = await names(cluster)
+        assert await numbers(cluster) == (2, 2, 1, 1)
 
-        await evict(world, one)
+        await evict(cluster, one)
         with pytest.raises(TooManyRequests) as refused:
-            await evict(world, two)
-        await world.clock.sleep(10.0)
-        assert await numbers(world) == (2, 1, 1, 0)
-        assert await condition(world) == ("False", "InsufficientPods", "")
+            await evict(cluster, two)
+        await cluster.clock.sleep(10.0)
+        assert await numbers(cluster) == (2, 1, 1, 0)
+        assert await condition(cluster) == ("False", "InsufficientPods", "")
         with pytest.raises(TooManyRequests):
-            await evict(world, two)
-        await world.settle()
-        await evict(world, two)
+            await evict(cluster, two)
+        await cluster.settle()
+        await evict(cluster, two)
 
         assert refused.value.message.startswith("Cannot evict pod as it would violate")
-        await world.settle()
-        assert await numbers(world) == (2, 2, 1, 1)
-        assert await condition(world) == ("True", "SufficientPods", "")
-        assert not {one, two} & set(await names(world))
+        await cluster.settle()
+        assert await numbers(cluster) == (2, 2, 1, 1)
+        assert await condition(cluster) == ("True", "SufficientPods", "")
+        assert not {one, two} & set(await names(cluster))
 
-    in_world(story)
+    run_steps(steps)
 
 
 def test_no_more_pods_are_let_go_at_once_than_may() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(slow(deployment(replicas=5)))
-        await world.apply(budget(min_available=3))
-        await world.settle()
-        gone = [name for name in await names(world) if await is_let_go(world, name)]
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(slow(deployment(replicas=5)))
+        await cluster.apply(budget(min_available=3))
+        await cluster.settle()
+        gone = [name for name in await names(cluster) if await is_let_go(cluster, name)]
 
         assert len(gone) == 2
 
-    in_world(story)
+    run_steps(steps)
 
 
 def test_what_the_server_has_charged_in_the_meantime_is_never_given_back() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        world.disturbance = crossing = Crossing("/poddisruptionbudgets/")
-        await world.run_operator(*controllers(WorkloadSettings()))
-        await world.apply(slow(deployment(replicas=5)))
-        await world.apply(budget(min_available=3))
-        await world.settle()
-        one, two, three, unready, _ = await names(world)
+    async def steps(cluster: SimulatedCluster) -> None:
+        cluster.disturbance = crossing = Crossing("/poddisruptionbudgets/")
+        await cluster.run_operator(*controllers(WorkloadSettings()))
+        await cluster.apply(slow(deployment(replicas=5)))
+        await cluster.apply(budget(min_available=3))
+        await cluster.settle()
+        one, two, three, unready, _ = await names(cluster)
         let_go: list[str] = []
 
         async def before() -> None:
-            let_go.extend([each for each in (one, two) if await is_let_go(world, each)])
+            let_go.extend([each for each in (one, two) if await is_let_go(cluster, each)])
 
         async def after() -> None:
-            let_go.extend([each for each in (three,) if await is_let_go(world, each)])
+            let_go.extend([each for each in (three,) if await is_let_go(cluster, each)])
 
         # The controller wants to say that one may go, while the server lets two go.
         crossing.before, crossing.after, crossing.is_armed = before, after, True
         ready = {"type": "Ready", "status": "False"}
         patch = MergePatch({"status": {"conditions": [ready]}})
-        await world.patch(Pod, unready, patch, subresource="status")
-        await world.clock.sleep(1.0)
+        await cluster.patch(Pod, unready, patch, subresource="status")
+        await cluster.clock.sleep(1.0)
 
         assert not crossing.is_armed
         assert let_go == [one, two]
-        assert await numbers(world) == (5, 2, 3, 0)
+        assert await numbers(cluster) == (5, 2, 3, 0)
 
-    told(story, parts=("garbage", "nodes", "scheduler", "replicasets", "deployments"))
+    told(steps, parts=("garbage", "nodes", "scheduler", "replicasets", "deployments"))
 
 
 def test_a_pod_that_was_let_go_and_is_not_deleted_is_healthy_again_later() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(deployment(replicas=2))
-        await world.apply(budget(max_unavailable=1))
-        await world.settle()
-        first = (await names(world))[0]
-        now = format_time(world.clock.now())
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(deployment(replicas=2))
+        await cluster.apply(budget(max_unavailable=1))
+        await cluster.settle()
+        first = (await names(cluster))[0]
+        now = format_time(cluster.clock.now())
         charged = {"disruptedPods": {first: now}, "disruptionsAllowed": 0}
-        await world.patch(Budget, "web", MergePatch({"status": charged}), subresource="status")
-        await world.clock.sleep(60.0)
-        assert await numbers(world) == (2, 1, 1, 0)
+        await cluster.patch(Budget, "web", MergePatch({"status": charged}), subresource="status")
+        await cluster.clock.sleep(60.0)
+        assert await numbers(cluster) == (2, 1, 1, 0)
 
-        await world.advance(61.0)
-        await world.settle()
+        await cluster.advance(61.0)
+        await cluster.settle()
 
-        assert await numbers(world) == (2, 2, 1, 1)
-        after = (await world.get(Budget, "web")).status
+        assert await numbers(cluster) == (2, 2, 1, 1)
+        after = (await cluster.get(Budget, "web")).status
         assert after is not None
         assert after.disrupted_pods is None
-        assert await notes(world, "NotDeleted") == [
+        assert await notes(cluster, "NotDeleted") == [
             "controllermanager: Pod: Pod was expected by PDB default/default to be deleted but it"
             " wasn't"
         ]
 
-    in_world(story)
+    run_steps(steps)
 
 
 def test_a_mark_that_nothing_came_of_is_taken_back() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(deployment(replicas=1))
-        await world.apply(budget(max_unavailable=1))
-        await world.settle()
-        [name] = await names(world)
-        pod = await world.get(Pod, name)
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(deployment(replicas=1))
+        await cluster.apply(budget(max_unavailable=1))
+        await cluster.settle()
+        [name] = await names(cluster)
+        pod = await cluster.get(Pod, name)
         assert pod.status is not None
         kept = [{"type": each.type, "status": each.status} for each in pod.status.conditions or ()]
         marked = {
             "type": "DisruptionTarget",
             "status": "True",
             "reason": "EvictionByEvictionAPI",
-            "lastTransitionTime": format_time(world.clock.now()),
+            "lastTransitionTime": format_time(cluster.clock.now()),
         }
         marking = MergePatch({"status": {"conditions": [*kept, marked]}})
-        await world.patch(Pod, name, marking, subresource="status")
+        await cluster.patch(Pod, name, marking, subresource="status")
 
-        await world.clock.sleep(100.0)
-        assert await target(world, name) == ("True", "EvictionByEvictionAPI")
-        await world.advance(21.0)
-        await world.settle()
-        assert await target(world, name) == ("False", None)
+        await cluster.clock.sleep(100.0)
+        assert await target(cluster, name) == ("True", "EvictionByEvictionAPI")
+        await cluster.advance(21.0)
+        await cluster.settle()
+        assert await target(cluster, name) == ("False", None)
 
-    in_world(story)
+    run_steps(steps)
 
 
 def test_a_budget_that_cannot_be_worked_out_lets_nobody_go() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         template = core_v1.PodTemplateSpec(
             metadata=meta_v1.ObjectMeta(labels=WEB),
             spec=core_v1.PodSpec(containers=(core_v1.Container(name="main", image="main"),)),
@@ -264,19 +266,19 @@ def test_a_budget_that_cannot_be_worked_out_lets_nobody_go() -> None:
                 selector=meta_v1.LabelSelector(match_labels=WEB), template=template
             ),
         )
-        await world.apply(daemons)
-        await world.apply(budget(max_unavailable=1))
-        await world.settle()
+        await cluster.apply(daemons)
+        await cluster.apply(budget(max_unavailable=1))
+        await cluster.settle()
 
         why = "daemonsets.apps does not implement the scale subresource"
-        assert await condition(world) == ("False", "SyncFailed", why)
-        assert (await numbers(world))[-1] == 0
-        assert await notes(world, "CalculateExpectedPodCountFailed") == [
+        assert await condition(cluster) == ("False", "SyncFailed", why)
+        assert (await numbers(cluster))[-1] == 0
+        assert await notes(cluster, "CalculateExpectedPodCountFailed") == [
             "controllermanager: PodDisruptionBudget: Failed to calculate the number of expected"
             f" pods: {why}"
         ]
 
-    in_world(story)
+    run_steps(steps)
 
 
 class Spec(sm.Part):
@@ -303,92 +305,92 @@ def scaled(definition: apiextensions_v1.CustomResourceDefinition) -> Any:
 
 
 def test_what_controls_pods_may_be_of_any_kind_that_says_how_many_there_should_be() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         made = Database(metadata=meta_v1.ObjectMeta(name="web"), spec=Spec(size=4))
-        await world.install(Database)
-        await world.create(made)
+        await cluster.install(Database)
+        await cluster.create(made)
         for number in range(3):
             child = bare_pod(f"web-{number}", labels=WEB)
-            await world.create(owned_by(child, await world.get(Database, "web")))
-        await world.apply(budget(max_unavailable=1))
-        await world.settle()
+            await cluster.create(owned_by(child, await cluster.get(Database, "web")))
+        await cluster.apply(budget(max_unavailable=1))
+        await cluster.settle()
         why = "databases.test.example.com does not implement the scale subresource"
-        assert await condition(world) == ("False", "SyncFailed", why)
+        assert await condition(cluster) == ("False", "SyncFailed", why)
 
-        await world.apply(scaled(crd_of(Database)))
-        await world.patch(Pod, "web-0", MergePatch({"metadata": {"labels": {"a": "b"}}}))
-        await world.settle()
-        assert await numbers(world) == (4, 3, 3, 0)
+        await cluster.apply(scaled(crd_of(Database)))
+        await cluster.patch(Pod, "web-0", MergePatch({"metadata": {"labels": {"a": "b"}}}))
+        await cluster.settle()
+        assert await numbers(cluster) == (4, 3, 3, 0)
 
-        await world.patch(Database, "web", MergePatch({"spec": {"size": 3}}))
-        await world.patch(Pod, "web-0", MergePatch({"metadata": {"labels": {"a": "c"}}}))
-        await world.settle()
-        assert await numbers(world) == (3, 3, 2, 1)
+        await cluster.patch(Database, "web", MergePatch({"spec": {"size": 3}}))
+        await cluster.patch(Pod, "web-0", MergePatch({"metadata": {"labels": {"a": "c"}}}))
+        await cluster.settle()
+        assert await numbers(cluster) == (3, 3, 2, 1)
 
-    in_world(story)
+    run_steps(steps)
 
 
 def test_pods_that_nobody_controls_are_told_of_and_count_only_by_number() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(bare_pod("alone", labels=WEB))
-        await world.apply(budget("share", max_unavailable=1))
-        await world.settle()
-        assert await numbers(world, "share") == (0, 1, 0, 0)
-        [note] = await notes(world, "UnmanagedPods")
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(bare_pod("alone", labels=WEB))
+        await cluster.apply(budget("share", max_unavailable=1))
+        await cluster.settle()
+        assert await numbers(cluster, "share") == (0, 1, 0, 0)
+        [note] = await notes(cluster, "UnmanagedPods")
         assert "(selector: &LabelSelector{MatchLabels:map[string]string{app." in note
 
-        await world.delete(Budget, "share")
-        await world.apply(budget("number", min_available=1))
-        await world.settle()
-        assert await numbers(world, "number") == (1, 1, 1, 0)
+        await cluster.delete(Budget, "share")
+        await cluster.apply(budget("number", min_available=1))
+        await cluster.settle()
+        assert await numbers(cluster, "number") == (1, 1, 1, 0)
 
-    in_world(story)
+    run_steps(steps)
 
 
 def test_a_pod_under_two_budgets_is_told_of() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(budget("one", min_available=1))
-        await world.apply(budget("two", min_available=0))
-        await world.settle()
-        await world.create(bare_pod("alone", labels=WEB))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(budget("one", min_available=1))
+        await cluster.apply(budget("two", min_available=0))
+        await cluster.settle()
+        await cluster.create(bare_pod("alone", labels=WEB))
+        await cluster.settle()
 
-        assert await notes(world, "MultiplePodDisruptionBudgets") == [
+        assert await notes(cluster, "MultiplePodDisruptionBudgets") == [
             'controllermanager: Pod: Pod "default"/"alone" matches multiple PodDisruptionBudgets. '
             ' Chose "one" arbitrarily.'
         ]
 
-    in_world(story)
+    run_steps(steps)
 
 
 def test_a_budget_without_pods_says_so_and_one_that_selects_all_counts_all() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         nobody = meta_v1.LabelSelector(match_labels={"app": "nobody"})
-        await world.apply(budget("none", min_available=1, selector=nobody))
-        await world.apply(budget("all", min_available=1, selector=meta_v1.LabelSelector()))
-        await world.create(bare_pod("without-labels"))
-        await world.create(bare_pod("with-labels", labels=WEB))
-        await world.settle()
+        await cluster.apply(budget("none", min_available=1, selector=nobody))
+        await cluster.apply(budget("all", min_available=1, selector=meta_v1.LabelSelector()))
+        await cluster.create(bare_pod("without-labels"))
+        await cluster.create(bare_pod("with-labels", labels=WEB))
+        await cluster.settle()
 
-        assert await numbers(world, "none") == (0, 0, 1, 0)
-        assert await numbers(world, "all") == (2, 2, 1, 1)
+        assert await numbers(cluster, "none") == (0, 0, 1, 0)
+        assert await numbers(cluster, "all") == (2, 2, 1, 1)
         said = "controllermanager: PodDisruptionBudget: No matching pods found"
-        assert said in await notes(world, "NoPods")
+        assert said in await notes(cluster, "NoPods")
 
-    in_world(story)
+    run_steps(steps)
 
 
 def test_what_does_not_concern_a_budget_is_not_written() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(deployment(replicas=2))
-        await world.apply(budget(max_unavailable=1))
-        await world.settle()
-        since = world.moment()
-        for name in await names(world):
-            await world.patch(Pod, name, MergePatch({"metadata": {"annotations": {"a": "b"}}}))
-        await world.create(bare_pod("another"))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(deployment(replicas=2))
+        await cluster.apply(budget(max_unavailable=1))
+        await cluster.settle()
+        since = cluster.moment()
+        for name in await names(cluster):
+            await cluster.patch(Pod, name, MergePatch({"metadata": {"annotations": {"a": "b"}}}))
+        await cluster.create(bare_pod("another"))
+        await cluster.settle()
 
-        assert writes_of(world, "/poddisruptionbudgets", since) == []
+        assert writes_of(cluster, "/poddisruptionbudgets", since) == []
 
-    in_world(story)
+    run_steps(steps)

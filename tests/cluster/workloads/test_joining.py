@@ -6,8 +6,8 @@ import pytest
 
 from steersman.errors import BadSettings
 from steersman.kinds import apps_v1, core_v1, is_ready, meta_v1, recipes
-from steersman_cluster.simulation import SimulatedWorld, simulate
-from steersman_cluster.simulation.simulated import WORKLOADS
+from steersman_cluster.simulation import SimulatedCluster, simulate
+from steersman_cluster.simulation.simulated_cluster import WORKLOADS
 from steersman_cluster.workloads import PARTS, WorkloadSettings, workloads
 
 Deployment = apps_v1.Deployment
@@ -20,11 +20,11 @@ def web(*, replicas: int = 2) -> Deployment:
 
 
 def test_all_parts_together_make_a_cluster_of_a_bare_api_server() -> None:
-    async def main(world: SimulatedWorld) -> tuple[bool, list[str | None]]:
-        await world.apply(web())
-        await world.settle()
-        statuses = [pod.status or core_v1.PodStatus() for pod in await world.list(Pod)]
-        return is_ready(await world.get(Deployment, "web")), [each.phase for each in statuses]
+    async def main(cluster: SimulatedCluster) -> tuple[bool, list[str | None]]:
+        await cluster.apply(web())
+        await cluster.settle()
+        statuses = [pod.status or core_v1.PodStatus() for pod in await cluster.list(Pod)]
+        return is_ready(await cluster.get(Deployment, "web")), [each.phase for each in statuses]
 
     ready, phases = simulate(main)
 
@@ -33,10 +33,10 @@ def test_all_parts_together_make_a_cluster_of_a_bare_api_server() -> None:
 
 
 def test_a_part_that_is_not_wanted_does_not_run() -> None:
-    async def main(world: SimulatedWorld) -> list[str]:
-        await world.apply(web())
-        await world.settle()
-        return [each.name for each in await world.list(Pod)]
+    async def main(cluster: SimulatedCluster) -> list[str]:
+        await cluster.apply(web())
+        await cluster.settle()
+        return [each.name for each in await cluster.list(Pod)]
 
     without = tuple(each for each in PARTS if each != "replicasets")
 
@@ -44,15 +44,15 @@ def test_a_part_that_is_not_wanted_does_not_run() -> None:
 
 
 def test_a_cluster_whose_controllers_were_killed_goes_on_where_it_was() -> None:
-    async def main(world: SimulatedWorld) -> int:
-        await world.apply(web(replicas=2))
-        await world.clock.sleep(0.005)
-        (cluster,) = [each for each in world.operators if each.name == WORKLOADS]
-        await cluster.kill()
-        await world.apply(web(replicas=5))
-        cluster.again()
-        await world.settle()
-        return len(await world.list(Pod))
+    async def main(cluster: SimulatedCluster) -> int:
+        await cluster.apply(web(replicas=2))
+        await cluster.clock.sleep(0.005)
+        (controllers,) = [each for each in cluster.operators if each.name == WORKLOADS]
+        await controllers.kill()
+        await cluster.apply(web(replicas=5))
+        controllers.again()
+        await cluster.settle()
+        return len(await cluster.list(Pod))
 
     assert simulate(main) == 5
 
@@ -87,11 +87,11 @@ def test_an_unknown_part_is_refused_with_the_nearest_name() -> None:
 
 
 def test_a_part_that_is_left_out_does_not_run() -> None:
-    async def main(world: SimulatedWorld) -> tuple[list[str], list[str | None]]:
-        await world.apply(web(replicas=2))
-        await world.settle()
-        nodes = [each.name for each in await world.list(core_v1.Node)]
-        pods = await world.list(Pod)
+    async def main(cluster: SimulatedCluster) -> tuple[list[str], list[str | None]]:
+        await cluster.apply(web(replicas=2))
+        await cluster.settle()
+        nodes = [each.name for each in await cluster.list(core_v1.Node)]
+        pods = await cluster.list(Pod)
         return nodes, [each.spec.node_name for each in pods if each.spec is not None]
 
     left_out = WorkloadSettings(nodes=1).without("scheduler", "garbage")
@@ -101,11 +101,11 @@ def test_a_part_that_is_left_out_does_not_run() -> None:
 
 
 def test_a_namespace_is_furnished_before_anybody_asks() -> None:
-    async def main(world: SimulatedWorld) -> list[str]:
-        await world.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name="new")))
-        await world.settle()
-        accounts = await world.list(core_v1.ServiceAccount, namespace="new")
-        maps = await world.list(core_v1.ConfigMap, namespace="new")
+    async def main(cluster: SimulatedCluster) -> list[str]:
+        await cluster.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name="new")))
+        await cluster.settle()
+        accounts = await cluster.list(core_v1.ServiceAccount, namespace="new")
+        maps = await cluster.list(core_v1.ConfigMap, namespace="new")
         return [each.name for each in (*accounts, *maps)]
 
     assert simulate(main) == ["default", "kube-root-ca.crt"]

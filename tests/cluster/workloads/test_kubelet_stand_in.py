@@ -2,7 +2,7 @@
 
 from steersman.client import JsonPatch, MergePatch, StrategicMergePatch
 from steersman.kinds import core_v1, policy_v1
-from steersman_cluster.simulation import SimulatedWorld
+from steersman_cluster.simulation import SimulatedCluster
 from steersman_cluster.workloads.nodes import controllers, in_motion
 from steersman_cluster.workloads.nodes.addresses import address_of
 from steersman_cluster.workloads.settings import WorkloadSettings
@@ -18,7 +18,7 @@ from tests.cluster.workloads.node_stories import (
     pod,
     state_of,
     status_of,
-    story,
+    steps,
     told,
     writes_since,
 )
@@ -28,27 +28,27 @@ UNREADY = ("False", "ContainersNotReady")
 
 
 def test_a_pod_that_starts_at_once_costs_one_binding_and_one_status() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.settle()
-        before = len(world.history)
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.settle()
+        before = len(cluster.history)
 
-        await world.create(pod())
-        await world.settle()
+        await cluster.create(pod())
+        await cluster.settle()
 
-        assert writes_since(world, before) == [
+        assert writes_since(cluster, before) == [
             "POST /api/v1/namespaces/default/pods/one/binding",
             "PATCH /api/v1/namespaces/default/pods/one/status",
         ]
 
-    story(tell)
+    steps(tell)
 
 
 def test_a_pod_runs_and_is_ready_with_all_that_a_kubelet_says_of_it() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(pod())
-        await world.settle()
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(pod())
+        await cluster.settle()
 
-        one = await world.get(Pod, "one")
+        one = await cluster.get(Pod, "one")
         status, container = status_of(one), container_of(one)
         assert (node_of(one), status.phase, status.qos_class) == ("node-1", "Running", "BestEffort")
         assert list(conditions_of(one).items()) == [
@@ -60,10 +60,10 @@ def test_a_pod_runs_and_is_ready_with_all_that_a_kubelet_says_of_it() -> None:
         ]
         assert (container.ready, container.started, container.restart_count) == (True, True, 0)
         assert state_of(container) == "running"
-        assert status.host_ip == address_of(await world.get(core_v1.Node, "node-1"))
+        assert status.host_ip == address_of(await cluster.get(core_v1.Node, "node-1"))
         assert status.pod_ips == (core_v1.PodIP(ip=status.pod_ip or ""),)
         assert status.start_time is not None
-        assert await events_of(world, "one") == [
+        assert await events_of(cluster, "one") == [
             ("default-scheduler", "Scheduled", "Successfully assigned default/one to node-1"),
             (
                 "kubelet",
@@ -74,30 +74,30 @@ def test_a_pod_runs_and_is_ready_with_all_that_a_kubelet_says_of_it() -> None:
             ("kubelet", "Started", "Container started"),
         ]
 
-    story(tell)
+    steps(tell)
 
 
 def test_without_routine_events_only_what_goes_wrong_is_told() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(pod())
-        await world.create(pod("crashing", annotations=told(exit_code="1")))
-        await world.settle()
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(pod())
+        await cluster.create(pod("crashing", annotations=told(exit_code="1")))
+        await cluster.settle()
 
-        assert await events_of(world, "one") == []
-        assert {reason for _, reason, _ in await events_of(world, "crashing")} == {"BackOff"}
+        assert await events_of(cluster, "one") == []
+        assert {reason for _, reason, _ in await events_of(cluster, "crashing")} == {"BackOff"}
 
-    story(tell, routine_events=False)
+    steps(tell, routine_events=False)
 
 
 def test_a_pod_can_take_its_time_to_start_and_to_become_ready() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(pod(annotations=told(start_seconds="100", ready_seconds="200")))
-        await world.clock.sleep(99)
-        starting = await world.get(Pod, "one")
-        await world.clock.sleep(2)
-        running = await world.get(Pod, "one")
-        await world.clock.sleep(200)
-        ready = await world.get(Pod, "one")
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(pod(annotations=told(start_seconds="100", ready_seconds="200")))
+        await cluster.clock.sleep(99)
+        starting = await cluster.get(Pod, "one")
+        await cluster.clock.sleep(2)
+        running = await cluster.get(Pod, "one")
+        await cluster.clock.sleep(200)
+        ready = await cluster.get(Pod, "one")
 
         assert status_of(starting).phase == "Pending"
         assert conditions_of(starting)["PodReadyToStartContainers"] == ("False", None)
@@ -107,46 +107,46 @@ def test_a_pod_can_take_its_time_to_start_and_to_become_ready() -> None:
         assert conditions_of(ready)["Ready"] == ("True", None)
         assert [in_motion(each) for each in (starting, running, ready)] == [True, True, False]
 
-    story(tell)
+    steps(tell)
 
 
 def test_a_pod_that_is_told_so_is_never_ready() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(pod(annotations=told(never_ready="true")))
-        await world.settle()
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(pod(annotations=told(never_ready="true")))
+        await cluster.settle()
 
-        one = await world.get(Pod, "one")
+        one = await cluster.get(Pod, "one")
         assert status_of(one).phase == "Running"
         assert conditions_of(one)["Ready"] == UNREADY
         assert not in_motion(one)
-        assert "Unhealthy" in {reason for _, reason, _ in await events_of(world, "one")}
+        assert "Unhealthy" in {reason for _, reason, _ in await events_of(cluster, "one")}
 
-    story(tell)
+    steps(tell)
 
 
 def test_a_pod_that_may_become_ready_after_all_does() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(pod(annotations=told(never_ready="true")))
-        await world.settle()
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(pod(annotations=told(never_ready="true")))
+        await cluster.settle()
 
         patch = MergePatch({"metadata": {"annotations": told(never_ready="false")}})
-        await world.patch(Pod, "one", patch)
-        await world.settle()
+        await cluster.patch(Pod, "one", patch)
+        await cluster.settle()
 
-        assert conditions_of(await world.get(Pod, "one"))["Ready"] == ("True", None)
+        assert conditions_of(await cluster.get(Pod, "one"))["Ready"] == ("True", None)
 
-    story(tell)
+    steps(tell)
 
 
 def test_a_crashing_container_is_restarted_after_ever_longer_waits() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(pod(annotations=told(exit_code="3")))
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(pod(annotations=told(exit_code="3")))
         restarts = []
         for seconds in (1, 10, 20, 40, 80, 160, 300, 300):
-            await world.clock.sleep(seconds)
-            restarts.append(container_of(await world.get(Pod, "one")).restart_count)
+            await cluster.clock.sleep(seconds)
+            restarts.append(container_of(await cluster.get(Pod, "one")).restart_count)
 
-        one = await world.get(Pod, "one")
+        one = await cluster.get(Pod, "one")
         container = container_of(one)
         assert restarts == [1, 2, 3, 4, 5, 6, 7, 8]
         assert (state_of(container), last_state_of(container)) == (
@@ -159,24 +159,24 @@ def test_a_crashing_container_is_restarted_after_ever_longer_waits() -> None:
         assert (status_of(one).phase, conditions_of(one)["Ready"]) == ("Running", UNREADY)
         assert not in_motion(one)
 
-    story(tell)
+    steps(tell)
 
 
 def test_pods_that_are_to_end_succeed_or_fail_by_their_exit_codes() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(pod("good", restart_policy="Never"))
-        await world.create(
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(pod("good", restart_policy="Never"))
+        await cluster.create(
             pod("bad", restart_policy="Never", annotations=told(exit_code="2", run_seconds="30"))
         )
-        await world.create(
+        await cluster.create(
             pod("tried", restart_policy="OnFailure", annotations=told(exit_code="1"))
         )
-        await world.clock.sleep(29)
-        running = await world.get(Pod, "bad")
-        await world.clock.sleep(2)
+        await cluster.clock.sleep(29)
+        running = await cluster.get(Pod, "bad")
+        await cluster.clock.sleep(2)
 
-        good, bad = await world.get(Pod, "good"), await world.get(Pod, "bad")
-        tried = await world.get(Pod, "tried")
+        good, bad = await cluster.get(Pod, "good"), await cluster.get(Pod, "bad")
+        tried = await cluster.get(Pod, "tried")
         assert status_of(running).phase == "Running"
         assert in_motion(running)
         assert (status_of(good).phase, conditions_of(good)["Ready"]) == (
@@ -190,116 +190,116 @@ def test_pods_that_are_to_end_succeed_or_fail_by_their_exit_codes() -> None:
         assert (status_of(tried).phase, container_of(tried).restart_count) == ("Running", 3)
         assert [in_motion(good), in_motion(bad)] == [False, False]
 
-    story(tell)
+    steps(tell)
 
 
 def test_the_end_of_a_pod_is_one_write() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(pod("done", restart_policy="Never", annotations=told(run_seconds="5")))
-        await world.create(pod("gone"))
-        await world.clock.sleep(1)
-        before = len(world.history)
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(pod("done", restart_policy="Never", annotations=told(run_seconds="5")))
+        await cluster.create(pod("gone"))
+        await cluster.clock.sleep(1)
+        before = len(cluster.history)
 
-        await world.delete(Pod, "gone")
-        await world.settle()
+        await cluster.delete(Pod, "gone")
+        await cluster.settle()
 
-        assert writes_since(world, before) == [
+        assert writes_since(cluster, before) == [
             "DELETE /api/v1/namespaces/default/pods/gone",
             "PATCH /api/v1/namespaces/default/pods/done/status",
         ]
-        assert await world.find(Pod, "gone") is None
-        assert ("kubelet", "Killing", "Stopping container app") in await events_of(world, "gone")
+        assert await cluster.find(Pod, "gone") is None
+        assert ("kubelet", "Killing", "Stopping container app") in await events_of(cluster, "gone")
 
-    story(tell)
+    steps(tell)
 
 
 def test_a_pod_ends_in_the_time_that_it_takes_but_within_its_grace() -> None:
-    async def tell(world: SimulatedWorld) -> None:
+    async def tell(cluster: SimulatedCluster) -> None:
         slow = told(stop_seconds="100")
-        await world.create(pod("patient", annotations=slow, termination_grace_period_seconds=300))
-        await world.create(pod("hasty", annotations=slow, termination_grace_period_seconds=20))
-        await world.settle()
+        await cluster.create(pod("patient", annotations=slow, termination_grace_period_seconds=300))
+        await cluster.create(pod("hasty", annotations=slow, termination_grace_period_seconds=20))
+        await cluster.settle()
 
-        await world.delete(Pod, "patient")
-        await world.delete(Pod, "hasty")
-        await world.clock.sleep(19)
-        early = {each.name for each in await world.list(Pod)}
-        await world.clock.sleep(2)
-        later = {each.name for each in await world.list(Pod)}
-        await world.clock.sleep(80)
+        await cluster.delete(Pod, "patient")
+        await cluster.delete(Pod, "hasty")
+        await cluster.clock.sleep(19)
+        early = {each.name for each in await cluster.list(Pod)}
+        await cluster.clock.sleep(2)
+        later = {each.name for each in await cluster.list(Pod)}
+        await cluster.clock.sleep(80)
 
         assert early == {"patient", "hasty"}
         assert later == {"patient"}
-        assert await world.list(Pod) == []
+        assert await cluster.list(Pod) == []
 
-    story(tell)
+    steps(tell)
 
 
 def test_a_pod_that_somebody_holds_says_how_it_ended() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(pod(finalizers=("example.com/held",)))
-        await world.settle()
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(pod(finalizers=("example.com/held",)))
+        await cluster.settle()
 
-        await world.delete(Pod, "one")
-        await world.settle()
+        await cluster.delete(Pod, "one")
+        await cluster.settle()
 
-        one = await world.get(Pod, "one")
+        one = await cluster.get(Pod, "one")
         assert status_of(one).phase == "Failed"
         assert state_of(container_of(one)) == "terminated: 143 Error"
         assert not in_motion(one)
 
-    story(tell)
+    steps(tell)
 
 
 def test_an_image_that_cannot_be_pulled_is_waited_for() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(pod(annotations=told(image="missing")))
-        await world.clock.sleep(1)
-        first = await world.get(Pod, "one")
-        await world.clock.sleep(60)
-        then = await world.get(Pod, "one")
-        await world.patch(
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(pod(annotations=told(image="missing")))
+        await cluster.clock.sleep(1)
+        first = await cluster.get(Pod, "one")
+        await cluster.clock.sleep(60)
+        then = await cluster.get(Pod, "one")
+        await cluster.patch(
             Pod, "one", MergePatch({"metadata": {"annotations": told(image="present")}})
         )
-        await world.settle()
+        await cluster.settle()
 
         assert state_of(container_of(first)) == "waiting: ErrImagePull"
         assert state_of(container_of(then)) == "waiting: ImagePullBackOff"
         assert (status_of(then).phase, in_motion(then)) == ("Pending", False)
-        assert conditions_of(await world.get(Pod, "one"))["Ready"] == ("True", None)
+        assert conditions_of(await cluster.get(Pod, "one"))["Ready"] == ("True", None)
 
-    story(tell)
+    steps(tell)
 
 
 def test_a_container_with_another_image_is_restarted() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(pod())
-        await world.settle()
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(pod())
+        await cluster.settle()
 
         image = JsonPatch(JsonPatch.replace("/spec/containers/0/image", "app:2"))
-        await world.patch(Pod, "one", image)
-        await world.settle()
+        await cluster.patch(Pod, "one", image)
+        await cluster.settle()
 
-        container = container_of(await world.get(Pod, "one"))
+        container = container_of(await cluster.get(Pod, "one"))
         assert (container.image, container.restart_count, container.ready) == ("app:2", 1, True)
         assert last_state_of(container) == "terminated: 143 Error"
 
-    story(tell)
+    steps(tell)
 
 
 def test_init_containers_come_first_and_sidecars_stay() -> None:
-    async def tell(world: SimulatedWorld) -> None:
+    async def tell(cluster: SimulatedCluster) -> None:
         init = (
             core_v1.Container(name="setup", image="setup:1"),
             core_v1.Container(name="proxy", image="proxy:1", restart_policy="Always"),
         )
         annotations = {**told(), "nodes.steersman.dev/run-seconds.setup": "30"}
-        await world.create(pod(init=init, annotations=annotations, restart_policy="Never"))
-        await world.clock.sleep(29)
-        preparing = await world.get(Pod, "one")
-        await world.settle()
+        await cluster.create(pod(init=init, annotations=annotations, restart_policy="Never"))
+        await cluster.clock.sleep(29)
+        preparing = await cluster.get(Pod, "one")
+        await cluster.settle()
 
-        one = await world.get(Pod, "one")
+        one = await cluster.get(Pod, "one")
         assert (status_of(preparing).phase, conditions_of(preparing)["Initialized"]) == (
             "Pending",
             ("False", "ContainersNotInitialized"),
@@ -308,53 +308,55 @@ def test_init_containers_come_first_and_sidecars_stay() -> None:
         assert status_of(one).phase == "Succeeded"
         assert inits_of(one) == ["terminated: 0 Completed", "terminated: 0 Completed"]
 
-    story(tell)
+    steps(tell)
 
 
 def test_an_init_container_that_fails_for_good_fails_the_pod() -> None:
-    async def tell(world: SimulatedWorld) -> None:
+    async def tell(cluster: SimulatedCluster) -> None:
         init = (core_v1.Container(name="setup", image="setup:1"),)
         annotations = {"nodes.steersman.dev/exit-code.setup": "1"}
-        await world.create(pod("never", init=init, annotations=annotations, restart_policy="Never"))
-        await world.create(pod("always", init=init, annotations=annotations))
-        await world.clock.sleep(5)
+        await cluster.create(
+            pod("never", init=init, annotations=annotations, restart_policy="Never")
+        )
+        await cluster.create(pod("always", init=init, annotations=annotations))
+        await cluster.clock.sleep(5)
 
-        never, always = await world.get(Pod, "never"), await world.get(Pod, "always")
+        never, always = await cluster.get(Pod, "never"), await cluster.get(Pod, "always")
         assert status_of(never).phase == "Failed"
         assert status_of(always).phase == "Pending"
         assert inits_of(always) == ["waiting: CrashLoopBackOff"]
 
-    story(tell)
+    steps(tell)
 
 
 def test_a_readiness_gate_holds_a_pod_back_until_it_is_open() -> None:
-    async def tell(world: SimulatedWorld) -> None:
+    async def tell(cluster: SimulatedCluster) -> None:
         gate = core_v1.PodReadinessGate(condition_type="example.com/open")
-        await world.create(pod(readiness_gates=(gate,)))
-        await world.settle()
-        closed = await world.get(Pod, "one")
+        await cluster.create(pod(readiness_gates=(gate,)))
+        await cluster.settle()
+        closed = await cluster.get(Pod, "one")
 
         conditions = [*(status_of(closed).conditions or ())]
         conditions.append(core_v1.PodCondition(type="example.com/open", status="True"))
         patch = MergePatch({"status": {"conditions": conditions}})
-        await world.patch(Pod, "one", patch, subresource="status")
-        await world.settle()
+        await cluster.patch(Pod, "one", patch, subresource="status")
+        await cluster.settle()
 
         assert conditions_of(closed)["ContainersReady"] == ("True", None)
         assert conditions_of(closed)["Ready"] == ("False", "ReadinessGatesNotReady")
-        assert conditions_of(await world.get(Pod, "one"))["Ready"] == ("True", None)
+        assert conditions_of(await cluster.get(Pod, "one"))["Ready"] == ("True", None)
 
-    story(tell)
+    steps(tell)
 
 
 def test_a_condition_that_somebody_writes_behind_the_kubelets_back_stays() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(pod())
-        await world.settle()
-        known = plain(status_of(await world.get(Pod, "one")))
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(pod())
+        await cluster.settle()
+        known = plain(status_of(await cluster.get(Pod, "one")))
         theirs = {"type": "example.com/open", "status": "True"}
         patch = StrategicMergePatch({"status": {"conditions": [theirs]}})
-        await world.patch(Pod, "one", patch, subresource="status")
+        await cluster.patch(Pod, "one", patch, subresource="status")
 
         unready = [
             {**each, "status": "False"} if each["type"] == "Ready" else each
@@ -362,9 +364,11 @@ def test_a_condition_that_somebody_writes_behind_the_kubelets_back_stays() -> No
         ]
         moved = {"podIP": "10.9.9.9", "podIPs": [{"ip": "10.9.9.9"}]}
         change = pod_difference(known, {**known, **moved, "conditions": unready})
-        await world.patch(Pod, "one", StrategicMergePatch({"status": change}), subresource="status")
+        await cluster.patch(
+            Pod, "one", StrategicMergePatch({"status": change}), subresource="status"
+        )
 
-        after = await world.get(Pod, "one")
+        after = await cluster.get(Pod, "one")
         assert conditions_of(after)["example.com/open"] == ("True", None)
         assert conditions_of(after)["Ready"] == ("False", None)
         assert [each for each in conditions_of(after) if each != theirs["type"]] == [
@@ -372,32 +376,32 @@ def test_a_condition_that_somebody_writes_behind_the_kubelets_back_stays() -> No
         ]
         assert status_of(after).pod_ips == (core_v1.PodIP(ip="10.9.9.9"),)
 
-    story(tell)
+    steps(tell)
 
 
 def test_a_pod_with_a_deadline_fails_when_it_has_passed() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(pod(active_deadline_seconds=50))
-        await world.clock.sleep(49)
-        before = await world.get(Pod, "one")
-        await world.clock.sleep(2)
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(pod(active_deadline_seconds=50))
+        await cluster.clock.sleep(49)
+        before = await cluster.get(Pod, "one")
+        await cluster.clock.sleep(2)
 
-        one = await world.get(Pod, "one")
+        one = await cluster.get(Pod, "one")
         assert status_of(before).phase == "Running"
         assert (status_of(one).phase, status_of(one).reason) == ("Failed", "DeadlineExceeded")
 
-    story(tell)
+    steps(tell)
 
 
 def test_an_annotation_that_nobody_can_read_is_complained_of_and_goes_for_unsaid() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(pod(annotations=told(start_seconds="soon")))
-        await world.settle()
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(pod(annotations=told(start_seconds="soon")))
+        await cluster.settle()
 
-        assert conditions_of(await world.get(Pod, "one"))["Ready"] == ("True", None)
+        assert conditions_of(await cluster.get(Pod, "one"))["Ready"] == ("True", None)
         complaints = [
             note
-            for _, reason, note in await events_of(world, "one")
+            for _, reason, note in await events_of(cluster, "one")
             if reason == "UnreadableAnnotation"
         ]
         assert complaints == [
@@ -405,55 +409,55 @@ def test_an_annotation_that_nobody_can_read_is_complained_of_and_goes_for_unsaid
             " and goes for unsaid"
         ]
 
-    story(tell)
+    steps(tell)
 
 
 def test_no_two_pods_have_one_address() -> None:
-    async def tell(world: SimulatedWorld) -> None:
+    async def tell(cluster: SimulatedCluster) -> None:
         # Thirteen addresses, and all look for one at the same moment.
-        await world.create(node("tight", pod_cidr="10.1.2.0/28"))
+        await cluster.create(node("tight", pod_cidr="10.1.2.0/28"))
         for number in range(13):
-            await world.create(pod(f"pod-{number}", node_name="tight"))
-        await world.create(pod("at-home", node_name="tight", host_network=True))
-        await world.run_operator(*controllers(WorkloadSettings()))
-        await world.settle()
+            await cluster.create(pod(f"pod-{number}", node_name="tight"))
+        await cluster.create(pod("at-home", node_name="tight", host_network=True))
+        await cluster.run_operator(*controllers(WorkloadSettings()))
+        await cluster.settle()
 
         addresses = [
-            status_of(each).pod_ip for each in await world.list(Pod) if each.name != "at-home"
+            status_of(each).pod_ip for each in await cluster.list(Pod) if each.name != "at-home"
         ]
         assert None not in addresses
         assert len(set(addresses)) == 13
-        home = await world.get(Pod, "at-home")
+        home = await cluster.get(Pod, "at-home")
         assert status_of(home).pod_ip == status_of(home).host_ip
 
-    story(tell, parts=())
+    steps(tell, parts=())
 
 
 def test_a_pod_of_another_scheduler_or_another_kubelet_is_left_alone() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(pod("theirs", scheduler_name="another"))
-        await world.create(core_v1.Node(metadata=pod("real").metadata))
-        await world.create(pod("elsewhere", node_name="real"))
-        await world.settle()
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(pod("theirs", scheduler_name="another"))
+        await cluster.create(core_v1.Node(metadata=pod("real").metadata))
+        await cluster.create(pod("elsewhere", node_name="real"))
+        await cluster.settle()
 
-        theirs, elsewhere = await world.get(Pod, "theirs"), await world.get(Pod, "elsewhere")
+        theirs, elsewhere = await cluster.get(Pod, "theirs"), await cluster.get(Pod, "elsewhere")
         assert (node_of(theirs), status_of(theirs).phase) == (None, "Pending")
         assert not in_motion(theirs)
         assert (status_of(elsewhere).phase, status_of(elsewhere).host_ip) == ("Pending", None)
 
-    story(tell)
+    steps(tell)
 
 
 def test_an_evicted_pod_ends() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(pod())
-        await world.settle()
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(pod())
+        await cluster.settle()
 
-        one = await world.get(Pod, "one")
+        one = await cluster.get(Pod, "one")
         eviction = policy_v1.Eviction(metadata=one.metadata)
-        await world.client.eviction("one", namespace="default").create(eviction)
-        await world.settle()
+        await cluster.client.eviction("one", namespace="default").create(eviction)
+        await cluster.settle()
 
-        assert await world.find(Pod, "one") is None
+        assert await cluster.find(Pod, "one") is None
 
-    story(tell)
+    steps(tell)

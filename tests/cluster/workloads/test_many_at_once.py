@@ -7,7 +7,7 @@ import pytest
 from steersman.kinds import core_v1, meta_v1
 from steersman.units import Quantity
 from steersman.wire import Request
-from steersman_cluster.simulation import Actor, Calm, SimulatedWorld, simulate
+from steersman_cluster.simulation import Actor, Calm, SimulatedCluster, simulate
 from steersman_cluster.workloads import WorkloadSettings
 from steersman_cluster.workloads.garbage import runnables as garbage
 from steersman_cluster.workloads.garbage.running import WORKERS as COLLECTORS
@@ -26,8 +26,8 @@ CONTAINER = core_v1.Container(name="main", image="nginx")
 class Held(Calm):
     """Each write of one sort takes a while."""
 
-    def __init__(self, world: SimulatedWorld, method: str, words: str) -> None:
-        self._world = world
+    def __init__(self, cluster: SimulatedCluster, method: str, words: str) -> None:
+        self._cluster = cluster
         self._sort = method, words
         self.now = self.most = 0
         self.last_at = 0.0
@@ -37,8 +37,8 @@ class Held(Calm):
         if request.method == method and words in request.path:
             self.now += 1
             self.most = max(self.most, self.now)
-            await self._world.clock.sleep(HELD_SECONDS)
-            self.last_at = self._world.clock.monotonic()
+            await self._cluster.clock.sleep(HELD_SECONDS)
+            self.last_at = self._cluster.clock.monotonic()
             self.now -= 1
 
 
@@ -46,19 +46,19 @@ class Held(Calm):
 def test_as_many_collectors_as_there_is_work_for_and_no_more_than_a_server_bears(
     number: int,
 ) -> None:
-    async def main(world: SimulatedWorld) -> tuple[int, float, int]:
-        held = Held(world, "DELETE", "/secrets/")
-        world.disturbance = held
-        await world.run_operator(runnables=garbage(NOBODY))
-        owner = await world.create(config_map("owner"))
+    async def main(cluster: SimulatedCluster) -> tuple[int, float, int]:
+        held = Held(cluster, "DELETE", "/secrets/")
+        cluster.disturbance = held
+        await cluster.run_operator(runnables=garbage(NOBODY))
+        owner = await cluster.create(config_map("owner"))
         for each in range(number):
-            await world.create(secret(f"s{each}", of(owner)))
-        await world.settle()
-        began_at = world.clock.monotonic()
-        await world.delete(core_v1.ConfigMap, "owner")
-        await world.advance(number * HELD_SECONDS)
-        await world.settle()
-        return held.most, held.last_at - began_at, len(await world.list(core_v1.Secret))
+            await cluster.create(secret(f"s{each}", of(owner)))
+        await cluster.settle()
+        began_at = cluster.clock.monotonic()
+        await cluster.delete(core_v1.ConfigMap, "owner")
+        await cluster.advance(number * HELD_SECONDS)
+        await cluster.settle()
+        return held.most, held.last_at - began_at, len(await cluster.list(core_v1.Secret))
 
     most, took_seconds, left = simulate(main, settings=NOBODY)
 
@@ -72,20 +72,20 @@ def test_as_many_collectors_as_there_is_work_for_and_no_more_than_a_server_bears
 def test_as_many_schedulers_as_there_is_work_for_and_no_more_than_a_server_bears(
     number: int,
 ) -> None:
-    async def main(world: SimulatedWorld) -> tuple[int, float, int]:
-        held = Held(world, "POST", "/binding")
-        world.disturbance = held
-        await world.run_operator(runnables=[scheduler(replace(NOBODY, nodes=0))])
-        await world.create(core_v1.Node(metadata=meta_v1.ObjectMeta(name="n"), status=ROOM))
-        await world.settle()
-        began_at = world.clock.monotonic()
+    async def main(cluster: SimulatedCluster) -> tuple[int, float, int]:
+        held = Held(cluster, "POST", "/binding")
+        cluster.disturbance = held
+        await cluster.run_operator(runnables=[scheduler(replace(NOBODY, nodes=0))])
+        await cluster.create(core_v1.Node(metadata=meta_v1.ObjectMeta(name="n"), status=ROOM))
+        await cluster.settle()
+        began_at = cluster.clock.monotonic()
         for each in range(number):
             metadata = meta_v1.ObjectMeta(name=f"p{each}")
             spec = core_v1.PodSpec(containers=(CONTAINER,), tolerations=(ANYTHING,))
-            await world.create(core_v1.Pod(metadata=metadata, spec=spec))
-        await world.advance(number * HELD_SECONDS)
-        await world.settle()
-        pods = await world.list(core_v1.Pod)
+            await cluster.create(core_v1.Pod(metadata=metadata, spec=spec))
+        await cluster.advance(number * HELD_SECONDS)
+        await cluster.settle()
+        pods = await cluster.list(core_v1.Pod)
         placed = [each for each in pods if each.spec is not None and each.spec.node_name == "n"]
         return held.most, held.last_at - began_at, len(placed)
 

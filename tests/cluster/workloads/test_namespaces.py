@@ -10,7 +10,7 @@ from steersman.errors import Forbidden
 from steersman.kinds import CustomResource, Part, core_v1, meta_v1
 from steersman.kinds.apiregistration_v1 import APIService, APIServiceSpec, ServiceReference
 from steersman.wire import Request
-from steersman_cluster.simulation import Actor, Calm, SimulatedWorld, simulate
+from steersman_cluster.simulation import Actor, Calm, SimulatedCluster, simulate
 from steersman_cluster.simulation.ways import for_ever
 from steersman_cluster.workloads import WorkloadSettings
 from steersman_cluster.workloads.namespaces import runnables
@@ -26,11 +26,11 @@ NOBODY = WorkloadSettings(parts=())
 
 FREE = MergePatch({"metadata": {"finalizers": None}})
 
-Story = Callable[[SimulatedWorld], Awaitable[None]]
+Steps = Callable[[SimulatedCluster], Awaitable[None]]
 
 
-def told(story: Story, *, settings: WorkloadSettings = ALONE) -> None:
-    simulate(story, settings=settings)
+def told(steps: Steps, *, settings: WorkloadSettings = ALONE) -> None:
+    simulate(steps, settings=settings)
 
 
 class Empty(Part):
@@ -41,16 +41,16 @@ class Boat(CustomResource[Empty, Empty], group="sea.example.com", version="v1"):
     """A kind of somebody's own."""
 
 
-async def harbour(world: SimulatedWorld) -> None:
-    await world.create(Namespace(metadata=meta_v1.ObjectMeta(name="harbour")))
-    await world.settle()
+async def harbour(cluster: SimulatedCluster) -> None:
+    await cluster.create(Namespace(metadata=meta_v1.ObjectMeta(name="harbour")))
+    await cluster.settle()
 
 
-async def ended(world: SimulatedWorld) -> Namespace | None:
+async def ended(cluster: SimulatedCluster) -> Namespace | None:
     """The namespace after its deletion, if it is there."""
-    await world.delete(Namespace, "harbour")
-    await world.settle()
-    return await world.find(Namespace, "harbour")
+    await cluster.delete(Namespace, "harbour")
+    await cluster.settle()
+    return await cluster.find(Namespace, "harbour")
 
 
 def true_of(namespace: Namespace | None) -> dict[str, str]:
@@ -73,92 +73,92 @@ def pod(name: str, **rest: Any) -> Pod:
 
 
 def test_every_namespace_has_a_default_serviceaccount_and_the_root_certificate() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await harbour(world)
+    async def steps(cluster: SimulatedCluster) -> None:
+        await harbour(cluster)
 
         for namespace in ("default", "harbour", "kube-system"):
-            assert await world.find(ServiceAccount, "default", namespace=namespace) is not None
-            root = await world.get(ConfigMap, ROOT_CA, namespace=namespace)
+            assert await cluster.find(ServiceAccount, "default", namespace=namespace) is not None
+            root = await cluster.get(ConfigMap, ROOT_CA, namespace=namespace)
             assert root.data == {"ca.crt": "the CA"}
             assert root.annotations == {DESCRIPTION: DESCRIBED}
 
-    told(story)
+    told(steps)
 
 
 def test_they_are_made_again_when_they_are_deleted_and_put_right_when_they_are_changed() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await harbour(world)
+    async def steps(cluster: SimulatedCluster) -> None:
+        await harbour(cluster)
 
-        await world.delete(ServiceAccount, "default", namespace="harbour")
-        await world.delete(ConfigMap, ROOT_CA, namespace="harbour")
+        await cluster.delete(ServiceAccount, "default", namespace="harbour")
+        await cluster.delete(ConfigMap, ROOT_CA, namespace="harbour")
         wrong = MergePatch({"data": {"ca.crt": "another", "more": "of it"}})
-        await world.patch(ConfigMap, ROOT_CA, wrong)
-        await world.settle()
+        await cluster.patch(ConfigMap, ROOT_CA, wrong)
+        await cluster.settle()
 
-        assert await world.find(ServiceAccount, "default", namespace="harbour") is not None
+        assert await cluster.find(ServiceAccount, "default", namespace="harbour") is not None
         for namespace in ("default", "harbour"):
-            root = await world.get(ConfigMap, ROOT_CA, namespace=namespace)
+            root = await cluster.get(ConfigMap, ROOT_CA, namespace=namespace)
             assert root.data == {"ca.crt": "the CA"}
 
-    told(story)
+    told(steps)
 
 
 def test_nothing_is_written_where_all_is_right() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await harbour(world)
-        before = world.server.store.log.revision
+    async def steps(cluster: SimulatedCluster) -> None:
+        await harbour(cluster)
+        before = cluster.server.store.log.revision
 
-        await world.patch(Namespace, "harbour", MergePatch({"metadata": {"labels": {"a": "b"}}}))
-        await world.settle()
+        await cluster.patch(Namespace, "harbour", MergePatch({"metadata": {"labels": {"a": "b"}}}))
+        await cluster.settle()
 
-        assert world.server.store.log.revision == before + 1
+        assert cluster.server.store.log.revision == before + 1
 
-    told(story)
+    told(steps)
 
 
 def test_a_namespace_goes_when_all_that_is_in_it_has_gone() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await harbour(world)
-        await world.install(Boat)
+    async def steps(cluster: SimulatedCluster) -> None:
+        await harbour(cluster)
+        await cluster.install(Boat)
         about = meta_v1.ObjectMeta(name="anna", namespace="harbour")
-        await world.create(Boat(metadata=about, spec=Empty()))
-        await world.create(config_map("one", namespace="harbour", finalizers=(HELD,)))
-        await world.create(secret("two", namespace="harbour"))
-        await world.create(config_map("elsewhere"))
+        await cluster.create(Boat(metadata=about, spec=Empty()))
+        await cluster.create(config_map("one", namespace="harbour", finalizers=(HELD,)))
+        await cluster.create(secret("two", namespace="harbour"))
+        await cluster.create(config_map("elsewhere"))
 
-        held = await ended(world)
+        held = await ended(cluster)
         assert held is not None
-        assert await world.find(Boat, "anna", namespace="harbour") is None
-        await world.patch(ConfigMap, "one", FREE, namespace="harbour")
-        await world.settle()
+        assert await cluster.find(Boat, "anna", namespace="harbour") is None
+        await cluster.patch(ConfigMap, "one", FREE, namespace="harbour")
+        await cluster.settle()
 
-        assert await world.find(Namespace, "harbour") is None
-        assert await world.find(ConfigMap, "elsewhere") is not None
+        assert await cluster.find(Namespace, "harbour") is None
+        assert await cluster.find(ConfigMap, "elsewhere") is not None
 
-    told(story)
+    told(steps)
 
 
 def test_an_empty_namespace_goes_after_the_grace() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await harbour(world)
+    async def steps(cluster: SimulatedCluster) -> None:
+        await harbour(cluster)
 
-        await world.delete(Namespace, "harbour")
-        await world.clock.sleep(4.5)
-        assert await world.find(Namespace, "harbour") is not None
-        await world.clock.sleep(1.0)
+        await cluster.delete(Namespace, "harbour")
+        await cluster.clock.sleep(4.5)
+        assert await cluster.find(Namespace, "harbour") is not None
+        await cluster.clock.sleep(1.0)
 
-        assert await world.find(Namespace, "harbour") is None
+        assert await cluster.find(Namespace, "harbour") is None
 
-    told(story)
+    told(steps)
 
 
 def test_what_holds_up_a_namespace_is_in_its_conditions() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await harbour(world)
-        await world.create(config_map("one", namespace="harbour", finalizers=(HELD,)))
-        await world.create(config_map("two", namespace="harbour", finalizers=(HELD, "a.b/c")))
+    async def steps(cluster: SimulatedCluster) -> None:
+        await harbour(cluster)
+        await cluster.create(config_map("one", namespace="harbour", finalizers=(HELD,)))
+        await cluster.create(config_map("two", namespace="harbour", finalizers=(HELD, "a.b/c")))
 
-        held = await ended(world)
+        held = await ended(cluster)
 
         assert true_of(held) == {
             "NamespaceContentRemaining": (
@@ -170,73 +170,73 @@ def test_what_holds_up_a_namespace_is_in_its_conditions() -> None:
             ),
         }
 
-    told(story)
+    told(steps)
 
 
 def test_a_finalizer_nobody_removes_keeps_the_namespace_and_nothing_else() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await harbour(world)
-        await world.create(config_map("one", namespace="harbour", finalizers=(HELD,)))
-        await world.create(Namespace(metadata=meta_v1.ObjectMeta(name="other")))
-        await world.settle()
-        await ended(world)
-        before = world.server.store.log.revision
+    async def steps(cluster: SimulatedCluster) -> None:
+        await harbour(cluster)
+        await cluster.create(config_map("one", namespace="harbour", finalizers=(HELD,)))
+        await cluster.create(Namespace(metadata=meta_v1.ObjectMeta(name="other")))
+        await cluster.settle()
+        await ended(cluster)
+        before = cluster.server.store.log.revision
 
-        await world.advance(3600)
-        await world.settle()
-        assert world.server.store.log.revision == before
-        await world.delete(Namespace, "other")
-        await world.settle()
+        await cluster.advance(3600)
+        await cluster.settle()
+        assert cluster.server.store.log.revision == before
+        await cluster.delete(Namespace, "other")
+        await cluster.settle()
 
-        assert await world.find(Namespace, "other") is None
-        assert await world.find(Namespace, "harbour") is not None
+        assert await cluster.find(Namespace, "other") is None
+        assert await cluster.find(Namespace, "harbour") is not None
 
-    told(story)
+    told(steps)
 
 
 def test_pods_end_before_anything_else_is_deleted() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await harbour(world)
-        await world.create(pod("slow", node_name="far", termination_grace_period_seconds=20))
-        await world.create(config_map("one", namespace="harbour"))
+    async def steps(cluster: SimulatedCluster) -> None:
+        await harbour(cluster)
+        await cluster.create(pod("slow", node_name="far", termination_grace_period_seconds=20))
+        await cluster.create(config_map("one", namespace="harbour"))
 
-        await world.delete(Namespace, "harbour")
-        await world.advance(6)
-        await world.settle()
-        ending = await world.get(Pod, "slow", namespace="harbour")
+        await cluster.delete(Namespace, "harbour")
+        await cluster.advance(6)
+        await cluster.settle()
+        ending = await cluster.get(Pod, "slow", namespace="harbour")
         assert ending.deletion_time is not None
-        assert await world.find(ConfigMap, "one", namespace="harbour") is not None
-        assert true_of(await world.get(Namespace, "harbour")) == {
+        assert await cluster.find(ConfigMap, "one", namespace="harbour") is not None
+        assert true_of(await cluster.get(Namespace, "harbour")) == {
             "NamespaceDeletionContentFailure": (
                 "Failed to delete all resource types, 1 remaining:"
                 " unexpected items still remain in namespace: harbour for gvr: /v1, Resource=pods"
             )
         }
-        await world.client.delete(Pod, "slow", namespace="harbour", grace_seconds=0)
-        await world.advance(60)
-        await world.settle()
+        await cluster.client.delete(Pod, "slow", namespace="harbour", grace_seconds=0)
+        await cluster.advance(60)
+        await cluster.settle()
 
-        assert await world.find(Namespace, "harbour") is None
+        assert await cluster.find(Namespace, "harbour") is None
 
-    told(story)
+    told(steps)
 
 
 def test_pods_that_run_are_given_their_grace() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await harbour(world)
-        await world.create(pod("slow", node_name="far", termination_grace_period_seconds=600))
+    async def steps(cluster: SimulatedCluster) -> None:
+        await harbour(cluster)
+        await cluster.create(pod("slow", node_name="far", termination_grace_period_seconds=600))
 
-        held = await ended(world)
+        held = await ended(cluster)
 
         assert true_of(held) == {}
-        assert await world.find(Pod, "slow", namespace="harbour") is not None
+        assert await cluster.find(Pod, "slow", namespace="harbour") is not None
 
-    told(story)
+    told(steps)
 
 
 def test_a_namespace_waits_for_kinds_of_a_server_that_is_away() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await harbour(world)
+    async def steps(cluster: SimulatedCluster) -> None:
+        await harbour(cluster)
         away = APIService(
             metadata=meta_v1.ObjectMeta(name="v1.far.example.com"),
             spec=APIServiceSpec(
@@ -247,10 +247,10 @@ def test_a_namespace_waits_for_kinds_of_a_server_that_is_away() -> None:
                 service=ServiceReference(name="far", namespace="default"),
             ),
         )
-        await world.create(away)
-        await world.create(config_map("one", namespace="harbour"))
+        await cluster.create(away)
+        await cluster.create(config_map("one", namespace="harbour"))
 
-        held = await ended(world)
+        held = await ended(cluster)
 
         assert true_of(held) == {
             "NamespaceDeletionDiscoveryFailure": (
@@ -259,13 +259,13 @@ def test_a_namespace_waits_for_kinds_of_a_server_that_is_away() -> None:
                 " far.example.com/v1"
             )
         }
-        assert await world.find(ConfigMap, "one", namespace="harbour") is None
-        await world.delete(APIService, "v1.far.example.com")
-        await world.advance(60)
-        await world.settle()
-        assert await world.find(Namespace, "harbour") is None
+        assert await cluster.find(ConfigMap, "one", namespace="harbour") is None
+        await cluster.delete(APIService, "v1.far.example.com")
+        await cluster.advance(60)
+        await cluster.settle()
+        assert await cluster.find(Namespace, "harbour") is None
 
-    told(story)
+    told(steps)
 
 
 class Refusing(Calm):
@@ -277,23 +277,23 @@ class Refusing(Calm):
 
 
 def test_a_kind_that_cannot_be_deleted_does_not_keep_the_others() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        world.disturbance = Refusing()
-        await world.run_operator(runnables=runnables(ALONE))
-        await harbour(world)
-        await world.create(config_map("one", namespace="harbour"))
-        await world.create(secret("two", namespace="harbour"))
+    async def steps(cluster: SimulatedCluster) -> None:
+        cluster.disturbance = Refusing()
+        await cluster.run_operator(runnables=runnables(ALONE))
+        await harbour(cluster)
+        await cluster.create(config_map("one", namespace="harbour"))
+        await cluster.create(secret("two", namespace="harbour"))
 
-        held = await ended(world)
+        held = await ended(cluster)
 
         assert true_of(held) == {
             "NamespaceDeletionContentFailure": (
                 "Failed to delete all resource types, 1 remaining: not you"
             )
         }
-        assert await world.find(ConfigMap, "one", namespace="harbour") is None
+        assert await cluster.find(ConfigMap, "one", namespace="harbour") is None
 
-    told(story, settings=NOBODY)
+    told(steps, settings=NOBODY)
 
 
 class KilledAt(Calm):
@@ -314,20 +314,20 @@ class KilledAt(Calm):
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_whoever_is_killed_while_ending_a_namespace_ends_it_later(number: int) -> None:
-    async def story(world: SimulatedWorld) -> None:
-        world.disturbance = fault = KilledAt(number)
-        first = await world.run_operator(runnables=runnables(ALONE))
+    async def steps(cluster: SimulatedCluster) -> None:
+        cluster.disturbance = fault = KilledAt(number)
+        first = await cluster.run_operator(runnables=runnables(ALONE))
         fault.kill = first.kill_now
-        await harbour(world)
-        await world.create(config_map("one", namespace="harbour"))
-        await world.create(secret("two", namespace="harbour"))
-        assert await ended(world) is not None
+        await harbour(cluster)
+        await cluster.create(config_map("one", namespace="harbour"))
+        await cluster.create(secret("two", namespace="harbour"))
+        assert await ended(cluster) is not None
         assert first.actor.is_dead
 
         fault.kill = None
-        await world.run_operator(runnables=runnables(ALONE), name="second")
-        await world.settle()
+        await cluster.run_operator(runnables=runnables(ALONE), name="second")
+        await cluster.settle()
 
-        assert await world.find(Namespace, "harbour") is None
+        assert await cluster.find(Namespace, "harbour") is None
 
-    told(story, settings=NOBODY)
+    told(steps, settings=NOBODY)

@@ -3,7 +3,7 @@
 from steersman.client import MergePatch
 from steersman.controller import controller_of
 from steersman.kinds import core_v1, events_v1
-from steersman_cluster.simulation import SimulatedWorld
+from steersman_cluster.simulation import SimulatedCluster
 from tests.cluster.workloads.replicated import (
     Pod,
     ReplicaSet,
@@ -23,146 +23,146 @@ def sized(replicas: int) -> MergePatch:
 
 
 def test_a_replicaset_has_as_many_pods_as_it_wants() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
-        await world.create(replica_set(replicas=3))
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
+        await cluster.create(replica_set(replicas=3))
         counts = []
         for replicas in (3, 5, 1, 0):
-            await world.patch(ReplicaSet, "web", sized(replicas))
+            await cluster.patch(ReplicaSet, "web", sized(replicas))
             await stage.all_ready()
-            rs = await world.get(ReplicaSet, "web")
+            rs = await cluster.get(ReplicaSet, "web")
             assert rs.status is not None
             counts.append(
-                (len(await pods(world)), rs.status.replicas, rs.status.available_replicas)
+                (len(await pods(cluster)), rs.status.replicas, rs.status.available_replicas)
             )
 
         assert counts == [(3, 3, 3), (5, 5, 5), (1, 1, 1), (0, 0, None)]
 
-    told(story)
+    told(steps)
 
 
 def test_pods_that_nobody_controls_are_adopted_and_count() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
-        await world.create(pod("lonely", app="web"))
-        await world.create(pod("other", app="else"))
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
+        await cluster.create(pod("lonely", app="web"))
+        await cluster.create(pod("other", app="else"))
 
-        await world.create(replica_set(replicas=2))
-        await world.settle()
+        await cluster.create(replica_set(replicas=2))
+        await cluster.settle()
 
-        lonely = await world.get(Pod, "lonely")
+        lonely = await cluster.get(Pod, "lonely")
         owner = controller_of(lonely)
         assert owner is not None
         assert (owner.kind, owner.name, owner.block_owner_deletion) == ("ReplicaSet", "web", True)
-        assert controller_of(await world.get(Pod, "other")) is None
-        assert len(await pods(world)) == 3
+        assert controller_of(await cluster.get(Pod, "other")) is None
+        assert len(await pods(cluster)) == 3
 
-    told(story)
+    told(steps)
 
 
 def test_a_pod_that_comes_later_and_matches_is_adopted_and_is_one_too_many() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
-        await world.create(replica_set(replicas=2))
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
+        await cluster.create(replica_set(replicas=2))
         await stage.all_ready()
 
-        await world.create(pod("late", app="web"))
-        await world.settle()
+        await cluster.create(pod("late", app="web"))
+        await cluster.settle()
 
         # It is the only one that is not ready, and so does the least work.
-        assert await world.find(Pod, "late") is None
-        assert len(await pods(world)) == 2
+        assert await cluster.find(Pod, "late") is None
+        assert len(await pods(cluster)) == 2
 
-    told(story)
+    told(steps)
 
 
 def test_a_pod_whose_labels_no_longer_match_is_let_go_and_another_is_made() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
-        await world.create(replica_set(replicas=1))
-        await world.settle()
-        (only,) = await pods(world)
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
+        await cluster.create(replica_set(replicas=1))
+        await cluster.settle()
+        (only,) = await pods(cluster)
 
-        await world.patch(Pod, only.name, MergePatch({"metadata": {"labels": {"app": "debug"}}}))
-        await world.settle()
+        await cluster.patch(Pod, only.name, MergePatch({"metadata": {"labels": {"app": "debug"}}}))
+        await cluster.settle()
 
-        released = await world.get(Pod, only.name)
+        released = await cluster.get(Pod, only.name)
         assert controller_of(released) is None
-        assert [each.name for each in await pods(world) if each.labels["app"] == "web"] != []
-        assert len(await pods(world)) == 2
+        assert [each.name for each in await pods(cluster) if each.labels["app"] == "web"] != []
+        assert len(await pods(cluster)) == 2
 
-    told(story)
+    told(steps)
 
 
 def test_pods_that_have_failed_are_replaced_and_stay_to_be_looked_at() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
-        await world.create(replica_set(replicas=2))
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
+        await cluster.create(replica_set(replicas=2))
         await stage.all_ready()
-        failed, kept = await pods(world)
+        failed, kept = await pods(cluster)
 
         await stage.say(failed, "Failed", is_ready=False)
-        await world.settle()
+        await cluster.settle()
 
-        assert (await world.get(Pod, failed.name)).status is not None
-        assert len(await pods(world)) == 2
-        assert kept.name in await ready_pods(world)
+        assert (await cluster.get(Pod, failed.name)).status is not None
+        assert len(await pods(cluster)) == 2
+        assert kept.name in await ready_pods(cluster)
 
-    told(story)
+    told(steps)
 
 
 def test_those_that_are_not_ready_go_first() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
-        await world.create(replica_set(replicas=4))
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
+        await cluster.create(replica_set(replicas=4))
         await stage.all_ready(at_most=2)
-        working = await ready_pods(world)
+        working = await ready_pods(cluster)
 
-        await world.patch(ReplicaSet, "web", sized(2))
-        await world.settle()
+        await cluster.patch(ReplicaSet, "web", sized(2))
+        await cluster.settle()
 
-        assert [each.name for each in await pods(world)] == working
+        assert [each.name for each in await pods(cluster)] == working
 
-    told(story)
+    told(steps)
 
 
 def test_a_pod_counts_as_available_once_it_has_been_ready_for_long_enough() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
-        await world.create(replica_set(replicas=1, min_ready_seconds=300))
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
+        await cluster.create(replica_set(replicas=1, min_ready_seconds=300))
         await stage.all_ready()
-        rs = await world.get(ReplicaSet, "web")
+        rs = await cluster.get(ReplicaSet, "web")
         assert rs.status is not None
         assert (rs.status.ready_replicas, rs.status.available_replicas) == (1, None)
 
-        await world.advance(300)
-        await world.settle()
+        await cluster.advance(300)
+        await cluster.settle()
 
-        rs = await world.get(ReplicaSet, "web")
+        rs = await cluster.get(ReplicaSet, "web")
         assert rs.status is not None
         assert rs.status.available_replicas == 1
 
-    told(story)
+    told(steps)
 
 
 def test_two_that_select_the_same_pods_each_have_their_own() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
-        await world.create(replica_set("one", replicas=2))
-        await world.create(replica_set("two", replicas=3))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
+        await cluster.create(replica_set("one", replicas=2))
+        await cluster.create(replica_set("two", replicas=3))
+        await cluster.settle()
 
-        owners = [controller_of(each) for each in await pods(world)]
+        owners = [controller_of(each) for each in await pods(cluster)]
         names = [owner.name for owner in owners if owner is not None]
         assert sorted(names) == ["one", "one", "two", "two", "two"]
 
-    told(story)
+    told(steps)
 
 
 def test_what_cannot_be_made_is_tried_once_and_not_a_thousand_times() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
-        await no_more(world, "pods", 0)
-        before = world.moment()
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
+        await no_more(cluster, "pods", 0)
+        before = cluster.moment()
 
-        await world.create(replica_set(replicas=1000))
-        await world.clock.sleep(0.5)
+        await cluster.create(replica_set(replicas=1000))
+        await cluster.clock.sleep(0.5)
 
-        asked = [each for each in world.history.asked[before:] if each.status == 403]
+        asked = [each for each in cluster.history.asked[before:] if each.status == 403]
         # Once, and once more because its own status has changed.
         assert len(asked) <= 2
-        rs = await world.get(ReplicaSet, "web")
+        rs = await cluster.get(ReplicaSet, "web")
         assert rs.status is not None
         assert rs.status.conditions is not None
         (failure,) = rs.status.conditions
@@ -172,73 +172,73 @@ def test_what_cannot_be_made_is_tried_once_and_not_a_thousand_times() -> None:
             "FailedCreate",
         )
         assert "is forbidden: exceeded quota: few" in (failure.message or "")
-        assert (await notes(world, "FailedCreate"))[0] == f"Error creating: {failure.message}"
+        assert (await notes(cluster, "FailedCreate"))[0] == f"Error creating: {failure.message}"
 
-    told(story)
+    told(steps)
 
 
 def test_what_could_not_be_made_is_made_when_it_can_be() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
-        await no_more(world, "pods", 0)
-        await world.create(replica_set(replicas=3))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
+        await no_more(cluster, "pods", 0)
+        await cluster.create(replica_set(replicas=3))
+        await cluster.settle()
 
-        await world.delete(core_v1.ResourceQuota, "few")
-        await world.advance(300)
-        await world.settle()
+        await cluster.delete(core_v1.ResourceQuota, "few")
+        await cluster.advance(300)
+        await cluster.settle()
 
-        rs = await world.get(ReplicaSet, "web")
+        rs = await cluster.get(ReplicaSet, "web")
         assert rs.status is not None
         assert (rs.status.replicas, rs.status.conditions) == (3, None)
 
-    told(story)
+    told(steps)
 
 
 def test_one_that_is_going_makes_no_pods_and_still_counts_them() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         rs = replica_set(replicas=2)
-        await world.create(rs)
-        await world.settle()
+        await cluster.create(rs)
+        await cluster.settle()
         held = MergePatch({"metadata": {"finalizers": ["example.com/hold"]}})
-        await world.patch(ReplicaSet, "web", held)
+        await cluster.patch(ReplicaSet, "web", held)
 
-        await world.delete(ReplicaSet, "web")
-        await world.delete(Pod, (await pods(world))[0].name)
-        await world.settle()
+        await cluster.delete(ReplicaSet, "web")
+        await cluster.delete(Pod, (await pods(cluster))[0].name)
+        await cluster.settle()
 
-        going = await world.get(ReplicaSet, "web")
+        going = await cluster.get(ReplicaSet, "web")
         assert going.status is not None
-        assert (len(await pods(world)), going.status.replicas) == (1, 1)
+        assert (len(await pods(cluster)), going.status.replicas) == (1, 1)
 
-    told(story)
+    told(steps)
 
 
 def test_each_pod_that_comes_or_goes_is_told() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
-        await world.create(replica_set(replicas=2))
-        await world.settle()
-        names = [each.name for each in await pods(world)]
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
+        await cluster.create(replica_set(replicas=2))
+        await cluster.settle()
+        names = [each.name for each in await pods(cluster)]
 
-        await world.patch(ReplicaSet, "web", sized(0))
-        await world.settle()
+        await cluster.patch(ReplicaSet, "web", sized(0))
+        await cluster.settle()
 
         created, deleted = (
-            await notes(world, "SuccessfulCreate"),
-            await notes(world, "SuccessfulDelete"),
+            await notes(cluster, "SuccessfulCreate"),
+            await notes(cluster, "SuccessfulDelete"),
         )
         assert sorted(created) == [f"Created pod: {name}" for name in names]
         assert sorted(deleted) == [f"Deleted pod: {name}" for name in names]
-        events = await world.list(events_v1.Event)
+        events = await cluster.list(events_v1.Event)
         assert {each.reporting_controller for each in events} == {"replicaset-controller"}
 
-    told(story)
+    told(steps)
 
 
 def test_a_replicaset_at_rest_writes_nothing() -> None:
-    async def story(world: SimulatedWorld, stage: Stage) -> None:
-        await world.create(replica_set(replicas=2, min_ready_seconds=5))
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
+        await cluster.create(replica_set(replicas=2, min_ready_seconds=5))
         await stage.all_ready()
 
-        await world.assert_second_pass_writes_nothing()
+        await cluster.assert_second_pass_writes_nothing()
 
-    told(story)
+    told(steps)

@@ -8,7 +8,7 @@ from steersman.kinds import core_v1, meta_v1, scheduling_v1
 from steersman.kinds.base import replace
 from steersman.units import Quantity
 from steersman.wire import Request
-from steersman_cluster.simulation import Actor, SimulatedWorld, simulate
+from steersman_cluster.simulation import Actor, SimulatedCluster, simulate
 from steersman_cluster.workloads.nodes import controllers, in_motion, runnables
 from steersman_cluster.workloads.scheduler import runnables as scheduler
 from steersman_cluster.workloads.settings import WorkloadSettings
@@ -22,7 +22,7 @@ from tests.cluster.workloads.node_stories import (
     node_of,
     pod,
     status_of,
-    story,
+    steps,
     taints_of,
     with_node_affinity,
     writes_since,
@@ -39,77 +39,77 @@ def refused(reasons: str, hopes: str) -> str:
     return f"0/2 nodes are available: {reasons}. preemption: 0/2 nodes are available: {hopes}."
 
 
-async def nodes_of(world: SimulatedWorld) -> dict[str, str | None]:
-    return {each.name: node_of(each) for each in await world.list(Pod)}
+async def nodes_of(cluster: SimulatedCluster) -> dict[str, str | None]:
+    return {each.name: node_of(each) for each in await cluster.list(Pod)}
 
 
 def test_a_pod_goes_only_where_it_may_and_where_there_is_room() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(node("big", labels={"disk": "ssd"}))
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(node("big", labels={"disk": "ssd"}))
         taint = core_v1.Taint(key="for", value="others", effect="NoSchedule")
-        await world.create(node("reserved", taints=(taint,)))
-        await world.settle()
+        await cluster.create(node("reserved", taints=(taint,)))
+        await cluster.settle()
 
-        await world.create(pod("chosen", node_selector={"disk": "ssd"}))
+        await cluster.create(pod("chosen", node_selector={"disk": "ssd"}))
         bearing = core_v1.Toleration(key="for", operator="Equal", value="others")
         wanted = {"kubernetes.io/hostname": "reserved"}
-        await world.patch(Node, "reserved", MergePatch({"metadata": {"labels": wanted}}))
-        await world.create(pod("bearing", tolerations=(bearing,), node_selector=wanted))
-        await world.create(pod("hungry", requests={"cpu": "7"}))
-        await world.create(pod("hungry-too", requests={"cpu": "7"}))
-        await world.create(pod("left-over", requests={"cpu": "7"}))
-        await world.settle()
+        await cluster.patch(Node, "reserved", MergePatch({"metadata": {"labels": wanted}}))
+        await cluster.create(pod("bearing", tolerations=(bearing,), node_selector=wanted))
+        await cluster.create(pod("hungry", requests={"cpu": "7"}))
+        await cluster.create(pod("hungry-too", requests={"cpu": "7"}))
+        await cluster.create(pod("left-over", requests={"cpu": "7"}))
+        await cluster.settle()
 
-        found = await nodes_of(world)
+        found = await nodes_of(cluster)
         assert (found["chosen"], found["bearing"]) == ("big", "reserved")
         assert {found["hungry"], found["hungry-too"]} == {"node-1", "big"}
         assert found["left-over"] is None
 
-    story(tell)
+    steps(tell)
 
 
 def test_what_fits_nowhere_is_told_why_and_tried_again_when_that_may_have_changed() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(pod("first", requests={"cpu": "5"}))
-        await world.create(pod("second", requests={"cpu": "5"}))
-        await world.create(pod("third", requests={"cpu": "5"}))
-        await world.settle()
-        waiting = await world.get(Pod, "third")
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(pod("first", requests={"cpu": "5"}))
+        await cluster.create(pod("second", requests={"cpu": "5"}))
+        await cluster.create(pod("third", requests={"cpu": "5"}))
+        await cluster.settle()
+        waiting = await cluster.get(Pod, "third")
 
-        await world.delete(Pod, "first")
-        await world.settle()
+        await cluster.delete(Pod, "first")
+        await cluster.settle()
 
         message = refused("2 Insufficient cpu", NO_VICTIMS)
         assert conditions_of(waiting)["PodScheduled"] == ("False", "Unschedulable")
         assert message_of(waiting, "PodScheduled") == message
         assert not in_motion(waiting)
-        third = await world.get(Pod, "third")
+        third = await cluster.get(Pod, "third")
         assert (node_of(third), status_of(third).phase) == ("node-1", "Running")
         assert conditions_of(third)["PodScheduled"] == ("True", None)
-        assert (await events_of(world, "third"))[:2] == [
+        assert (await events_of(cluster, "third"))[:2] == [
             ("default-scheduler", "FailedScheduling", message),
             ("default-scheduler", "Scheduled", "Successfully assigned default/third to node-1"),
         ]
 
-    story(tell, nodes=2)
+    steps(tell, nodes=2)
 
 
 def test_each_reason_is_said_in_the_schedulers_own_words() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(pod("choosy", node_selector={"disk": "ssd"}))
-        await world.create(pod("huge", requests={"cpu": "9", "memory": "64Gi"}))
-        await world.create(pod("odd", requests={"example.com/gpu": "1"}))
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(pod("choosy", node_selector={"disk": "ssd"}))
+        await cluster.create(pod("huge", requests={"cpu": "9", "memory": "64Gi"}))
+        await cluster.create(pod("odd", requests={"example.com/gpu": "1"}))
         lonely = far_from(pod("lonely", labels={"app": "lonely"}), {"app": "guest"})
-        await world.create(pod("guest-1", labels={"app": "guest"}, host_port=80))
-        await world.create(pod("guest-2", labels={"app": "guest"}, host_port=80))
-        await world.create(pod("guest-3", host_port=80))
-        await world.settle()
-        await world.create(lonely)
-        await world.create(near_to(pod("clinging"), {"app": "nobody"}))
-        await world.settle()
+        await cluster.create(pod("guest-1", labels={"app": "guest"}, host_port=80))
+        await cluster.create(pod("guest-2", labels={"app": "guest"}, host_port=80))
+        await cluster.create(pod("guest-3", host_port=80))
+        await cluster.settle()
+        await cluster.create(lonely)
+        await cluster.create(near_to(pod("clinging"), {"app": "nobody"}))
+        await cluster.settle()
 
         async def said(name: str) -> str | None:
-            return message_of(await world.get(Pod, name), "PodScheduled")
+            return message_of(await cluster.get(Pod, name), "PodScheduled")
 
         assert await said("choosy") == refused(
             "2 node(s) didn't match Pod's node affinity/selector", NO_HELP
@@ -126,62 +126,62 @@ def test_each_reason_is_said_in_the_schedulers_own_words() -> None:
             "2 node(s) didn't match pod affinity rules", NO_HELP
         )
 
-    story(tell, nodes=2)
+    steps(tell, nodes=2)
 
 
 def test_without_a_node_pods_are_told_that_there_is_none() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(pod())
-        await world.settle()
-        waiting = await world.get(Pod, "one")
-        await world.create(node("late"))
-        await world.settle()
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(pod())
+        await cluster.settle()
+        waiting = await cluster.get(Pod, "one")
+        await cluster.create(node("late"))
+        await cluster.settle()
 
         assert message_of(waiting, "PodScheduled") == "no nodes available to schedule pods"
-        assert node_of(await world.get(Pod, "one")) == "late"
+        assert node_of(await cluster.get(Pod, "one")) == "late"
 
-    story(tell, nodes=0)
+    steps(tell, nodes=0)
 
 
 def test_a_cordoned_node_gets_no_more_pods_until_it_is_uncordoned() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.settle()
-        await world.patch(Node, "node-1", MergePatch({"spec": {"unschedulable": True}}))
-        await world.settle()
-        cordoned = await world.get(Node, "node-1")
-        await world.create(pod())
-        await world.settle()
-        waiting = await world.get(Pod, "one")
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.settle()
+        await cluster.patch(Node, "node-1", MergePatch({"spec": {"unschedulable": True}}))
+        await cluster.settle()
+        cordoned = await cluster.get(Node, "node-1")
+        await cluster.create(pod())
+        await cluster.settle()
+        waiting = await cluster.get(Pod, "one")
 
-        await world.patch(Node, "node-1", MergePatch({"spec": {"unschedulable": None}}))
-        await world.settle()
+        await cluster.patch(Node, "node-1", MergePatch({"spec": {"unschedulable": None}}))
+        await cluster.settle()
 
         assert taints_of(cordoned) == [("node.kubernetes.io/unschedulable", "NoSchedule")]
         assert message_of(waiting, "PodScheduled") == (
             "0/1 nodes are available: 1 node(s) were unschedulable."
             " preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
         )
-        assert node_of(await world.get(Pod, "one")) == "node-1"
-        assert taints_of(await world.get(Node, "node-1")) == []
+        assert node_of(await cluster.get(Pod, "one")) == "node-1"
+        assert taints_of(await cluster.get(Node, "node-1")) == []
 
-    story(tell)
+    steps(tell)
 
 
 def test_pods_are_spread_evenly_over_nodes_that_are_alike() -> None:
-    async def tell(world: SimulatedWorld) -> None:
+    async def tell(cluster: SimulatedCluster) -> None:
         for number in range(12):
-            await world.create(pod(f"pod-{number}"))
-        await world.settle()
+            await cluster.create(pod(f"pod-{number}"))
+        await cluster.settle()
 
-        counts = Counter((await nodes_of(world)).values())
+        counts = Counter((await nodes_of(cluster)).values())
         assert counts == {"node-1": 4, "node-2": 4, "node-3": 4}
 
-    story(tell, nodes=3)
+    steps(tell, nodes=3)
 
 
 def test_a_preferred_node_is_taken_while_it_has_room() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.settle()
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.settle()
         term = core_v1.NodeSelectorTerm(
             match_expressions=(
                 core_v1.NodeSelectorRequirement(
@@ -191,60 +191,60 @@ def test_a_preferred_node_is_taken_while_it_has_room() -> None:
         )
         preferring = core_v1.PreferredSchedulingTerm(weight=50, preference=term)
         for name in ("one", "two", "three"):
-            await world.create(
+            await cluster.create(
                 with_node_affinity(
                     pod(name, requests={"cpu": "3"}),
                     preferred_during_scheduling_ignored_during_execution=(preferring,),
                 )
             )
-        await world.settle()
+        await cluster.settle()
 
-        found = await nodes_of(world)
+        found = await nodes_of(cluster)
         assert found == {"one": "node-2", "two": "node-2", "three": "node-1"}
 
-    story(tell, nodes=2)
+    steps(tell, nodes=2)
 
 
 def test_pods_that_keep_their_like_away_get_a_node_each() -> None:
-    async def tell(world: SimulatedWorld) -> None:
+    async def tell(cluster: SimulatedCluster) -> None:
         labels = {"app": "alone"}
         for name in ("one", "two", "three"):
-            await world.create(far_from(pod(name, labels=labels), labels))
-        await world.settle()
-        found = await nodes_of(world)
-        await world.create(pod("stranger", labels=labels))
-        await world.settle()
+            await cluster.create(far_from(pod(name, labels=labels), labels))
+        await cluster.settle()
+        found = await nodes_of(cluster)
+        await cluster.create(pod("stranger", labels=labels))
+        await cluster.settle()
 
         assert sorted(str(each) for each in found.values()) == ["None", "node-1", "node-2"]
-        assert message_of(await world.get(Pod, "stranger"), "PodScheduled") == refused(
+        assert message_of(await cluster.get(Pod, "stranger"), "PodScheduled") == refused(
             "2 node(s) didn't satisfy existing pods anti-affinity rules", NO_VICTIMS
         )
 
-    story(tell, nodes=2)
+    steps(tell, nodes=2)
 
 
 def test_pods_that_want_to_be_together_follow_the_first() -> None:
-    async def tell(world: SimulatedWorld) -> None:
+    async def tell(cluster: SimulatedCluster) -> None:
         labels = {"app": "together"}
         for name in ("one", "two", "three"):
-            await world.create(near_to(pod(name, labels=labels), labels))
-            await world.settle()
-        await world.create(near_to(pod("waiting"), {"app": "late"}))
-        await world.settle()
-        waiting = await world.get(Pod, "waiting")
-        await world.create(pod("late", labels={"app": "late"}))
-        await world.settle()
+            await cluster.create(near_to(pod(name, labels=labels), labels))
+            await cluster.settle()
+        await cluster.create(near_to(pod("waiting"), {"app": "late"}))
+        await cluster.settle()
+        waiting = await cluster.get(Pod, "waiting")
+        await cluster.create(pod("late", labels={"app": "late"}))
+        await cluster.settle()
 
-        found = await nodes_of(world)
+        found = await nodes_of(cluster)
         assert len({found[name] for name in ("one", "two", "three")}) == 1
         assert node_of(waiting) is None
         assert found["waiting"] == found["late"]
 
-    story(tell, nodes=2)
+    steps(tell, nodes=2)
 
 
 def test_a_spread_that_must_be_kept_is_kept() -> None:
-    async def tell(world: SimulatedWorld) -> None:
+    async def tell(cluster: SimulatedCluster) -> None:
         labels = {"app": "web"}
         constraint = core_v1.TopologySpreadConstraint(
             max_skew=1,
@@ -252,27 +252,27 @@ def test_a_spread_that_must_be_kept_is_kept() -> None:
             when_unsatisfiable="DoNotSchedule",
             label_selector=meta_v1.LabelSelector(match_labels=labels),
         )
-        await world.create(node("a-1", labels={"zone": "a"}))
-        await world.create(node("a-2", labels={"zone": "a"}))
-        await world.create(node("b-1", labels={"zone": "b"}))
-        await world.settle()
+        await cluster.create(node("a-1", labels={"zone": "a"}))
+        await cluster.create(node("a-2", labels={"zone": "a"}))
+        await cluster.create(node("b-1", labels={"zone": "b"}))
+        await cluster.settle()
         fill = {"kubernetes.io/hostname": "none"}
-        await world.patch(Node, "b-1", MergePatch({"metadata": {"labels": fill}}))
+        await cluster.patch(Node, "b-1", MergePatch({"metadata": {"labels": fill}}))
         for number in range(4):
-            await world.create(
+            await cluster.create(
                 pod(f"pod-{number}", labels=labels, topology_spread_constraints=(constraint,))
             )
-        await world.settle()
-        even = Counter((await nodes_of(world)).values())
-        await world.patch(Node, "b-1", MergePatch({"spec": {"unschedulable": True}}))
+        await cluster.settle()
+        even = Counter((await nodes_of(cluster)).values())
+        await cluster.patch(Node, "b-1", MergePatch({"spec": {"unschedulable": True}}))
         for number in range(4, 6):
-            await world.create(
+            await cluster.create(
                 pod(f"pod-{number}", labels=labels, topology_spread_constraints=(constraint,))
             )
-        await world.settle()
+        await cluster.settle()
 
         assert even["a-1"] + even["a-2"] == even["b-1"] == 2
-        left = await world.get(Pod, "pod-5")
+        left = await cluster.get(Pod, "pod-5")
         assert message_of(left, "PodScheduled") == (
             "0/3 nodes are available: 1 node(s) were unschedulable,"
             " 2 node(s) didn't match pod topology spread constraints."
@@ -280,87 +280,87 @@ def test_a_spread_that_must_be_kept_is_kept() -> None:
             " 2 No preemption victims found for incoming pod."
         )
 
-    story(tell, nodes=0)
+    steps(tell, nodes=0)
 
 
 def test_a_pod_with_a_scheduling_gate_waits_until_it_is_open() -> None:
-    async def tell(world: SimulatedWorld) -> None:
+    async def tell(cluster: SimulatedCluster) -> None:
         gate = core_v1.PodSchedulingGate(name="example.com/wait")
-        await world.create(pod(scheduling_gates=(gate,)))
-        await world.settle()
-        gated = await world.get(Pod, "one")
+        await cluster.create(pod(scheduling_gates=(gate,)))
+        await cluster.settle()
+        gated = await cluster.get(Pod, "one")
 
-        await world.patch(Pod, "one", JsonPatch(JsonPatch.remove("/spec/schedulingGates")))
-        await world.settle()
+        await cluster.patch(Pod, "one", JsonPatch(JsonPatch.remove("/spec/schedulingGates")))
+        await cluster.settle()
 
         assert (node_of(gated), in_motion(gated)) == (None, False)
-        assert node_of(await world.get(Pod, "one")) == "node-1"
+        assert node_of(await cluster.get(Pod, "one")) == "node-1"
 
-    story(tell)
+    steps(tell)
 
 
 def test_the_highest_priority_gets_the_room_that_becomes_free() -> None:
-    async def tell(world: SimulatedWorld) -> None:
+    async def tell(cluster: SimulatedCluster) -> None:
         metadata = meta_v1.ObjectMeta(name="high")
-        await world.create(
+        await cluster.create(
             scheduling_v1.PriorityClass(metadata=metadata, value=1000, preemption_policy="Never")
         )
-        await world.create(pod("holder", requests={"cpu": "8"}))
-        await world.settle()
-        await world.create(pod("low", requests={"cpu": "8"}))
-        await world.create(pod("high", requests={"cpu": "8"}, priority_class_name="high"))
-        await world.settle()
+        await cluster.create(pod("holder", requests={"cpu": "8"}))
+        await cluster.settle()
+        await cluster.create(pod("low", requests={"cpu": "8"}))
+        await cluster.create(pod("high", requests={"cpu": "8"}, priority_class_name="high"))
+        await cluster.settle()
 
-        await world.delete(Pod, "holder")
-        await world.settle()
+        await cluster.delete(Pod, "holder")
+        await cluster.settle()
 
-        assert await nodes_of(world) == {"low": None, "high": "node-1"}
+        assert await nodes_of(cluster) == {"low": None, "high": "node-1"}
 
-    story(tell)
+    steps(tell)
 
 
 def test_many_pods_of_one_sort_that_fit_nowhere_starve_nobody() -> None:
-    async def tell(world: SimulatedWorld) -> None:
+    async def tell(cluster: SimulatedCluster) -> None:
         for number in range(400):
-            await world.create(pod(f"pod-{number}", requests={"cpu": "1"}))
-        await world.settle()
-        crowd = Counter((await nodes_of(world)).values())
+            await cluster.create(pod(f"pod-{number}", requests={"cpu": "1"}))
+        await cluster.settle()
+        crowd = Counter((await nodes_of(cluster)).values())
 
-        before = len(world.history)
-        await world.create(pod("small"))
-        await world.settle()
-        small = writes_since(world, before)
-        await world.delete(Pod, "pod-0")
-        await world.settle()
+        before = len(cluster.history)
+        await cluster.create(pod("small"))
+        await cluster.settle()
+        small = writes_since(cluster, before)
+        await cluster.delete(Pod, "pod-0")
+        await cluster.settle()
 
         assert crowd == {"node-1": 8, "node-2": 8, None: 384}
         assert len(small) == 2
         # One leaves, and one takes its place: nobody else is written to.
-        assert len(writes_since(world, before)) == len(small) + 3
-        assert Counter((await nodes_of(world)).values())[None] == 383
+        assert len(writes_since(cluster, before)) == len(small) + 3
+        assert Counter((await nodes_of(cluster)).values())[None] == 383
 
-    story(tell, nodes=2, routine_events=False)
+    steps(tell, nodes=2, routine_events=False)
 
 
 def test_many_sorts_of_pods_that_fit_nowhere_do_not_hold_up_others() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(pod("holder", requests={"cpu": "8"}))
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(pod("holder", requests={"cpu": "8"}))
         for number in range(150):
-            await world.create(pod(f"sort-{number}", requests={"cpu": f"{8000 - number}m"}))
-        await world.settle()
+            await cluster.create(pod(f"sort-{number}", requests={"cpu": f"{8000 - number}m"}))
+        await cluster.settle()
 
-        await world.create(pod("small"))
-        await world.delete(Pod, "holder")
-        await world.clock.sleep(0.1)
-        small = await world.get(Pod, "small")
-        await world.settle()
-        await world.clock.sleep(2)
+        await cluster.create(pod("small"))
+        await cluster.delete(Pod, "holder")
+        await cluster.clock.sleep(0.1)
+        small = await cluster.get(Pod, "small")
+        await cluster.settle()
+        await cluster.clock.sleep(2)
 
         assert status_of(small).phase == "Running"
-        found = Counter((await nodes_of(world)).values())
+        found = Counter((await nodes_of(cluster)).values())
         assert found == {"node-1": 2, None: 149}
 
-    story(tell, routine_events=False)
+    steps(tell, routine_events=False)
 
 
 class Losing:
@@ -387,42 +387,44 @@ class Losing:
 def test_a_pod_whose_binding_is_lost_gets_its_node_all_the_same() -> None:
     disturbance = Losing()
 
-    async def tell(world: SimulatedWorld) -> None:
-        world.disturbance = disturbance
+    async def tell(cluster: SimulatedCluster) -> None:
+        cluster.disturbance = disturbance
         settings = WorkloadSettings(nodes=2)
-        await world.run_operator(
+        await cluster.run_operator(
             *controllers(settings), runnables=(*runnables(settings), *scheduler(settings))
         )
         for name in ("one", "two", "three"):
-            await world.create(pod(name))
-        await world.settle()
-        await world.clock.sleep(5)
-        await world.settle()
+            await cluster.create(pod(name))
+        await cluster.settle()
+        await cluster.clock.sleep(5)
+        await cluster.settle()
 
         assert disturbance.left == []
-        assert {status_of(each).phase for each in await world.list(Pod)} == {"Running"}
+        assert {status_of(each).phase for each in await cluster.list(Pod)} == {"Running"}
 
     simulate(tell, settings=WorkloadSettings(parts=()))
 
 
 def test_a_pod_that_asks_for_another_place_while_it_waits_is_tried_again() -> None:
-    async def tell(world: SimulatedWorld) -> None:
+    async def tell(cluster: SimulatedCluster) -> None:
         gate = core_v1.PodSchedulingGate(name="example.com/wait")
         gated = pod(scheduling_gates=(gate,))
         assert gated.spec is not None
-        await world.create(replace(gated, spec=replace(gated.spec, node_selector={"disk": "ssd"})))
-        await world.patch(Pod, "one", JsonPatch(JsonPatch.remove("/spec/schedulingGates")))
-        await world.settle()
-        waiting = await world.get(Pod, "one")
+        await cluster.create(
+            replace(gated, spec=replace(gated.spec, node_selector={"disk": "ssd"}))
+        )
+        await cluster.patch(Pod, "one", JsonPatch(JsonPatch.remove("/spec/schedulingGates")))
+        await cluster.settle()
+        waiting = await cluster.get(Pod, "one")
 
         labels = {"metadata": {"labels": {"disk": "ssd"}}}
-        await world.patch(Node, "node-1", MergePatch(labels))
-        await world.settle()
+        await cluster.patch(Node, "node-1", MergePatch(labels))
+        await cluster.settle()
 
         assert node_of(waiting) is None
-        assert node_of(await world.get(Pod, "one")) == "node-1"
+        assert node_of(await cluster.get(Pod, "one")) == "node-1"
 
-    story(tell)
+    steps(tell)
 
 
 def claiming(name: str, claim: str) -> Pod:
@@ -441,35 +443,35 @@ def claim(name: str) -> core_v1.PersistentVolumeClaim:
 
 
 def test_a_pod_waits_for_the_volumes_that_it_claims() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(claiming("early", "data"))
-        await world.create(claiming("served", "ready"))
-        await world.create(claim("ready"))
-        await world.settle()
-        early = await world.get(Pod, "early")
-        served = await world.get(Pod, "served")
-        await world.create(claim("data"))
-        await world.settle()
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(claiming("early", "data"))
+        await cluster.create(claiming("served", "ready"))
+        await cluster.create(claim("ready"))
+        await cluster.settle()
+        early = await cluster.get(Pod, "early")
+        served = await cluster.get(Pod, "served")
+        await cluster.create(claim("data"))
+        await cluster.settle()
 
         assert message_of(early, "PodScheduled") == (
             '0/1 nodes are available: persistentvolumeclaim "data" not found.'
             " preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
         )
         assert status_of(served).phase == "Running"
-        assert status_of(await world.get(Pod, "early")).phase == "Running"
+        assert status_of(await cluster.get(Pod, "early")).phase == "Running"
 
-    story(tell, parts=("nodes", "scheduler", "volumes"))
+    steps(tell, parts=("nodes", "scheduler", "volumes"))
 
 
 def test_a_claim_that_nobody_serves_is_told_of() -> None:
-    async def tell(world: SimulatedWorld) -> None:
-        await world.create(claim("data"))
-        await world.create(claiming("one", "data"))
-        await world.settle()
+    async def tell(cluster: SimulatedCluster) -> None:
+        await cluster.create(claim("data"))
+        await cluster.create(claiming("one", "data"))
+        await cluster.settle()
 
-        assert message_of(await world.get(Pod, "one"), "PodScheduled") == (
+        assert message_of(await cluster.get(Pod, "one"), "PodScheduled") == (
             "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims."
             " preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
         )
 
-    story(tell)
+    steps(tell)

@@ -5,7 +5,7 @@ from typing import Any
 
 from steersman.client import Labels, MergePatch
 from steersman.kinds import core_v1, discovery_v1, events_v1, meta_v1, replace
-from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.workloads import WorkloadSettings
 
 Endpoints = core_v1.Endpoints
@@ -15,8 +15,8 @@ ALONE = WorkloadSettings(parts=("services",))
 WEB: Mapping[str, str] = {"app": "web"}
 
 
-def told(story: Callable[[SimulatedWorld], Awaitable[None]]) -> None:
-    simulate(story, settings=ALONE)
+def told(steps: Callable[[SimulatedCluster], Awaitable[None]]) -> None:
+    simulate(steps, settings=ALONE)
 
 
 def service(name: str = "web", **spec: Any) -> core_v1.Service:
@@ -36,7 +36,7 @@ def node(name: str = "node-1") -> core_v1.Node:
 
 
 async def put_pod(
-    world: SimulatedWorld, number: int, *, ready: bool = True, node: str = "node-1"
+    cluster: SimulatedCluster, number: int, *, ready: bool = True, node: str = "node-1"
 ) -> None:
     ports = (core_v1.ContainerPort(name="http", container_port=8080),)
     pod = core_v1.Pod(
@@ -47,11 +47,11 @@ async def put_pod(
             termination_grace_period_seconds=0,
         ),
     )
-    await world.create(pod)
-    await put_ready(world, number, ready)
+    await cluster.create(pod)
+    await put_ready(cluster, number, ready)
 
 
-async def put_ready(world: SimulatedWorld, number: int, ready: bool) -> None:
+async def put_ready(cluster: SimulatedCluster, number: int, ready: bool) -> None:
     ip = f"10.0.{number // 250}.{number % 250}"
     since = "2030-01-01T00:00:00Z" if ready else None
     status = {
@@ -66,25 +66,25 @@ async def put_ready(world: SimulatedWorld, number: int, ready: bool) -> None:
             }
         ],
     }
-    await world.patch(
+    await cluster.patch(
         core_v1.Pod, f"web-{number}", MergePatch({"status": status}), subresource="status"
     )
 
 
-async def slices(world: SimulatedWorld, name: str = "web") -> list[Slice]:
-    return await world.list(Slice, labels=Labels.equal({"kubernetes.io/service-name": name}))
+async def slices(cluster: SimulatedCluster, name: str = "web") -> list[Slice]:
+    return await cluster.list(Slice, labels=Labels.equal({"kubernetes.io/service-name": name}))
 
 
 def test_a_service_has_a_slice_and_endpoints_with_its_pods() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(node())
-        await put_pod(world, 1)
-        await put_pod(world, 2, ready=False)
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(node())
+        await put_pod(cluster, 1)
+        await put_pod(cluster, 2, ready=False)
 
-        await world.create(service())
-        await world.settle()
+        await cluster.create(service())
+        await cluster.settle()
 
-        (found,) = await slices(world)
+        (found,) = await slices(cluster)
         assert found.labels == {
             "team": "blue",
             "kubernetes.io/service-name": "web",
@@ -94,142 +94,142 @@ def test_a_service_has_a_slice_and_endpoints_with_its_pods() -> None:
         assert [each.kind for each in found.metadata.owner_references or ()] == ["Service"]
         ready = {e.addresses[0]: e.conditions and e.conditions.ready for e in found.endpoints or ()}
         assert ready == {"10.0.0.1": True, "10.0.0.2": False}
-        (subset,) = list((await world.get(Endpoints, "web")).subsets or ())
+        (subset,) = list((await cluster.get(Endpoints, "web")).subsets or ())
         assert [each.ip for each in subset.addresses or ()] == ["10.0.0.1"]
         assert [each.ip for each in subset.not_ready_addresses or ()] == ["10.0.0.2"]
 
-    told(story)
+    told(steps)
 
 
 def test_a_burst_of_pod_changes_becomes_one_write() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(node())
-        await world.create(service())
-        await world.settle()
-        (before,) = await slices(world)
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(node())
+        await cluster.create(service())
+        await cluster.settle()
+        (before,) = await slices(cluster)
 
         for number in range(20):
-            await put_pod(world, number)
-        await world.settle()
+            await put_pod(cluster, number)
+        await cluster.settle()
 
-        (after,) = await slices(world)
+        (after,) = await slices(cluster)
         assert len(after.endpoints or ()) == 20
         assert after.name == before.name
         assert after.generation == before.generation + 1
 
-    told(story)
+    told(steps)
 
 
 def test_nothing_is_written_where_nothing_has_changed() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(node())
-        await put_pod(world, 1)
-        await world.create(service())
-        await world.settle()
-        (before,) = await slices(world)
-        endpoints = await world.get(Endpoints, "web")
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(node())
+        await put_pod(cluster, 1)
+        await cluster.create(service())
+        await cluster.settle()
+        (before,) = await slices(cluster)
+        endpoints = await cluster.get(Endpoints, "web")
 
         patch = MergePatch({"metadata": {"annotations": {"a": "b"}}})
-        await world.patch(core_v1.Pod, "web-1", patch)
-        await world.patch(core_v1.Service, "web", patch)
-        await world.settle()
+        await cluster.patch(core_v1.Pod, "web-1", patch)
+        await cluster.patch(core_v1.Service, "web", patch)
+        await cluster.settle()
 
-        assert await slices(world) == [before]
-        assert await world.get(Endpoints, "web") == endpoints
+        assert await slices(cluster) == [before]
+        assert await cluster.get(Endpoints, "web") == endpoints
 
-    told(story)
+    told(steps)
 
 
 def test_a_pod_that_is_deleted_or_relabelled_leaves_the_slice() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(node())
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(node())
         for number in range(3):
-            await put_pod(world, number)
-        await world.create(service())
-        await world.settle()
+            await put_pod(cluster, number)
+        await cluster.create(service())
+        await cluster.settle()
 
-        await world.delete(core_v1.Pod, "web-0")
+        await cluster.delete(core_v1.Pod, "web-0")
         away = MergePatch({"metadata": {"labels": {"app": "other"}}})
-        await world.patch(core_v1.Pod, "web-1", away)
-        await world.settle()
+        await cluster.patch(core_v1.Pod, "web-1", away)
+        await cluster.settle()
 
-        (found,) = await slices(world)
+        (found,) = await slices(cluster)
         assert [each.addresses for each in found.endpoints or ()] == [("10.0.0.2",)]
 
-    told(story)
+    told(steps)
 
 
 def test_a_slice_that_somebody_has_changed_or_deleted_is_put_right() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(node())
-        await put_pod(world, 1)
-        await world.create(service())
-        await world.settle()
-        (made,) = await slices(world)
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(node())
+        await put_pod(cluster, 1)
+        await cluster.create(service())
+        await cluster.settle()
+        (made,) = await slices(cluster)
 
-        await world.patch(Slice, made.name, MergePatch({"endpoints": []}))
-        await world.settle()
-        (mended,) = await slices(world)
-        await world.delete(Slice, made.name)
-        await world.delete(Endpoints, "web")
-        await world.settle()
-        (again,) = await slices(world)
+        await cluster.patch(Slice, made.name, MergePatch({"endpoints": []}))
+        await cluster.settle()
+        (mended,) = await slices(cluster)
+        await cluster.delete(Slice, made.name)
+        await cluster.delete(Endpoints, "web")
+        await cluster.settle()
+        (again,) = await slices(cluster)
 
         assert mended.endpoints == again.endpoints == made.endpoints
         assert again.name != made.name
-        assert (await world.get(Endpoints, "web")).subsets
+        assert (await cluster.get(Endpoints, "web")).subsets
 
-    told(story)
+    told(steps)
 
 
 def test_more_than_a_hundred_pods_are_in_several_slices() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(node())
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(node())
         for number in range(130):
-            await put_pod(world, number)
-        await world.create(service())
-        await world.settle()
+            await put_pod(cluster, number)
+        await cluster.create(service())
+        await cluster.settle()
 
-        assert sorted(len(each.endpoints or ()) for each in await slices(world)) == [30, 100]
+        assert sorted(len(each.endpoints or ()) for each in await slices(cluster)) == [30, 100]
 
-    told(story)
+    told(steps)
 
 
 def test_a_service_without_a_selector_or_with_another_name_has_none() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(service("bare", selector=None))
-        await world.create(service("outside", type="ExternalName", external_name="example.com"))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(service("bare", selector=None))
+        await cluster.create(service("outside", type="ExternalName", external_name="example.com"))
+        await cluster.settle()
 
-        assert await slices(world, "bare") == await slices(world, "outside") == []
-        assert await world.find(Endpoints, "bare") is None
+        assert await slices(cluster, "bare") == await slices(cluster, "outside") == []
+        assert await cluster.find(Endpoints, "bare") is None
 
-    told(story)
+    told(steps)
 
 
 def test_a_headless_service_says_so_on_its_slice() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(service(cluster_ip="None", ports=None))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(service(cluster_ip="None", ports=None))
+        await cluster.settle()
 
-        (found,) = await slices(world)
+        (found,) = await slices(cluster)
         assert found.labels["service.kubernetes.io/headless"] == ""
 
-    told(story)
+    told(steps)
 
 
 def test_a_pod_on_an_unknown_node_is_left_out_until_the_node_is_there() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await put_pod(world, 1, node="node-9")
-        await world.create(service())
-        await world.settle()
-        (without,) = await slices(world)
-        complaints = [each.note for each in await world.list(events_v1.Event)]
+    async def steps(cluster: SimulatedCluster) -> None:
+        await put_pod(cluster, 1, node="node-9")
+        await cluster.create(service())
+        await cluster.settle()
+        (without,) = await slices(cluster)
+        complaints = [each.note for each in await cluster.list(events_v1.Event)]
 
-        await world.create(node("node-9"))
-        await world.settle()
+        await cluster.create(node("node-9"))
+        await cluster.settle()
 
-        (found,) = await slices(world)
+        (found,) = await slices(cluster)
         assert not without.endpoints
         assert len(found.endpoints or ()) == 1
         home = without.namespace
@@ -238,20 +238,20 @@ def test_a_pod_on_an_unknown_node_is_left_out_until_the_node_is_there() -> None:
             f" Service {home}/web: Node node-9 Not Found"
         ]
 
-    told(story)
+    told(steps)
 
 
 def test_the_endpoints_of_a_service_go_with_it() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(service())
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(service())
+        await cluster.settle()
 
-        await world.delete(core_v1.Service, "web")
-        await world.settle()
+        await cluster.delete(core_v1.Service, "web")
+        await cluster.settle()
 
-        assert await world.find(Endpoints, "web") is None
+        assert await cluster.find(Endpoints, "web") is None
 
-    told(story)
+    told(steps)
 
 
 def by_hand(*ips: str) -> Endpoints:
@@ -263,17 +263,17 @@ def by_hand(*ips: str) -> Endpoints:
 
 
 def test_endpoints_written_by_hand_are_mirrored_to_slices() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(service("db", selector=None))
-        await world.create(by_hand("1.2.3.4"))
-        await world.settle()
-        (first,) = await slices(world, "db")
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(service("db", selector=None))
+        await cluster.create(by_hand("1.2.3.4"))
+        await cluster.settle()
+        (first,) = await slices(cluster, "db")
 
         changed = by_hand("1.2.3.4", "1.2.3.5")
-        await world.patch(Endpoints, "db", MergePatch({"subsets": changed.subsets}))
-        await world.settle()
+        await cluster.patch(Endpoints, "db", MergePatch({"subsets": changed.subsets}))
+        await cluster.settle()
 
-        (mirror,) = await slices(world, "db")
+        (mirror,) = await slices(cluster, "db")
         assert mirror.name == first.name
         assert [each.addresses for each in mirror.endpoints or ()] == [("1.2.3.4",), ("1.2.3.5",)]
         assert mirror.labels["endpointslice.kubernetes.io/managed-by"] == (
@@ -281,35 +281,35 @@ def test_endpoints_written_by_hand_are_mirrored_to_slices() -> None:
         )
         assert [each.kind for each in mirror.metadata.owner_references or ()] == ["Endpoints"]
 
-    told(story)
+    told(steps)
 
 
 def test_a_mirror_goes_when_its_service_is_given_a_selector() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(service("db", selector=None))
-        await world.create(by_hand("1.2.3.4"))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(service("db", selector=None))
+        await cluster.create(by_hand("1.2.3.4"))
+        await cluster.settle()
 
-        await world.patch(core_v1.Service, "db", MergePatch({"spec": {"selector": dict(WEB)}}))
-        await world.settle()
+        await cluster.patch(core_v1.Service, "db", MergePatch({"spec": {"selector": dict(WEB)}}))
+        await cluster.settle()
 
         managers = [
             each.labels["endpointslice.kubernetes.io/managed-by"]
-            for each in await slices(world, "db")
+            for each in await slices(cluster, "db")
         ]
         assert managers == ["endpointslice-controller.k8s.io"]
 
-    told(story)
+    told(steps)
 
 
 def test_endpoints_that_are_not_to_be_mirrored_are_not() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         unwanted = by_hand("1.2.3.4")
         labels = {"endpointslice.kubernetes.io/skip-mirror": "true"}
-        await world.create(service("db", selector=None))
-        await world.create(replace(unwanted, metadata=replace(unwanted.metadata, labels=labels)))
-        await world.settle()
+        await cluster.create(service("db", selector=None))
+        await cluster.create(replace(unwanted, metadata=replace(unwanted.metadata, labels=labels)))
+        await cluster.settle()
 
-        assert await slices(world, "db") == []
+        assert await slices(cluster, "db") == []
 
-    told(story)
+    told(steps)

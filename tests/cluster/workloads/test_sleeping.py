@@ -16,7 +16,7 @@ from steersman.kinds import (
 )
 from steersman.names import GroupResource
 from steersman.units import Quantity
-from steersman_cluster.simulation import SimulatedWorld, simulate
+from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.simulation.sleeping import CONCERNS
 from steersman_cluster.workloads import WorkloadSettings, workloads
 from tests.real.replication_stories import replication_controller
@@ -38,136 +38,136 @@ def only(part: str) -> WorkloadSettings:
     return WorkloadSettings(parts=(part,))
 
 
-def parts(world: SimulatedWorld) -> int:
+def parts(cluster: SimulatedCluster) -> int:
     """In how many groups parts of the cluster are awake."""
-    return len([each for each in world.operators if each.name == "workloads"])
+    return len([each for each in cluster.operators if each.name == "workloads"])
 
 
-async def apply_stateful_set(world: SimulatedWorld) -> bool:
-    await world.apply(recipes.stateful_set("web", CONTAINER, replicas=1))
-    await world.settle()
-    return [each.name for each in await world.list(core_v1.Pod)] == ["web-0"]
+async def apply_stateful_set(cluster: SimulatedCluster) -> bool:
+    await cluster.apply(recipes.stateful_set("web", CONTAINER, replicas=1))
+    await cluster.settle()
+    return [each.name for each in await cluster.list(core_v1.Pod)] == ["web-0"]
 
 
-async def create_replication_controller(world: SimulatedWorld) -> bool:
-    await world.create(replication_controller(2))
-    await world.settle()
-    return len(await world.list(core_v1.Pod)) == 2
+async def create_replication_controller(cluster: SimulatedCluster) -> bool:
+    await cluster.create(replication_controller(2))
+    await cluster.settle()
+    return len(await cluster.list(core_v1.Pod)) == 2
 
 
-async def apply_daemon_set(world: SimulatedWorld) -> bool:
-    await world.apply(recipes.daemon_set("web", CONTAINER))
-    await world.settle()
-    return len(await world.list(core_v1.Pod)) == 1
+async def apply_daemon_set(cluster: SimulatedCluster) -> bool:
+    await cluster.apply(recipes.daemon_set("web", CONTAINER))
+    await cluster.settle()
+    return len(await cluster.list(core_v1.Pod)) == 1
 
 
-async def create_job(world: SimulatedWorld) -> bool:
-    await world.create(
+async def create_job(cluster: SimulatedCluster) -> bool:
+    await cluster.create(
         batch_v1.Job(metadata=NAMED, spec=batch_v1.JobSpec(template=POD, completions=1))
     )
-    await world.settle()
-    return len(await world.list(core_v1.Pod)) == 1
+    await cluster.settle()
+    return len(await cluster.list(core_v1.Pod)) == 1
 
 
-async def create_cron_job(world: SimulatedWorld) -> bool:
+async def create_cron_job(cluster: SimulatedCluster) -> bool:
     job = batch_v1.JobTemplateSpec(spec=batch_v1.JobSpec(template=POD))
     spec = batch_v1.CronJobSpec(schedule="0 * * * *", job_template=job)
-    await world.create(batch_v1.CronJob(metadata=NAMED, spec=spec))
-    await world.advance(3601)
-    await world.settle()
-    return len(await world.list(batch_v1.Job)) >= 1
+    await cluster.create(batch_v1.CronJob(metadata=NAMED, spec=spec))
+    await cluster.advance(3601)
+    await cluster.settle()
+    return len(await cluster.list(batch_v1.Job)) >= 1
 
 
-async def create_claim(world: SimulatedWorld) -> bool:
-    await world.create(core_v1.PersistentVolumeClaim(metadata=NAMED, spec=CLAIM))
+async def create_claim(cluster: SimulatedCluster) -> bool:
+    await cluster.create(core_v1.PersistentVolumeClaim(metadata=NAMED, spec=CLAIM))
     source = core_v1.PersistentVolumeClaimVolumeSource(claim_name="web")
     volume = core_v1.Volume(name="data", persistent_volume_claim=source)
     spec = core_v1.PodSpec(containers=(CONTAINER,), volumes=(volume,))
-    await world.create(core_v1.Pod(metadata=NAMED, spec=spec))
-    await world.settle()
-    found = await world.get(core_v1.PersistentVolumeClaim, "web")
+    await cluster.create(core_v1.Pod(metadata=NAMED, spec=spec))
+    await cluster.settle()
+    found = await cluster.get(core_v1.PersistentVolumeClaim, "web")
     return bool(found.status and found.status.phase == "Bound")
 
 
-async def create_volume(world: SimulatedWorld) -> bool:
+async def create_volume(cluster: SimulatedCluster) -> bool:
     spec = core_v1.PersistentVolumeSpec(
         access_modes=("ReadWriteOnce",),
         capacity={"storage": Quantity("1Gi")},
         host_path=core_v1.HostPathVolumeSource(path="/data"),
     )
-    await world.create(core_v1.PersistentVolume(metadata=NAMED, spec=spec))
-    await world.settle()
-    found = await world.get(core_v1.PersistentVolume, "web")
+    await cluster.create(core_v1.PersistentVolume(metadata=NAMED, spec=spec))
+    await cluster.settle()
+    found = await cluster.get(core_v1.PersistentVolume, "web")
     return bool(found.status and found.status.phase == "Available")
 
 
-async def create_pod_with_a_volume_of_its_own(world: SimulatedWorld) -> bool:
+async def create_pod_with_a_volume_of_its_own(cluster: SimulatedCluster) -> bool:
     template = core_v1.PersistentVolumeClaimTemplate(spec=CLAIM)
     source = core_v1.EphemeralVolumeSource(volume_claim_template=template)
     volume = core_v1.Volume(name="data", ephemeral=source)
     spec = core_v1.PodSpec(containers=(CONTAINER,), volumes=(volume,))
-    await world.create(core_v1.Pod(metadata=NAMED, spec=spec))
-    await world.settle()
-    claims = await world.list(core_v1.PersistentVolumeClaim)
+    await cluster.create(core_v1.Pod(metadata=NAMED, spec=spec))
+    await cluster.settle()
+    claims = await cluster.list(core_v1.PersistentVolumeClaim)
     return [each.name for each in claims] == ["web-data"]
 
 
-async def delete_the_default_account(world: SimulatedWorld) -> bool:
-    before = await world.get(core_v1.ServiceAccount, "default")
-    await world.delete(core_v1.ServiceAccount, "default")
-    await world.settle()
-    return (await world.get(core_v1.ServiceAccount, "default")).uid != before.uid
+async def delete_the_default_account(cluster: SimulatedCluster) -> bool:
+    before = await cluster.get(core_v1.ServiceAccount, "default")
+    await cluster.delete(core_v1.ServiceAccount, "default")
+    await cluster.settle()
+    return (await cluster.get(core_v1.ServiceAccount, "default")).uid != before.uid
 
 
-async def delete_the_root_certificate(world: SimulatedWorld) -> bool:
-    before = await world.get(core_v1.ConfigMap, "kube-root-ca.crt")
-    await world.delete(core_v1.ConfigMap, "kube-root-ca.crt")
-    await world.settle()
-    return (await world.get(core_v1.ConfigMap, "kube-root-ca.crt")).uid != before.uid
+async def delete_the_root_certificate(cluster: SimulatedCluster) -> bool:
+    before = await cluster.get(core_v1.ConfigMap, "kube-root-ca.crt")
+    await cluster.delete(core_v1.ConfigMap, "kube-root-ca.crt")
+    await cluster.settle()
+    return (await cluster.get(core_v1.ConfigMap, "kube-root-ca.crt")).uid != before.uid
 
 
-async def create_namespace(world: SimulatedWorld) -> bool:
-    await world.create(core_v1.Namespace(metadata=NAMED))
-    await world.settle()
-    return await world.find(core_v1.ServiceAccount, "default", namespace="web") is not None
+async def create_namespace(cluster: SimulatedCluster) -> bool:
+    await cluster.create(core_v1.Namespace(metadata=NAMED))
+    await cluster.settle()
+    return await cluster.find(core_v1.ServiceAccount, "default", namespace="web") is not None
 
 
-async def create_pod_that_no_job_will_count(world: SimulatedWorld) -> bool:
+async def create_pod_that_no_job_will_count(cluster: SimulatedCluster) -> bool:
     metadata = meta_v1.ObjectMeta(name="web", finalizers=("batch.kubernetes.io/job-tracking",))
     spec = core_v1.PodSpec(containers=(CONTAINER,))
-    await world.create(core_v1.Pod(metadata=metadata, spec=spec))
-    await world.settle()
-    return not (await world.get(core_v1.Pod, "web")).metadata.finalizers
+    await cluster.create(core_v1.Pod(metadata=metadata, spec=spec))
+    await cluster.settle()
+    return not (await cluster.get(core_v1.Pod, "web")).metadata.finalizers
 
 
-async def create_budget(world: SimulatedWorld) -> bool:
+async def create_budget(cluster: SimulatedCluster) -> bool:
     spec = policy_v1.PodDisruptionBudgetSpec(selector=SELECTOR, min_available=1)
-    await world.create(policy_v1.PodDisruptionBudget(metadata=NAMED, spec=spec))
-    await world.settle()
-    found = await world.get(policy_v1.PodDisruptionBudget, "web")
+    await cluster.create(policy_v1.PodDisruptionBudget(metadata=NAMED, spec=spec))
+    await cluster.settle()
+    found = await cluster.get(policy_v1.PodDisruptionBudget, "web")
     return bool(found.status and found.status.observed_generation == 1)
 
 
-async def create_quota(world: SimulatedWorld) -> bool:
+async def create_quota(cluster: SimulatedCluster) -> bool:
     spec = core_v1.ResourceQuotaSpec(hard={"pods": Quantity("5")})
-    await world.create(core_v1.ResourceQuota(metadata=NAMED, spec=spec))
-    await world.settle()
-    found = await world.get(core_v1.ResourceQuota, "web")
+    await cluster.create(core_v1.ResourceQuota(metadata=NAMED, spec=spec))
+    await cluster.settle()
+    found = await cluster.get(core_v1.ResourceQuota, "web")
     return bool(found.status and found.status.used)
 
 
-async def create_autoscaler(world: SimulatedWorld) -> bool:
-    await world.apply(recipes.deployment("web", CONTAINER, replicas=1))
+async def create_autoscaler(cluster: SimulatedCluster) -> bool:
+    await cluster.apply(recipes.deployment("web", CONTAINER, replicas=1))
     about = autoscaling_v2.CrossVersionObjectReference(
         api_version="apps/v1", kind="Deployment", name="web"
     )
     spec = autoscaling_v2.HorizontalPodAutoscalerSpec(
         scale_target_ref=about, min_replicas=3, max_replicas=5
     )
-    await world.create(autoscaling_v2.HorizontalPodAutoscaler(metadata=NAMED, spec=spec))
-    await world.advance(60)
-    await world.settle()
-    deployment = await world.get(apps_v1.Deployment, "web")
+    await cluster.create(autoscaling_v2.HorizontalPodAutoscaler(metadata=NAMED, spec=spec))
+    await cluster.advance(60)
+    await cluster.settle()
+    deployment = await cluster.get(apps_v1.Deployment, "web")
     return bool(deployment.spec and deployment.spec.replicas == 3)
 
 
@@ -193,10 +193,10 @@ async def create_autoscaler(world: SimulatedWorld) -> bool:
     ids=lambda act: act.__name__,
 )
 def test_a_part_wakes_for_what_concerns_it(
-    act: Callable[[SimulatedWorld], Awaitable[bool]],
+    act: Callable[[SimulatedCluster], Awaitable[bool]],
 ) -> None:
-    async def main(world: SimulatedWorld) -> tuple[int, bool, int]:
-        return parts(world), await act(world), parts(world)
+    async def main(cluster: SimulatedCluster) -> tuple[int, bool, int]:
+        return parts(cluster), await act(cluster), parts(cluster)
 
     before, was_done, after = simulate(main)
 
@@ -216,43 +216,43 @@ def test_every_object_that_a_controller_looks_at_may_concern_its_part(part: str)
 
 @pytest.mark.parametrize("part", CONCERNS)
 def test_a_part_that_is_alone_in_its_cluster_sleeps_too(part: str) -> None:
-    async def main(world: SimulatedWorld) -> int:
-        return parts(world)
+    async def main(cluster: SimulatedCluster) -> int:
+        return parts(cluster)
 
     assert simulate(main, settings=only(part)) == 0
 
 
 def test_a_deployment_wakes_nobody_else() -> None:
-    async def main(world: SimulatedWorld) -> int:
-        await world.apply(recipes.deployment("web", CONTAINER, replicas=2))
-        await world.settle()
-        assert len(await world.list(core_v1.Pod)) == 2
-        return parts(world)
+    async def main(cluster: SimulatedCluster) -> int:
+        await cluster.apply(recipes.deployment("web", CONTAINER, replicas=2))
+        await cluster.settle()
+        assert len(await cluster.list(core_v1.Pod)) == 2
+        return parts(cluster)
 
     assert simulate(main) == 1
 
 
 def test_what_was_deleted_before_its_part_woke_is_not_made_again() -> None:
-    async def main(world: SimulatedWorld) -> list[str]:
-        await world.delete(storage_v1.StorageClass, "standard")
-        await world.settle()
-        return [each.name for each in await world.list(storage_v1.StorageClass)]
+    async def main(cluster: SimulatedCluster) -> list[str]:
+        await cluster.delete(storage_v1.StorageClass, "standard")
+        await cluster.settle()
+        return [each.name for each in await cluster.list(storage_v1.StorageClass)]
 
     assert simulate(main) == []
 
 
 def test_what_one_part_has_in_mind_is_not_forgotten_with_another() -> None:
-    async def main(world: SimulatedWorld) -> str | None:
+    async def main(cluster: SimulatedCluster) -> str | None:
         suspended = batch_v1.JobSpec(template=POD, suspend=True)
-        await world.create(batch_v1.Job(metadata=NAMED, spec=suspended))
-        await world.settle()
+        await cluster.create(batch_v1.Job(metadata=NAMED, spec=suspended))
+        await cluster.settle()
         lasting = core_v1.PodSpec(containers=(CONTAINER,))
-        await world.create(core_v1.Pod(metadata=NAMED, spec=lasting))
-        await world.clock.sleep(1)
-        (*_, jobs) = world.operators
+        await cluster.create(core_v1.Pod(metadata=NAMED, spec=lasting))
+        await cluster.clock.sleep(1)
+        (*_, jobs) = cluster.operators
         await jobs.kill()
-        await world.settle()
-        pod = await world.get(core_v1.Pod, "web")
+        await cluster.settle()
+        pod = await cluster.get(core_v1.Pod, "web")
         return pod.status.phase if pod.status is not None else None
 
     assert simulate(main, settings=WorkloadSettings(pod_start_seconds=300)) == "Running"

@@ -3,8 +3,8 @@
 import pytest
 
 from steersman_cluster.simulation import (
+    Cluster,
     Scenario,
-    World,
     survives_concurrent_writes,
     survives_crashes,
     survives_late_caches,
@@ -18,20 +18,20 @@ pytestmark = pytest.mark.timeout(60)
 SETTINGS = WorkloadSettings()
 
 
-async def made_and_deleted(world: World) -> None:
-    await world.create(standard_class())
+async def made_and_deleted(cluster: Cluster) -> None:
+    await cluster.create(standard_class())
     policy = retention(when_deleted="Delete", when_scaled="Delete")
-    await world.apply(
+    await cluster.apply(
         stateful_set(1, claims=(claim(),), persistent_volume_claim_retention_policy=policy)
     )
-    await world.settle()
-    await world.delete(StatefulSet, "web")
-    await world.settle()
+    await cluster.settle()
+    await cluster.delete(StatefulSet, "web")
+    await cluster.settle()
 
 
 SCENARIO = Scenario(
     operator=lambda: (*statefulsets.controllers(SETTINGS), *volumes.controllers(SETTINGS)),
-    story=made_and_deleted,
+    steps=made_and_deleted,
     workloads=WorkloadSettings(parts=("garbage", "nodes", "scheduler")),
 )
 

@@ -5,7 +5,7 @@ import pytest
 from steersman.client import MergePatch
 from steersman.kinds import apps_v1, core_v1, meta_v1
 from steersman.units import Quantity
-from steersman_cluster.simulation import SimulatedWorld
+from steersman_cluster.simulation import SimulatedCluster
 from steersman_cluster.workloads import WorkloadSettings
 from steersman_cluster.workloads.statefulsets import controllers
 from tests.cluster.workloads.stateful import (
@@ -30,65 +30,65 @@ NEVER_READY = {"nodes.steersman.dev/never-ready": "true"}
 
 
 def test_ordered_pods_are_made_one_after_the_other_and_deleted_in_the_opposite_order() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        seen = await PodsSeen().following(world)
-        await world.apply(stateful_set(3))
-        await world.settle()
-        await scale(world, 0)
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        seen = await PodsSeen().following(cluster)
+        await cluster.apply(stateful_set(3))
+        await cluster.settle()
+        await scale(cluster, 0)
+        await cluster.settle()
 
-        assert " ".join(seen.story) == "+0 +1 +2 -2 2 -1 1 -0 0"
-        assert await names(world, Pod) == []
+        assert " ".join(seen.steps) == "+0 +1 +2 -2 2 -1 1 -0 0"
+        assert await names(cluster, Pod) == []
 
-    told(story)
+    told(steps)
 
 
 def test_no_pod_is_made_after_one_that_is_not_ready() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(stateful_set(3, pod_annotations=NEVER_READY))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(stateful_set(3, pod_annotations=NEVER_READY))
+        await cluster.settle()
 
-        assert await names(world, Pod) == ["web-0"]
-        assert (await status(world)).available_replicas == 0
+        assert await names(cluster, Pod) == ["web-0"]
+        assert (await status(cluster)).available_replicas == 0
 
-    told(story)
+    told(steps)
 
 
 def test_parallel_pods_are_waited_for_by_nobody() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(
             stateful_set(3, pod_annotations=NEVER_READY, pod_management_policy="Parallel")
         )
-        await world.settle()
+        await cluster.settle()
 
-        assert await names(world, Pod) == ["web-0", "web-1", "web-2"]
+        assert await names(cluster, Pod) == ["web-0", "web-1", "web-2"]
 
-        await scale(world, 0)
-        await world.settle()
+        await scale(cluster, 0)
+        await cluster.settle()
 
-        assert await names(world, Pod) == []
+        assert await names(cluster, Pod) == []
 
-    told(story)
+    told(steps)
 
 
 def test_ordinals_begin_where_they_should() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         ordinals = apps_v1.StatefulSetOrdinals(start=4)
-        await world.apply(stateful_set(2, ordinals=ordinals))
-        await world.settle()
+        await cluster.apply(stateful_set(2, ordinals=ordinals))
+        await cluster.settle()
 
-        assert await names(world, Pod) == ["web-4", "web-5"]
+        assert await names(cluster, Pod) == ["web-4", "web-5"]
 
-    told(story)
+    told(steps)
 
 
 def test_a_set_says_how_it_stands() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(stateful_set(2))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(stateful_set(2))
+        await cluster.settle()
 
-        [revision] = await names(world, Revision)
-        assert await status(world) == apps_v1.StatefulSetStatus(
+        [revision] = await names(cluster, Revision)
+        assert await status(cluster) == apps_v1.StatefulSetStatus(
             observed_generation=1,
             replicas=2,
             ready_replicas=2,
@@ -100,217 +100,219 @@ def test_a_set_says_how_it_stands() -> None:
             collision_count=0,
         )
 
-    told(story)
+    told(steps)
 
 
 def test_a_set_that_is_going_makes_no_pods_and_still_counts_them() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(stateful_set(2))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(stateful_set(2))
+        await cluster.settle()
         held = MergePatch({"metadata": {"finalizers": ["example.com/hold"]}})
-        await world.patch(StatefulSet, "web", held)
-        before = await status(world)
+        await cluster.patch(StatefulSet, "web", held)
+        before = await status(cluster)
 
-        await world.delete(StatefulSet, "web")
-        await world.delete(Pod, "web-0")
-        await world.settle()
+        await cluster.delete(StatefulSet, "web")
+        await cluster.delete(Pod, "web-0")
+        await cluster.settle()
 
-        after = await status(world)
-        assert await names(world, Pod) == ["web-1"]
+        after = await status(cluster)
+        assert await names(cluster, Pod) == ["web-1"]
         assert (before.replicas, after.replicas, after.ready_replicas) == (2, 1, 1)
         assert (after.current_revision, after.update_revision) == (
             before.current_revision,
             before.update_revision,
         )
 
-    told(story)
+    told(steps)
 
 
 def test_a_pod_counts_as_available_after_it_was_ready_long_enough() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(stateful_set(2, min_ready_seconds=300))
-        await world.advance(200.0)
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(stateful_set(2, min_ready_seconds=300))
+        await cluster.advance(200.0)
+        await cluster.settle()
 
-        before = await status(world)
+        before = await status(cluster)
         assert (before.replicas, before.ready_replicas, before.available_replicas) == (1, 1, 0)
 
-        await world.advance(500.0)
-        await world.settle()
+        await cluster.advance(500.0)
+        await cluster.settle()
 
-        after = await status(world)
+        after = await status(cluster)
         assert (after.replicas, after.ready_replicas, after.available_replicas) == (2, 2, 2)
 
-    told(story)
+    told(steps)
 
 
 def test_an_update_replaces_pods_from_the_highest_number_down_to_the_partition() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        seen = await PodsSeen().following(world)
-        await world.apply(stateful_set(3, update_strategy=rolling(partition=1)))
-        await world.settle()
-        await world.apply(stateful_set(3, image="web:2", update_strategy=rolling(partition=1)))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        seen = await PodsSeen().following(cluster)
+        await cluster.apply(stateful_set(3, update_strategy=rolling(partition=1)))
+        await cluster.settle()
+        await cluster.apply(stateful_set(3, image="web:2", update_strategy=rolling(partition=1)))
+        await cluster.settle()
 
-        assert " ".join(seen.story) == "+0 +1 +2 -2 2 +2 -1 1 +1"
-        assert await images(world) == {"web-0": "web:1", "web-1": "web:2", "web-2": "web:2"}
-        half = await status(world)
+        assert " ".join(seen.steps) == "+0 +1 +2 -2 2 +2 -1 1 +1"
+        assert await images(cluster) == {"web-0": "web:1", "web-1": "web:2", "web-2": "web:2"}
+        half = await status(cluster)
         assert (half.current_replicas, half.updated_replicas) == (1, 2)
         assert half.current_revision != half.update_revision
 
-        await world.apply(stateful_set(3, image="web:2", update_strategy=rolling(partition=0)))
-        await world.settle()
+        await cluster.apply(stateful_set(3, image="web:2", update_strategy=rolling(partition=0)))
+        await cluster.settle()
 
-        assert set((await images(world)).values()) == {"web:2"}
-        whole = await status(world)
+        assert set((await images(cluster)).values()) == {"web:2"}
+        whole = await status(cluster)
         assert (whole.current_replicas, whole.updated_replicas) == (3, 3)
         assert whole.current_revision == whole.update_revision == half.update_revision
 
-    told(story)
+    told(steps)
 
 
 def test_below_the_partition_a_lost_pod_comes_back_as_it_was() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(stateful_set(3, update_strategy=rolling(partition=2)))
-        await world.settle()
-        await world.apply(stateful_set(3, image="web:2", update_strategy=rolling(partition=2)))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(stateful_set(3, update_strategy=rolling(partition=2)))
+        await cluster.settle()
+        await cluster.apply(stateful_set(3, image="web:2", update_strategy=rolling(partition=2)))
+        await cluster.settle()
 
-        await world.delete(Pod, "web-0")
-        await world.settle()
+        await cluster.delete(Pod, "web-0")
+        await cluster.settle()
 
-        assert await images(world) == {"web-0": "web:1", "web-1": "web:1", "web-2": "web:2"}
+        assert await images(cluster) == {"web-0": "web:1", "web-1": "web:1", "web-2": "web:2"}
 
-    told(story)
+    told(steps)
 
 
 def test_an_update_that_never_becomes_ready_stops_at_the_first_pod() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(stateful_set(3))
-        await world.settle()
-        await world.apply(stateful_set(3, image="web:2", pod_annotations=NEVER_READY))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(stateful_set(3))
+        await cluster.settle()
+        await cluster.apply(stateful_set(3, image="web:2", pod_annotations=NEVER_READY))
+        await cluster.settle()
 
-        assert await images(world) == {"web-0": "web:1", "web-1": "web:1", "web-2": "web:2"}
+        assert await images(cluster) == {"web-0": "web:1", "web-1": "web:1", "web-2": "web:2"}
 
-    told(story)
+    told(steps)
 
 
 def test_with_ondelete_a_pod_is_replaced_when_somebody_deletes_it() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         strategy = apps_v1.StatefulSetUpdateStrategy(type="OnDelete")
-        await world.apply(stateful_set(2, update_strategy=strategy))
-        await world.settle()
-        await world.apply(stateful_set(2, image="web:2", update_strategy=strategy))
-        await world.settle()
+        await cluster.apply(stateful_set(2, update_strategy=strategy))
+        await cluster.settle()
+        await cluster.apply(stateful_set(2, image="web:2", update_strategy=strategy))
+        await cluster.settle()
 
-        assert set((await images(world)).values()) == {"web:1"}
+        assert set((await images(cluster)).values()) == {"web:1"}
 
-        await world.delete(Pod, "web-0")
-        await world.settle()
+        await cluster.delete(Pod, "web-0")
+        await cluster.settle()
 
-        assert await images(world) == {"web-0": "web:2", "web-1": "web:1"}
+        assert await images(cluster) == {"web-0": "web:2", "web-1": "web:1"}
 
-    told(story)
+    told(steps)
 
 
 @pytest.mark.parametrize("phase", ["Failed", "Succeeded"])
 def test_a_pod_that_has_ended_is_made_anew_under_its_name(phase: str) -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(stateful_set(2))
-        await world.settle()
-        before = await world.get(Pod, "web-0")
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(stateful_set(2))
+        await cluster.settle()
+        before = await cluster.get(Pod, "web-0")
 
-        await world.patch(
+        await cluster.patch(
             Pod, "web-0", MergePatch({"status": {"phase": phase}}), subresource="status"
         )
-        await world.settle()
+        await cluster.settle()
 
-        assert (await world.get(Pod, "web-0")).uid != before.uid
-        assert (await status(world)).available_replicas == 2
+        assert (await cluster.get(Pod, "web-0")).uid != before.uid
+        assert (await status(cluster)).available_replicas == 2
 
-    told(story)
+    told(steps)
 
 
 def test_a_set_tells_what_it_did_in_the_words_of_the_real_controller() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(stateful_set(1, claims=(claim(),)))
-        await world.settle()
-        await scale(world, 0)
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(stateful_set(1, claims=(claim(),)))
+        await cluster.settle()
+        await scale(cluster, 0)
+        await cluster.settle()
 
-        assert await said(world) == [
+        assert await said(cluster) == [
             "SuccessfulCreate: Create Claim data-web-0 Pod web-0 in StatefulSet web success",
             "SuccessfulCreate: Create Pod web-0 in StatefulSet web successful",
             "SuccessfulDelete: Delete Pod web-0 in StatefulSet web successful",
         ]
 
-    told(story)
+    told(steps)
 
 
 def test_what_the_server_refuses_is_said_in_its_words() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         few = core_v1.ResourceQuotaSpec(hard={"pods": Quantity("1")})
-        await world.create(core_v1.ResourceQuota(metadata=meta_v1.ObjectMeta(name="few"), spec=few))
-        await world.settle()
-        await world.apply(stateful_set(2))
-        await world.advance(20.0)
-        await world.settle()
+        await cluster.create(
+            core_v1.ResourceQuota(metadata=meta_v1.ObjectMeta(name="few"), spec=few)
+        )
+        await cluster.settle()
+        await cluster.apply(stateful_set(2))
+        await cluster.advance(20.0)
+        await cluster.settle()
 
-        assert await names(world, Pod) == ["web-0"]
-        failures = [each for each in await said(world) if each.startswith("FailedCreate")]
+        assert await names(cluster, Pod) == ["web-0"]
+        failures = [each for each in await said(cluster) if each.startswith("FailedCreate")]
         assert failures == [
             'FailedCreate: Create Pod web-1 in StatefulSet web failed error: pods "web-1" is'
             " forbidden: exceeded quota: few, requested: pods=1, used: pods=1, limited: pods=1"
         ]
 
-    told(story, parts=("nodes", "scheduler", "statefulsets", "quotas"))
+    told(steps, parts=("nodes", "scheduler", "statefulsets", "quotas"))
 
 
 def test_a_claim_that_the_server_refuses_is_told_of_twice() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         none = core_v1.ResourceQuotaSpec(hard={"persistentvolumeclaims": Quantity("0")})
-        await world.create(
+        await cluster.create(
             core_v1.ResourceQuota(metadata=meta_v1.ObjectMeta(name="none"), spec=none)
         )
-        await world.settle()
-        await world.apply(stateful_set(1, claims=(claim(),)))
-        await world.settle()
+        await cluster.settle()
+        await cluster.apply(stateful_set(1, claims=(claim(),)))
+        await cluster.settle()
 
         refusal = (
             'persistentvolumeclaims "data-web-0" is forbidden: exceeded quota: none, requested:'
             " persistentvolumeclaims=1, used: persistentvolumeclaims=0, limited:"
             " persistentvolumeclaims=0"
         )
-        assert sorted(await said(world)) == [
+        assert sorted(await said(cluster)) == [
             "FailedCreate: Create Claim data-web-0 for Pod web-0 in StatefulSet web failed error:"
             f" {refusal}",
             "FailedCreate: Create Pod web-0 in StatefulSet web failed error: failed to create PVC"
             f" data-web-0: {refusal}",
         ]
 
-    told(story, parts=("nodes", "scheduler", "statefulsets", "quotas"))
+    told(steps, parts=("nodes", "scheduler", "statefulsets", "quotas"))
 
 
 # Claims
 
 
 def test_a_pod_finds_the_claims_again_that_it_had_before() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(stateful_set(2, claims=(claim(),)))
-        await world.settle()
-        before = {each.name: each.uid for each in await world.list(Claim)}
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(stateful_set(2, claims=(claim(),)))
+        await cluster.settle()
+        before = {each.name: each.uid for each in await cluster.list(Claim)}
 
-        await scale(world, 0)
-        await world.settle()
-        await scale(world, 2)
-        await world.settle()
+        await scale(cluster, 0)
+        await cluster.settle()
+        await scale(cluster, 2)
+        await cluster.settle()
 
-        assert {each.name: each.uid for each in await world.list(Claim)} == before
+        assert {each.name: each.uid for each in await cluster.list(Claim)} == before
         assert list(before) == ["data-web-0", "data-web-1"]
-        assert (await status(world)).available_replicas == 2
+        assert (await status(cluster)).available_replicas == 2
 
-    told(story)
+    told(steps)
 
 
 @pytest.mark.parametrize(
@@ -325,177 +327,177 @@ def test_a_pod_finds_the_claims_again_that_it_had_before() -> None:
 def test_claims_go_with_their_set_or_their_pod_only_if_the_policy_says_so(
     when_scaled: str, when_deleted: str, after_scaling: list[str], after_deleting: list[str]
 ) -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         policy = retention(when_scaled=when_scaled, when_deleted=when_deleted)
-        await world.apply(
+        await cluster.apply(
             stateful_set(2, claims=(claim(),), persistent_volume_claim_retention_policy=policy)
         )
-        await world.settle()
+        await cluster.settle()
 
-        await scale(world, 1)
-        await world.settle()
-        assert await names(world, Claim) == after_scaling
+        await scale(cluster, 1)
+        await cluster.settle()
+        assert await names(cluster, Claim) == after_scaling
 
-        await world.delete(StatefulSet, "web")
-        await world.settle()
-        assert await names(world, Claim) == after_deleting
+        await cluster.delete(StatefulSet, "web")
+        await cluster.settle()
+        assert await names(cluster, Claim) == after_deleting
 
-    told(story)
+    told(steps)
 
 
 def test_a_pod_that_comes_back_waits_until_the_claim_of_the_one_before_is_gone() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         policy = retention(when_scaled="Delete")
-        await world.apply(
+        await cluster.apply(
             stateful_set(2, claims=(claim(),), persistent_volume_claim_retention_policy=policy)
         )
-        await world.settle()
-        before = await world.get(Claim, "data-web-1")
+        await cluster.settle()
+        before = await cluster.get(Claim, "data-web-1")
 
-        await scale(world, 1)
-        await scale(world, 2)
-        await world.settle()
-        await scale(world, 1)
-        await world.advance(0.01)
-        await world.settle()
-        await scale(world, 2)
-        await world.settle()
+        await scale(cluster, 1)
+        await scale(cluster, 2)
+        await cluster.settle()
+        await scale(cluster, 1)
+        await cluster.advance(0.01)
+        await cluster.settle()
+        await scale(cluster, 2)
+        await cluster.settle()
 
-        assert (await world.get(Claim, "data-web-1")).uid != before.uid
-        assert (await status(world)).available_replicas == 2
+        assert (await cluster.get(Claim, "data-web-1")).uid != before.uid
+        assert (await status(cluster)).available_replicas == 2
 
-    told(story)
+    told(steps)
 
 
 def test_no_pod_is_made_while_its_claim_is_being_deleted() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(stateful_set(1, claims=(claim(),)))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(stateful_set(1, claims=(claim(),)))
+        await cluster.settle()
         hold = {"metadata": {"finalizers": ["example.com/hold"]}}
-        await world.patch(Claim, "data-web-0", MergePatch(hold))
-        await world.delete(Claim, "data-web-0")
-        await world.delete(Pod, "web-0")
-        await world.settle()
+        await cluster.patch(Claim, "data-web-0", MergePatch(hold))
+        await cluster.delete(Claim, "data-web-0")
+        await cluster.delete(Pod, "web-0")
+        await cluster.settle()
 
-        assert await names(world, Pod) == []
+        assert await names(cluster, Pod) == []
         assert (
             "FailedCreate: Create Pod web-0 in StatefulSet web failed error: pvc data-web-0 is"
-            " being deleted" in await said(world)
+            " being deleted" in await said(cluster)
         )
 
-        await world.patch(Claim, "data-web-0", MergePatch({"metadata": {"finalizers": []}}))
-        await world.settle()
+        await cluster.patch(Claim, "data-web-0", MergePatch({"metadata": {"finalizers": []}}))
+        await cluster.settle()
 
-        assert (await status(world)).available_replicas == 1
+        assert (await status(cluster)).available_replicas == 1
 
-    told(story)
+    told(steps)
 
 
 def test_a_claim_that_a_waiting_pod_has_lost_is_made_anew() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         # Without nodes, Pods wait.
-        await world.apply(stateful_set(1, claims=(claim(),)))
-        await world.settle()
-        before = await world.get(Claim, "data-web-0")
+        await cluster.apply(stateful_set(1, claims=(claim(),)))
+        await cluster.settle()
+        before = await cluster.get(Claim, "data-web-0")
 
-        await world.delete(Claim, "data-web-0")
-        await world.settle()
+        await cluster.delete(Claim, "data-web-0")
+        await cluster.settle()
 
-        assert (await world.get(Claim, "data-web-0")).uid != before.uid
+        assert (await cluster.get(Claim, "data-web-0")).uid != before.uid
 
-    told(story, parts=("volumes", "statefulsets"))
+    told(steps, parts=("volumes", "statefulsets"))
 
 
 def test_a_change_of_the_policy_changes_who_owns_the_claims() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(stateful_set(1, claims=(claim(),)))
-        await world.settle()
-        owner = await world.get(StatefulSet, "web")
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(stateful_set(1, claims=(claim(),)))
+        await cluster.settle()
+        owner = await cluster.get(StatefulSet, "web")
 
         policy = retention(when_deleted="Delete")
-        await world.apply(
+        await cluster.apply(
             stateful_set(1, claims=(claim(),), persistent_volume_claim_retention_policy=policy)
         )
-        await world.settle()
+        await cluster.settle()
 
-        references = (await world.get(Claim, "data-web-0")).metadata.owner_references or ()
+        references = (await cluster.get(Claim, "data-web-0")).metadata.owner_references or ()
         assert [each.uid for each in references] == [owner.uid]
 
-    told(story)
+    told(steps)
 
 
 # Whose Pods
 
 
 def test_a_pod_that_nobody_controls_is_adopted_and_put_right() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.apply(stateful_set(1))
-        await world.settle()
-        await world.delete(StatefulSet, "web", propagation="Orphan")
-        await world.settle()
-        before = await world.get(Pod, "web-0")
-        await world.patch(
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.apply(stateful_set(1))
+        await cluster.settle()
+        await cluster.delete(StatefulSet, "web", propagation="Orphan")
+        await cluster.settle()
+        before = await cluster.get(Pod, "web-0")
+        await cluster.patch(
             Pod,
             "web-0",
             MergePatch({"metadata": {"labels": {"statefulset.kubernetes.io/pod-name": None}}}),
         )
 
-        await world.apply(stateful_set(1))
-        await world.settle()
+        await cluster.apply(stateful_set(1))
+        await cluster.settle()
 
-        after = await world.get(Pod, "web-0")
-        owner = await world.get(StatefulSet, "web")
+        after = await cluster.get(Pod, "web-0")
+        owner = await cluster.get(StatefulSet, "web")
         assert after.uid == before.uid
         assert [each.uid for each in after.metadata.owner_references or ()] == [owner.uid]
         assert after.labels["statefulset.kubernetes.io/pod-name"] == "web-0"
 
-    told(story)
+    told(steps)
 
 
 def test_a_pod_with_another_name_is_not_adopted() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         stranger = Pod(
             metadata=meta_v1.ObjectMeta(name="other-0", labels={"app": "web"}),
             spec=core_v1.PodSpec(containers=(core_v1.Container(name="main", image="web:1"),)),
         )
-        await world.create(stranger)
-        await world.apply(stateful_set(1))
-        await world.settle()
+        await cluster.create(stranger)
+        await cluster.apply(stateful_set(1))
+        await cluster.settle()
 
-        assert (await world.get(Pod, "other-0")).metadata.owner_references is None
-        assert await names(world, Pod) == ["other-0", "web-0"]
+        assert (await cluster.get(Pod, "other-0")).metadata.owner_references is None
+        assert await names(cluster, Pod) == ["other-0", "web-0"]
 
-    told(story)
+    told(steps)
 
 
 def test_a_pod_whose_name_somebody_else_has_is_made_when_that_is_free() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         stranger = Pod(
             metadata=meta_v1.ObjectMeta(name="web-0", labels={"app": "other"}),
             spec=core_v1.PodSpec(containers=(core_v1.Container(name="main", image="web:1"),)),
         )
-        await world.create(stranger)
-        await world.apply(stateful_set(1))
-        await world.settle()
-        assert (await world.get(Pod, "web-0")).labels == {"app": "other"}
+        await cluster.create(stranger)
+        await cluster.apply(stateful_set(1))
+        await cluster.settle()
+        assert (await cluster.get(Pod, "web-0")).labels == {"app": "other"}
 
-        await world.delete(Pod, "web-0")
-        await world.advance(60.0)
-        await world.settle()
+        await cluster.delete(Pod, "web-0")
+        await cluster.advance(60.0)
+        await cluster.settle()
 
-        assert (await world.get(Pod, "web-0")).labels["app"] == "web"
-        assert (await status(world)).available_replicas == 1
+        assert (await cluster.get(Pod, "web-0")).labels["app"] == "web"
+        assert (await status(cluster)).available_replicas == 1
 
-    told(story)
+    told(steps)
 
 
 def test_a_statefulset_that_is_as_it_should_be_is_not_written_to() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.run_operator(*controllers(WorkloadSettings()))
-        await world.apply(stateful_set(3, claims=(claim(),)))
-        await world.settle()
-        assert (await status(world)).available_replicas == 3
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.run_operator(*controllers(WorkloadSettings()))
+        await cluster.apply(stateful_set(3, claims=(claim(),)))
+        await cluster.settle()
+        assert (await status(cluster)).available_replicas == 3
 
-        await world.assert_second_pass_writes_nothing()
+        await cluster.assert_second_pass_writes_nothing()
 
-    told(story, parts=("nodes", "scheduler", "volumes"))
+    told(steps, parts=("nodes", "scheduler", "volumes"))

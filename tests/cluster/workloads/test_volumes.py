@@ -7,7 +7,7 @@ import pytest
 from steersman.client import MergePatch
 from steersman.kinds import core_v1, meta_v1, storage_v1
 from steersman.units import Quantity
-from steersman_cluster.simulation import SimulatedWorld
+from steersman_cluster.simulation import SimulatedCluster
 from steersman_cluster.workloads import WorkloadSettings
 from steersman_cluster.workloads.volumes import controllers, runnables
 from tests.cluster.workloads.stateful import (
@@ -68,19 +68,19 @@ def user(name: str, *claims: str) -> Pod:
     )
 
 
-async def only_volume(world: SimulatedWorld) -> Volume:
-    [found] = await world.list(Volume)
+async def only_volume(cluster: SimulatedCluster) -> Volume:
+    [found] = await cluster.list(Volume)
     return found
 
 
 def test_a_claim_whose_class_has_a_provisioner_gets_a_volume_of_its_own() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(storage_class("fast", reclaim_policy="Retain"))
-        made = await world.create(claim("data", "5Gi", storage_class_name="fast"))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(storage_class("fast", reclaim_policy="Retain"))
+        made = await cluster.create(claim("data", "5Gi", storage_class_name="fast"))
+        await cluster.settle()
 
-        found = await world.get(Claim, "data")
-        there = await only_volume(world)
+        found = await cluster.get(Claim, "data")
+        there = await only_volume(cluster)
         assert there.name == f"pvc-{made.uid}"
         assert there.status is not None
         assert there.status.phase == "Bound"
@@ -103,157 +103,159 @@ def test_a_claim_whose_class_has_a_provisioner_gets_a_volume_of_its_own() -> Non
             "volume.kubernetes.io/storage-provisioner": "disks.example.com",
         }
 
-    told(story, parts=VOLUMES)
+    told(steps, parts=VOLUMES)
 
 
 def test_a_claim_that_names_no_class_gets_the_default_one() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.settle()
-        await world.create(claim("data"))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.settle()
+        await cluster.create(claim("data"))
+        await cluster.settle()
 
-        assert await phase_of(world, Claim, "data") == "Bound"
-        there = await only_volume(world)
+        assert await phase_of(cluster, Claim, "data") == "Bound"
+        there = await only_volume(cluster)
         assert there.spec is not None
         assert there.spec.storage_class_name == "standard"
 
-    told(story, parts=VOLUMES)
+    told(steps, parts=VOLUMES)
 
 
 def test_a_claim_that_was_there_before_the_default_class_gets_it_too() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.settle()
-        await world.delete(StorageClass, "standard")
-        await world.create(claim("data"))
-        await world.settle()
-        assert await phase_of(world, Claim, "data") == "Pending"
-        assert await said(world, "PersistentVolumeClaim") == [
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.settle()
+        await cluster.delete(StorageClass, "standard")
+        await cluster.create(claim("data"))
+        await cluster.settle()
+        assert await phase_of(cluster, Claim, "data") == "Pending"
+        assert await said(cluster, "PersistentVolumeClaim") == [
             "FailedBinding: no persistent volumes available for this claim and no storage class"
             " is set"
         ]
 
         default = {"storageclass.kubernetes.io/is-default-class": "true"}
-        await world.create(storage_class("new", annotations=default))
-        await world.settle()
+        await cluster.create(storage_class("new", annotations=default))
+        await cluster.settle()
 
-        assert await phase_of(world, Claim, "data") == "Bound"
+        assert await phase_of(cluster, Claim, "data") == "Bound"
 
-    told(story, parts=VOLUMES)
+    told(steps, parts=VOLUMES)
 
 
 def test_a_cluster_with_a_default_class_of_its_own_gets_no_other() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         default = {"storageclass.kubernetes.io/is-default-class": "true"}
-        await world.create(storage_class("mine", annotations=default))
-        await world.run_operator(
+        await cluster.create(storage_class("mine", annotations=default))
+        await cluster.run_operator(
             *controllers(WorkloadSettings()), runnables=runnables(WorkloadSettings())
         )
-        await world.settle()
+        await cluster.settle()
 
-        assert await names(world, StorageClass) == ["mine"]
+        assert await names(cluster, StorageClass) == ["mine"]
 
-    told(story, parts=())
+    told(steps, parts=())
 
 
 def test_a_claim_that_waits_for_its_first_consumer_is_bound_when_there_is_one() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(storage_class("late", mode="WaitForFirstConsumer"))
-        await world.create(claim("data", storage_class_name="late"))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(storage_class("late", mode="WaitForFirstConsumer"))
+        await cluster.create(claim("data", storage_class_name="late"))
+        await cluster.settle()
 
-        assert await phase_of(world, Claim, "data") == "Pending"
-        assert await names(world, Volume) == []
-        assert await said(world, "PersistentVolumeClaim") == [
+        assert await phase_of(cluster, Claim, "data") == "Pending"
+        assert await names(cluster, Volume) == []
+        assert await said(cluster, "PersistentVolumeClaim") == [
             "WaitForFirstConsumer: waiting for first consumer to be created before binding"
         ]
 
-        await world.create(user("one", "data"))
-        await world.settle()
+        await cluster.create(user("one", "data"))
+        await cluster.settle()
 
-        assert await phase_of(world, Claim, "data") == "Bound"
+        assert await phase_of(cluster, Claim, "data") == "Bound"
 
-    told(story, parts=VOLUMES)
+    told(steps, parts=VOLUMES)
 
 
 def test_a_claim_takes_a_volume_that_is_there_and_no_two_take_the_same() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         for name, size in (("large", "9Gi"), ("small", "2Gi"), ("tiny", "1Mi")):
-            await world.create(volume(name, size))
-        await world.settle()
-        assert await phase_of(world, Volume, "small") == "Available"
+            await cluster.create(volume(name, size))
+        await cluster.settle()
+        assert await phase_of(cluster, Volume, "small") == "Available"
 
         for name in ("one", "two", "three"):
-            await world.create(claim(name, "1Gi", storage_class_name="manual"))
-        await world.settle()
+            await cluster.create(claim(name, "1Gi", storage_class_name="manual"))
+        await cluster.settle()
 
         bound = {
             each.name: each.spec.volume_name
-            for each in await world.list(Claim)
+            for each in await cluster.list(Claim)
             if each.spec is not None
         }
         assert sorted(filter(None, bound.values())) == ["large", "small"]
-        assert await phase_of(world, Volume, "small") == "Bound"
-        assert await phase_of(world, Volume, "tiny") == "Available"
+        assert await phase_of(cluster, Volume, "small") == "Bound"
+        assert await phase_of(cluster, Volume, "tiny") == "Available"
 
-    told(story, parts=VOLUMES)
+    told(steps, parts=VOLUMES)
 
 
 def test_a_claim_that_waits_takes_a_volume_that_comes_later() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(claim("data", "1Gi", storage_class_name="manual"))
-        await world.settle()
-        assert await said(world, "PersistentVolumeClaim") == [
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(claim("data", "1Gi", storage_class_name="manual"))
+        await cluster.settle()
+        assert await said(cluster, "PersistentVolumeClaim") == [
             'ProvisioningFailed: storageclass.storage.k8s.io "manual" not found'
         ]
 
-        await world.create(volume("late", "2Gi"))
-        await world.settle()
+        await cluster.create(volume("late", "2Gi"))
+        await cluster.settle()
 
-        assert await phase_of(world, Claim, "data") == "Bound"
+        assert await phase_of(cluster, Claim, "data") == "Bound"
 
-    told(story, parts=VOLUMES)
+    told(steps, parts=VOLUMES)
 
 
 def test_a_claim_gets_the_volume_that_it_names_if_that_fits() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(volume("small", "1Gi"))
-        await world.create(volume("large", "9Gi"))
-        await world.create(claim("one", "2Gi", storage_class_name="manual", volume_name="small"))
-        await world.create(claim("two", "2Gi", storage_class_name="manual", volume_name="large"))
-        await world.settle()
-        await world.create(claim("three", "2Gi", storage_class_name="manual", volume_name="large"))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(volume("small", "1Gi"))
+        await cluster.create(volume("large", "9Gi"))
+        await cluster.create(claim("one", "2Gi", storage_class_name="manual", volume_name="small"))
+        await cluster.create(claim("two", "2Gi", storage_class_name="manual", volume_name="large"))
+        await cluster.settle()
+        await cluster.create(
+            claim("three", "2Gi", storage_class_name="manual", volume_name="large")
+        )
+        await cluster.settle()
 
-        assert [await phase_of(world, Claim, each) for each in ("one", "two", "three")] == [
+        assert [await phase_of(cluster, Claim, each) for each in ("one", "two", "three")] == [
             "Pending",
             "Bound",
             "Pending",
         ]
-        assert await said(world, "PersistentVolumeClaim") == [
+        assert await said(cluster, "PersistentVolumeClaim") == [
             'VolumeMismatch: Cannot bind to requested volume "small": requested PV is too small',
             'FailedBinding: volume "large" already bound to a different claim.',
         ]
 
-    told(story, parts=VOLUMES)
+    told(steps, parts=VOLUMES)
 
 
 def test_a_claim_in_use_is_not_gone_before_the_last_pod_is() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(claim("data"))
-        await world.create(user("one", "data"))
-        await world.create(user("two", "data"))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(claim("data"))
+        await cluster.create(user("one", "data"))
+        await cluster.create(user("two", "data"))
+        await cluster.settle()
 
-        await world.delete(Claim, "data")
-        await world.delete(Pod, "one")
-        await world.settle()
-        assert await names(world, Claim) == ["data"]
+        await cluster.delete(Claim, "data")
+        await cluster.delete(Pod, "one")
+        await cluster.settle()
+        assert await names(cluster, Claim) == ["data"]
 
-        await world.delete(Pod, "two")
-        await world.settle()
-        assert await names(world, Claim) == []
+        await cluster.delete(Pod, "two")
+        await cluster.settle()
+        assert await names(cluster, Claim) == []
 
-    told(story, parts=("nodes", "scheduler", "volumes"))
+    told(steps, parts=("nodes", "scheduler", "volumes"))
 
 
 def with_its_own(name: str) -> Pod:
@@ -274,22 +276,22 @@ def with_its_own(name: str) -> Pod:
 
 
 def test_a_claim_that_a_pod_has_for_itself_comes_and_goes_with_it() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(with_its_own("one"))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(with_its_own("one"))
+        await cluster.settle()
 
-        made = await world.get(Claim, "one-scratch")
+        made = await cluster.get(Claim, "one-scratch")
         assert made.labels == {"tier": "scratch"}
         assert made.status is not None
         assert made.status.phase == "Bound"
 
-        await world.delete(Pod, "one")
-        await world.settle()
+        await cluster.delete(Pod, "one")
+        await cluster.settle()
 
-        assert await names(world, Claim) == []
-        assert await names(world, Volume) == []
+        assert await names(cluster, Claim) == []
+        assert await names(cluster, Volume) == []
 
-    told(story, parts=("garbage", "nodes", "scheduler", "volumes"))
+    told(steps, parts=("garbage", "nodes", "scheduler", "volumes"))
 
 
 @pytest.mark.parametrize(
@@ -309,47 +311,47 @@ def test_a_claim_that_a_pod_has_for_itself_comes_and_goes_with_it() -> None:
 def test_a_pod_gets_no_node_before_the_claim_that_it_has_for_itself(
     claims: tuple[Claim, ...], why: str
 ) -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         for each in claims:
-            await world.create(each)
-        await world.create(with_its_own("one"))
-        await world.settle()
+            await cluster.create(each)
+        await cluster.create(with_its_own("one"))
+        await cluster.settle()
 
-        pod = await world.get(Pod, "one")
+        pod = await cluster.get(Pod, "one")
         assert pod.status is not None
         [scheduled] = [each for each in pod.status.conditions or () if each.type == "PodScheduled"]
         assert (scheduled.message or "").startswith(f"0/2 nodes are available: {why}. preemption:")
 
-    told(story, parts=("nodes", "scheduler"))
+    told(steps, parts=("nodes", "scheduler"))
 
 
 def test_a_pod_that_has_lost_the_claim_it_had_for_itself_gets_another() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(with_its_own("one"))
-        await world.settle()
-        before = await world.get(Claim, "one-scratch")
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(with_its_own("one"))
+        await cluster.settle()
+        before = await cluster.get(Claim, "one-scratch")
 
-        await world.delete(Claim, "one-scratch")
-        await world.settle()
+        await cluster.delete(Claim, "one-scratch")
+        await cluster.settle()
 
-        assert (await world.get(Claim, "one-scratch")).uid != before.uid
+        assert (await cluster.get(Claim, "one-scratch")).uid != before.uid
 
-    told(story, parts=VOLUMES)
+    told(steps, parts=VOLUMES)
 
 
 def test_a_claim_of_somebody_else_is_not_taken_for_a_pods_own() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(claim("one-scratch"))
-        await world.create(with_its_own("one"))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(claim("one-scratch"))
+        await cluster.create(with_its_own("one"))
+        await cluster.settle()
 
-        assert (await world.get(Claim, "one-scratch")).metadata.owner_references is None
-        assert await said(world, "Pod") == [
+        assert (await cluster.get(Claim, "one-scratch")).metadata.owner_references is None
+        assert await said(cluster, "Pod") == [
             "FailedBinding: ephemeral volume scratch: PVC default/one-scratch was not created for"
             " pod default/one (pod is not owner)"
         ]
 
-    told(story, parts=VOLUMES)
+    told(steps, parts=VOLUMES)
 
 
 @pytest.mark.parametrize(
@@ -358,117 +360,117 @@ def test_a_claim_of_somebody_else_is_not_taken_for_a_pods_own() -> None:
 def test_a_volume_whose_claim_is_gone_is_deleted_or_kept_as_its_policy_says(
     policy: str, left: list[str]
 ) -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(volume("disk", "2Gi", persistent_volume_reclaim_policy=policy))
-        await world.create(claim("data", "1Gi", storage_class_name="manual"))
-        await world.settle()
-        assert await phase_of(world, Claim, "data") == "Bound"
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(volume("disk", "2Gi", persistent_volume_reclaim_policy=policy))
+        await cluster.create(claim("data", "1Gi", storage_class_name="manual"))
+        await cluster.settle()
+        assert await phase_of(cluster, Claim, "data") == "Bound"
 
-        await world.delete(Claim, "data")
-        await world.settle()
+        await cluster.delete(Claim, "data")
+        await cluster.settle()
 
-        phases = [each.status.phase for each in await world.list(Volume) if each.status]
+        phases = [each.status.phase for each in await cluster.list(Volume) if each.status]
         assert phases == left
 
-    told(story, parts=VOLUMES)
+    told(steps, parts=VOLUMES)
 
 
 def test_a_volume_in_use_is_not_gone_before_its_claim_is() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(volume("disk", "2Gi"))
-        await world.create(claim("data", "1Gi", storage_class_name="manual"))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(volume("disk", "2Gi"))
+        await cluster.create(claim("data", "1Gi", storage_class_name="manual"))
+        await cluster.settle()
 
-        await world.delete(Volume, "disk")
-        await world.settle()
-        assert await names(world, Volume) == ["disk"]
+        await cluster.delete(Volume, "disk")
+        await cluster.settle()
+        assert await names(cluster, Volume) == ["disk"]
 
-        await world.delete(Claim, "data")
-        await world.settle()
-        assert await names(world, Volume) == []
+        await cluster.delete(Claim, "data")
+        await cluster.settle()
+        assert await names(cluster, Volume) == []
 
-    told(story, parts=VOLUMES)
+    told(steps, parts=VOLUMES)
 
 
 def test_a_claim_whose_volume_is_gone_is_lost() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(claim("data"))
-        await world.settle()
-        there = await only_volume(world)
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(claim("data"))
+        await cluster.settle()
+        there = await only_volume(cluster)
 
-        await world.patch(Volume, there.name, MergePatch({"metadata": {"finalizers": []}}))
-        await world.delete(Volume, there.name)
-        await world.settle()
+        await cluster.patch(Volume, there.name, MergePatch({"metadata": {"finalizers": []}}))
+        await cluster.delete(Volume, there.name)
+        await cluster.settle()
 
-        assert await phase_of(world, Claim, "data") == "Lost"
-        assert (await said(world, "PersistentVolumeClaim"))[-1] == (
+        assert await phase_of(cluster, Claim, "data") == "Lost"
+        assert (await said(cluster, "PersistentVolumeClaim"))[-1] == (
             "ClaimLost: Bound claim has lost its PersistentVolume. Data on the volume is lost!"
         )
 
-    told(story, parts=VOLUMES)
+    told(steps, parts=VOLUMES)
 
 
 def test_a_class_that_somebody_else_serves_is_left_to_them() -> None:
-    async def story(world: SimulatedWorld) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         others = {"volumes.steersman.dev/provision": "false"}
-        await world.create(storage_class("theirs", annotations=others))
-        made = await world.create(claim("data", storage_class_name="theirs"))
-        await world.settle()
-        assert await phase_of(world, Claim, "data") == "Pending"
-        assert await names(world, Volume) == []
+        await cluster.create(storage_class("theirs", annotations=others))
+        made = await cluster.create(claim("data", storage_class_name="theirs"))
+        await cluster.settle()
+        assert await phase_of(cluster, Claim, "data") == "Pending"
+        assert await names(cluster, Volume) == []
 
         reference = core_v1.ObjectReference(namespace=made.namespace, name="data", uid=made.uid)
         theirs = volume("disk", "1Gi", storage_class_name="theirs", claim_ref=reference)
-        await world.create(theirs)
-        await world.settle()
+        await cluster.create(theirs)
+        await cluster.settle()
 
-        assert await phase_of(world, Claim, "data") == "Bound"
+        assert await phase_of(cluster, Claim, "data") == "Bound"
 
-    told(story, parts=VOLUMES)
+    told(steps, parts=VOLUMES)
 
 
 def test_a_class_without_a_provisioner_has_only_the_volumes_that_people_make() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(storage_class("local", provisioner="kubernetes.io/no-provisioner"))
-        await world.create(claim("data", storage_class_name="local"))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(storage_class("local", provisioner="kubernetes.io/no-provisioner"))
+        await cluster.create(claim("data", storage_class_name="local"))
+        await cluster.settle()
 
-        assert await phase_of(world, Claim, "data") == "Pending"
-        assert await said(world, "PersistentVolumeClaim") == [
+        assert await phase_of(cluster, Claim, "data") == "Pending"
+        assert await said(cluster, "PersistentVolumeClaim") == [
             "ProvisioningFailed: no volume plugin matched name: kubernetes.io/no-provisioner"
         ]
 
-    told(story, parts=VOLUMES)
+    told(steps, parts=VOLUMES)
 
 
 def test_a_claim_that_asks_for_more_gets_more() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(claim("data", "1Gi"))
-        await world.settle()
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(claim("data", "1Gi"))
+        await cluster.settle()
 
         more = {"spec": {"resources": {"requests": {"storage": "3Gi"}}}}
-        await world.patch(Claim, "data", MergePatch(more))
-        await world.settle()
+        await cluster.patch(Claim, "data", MergePatch(more))
+        await cluster.settle()
 
-        found = await world.get(Claim, "data")
-        there = await only_volume(world)
+        found = await cluster.get(Claim, "data")
+        there = await only_volume(cluster)
         assert found.status is not None
         assert found.status.capacity == {"storage": Quantity("3Gi")}
         assert there.spec is not None
         assert there.spec.capacity == {"storage": Quantity("3Gi")}
 
-    told(story, parts=VOLUMES)
+    told(steps, parts=VOLUMES)
 
 
 def test_claims_and_volumes_that_are_as_they_should_be_are_not_written_to() -> None:
-    async def story(world: SimulatedWorld) -> None:
-        await world.create(storage_class("fast"))
-        await world.run_operator(*controllers(WorkloadSettings()))
-        await world.create(claim("data", storage_class_name="fast"))
-        await world.create(volume("free", "2Gi"))
-        await world.settle()
-        assert await phase_of(world, Claim, "data") == "Bound"
+    async def steps(cluster: SimulatedCluster) -> None:
+        await cluster.create(storage_class("fast"))
+        await cluster.run_operator(*controllers(WorkloadSettings()))
+        await cluster.create(claim("data", storage_class_name="fast"))
+        await cluster.create(volume("free", "2Gi"))
+        await cluster.settle()
+        assert await phase_of(cluster, Claim, "data") == "Bound"
 
-        await world.assert_second_pass_writes_nothing()
+        await cluster.assert_second_pass_writes_nothing()
 
-    told(story, parts=())
+    told(steps, parts=())

@@ -19,7 +19,7 @@ from steersman.errors import SteersmanError
 from steersman.kinds import Resource, apps_v1, coordination_v1, core_v1, meta_v1
 from steersman.manifests import crd_of
 from steersman.observe import ignore
-from steersman_cluster.testing import ControlPlane, find_binaries, running_control_plane
+from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
 from steersman_cluster.testing.enclosure import Enclosure, enclosure, tail
 from tests.real.connecting import connected
 from tests.real.convergence.auditing import AuditLog, Following, Written
@@ -52,7 +52,7 @@ STOPPED_WITHIN_SECONDS = 30.0
 class World:
     """The cluster, and what is wanted of it."""
 
-    def __init__(self, plane: ControlPlane, audit: AuditLog, inside: Enclosure) -> None:
+    def __init__(self, plane: RealControlPlane, audit: AuditLog, inside: Enclosure) -> None:
         self.plane = plane
         self.audit = audit
         self.wanted: dict[str, Spec] = {}
@@ -275,7 +275,7 @@ def full_world(directory: Path) -> Iterator[World]:
     binaries = find_binaries(environ=os.environ)
     clock = SystemClock()
     with (
-        running_control_plane(binaries, clock=clock, api_server_flags=audit.flags) as plane,
+        running_real_control_plane(binaries, clock=clock, api_server_flags=audit.flags) as plane,
         plane.running_controllers(*CONTROLLERS, flags=QUICK),
         enclosure(prefix="steersman-operator-") as inside,
     ):

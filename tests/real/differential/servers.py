@@ -9,7 +9,7 @@ from http.client import HTTPException, HTTPResponse, HTTPSConnection
 from urllib.parse import urlsplit
 
 from steersman.clock import SystemClock
-from steersman_cluster.testing import find_binaries, running_control_plane
+from steersman_cluster.testing import find_binaries, running_real_control_plane
 from tests.real.differential.story import Answer
 
 # A watch of a second and a request that waits for a revision of the future take a few.
@@ -95,7 +95,9 @@ class HttpsServer:
 @contextmanager
 def real() -> Iterator[HttpsServer]:
     """A kube-apiserver that nobody has asked anything yet."""
-    with running_control_plane(find_binaries(environ=os.environ), clock=SystemClock()) as plane:
+    with running_real_control_plane(
+        find_binaries(environ=os.environ), clock=SystemClock()
+    ) as plane:
         who = plane.credentials
         server = HttpsServer(plane.url, ca_file=str(who.ca_file), token=who.admin_token)
         with closing(server):

@@ -9,7 +9,7 @@ from pathlib import Path
 from shlex import quote
 
 from steersman.clock import Clock
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.enclosure import Enclosure, enclosure, tail
 from tools.transcripts import Step, steps
 
@@ -23,7 +23,7 @@ class Terminal:
     """Commands of bash, with kubectl and python on the path and the cluster in ~/.kube/config."""
 
     def __init__(
-        self, cluster: Cluster, inside: Enclosure, *, directory: Path, clock: Clock
+        self, cluster: ControlPlane, inside: Enclosure, *, directory: Path, clock: Clock
     ) -> None:
         self._directory = directory
         self._inside = inside
@@ -105,7 +105,7 @@ class Terminal:
 
 
 @contextmanager
-def terminal(cluster: Cluster, *, directory: Path, clock: Clock) -> Iterator[Terminal]:
+def terminal(cluster: ControlPlane, *, directory: Path, clock: Clock) -> Iterator[Terminal]:
     """A terminal in a directory, of which nothing is left when the block ends."""
     with enclosure(prefix="steersman-terminal-") as inside:
         opened = Terminal(cluster, inside, directory=directory, clock=clock)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from steersman.clock import SystemClock
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from tests.examples import PROJECTS
 from tests.real.examples.terminal import terminal
 
@@ -18,7 +18,7 @@ DOCUMENTS = {
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 async def test_what_is_typed_shows_what_the_document_shows(
-    name: str, usual_cluster: Cluster
+    name: str, usual_cluster: ControlPlane
 ) -> None:
     with terminal(usual_cluster, directory=PROJECTS[name], clock=SystemClock()) as opened:
         await opened.follow(DOCUMENTS[name].read_text(encoding="utf-8"))

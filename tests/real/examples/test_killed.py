@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from steersman.clock import SystemClock
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from tests.examples import PROJECTS
 from tests.real.examples.terminal import terminal
 from tools.transcripts import PROMPT
@@ -29,7 +29,7 @@ def parts(text: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", TRIALS)
 async def test_it_comes_to_what_is_wanted_though_killed_at_ten_random_moments(
-    name: str, usual_cluster: Cluster
+    name: str, usual_cluster: ControlPlane
 ) -> None:
     clock, rng = SystemClock(), Random(name)
     trial = parts(TRIALS[name].read_text(encoding="utf-8"))

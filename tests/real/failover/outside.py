@@ -22,7 +22,7 @@ from typing import Literal
 from steersman.clock import SystemClock
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ignore
-from steersman_cluster.testing import ControlPlane, find_binaries, running_control_plane
+from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
 from steersman_cluster.testing.enclosure import Enclosure, enclosure, tail
 from tests.real.connecting import connected
 from tests.real.failover.rounds import NAMESPACE, QUICK, ROOT, USERS, Rhythm
@@ -54,7 +54,7 @@ class Stage:
     """Both replicas, their ways to the server, and the store."""
 
     def __init__(
-        self, plane: ControlPlane, store: Store, inside: Enclosure, rhythm: Rhythm
+        self, plane: RealControlPlane, store: Store, inside: Enclosure, rhythm: Rhythm
     ) -> None:
         self.plane = plane
         self.store = store
@@ -143,7 +143,7 @@ async def staged(*, rhythm: Rhythm = QUICK) -> AsyncIterator[Stage]:
     """A control plane, a store, and two replicas, each with a proxy of its own."""
     async with AsyncExitStack() as stack:
         binaries = find_binaries(environ=os.environ)
-        plane = stack.enter_context(running_control_plane(binaries, clock=SystemClock()))
+        plane = stack.enter_context(running_real_control_plane(binaries, clock=SystemClock()))
         store = await stack.enter_async_context(storing())
         inside = stack.enter_context(enclosure(prefix="replicas-"))
         stage = Stage(plane, store, inside, rhythm)

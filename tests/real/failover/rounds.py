@@ -15,7 +15,7 @@ from steersman.client import Client
 from steersman.clock import SystemClock
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ignore
-from steersman_cluster.testing import ControlPlane, find_binaries, running_control_plane
+from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
 from steersman_cluster.testing.credentials import ADMIN, CERTIFICATE
 from steersman_cluster.testing.enclosure import Enclosure, enclosure, tail
 from tests.real.connecting import connected
@@ -51,7 +51,9 @@ QUICK = Rhythm(lease_seconds=3, renew_seconds=2.0, retry_seconds=0.3)
 class Stage:
     """The server, its audit log, and both replicas."""
 
-    def __init__(self, plane: ControlPlane, log: Path, inside: Enclosure, rhythm: Rhythm) -> None:
+    def __init__(
+        self, plane: RealControlPlane, log: Path, inside: Enclosure, rhythm: Rhythm
+    ) -> None:
         self.plane = plane
         self.clock = SystemClock()
         self._log = log
@@ -152,7 +154,7 @@ def staged(directory: Path, *, rhythm: Rhythm = QUICK) -> Iterator[Stage]:
     # A log that begins anew in the middle would hide something.
     flags = {"audit-policy-file": policy, "audit-log-path": log, "audit-log-maxsize": 10_000}
     with (
-        running_control_plane(
+        running_real_control_plane(
             find_binaries(environ=os.environ), clock=SystemClock(), api_server_flags=flags
         ) as plane,
         enclosure(prefix="replicas-") as inside,

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from steersman_cluster.testing import ControlPlane
+from steersman_cluster.testing import RealControlPlane
 from tests.real.foreign.kubectl import PATIENCE, Kubectl, Server
 from tests.real.foreign.manifests import GREETINGS
 
 
 @pytest.fixture(scope="module")
-def server(control_plane: ControlPlane) -> Server:
+def server(control_plane: RealControlPlane) -> Server:
     """The server that kubectl talks to."""
     return control_plane
 

@@ -19,7 +19,11 @@ from docs.code.coming_from.site import ZONE, Site
 from steersman.clock import SystemClock
 from steersman.manifests import as_document, crd_of, yaml_of
 from steersman_cluster.commands.launchers.assets import write_assets
-from steersman_cluster.testing import EmbeddedCluster, fresh_namespace, running_embedded_cluster
+from steersman_cluster.testing import (
+    EmbeddedControlPlane,
+    fresh_namespace,
+    running_embedded_control_plane,
+)
 from tests.real.foreign.building import COMING_FROM_GO, GO_PODWATCH
 from tests.real.foreign.go_suites import COMING_FROM_GO_SOURCES, SITE
 from tests.real.foreign.kubectl import PATIENCE, Kubectl
@@ -77,9 +81,9 @@ each_operator = pytest.mark.parametrize("operator", [GO, KOPF, STEERSMAN], ids=s
 
 
 @pytest.fixture(scope="module")
-def server(home: Path) -> Iterator[EmbeddedCluster]:
+def server(home: Path) -> Iterator[EmbeddedControlPlane]:
     """A cluster that lives, so that Deployments get Pods and what has lost its owner goes."""
-    with running_embedded_cluster(clock=SystemClock(), nodes=1) as cluster:
+    with running_embedded_control_plane(clock=SystemClock(), nodes=1) as cluster:
         kubectl = Kubectl(server=cluster, namespace="default", home=home)
         kubectl("apply", f"--filename={DEFINITION}")
         kubectl("wait", f"--filename={DEFINITION}", "--for=condition=Established", PATIENCE)
@@ -88,7 +92,7 @@ def server(home: Path) -> Iterator[EmbeddedCluster]:
 
 
 @pytest.fixture
-def namespace(server: EmbeddedCluster) -> Iterator[str]:
+def namespace(server: EmbeddedControlPlane) -> Iterator[str]:
     """One that only this test has."""
     with fresh_namespace(server) as name:
         yield name
@@ -259,7 +263,7 @@ def test_kopf_keeps_what_it_has_handled_in_an_annotation(kubectl: Kubectl) -> No
 
 
 def test_the_test_with_kopf_runner_passes_on_the_embedded_cluster(
-    server: EmbeddedCluster, namespace: str
+    server: EmbeddedControlPlane, namespace: str
 ) -> None:
     environ = {**os.environ, "KUBECONFIG": str(server.kubeconfig), "TEST_NAMESPACE": namespace}
 
@@ -277,7 +281,7 @@ def test_the_test_with_kopf_runner_passes_on_the_embedded_cluster(
 
 @pytest.mark.parametrize("name", TIMERS)
 def test_both_timers_look_outside_again_and_again(
-    name: str, server: EmbeddedCluster, kubectl: Kubectl
+    name: str, server: EmbeddedControlPlane, kubectl: Kubectl
 ) -> None:
     seen = "jsonpath={.metadata.annotations.web\\.example\\.com/seen}"
     outside = look("", name="outside")
@@ -308,7 +312,9 @@ PODWATCHES: dict[str, list[str | Path]] = {
 
 
 @pytest.mark.parametrize("name", PODWATCHES)
-def test_both_of_those_who_watch_pods_print_the_same(name: str, server: EmbeddedCluster) -> None:
+def test_both_of_those_who_watch_pods_print_the_same(
+    name: str, server: EmbeddedControlPlane
+) -> None:
     kubectl = Kubectl(server=server, namespace="default", home=server.kubeconfig.parent)
     environ = {**os.environ, "KUBECONFIG": str(server.kubeconfig), "PYTHONUNBUFFERED": "1"}
     pod = f"{name}-pod"

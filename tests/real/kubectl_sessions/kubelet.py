@@ -5,7 +5,7 @@ from http.client import HTTPException
 from types import TracebackType
 from typing import Any, Self
 
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import Caller
 
 # How often it looks; a Pod's life takes a few looks.
@@ -17,7 +17,7 @@ NODE = "stand-in"
 class StandInKubelet:
     """Runs the Pods of a namespace while it is switched on."""
 
-    def __init__(self, cluster: Cluster, *, namespace: str) -> None:
+    def __init__(self, cluster: ControlPlane, *, namespace: str) -> None:
         self._cluster = cluster
         self._pods = f"/api/v1/namespaces/{namespace}/pods"
         self._over = threading.Event()

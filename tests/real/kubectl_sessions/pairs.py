@@ -10,10 +10,10 @@ from typing import TypeAlias
 
 from steersman.clock import SystemClock
 from steersman_cluster.testing import (
-    Cluster,
+    ControlPlane,
     find_binaries,
-    running_control_plane,
-    running_embedded_cluster,
+    running_embedded_control_plane,
+    running_real_control_plane,
 )
 from steersman_cluster.workloads import PARTS
 from tests.real.kubectl_sessions.comparing import comparable
@@ -45,21 +45,21 @@ CONTROLLERS = (
 
 NODES = 2
 
-Starting: TypeAlias = Callable[[], AbstractContextManager[Cluster]]
+Starting: TypeAlias = Callable[[], AbstractContextManager[ControlPlane]]
 
 
-def real() -> AbstractContextManager[Cluster]:
+def real() -> AbstractContextManager[ControlPlane]:
     """The real control plane."""
-    return running_control_plane(find_binaries(environ=os.environ), clock=SystemClock())
+    return running_real_control_plane(find_binaries(environ=os.environ), clock=SystemClock())
 
 
-def embedded() -> AbstractContextManager[Cluster]:
+def embedded() -> AbstractContextManager[ControlPlane]:
     """The embedded one."""
-    return running_embedded_cluster(clock=SystemClock())
+    return running_embedded_control_plane(clock=SystemClock())
 
 
 @contextmanager
-def real_with_all_controllers() -> Iterator[Cluster]:
+def real_with_all_controllers() -> Iterator[ControlPlane]:
     """The real control plane, with every controller that ours stand for."""
     with real() as cluster:
         flags = {
@@ -72,7 +72,7 @@ def real_with_all_controllers() -> Iterator[Cluster]:
 
 
 @contextmanager
-def embedded_with_workloads() -> Iterator[Cluster]:
+def embedded_with_workloads() -> Iterator[ControlPlane]:
     """The embedded server with our workloads, but no nodes: who tells the session runs Pods."""
     with embedded() as cluster:
         parts = [each for each in PARTS if each not in ("nodes", "scheduler")]
@@ -81,7 +81,7 @@ def embedded_with_workloads() -> Iterator[Cluster]:
 
 
 @contextmanager
-def real_with_our_nodes() -> Iterator[Cluster]:
+def real_with_our_nodes() -> Iterator[ControlPlane]:
     """The real control plane and its controllers, whose Pods run on our nodes."""
     with (
         real_with_all_controllers() as cluster,
@@ -90,9 +90,9 @@ def real_with_our_nodes() -> Iterator[Cluster]:
         yield cluster
 
 
-def embedded_cluster() -> AbstractContextManager[Cluster]:
+def embedded_cluster() -> AbstractContextManager[ControlPlane]:
     """All that is ours, as ``steersman cluster up`` starts it."""
-    return running_embedded_cluster(clock=SystemClock(), nodes=NODES)
+    return running_embedded_control_plane(clock=SystemClock(), nodes=NODES)
 
 
 # Who runs beside whom where our workloads are compared with the real controllers.
@@ -104,8 +104,8 @@ CLUSTERS: tuple[Starting, Starting] = (real_with_our_nodes, embedded_cluster)
 class Pair:
     """Two servers that have been told the same so far."""
 
-    first: Cluster
-    second: Cluster
+    first: ControlPlane
+    second: ControlPlane
     directory: Path
     # Whether templates and revisions are called by other hashes on the one side than on the other.
     hashes_differ: bool = False
@@ -120,7 +120,7 @@ class Pair:
             )
         return first, second
 
-    def _side(self, session: Session, cluster: Cluster, side: str) -> list[Outcome]:
+    def _side(self, session: Session, cluster: ControlPlane, side: str) -> list[Outcome]:
         place = Place(cluster=cluster, directory=self.directory / session.name / side)
         return [
             comparable(outcome, place, hashes=self.hashes_differ)

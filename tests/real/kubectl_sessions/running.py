@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from steersman_cluster.testing import Cluster
+from steersman_cluster.testing import ControlPlane
 from tests.real.kubectl_sessions.kubelet import StandInKubelet
 from tests.real.kubectl_sessions.scripts import End, Kubelet, Nodes, Run, Session, Start, Write
 
@@ -40,7 +40,7 @@ class Outcome:
 class Place:
     """A server, and a directory in which a session may write."""
 
-    cluster: Cluster
+    cluster: ControlPlane
     directory: Path
 
 

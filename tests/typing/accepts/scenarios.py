@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import steersman as sm
-from steersman_cluster.simulation import Scenario, World, survives_crashes
+from steersman_cluster.simulation import Cluster, Scenario, survives_crashes
 
 
 class Spec(sm.Part):
@@ -33,19 +33,19 @@ def reaching(buckets: Buckets) -> Sequence[sm.Controller[App]]:
     return [controller]
 
 
-async def story(world: World) -> None:
-    await world.settle()
+async def steps(cluster: Cluster) -> None:
+    await cluster.settle()
 
 
-async def use(world: World) -> None:
-    scenario = Scenario(operator=lambda: [controller], kinds=[App], story=story)
+async def use(cluster: Cluster) -> None:
+    scenario = Scenario(operator=lambda: [controller], kinds=[App], steps=steps)
     await survives_crashes(scenario)
     await survives_crashes(scenario, seed=3, only="after call 7")
-    await survives_crashes(Scenario(operator=reaching, outside=Buckets, story=story))
+    await survives_crashes(Scenario(operator=reaching, outside=Buckets, steps=steps))
     await survives_crashes(
-        Scenario(operator=lambda: sm.Manager(controllers=[controller]), story=story)
+        Scenario(operator=lambda: sm.Manager(controllers=[controller]), steps=steps)
     )
-    await world.run_operator(controller)
-    await world.run_operator(lambda: [controller])
-    apps: list[App] = await world.list(App)
+    await cluster.run_operator(controller)
+    await cluster.run_operator(lambda: [controller])
+    apps: list[App] = await cluster.list(App)
     del apps

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import steersman as sm
-from steersman_cluster.simulation import Scenario, World, survives_crashes
+from steersman_cluster.simulation import Cluster, Scenario, survives_crashes
 
 
 class Spec(sm.Part):
@@ -30,16 +30,16 @@ def reaching(buckets: Buckets) -> Sequence[sm.Controller[App]]:
     return [controller]
 
 
-async def story(world: World) -> None:
-    await world.settle()
+async def steps(cluster: Cluster) -> None:
+    await cluster.settle()
 
 
 async def misuse() -> None:
-    Scenario(operator=reaching, story=story)  # refused
-    Scenario(operator=reaching, outside=dict, story=story)  # refused
+    Scenario(operator=reaching, steps=steps)  # refused
+    Scenario(operator=reaching, outside=dict, steps=steps)  # refused
     Scenario(operator=lambda: [controller])  # refused
-    Scenario(operator=[controller], story=story)  # refused
-    Scenario(operator=lambda: ["controller"], story=story)  # refused
-    scenario = Scenario(operator=lambda: [controller], story=story)
-    scenario.story = story  # refused
+    Scenario(operator=[controller], steps=steps)  # refused
+    Scenario(operator=lambda: ["controller"], steps=steps)  # refused
+    scenario = Scenario(operator=lambda: [controller], steps=steps)
+    scenario.steps = steps  # refused
     await survives_crashes(scenario, only=7)  # refused

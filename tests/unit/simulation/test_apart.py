@@ -1,4 +1,4 @@
-"""A world is collected when it ends, and whoever runs it keeps the settings of their collector."""
+"""A cluster is collected when it ends, and its caller keeps the settings of the collector."""
 
 import asyncio
 import gc
@@ -51,7 +51,7 @@ def test_the_collector_is_afterwards_as_it_was() -> None:
 
     async def main() -> None:
         assert gc.get_threshold()[0] == YOUNG
-        raise ValueError("the story went wrong")
+        raise ValueError("the steps went wrong")
 
     with pytest.raises(ValueError, match="wrong"):
         run_apart(main())

@@ -1,7 +1,7 @@
-"""A story has what led to a failure, and nothing else."""
+"""A trace has what led to a failure, and nothing else."""
 
 from steersman_cluster.simulation.history import Asked, History
-from steersman_cluster.simulation.story import Noted, in_short, story_of, told
+from steersman_cluster.simulation.trace import Noted, in_short, story_of, told
 
 WEB = "/apis/apps/v1/namespaces/default/deployments/web"
 
@@ -36,9 +36,9 @@ def test_a_story_has_writes_and_notes_in_the_order_in_which_they_happened() -> N
     ]
     noted = [Noted(5, 1.0, "operator", "is killed", is_fault=True)]
 
-    story = told(history, noted, since=1, home="default", without=frozenset(["workloads"]))
+    steps = told(history, noted, since=1, home="default", without=frozenset(["workloads"]))
 
-    assert story == (
+    assert steps == (
         "   0.500 s  user      PATCH deployments/web",
         "   1.000 s  operator  PATCH deployments/web  409",
         "   1.000 s  operator  is killed",
@@ -51,11 +51,11 @@ def test_of_a_long_story_what_is_around_the_fault_is_told() -> None:
     history = [asked(float(number), "operator") for number in range(100)]
     noted = [Noted(50, 49.0, "operator", "is killed", is_fault=True)]
 
-    story = told(history, noted, since=0, home="default", without=frozenset())
+    steps = told(history, noted, since=0, home="default", without=frozenset())
 
-    assert story[0].strip() == story[-1].strip() == "…"
-    assert len(story) == 22
-    assert "is killed" in story[9]
+    assert steps[0].strip() == steps[-1].strip() == "…"
+    assert len(steps) == 22
+    assert "is killed" in steps[9]
 
 
 def test_of_a_whole_history_the_last_is_told_without_what_the_cluster_does_elsewhere() -> None:
@@ -64,8 +64,8 @@ def test_of_a_whole_history_the_last_is_told_without_what_the_cluster_does_elsew
     history.asked.append(asked(41.0, "workloads", target="/api/v1/namespaces/kube-system/pods"))
     history.asked.append(asked(42.0, "workloads"))
 
-    story = story_of(history, home="default")
+    steps = story_of(history, home="default")
 
-    assert story[0].strip() == "…"
-    assert story[1].startswith("  11.000 s  user ")
-    assert story[-1] == "  42.000 s  workloads  PATCH deployments/web"
+    assert steps[0].strip() == "…"
+    assert steps[1].startswith("  11.000 s  user ")
+    assert steps[-1] == "  42.000 s  workloads  PATCH deployments/web"

@@ -13,7 +13,7 @@ from steersman.wire import Request
 from steersman_cluster.errors import TimeCannotBeSkipped
 from steersman_cluster.simulation import History
 from steersman_cluster.testing.noting import NotingTransport
-from steersman_cluster.testing.real_world import RealWorld
+from steersman_cluster.testing.real_cluster import RealCluster
 from tests.clocks import FakeClock
 from tests.transports import Answer, ScriptedTransport, refusing, saying
 
@@ -77,7 +77,7 @@ async def test_nothing_gets_through_once_a_way_is_cut() -> None:
 async def test_nobody_can_skip_the_time_of_a_real_cluster() -> None:
     clock, inner = FakeClock(), ScriptedTransport()
     async with asyncio.TaskGroup() as group:
-        world = RealWorld(
+        cluster = RealCluster(
             Client(inner, clock=clock, rng=Random(0), observe=ignore),
             namespace="here",
             connect=lambda: nullcontext(inner),
@@ -87,4 +87,4 @@ async def test_nobody_can_skip_the_time_of_a_real_cluster() -> None:
         )
 
         with pytest.raises(TimeCannotBeSkipped, match="could not advance time by 60 s"):
-            await world.advance(60)
+            await cluster.advance(60)

@@ -1,17 +1,17 @@
-"""Operators shown at work: a story of what people do to their objects, and what they make of it.
+"""Demos of operators: steps that users take, and what the operator does about them.
 
 Each example project has a ``demo.py`` with a ``Demo`` in it. ``steersman demo NAME`` runs its
-manager on a cluster of its own, tells the story, and shows all that happens; a test can tell the
-same story in a world in which time is a number.
+manager on a cluster of its own, runs the steps, and shows all that happens; a test can run the
+same steps on a simulated cluster, in virtual time.
 
-Takes:     a manager, the kinds to look at, a story; a client to tell it through, and who listens
-Gives:     the examples by their names, a ``Stage`` with what a story is told with, and objects from
+Takes:     a manager, the kinds to show, and steps; a client for them, and where to print
+Gives:     the examples by their names, a ``Stage`` with what the steps can do, and objects from
            files, applied as ``kubectl apply`` would
 Promises:  - the outcome of a step can be looked at before the next one is said
-           - a story waits for nothing longer than it says
-           - what a story says was refused has been refused
+           - a demo waits for nothing longer than it states
+           - what a demo shows as rejected was rejected
            - an example is found in the source tree and in a wheel
-Never:     runs an operator, prints, or changes an object that a story does not name
+Never:     runs an operator, prints, or changes an object that no step names
 """
 
 from steersman_cluster.demos.demo import Demo

@@ -1,4 +1,4 @@
-"""``Demo``: what is shown of an example, and the story that is told meanwhile."""
+"""``Demo``: what is shown of an example, and the steps that is told meanwhile."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -20,5 +20,5 @@ class Demo:
     title: str
     manager: Manager
     kinds: tuple[type[Resource], ...]
-    story: Callable[[Stage], Awaitable[None]]
+    steps: Callable[[Stage], Awaitable[None]]
     below: tuple[type[Resource], ...] = ()

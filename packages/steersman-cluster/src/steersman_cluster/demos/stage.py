@@ -1,4 +1,4 @@
-"""``Stage``: with what a story is told."""
+"""``Stage``: what the steps of a demo can do."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping

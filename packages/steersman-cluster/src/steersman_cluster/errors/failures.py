@@ -19,18 +19,18 @@ class Deadlock(SteersmanError):
 
 
 class DidNotSurvive(SteersmanError):
-    """Disturbed, an operator came to something else: ``found``, after what ``story`` tells.
+    """Disturbed, an operator came to something else: ``found``, after what ``trace`` tells.
 
     ``fault`` and ``seed`` lead there again.
     """
 
     def __init__(
-        self, *, sweep: str, fault: str, seed: int, story: Sequence[str], found: Sequence[str]
+        self, *, sweep: str, fault: str, seed: int, trace: Sequence[str], found: Sequence[str]
     ) -> None:
         self.sweep, self.fault, self.seed = sweep, fault, seed
-        self.story, self.found = tuple(story), tuple(found)
+        self.trace, self.found = tuple(trace), tuple(found)
         what, only = (f"the fault {fault!r}", f', only="{fault}"') if fault else ("no fault", "")
-        lines = "".join(f"{line}\n" for line in (*story, *(f"  {each}" for each in found)))
+        lines = "".join(f"{line}\n" for line in (*trace, *(f"  {each}" for each in found)))
         replay = f"replay: await {sweep}(scenario, seed={seed}{only})"
         super().__init__(f"with {what} and seed {seed} this happened:\n\n{lines}\n{replay}")
 
@@ -118,5 +118,5 @@ class NotRefused(SteersmanError):
         self.step = step
         super().__init__(
             f"the server took what it was to refuse, in the step {step!r}."
-            " Give the kind a rule that refuses it, or correct the story."
+            " Give the kind a rule that refuses it, or correct its steps."
         )

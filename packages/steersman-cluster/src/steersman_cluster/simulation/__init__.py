@@ -1,8 +1,8 @@
 """A whole cluster and the operators on it in one thread, in time that is a number.
 
-Takes:     a seed, what builds operators, and a story that a test tells
-Gives:     a ``SimulatedWorld``, in which an hour of waiting costs milliseconds; ``survives_…``,
-           which tells a ``Scenario`` again with a fault at every place where there can be one
+Takes:     a seed, what builds operators, and the steps of a test
+Gives:     a ``SimulatedCluster``, in which an hour of waiting costs milliseconds; ``survives_…``,
+           which run a ``Scenario`` again with a fault at every place where there can be one
 Promises:  - the same seed gives the same history
            - time passes only when everybody waits
            - a deadlock is an error that names who waits
@@ -21,21 +21,25 @@ if TYPE_CHECKING:
     from steersman_cluster.simulation.actors import Actor
     from steersman_cluster.simulation.apart import one_generation
     from steersman_cluster.simulation.clock import VirtualClock
+    from steersman_cluster.simulation.cluster import USUAL, Cluster, Operator
     from steersman_cluster.simulation.factory import Built, Factory, factory_of
     from steersman_cluster.simulation.history import Asked, History
     from steersman_cluster.simulation.loop import VirtualLoop
     from steersman_cluster.simulation.scenario import Scenario
     from steersman_cluster.simulation.settling import Agenda
-    from steersman_cluster.simulation.simulated import SimulatedWorld, simulate, simulated_world
-    from steersman_cluster.simulation.story import story_of
+    from steersman_cluster.simulation.simulated_cluster import (
+        SimulatedCluster,
+        running_simulated_cluster,
+        simulate,
+    )
     from steersman_cluster.simulation.sweeping import (
         survives_concurrent_writes,
         survives_crashes,
         survives_cut_watches,
         survives_late_caches,
     )
+    from steersman_cluster.simulation.trace import story_of
     from steersman_cluster.simulation.ways import Calm, Disturbance
-    from steersman_cluster.simulation.world import USUAL, Operator, World
 
 __all__ = [
     "USUAL",
@@ -44,19 +48,19 @@ __all__ = [
     "Asked",
     "Built",
     "Calm",
+    "Cluster",
     "Disturbance",
     "Factory",
     "History",
     "Operator",
     "Scenario",
-    "SimulatedWorld",
+    "SimulatedCluster",
     "VirtualClock",
     "VirtualLoop",
-    "World",
     "factory_of",
     "one_generation",
+    "running_simulated_cluster",
     "simulate",
-    "simulated_world",
     "story_of",
     "survives_concurrent_writes",
     "survives_crashes",
@@ -64,9 +68,9 @@ __all__ = [
     "survives_late_caches",
 ]
 
-# The server and all kinds of a cluster are loaded when a world is made.
+# The server and all kinds of a cluster are loaded when a cluster is made.
 _LAZY = {
-    "USUAL": "world",
+    "USUAL": "cluster",
     "Actor": "actors",
     "Agenda": "settling",
     "Asked": "history",
@@ -75,17 +79,17 @@ _LAZY = {
     "Disturbance": "ways",
     "Factory": "factory",
     "History": "history",
-    "Operator": "world",
+    "Operator": "cluster",
     "Scenario": "scenario",
-    "SimulatedWorld": "simulated",
+    "SimulatedCluster": "simulated_cluster",
     "VirtualClock": "clock",
     "VirtualLoop": "loop",
-    "World": "world",
+    "Cluster": "cluster",
     "factory_of": "factory",
     "one_generation": "apart",
-    "simulate": "simulated",
-    "simulated_world": "simulated",
-    "story_of": "story",
+    "simulate": "simulated_cluster",
+    "running_simulated_cluster": "simulated_cluster",
+    "story_of": "trace",
     "survives_concurrent_writes": "sweeping",
     "survives_crashes": "sweeping",
     "survives_cut_watches": "sweeping",

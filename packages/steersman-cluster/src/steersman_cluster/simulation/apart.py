@@ -10,7 +10,7 @@ from steersman_cluster.simulation.loop import VirtualLoop
 
 T = TypeVar("T")
 
-# So many objects more than were let go of: several small worlds, or the tenth of a large one.
+# So many objects more than were let go of: several small clusters, or the tenth of a large one.
 YOUNG: Final = 200_000
 
 
@@ -39,8 +39,8 @@ def _run(main: Coroutine[Any, Any, T]) -> T:
 def one_generation() -> Iterator[None]:
     """Take what is made in the block for garbage once, when it is left, and nothing older.
 
-    A world lives and dies as a whole. In the middle of it there is little to collect, and whoever
-    looks for it looks at all that a test process holds: a third of the time of a small world.
+    A cluster lives and dies as a whole. In the middle of it there is little to collect, and whoever
+    looks for it looks at all that a test process holds: a third of the time of a small cluster.
     """
     young, middle, old = gc.get_threshold()
     # Not more often than it was, or than somebody has wished for: 0 is never.

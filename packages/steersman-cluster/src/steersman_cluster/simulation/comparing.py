@@ -1,8 +1,8 @@
 """What a cluster has come to, without what chance and time have put into it.
 
-Two runs of one story give their objects other uids, versions, times, addresses and generated names.
-``state_of`` gives each of these the name of what it belongs to, so that two states are equal if and
-only if people would call them so. Pure: plain JSON in, plain sentences out.
+Two runs of the same steps give their objects other uids, versions, times, addresses and generated
+names. ``state_of`` replaces each of these by the name of what it belongs to, so that two states are
+equal if and only if they mean the same. Pure: plain JSON in, plain sentences out.
 """
 
 import re

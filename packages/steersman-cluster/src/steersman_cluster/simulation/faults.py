@@ -22,14 +22,14 @@ from steersman_cluster.simulation.ways import for_ever
 # retries included; no timeout of a client or a watch has run out by then.
 LATE_SECONDS: Final = 20.0
 
-# More than any story has for which somebody would wait. Whoever makes more of them never rests.
+# More calls than any scenario needs: an operator that makes more never rests.
 MOST_CALLS: Final = 1000
 
 _BOOKMARK: Final = b'{"type":"BOOKMARK"'
 
 
 class Trouble(StrEnum):
-    """What a fault is; its words are in the story, and in what replays it."""
+    """What a fault is; its words are in the steps, and in what replays it."""
 
     BEFORE = "before call"
     AFTER = "after call"
@@ -71,7 +71,7 @@ class Disturber:
     """Counts what an operator does and hears in one run, and strikes where its fault says.
 
     ``kill`` ends the operator, ``hold`` returns once users have written something, ``note`` puts a
-    line into the story, and ``strike`` the one about the fault itself. ``child_watches`` are the
+    line into the steps, and ``strike`` the one about the fault itself. ``child_watches`` are the
     beginnings and ends of the paths at which one watches what the operator's objects own.
     """
 

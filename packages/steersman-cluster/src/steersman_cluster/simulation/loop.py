@@ -31,7 +31,7 @@ Ts = TypeVarTuple("Ts")
 # runs the loop waits in vain.
 PATIENCE_SECONDS: Final = 24 * 3600.0
 
-# Time goes by whole microseconds, so that a world is the same whenever it begins.
+# Time goes by whole microseconds, so that a cluster is the same whenever it begins.
 MICROS: Final = 1_000_000
 
 # Most timers are deadlines that never come. They are swept out when there are so many of them.

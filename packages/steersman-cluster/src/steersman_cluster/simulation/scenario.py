@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from steersman.kinds import CustomResource
 from steersman_cluster.errors import BadScenario
+from steersman_cluster.simulation.cluster import USUAL, Cluster
 from steersman_cluster.simulation.concealment import Ignored
 from steersman_cluster.simulation.factory import Built, Factory, OperatorFactory, check_factory
-from steersman_cluster.simulation.world import USUAL, World
 from steersman_cluster.workloads import WorkloadSettings
 
 System = TypeVar("System")
 
 Kinds: TypeAlias = Sequence[type[CustomResource[Any, Any]]]
-Story: TypeAlias = Callable[[World], Awaitable[None]]
+Steps: TypeAlias = Callable[[Cluster], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """An operator on a cluster, and the story of what its users do.
+    """An operator on a cluster, and the steps of what its users do.
 
     - ``operator`` is a function that builds the operator: it returns a ``Manager``, or controllers
       and runnables. It is called for each start, also for the one after a crash, so what the
       operator remembers must be created in it. Where the operator reaches beyond the cluster, it
       takes the system that it reaches.
-    - ``story`` does what users do, and settles in between: ``await world.settle()``. At each of
-      those moments the world must be as it is without faults.
+    - ``steps`` does what users do, and settles in between: ``await cluster.settle()``. At each of
+      those moments the cluster must be as it is without faults.
     - ``kinds`` are installed before it begins.
     - ``outside`` makes a system beyond the cluster, once for each run: a plain object, which a
       crash of the operator does not touch. Each of its coroutine methods is a call like those to
@@ -39,7 +39,7 @@ class Scenario:
     """
 
     operator: Factory | Callable[[Any], Built]
-    story: Story
+    steps: Steps
     kinds: Kinds = ()
     outside: Callable[[], Any] | None = None
     workloads: WorkloadSettings = USUAL
@@ -52,7 +52,7 @@ class Scenario:
             self,
             *,
             operator: Factory,
-            story: Story,
+            steps: Steps,
             kinds: Kinds = (),
             workloads: WorkloadSettings = ...,
             ignore: Sequence[str] = (),
@@ -64,7 +64,7 @@ class Scenario:
             *,
             operator: Callable[[System], Built],
             outside: Callable[[], System],
-            story: Story,
+            steps: Steps,
             kinds: Kinds = (),
             workloads: WorkloadSettings = ...,
             ignore: Sequence[str] = (),

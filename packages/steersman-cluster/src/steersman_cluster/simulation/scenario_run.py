@@ -1,4 +1,4 @@
-"""One run of a scenario: its story on a simulated cluster, with at most one fault in it."""
+"""One run of a scenario: its steps on a simulated cluster, with at most one fault in it."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,21 +15,21 @@ from steersman.names import GroupResource
 from steersman.wire import Request
 from steersman_cluster.apiserver import Key
 from steersman_cluster.simulation.actors import Actor
+from steersman_cluster.simulation.cluster import Cluster, Operator
 from steersman_cluster.simulation.comparing import State, differences, state_of
 from steersman_cluster.simulation.concealment import Ignored, Secrets, secrets_of
 from steersman_cluster.simulation.factory import Factory
 from steersman_cluster.simulation.faults import Disturber, Fault, Trouble
 from steersman_cluster.simulation.history import MUTATING, Asked, is_beside
 from steersman_cluster.simulation.scenario import Scenario
-from steersman_cluster.simulation.simulated import (
+from steersman_cluster.simulation.simulated_cluster import (
     WORKLOADS,
+    SimulatedCluster,
     SimulatedOperator,
-    SimulatedWorld,
-    simulated_world,
+    running_simulated_cluster,
 )
-from steersman_cluster.simulation.story import Noted, in_short, told
+from steersman_cluster.simulation.trace import Noted, in_short, told
 from steersman_cluster.simulation.ways import Calm
-from steersman_cluster.simulation.world import Operator, World
 from steersman_cluster.workloads import ALONE
 
 # For so long an operator that was killed is gone: whatever else happens then, happens without it.
@@ -50,13 +50,13 @@ _SECRETS: Final = GroupResource("", "secrets")
 class Outcome:
     """What became of one run."""
 
-    states: dict[int, State] = field(default_factory=dict[int, State])  # at each rest of the story
+    states: dict[int, State] = field(default_factory=dict[int, State])  # at each rest of the steps
     found: list[str] = field(default_factory=list[str])  # what should not be so
-    story: tuple[str, ...] = ()
+    trace: tuple[str, ...] = ()
     numbers: dict[Trouble, Sequence[int]] = field(default_factory=dict[Trouble, Sequence[int]])
     # The rest that users did not wait for, because of the fault.
     skipped: int | None = None
-    is_void: bool = False  # the story failed where nobody had waited for the operator
+    is_void: bool = False  # the steps failed where nobody had waited for the operator
 
 
 async def outcome_of(
@@ -70,12 +70,12 @@ async def outcome_of(
 ) -> Outcome:
     """What comes of one run; it should be like one of those that are ``expected``.
 
-    With ``absent_at`` the operator is stopped before that rest of the story, users do not wait
+    With ``absent_at`` the operator is stopped before that rest of the steps, users do not wait
     there, and it is started again after they have gone on. In a ``is_thorough`` run, each rest is
     one at which a second pass must write nothing.
     """
-    async with simulated_world(seed=seed, settings=scenario.workloads) as world:
-        run = _ScenarioRun(world, scenario, fault, absent_at, expected, is_thorough=is_thorough)
+    async with running_simulated_cluster(seed=seed, settings=scenario.workloads) as cluster:
+        run = _ScenarioRun(cluster, scenario, fault, absent_at, expected, is_thorough=is_thorough)
         await run.play()
         return run.outcome
 
@@ -84,12 +84,12 @@ class _Unlike(Exception):
     """The run need not go on: it is not as it should be."""
 
 
-class _ScenarioRun(World):
-    """The world of one run, as its story sees it: every rest in it is one to compare at."""
+class _ScenarioRun(Cluster):
+    """The cluster of one run, as its steps sees it: every rest in it is one to compare at."""
 
     def __init__(
         self,
-        world: SimulatedWorld,
+        cluster: SimulatedCluster,
         scenario: Scenario,
         fault: Fault | None,
         absent_at: int | None,
@@ -97,10 +97,10 @@ class _ScenarioRun(World):
         *,
         is_thorough: bool,
     ) -> None:
-        super().__init__(world.client, namespace=world.namespace)
+        super().__init__(cluster.client, namespace=cluster.namespace)
         self.outcome = Outcome()
-        self.history = world.history
-        self._world = world
+        self.history = cluster.history
+        self._cluster = cluster
         self._scenario = scenario
         self._ignored = Ignored(scenario.ignore)
         self._fault = fault
@@ -110,7 +110,7 @@ class _ScenarioRun(World):
         self._noted: list[Noted] = []
         self._disturber = Disturber(
             fault,
-            clock=world.clock,
+            clock=cluster.clock,
             kill=self._kill,
             hold=self._hold,
             note=self._note,
@@ -120,27 +120,27 @@ class _ScenarioRun(World):
         self._operator: SimulatedOperator | None = None
         self._was_killed = False
         self._was_patient = False
-        self._log = world.server.store.log
+        self._log = cluster.server.store.log
         # All that has ever been in a Secret: it may be elsewhere when the Secret is gone.
         self._secrets: set[str] = set()
         for each in self._log.standing():
             if each.value is not None:
                 self._keep_secrets(each.value)
-        world.server.store.listen(_SECRETS, self._keep_secrets)
+        cluster.server.store.listen(_SECRETS, self._keep_secrets)
         self._beginning = 0
         self._there: dict[Key, str] = {}
-        # Where the story is: how many rests it has come to.
+        # Where the steps are: how many rests they have come to.
         self._place = 0
         # While a fault lasts until users write something: whether it has begun, and is over; and
-        # whether the story has come to a rest that was put off because of it.
-        self._struck: asyncio.Future[None] = world.loop.create_future()
-        self._over: asyncio.Future[None] = world.loop.create_future()
+        # whether the steps have come to a rest that was put off because of it.
+        self._struck: asyncio.Future[None] = cluster.loop.create_future()
+        self._over: asyncio.Future[None] = cluster.loop.create_future()
         self._owes_rest = False
         self._is_ahead = False
 
     async def play(self) -> None:
         """From the beginning to the end."""
-        world, scenario = self._world, self._scenario
+        cluster, scenario = self._cluster, self._scenario
         await self.install(*scenario.kinds)
         self._beginning, begun = self._log.revision, self.moment()
         self._there = {each.key: " ".join(each.key) for each in self._log.standing()}
@@ -151,18 +151,18 @@ class _ScenarioRun(World):
             self._disturber.child_watches = _child_watches(manager.controllers)
             return manager
 
-        self._operator = world.operate(built, OPERATOR, ManagerSettings(**ALONE), self._disturber)
-        world.user_way.disturb(_Users(self))
+        self._operator = cluster.operate(built, OPERATOR, ManagerSettings(**ALONE), self._disturber)
+        cluster.user_way.disturb(_Users(self))
         try:
             await self._leave_if_absent()
-            await scenario.story(self)
+            await scenario.steps(self)
             await self.settle()
             await self._settle_what_is_owed()
             self._count()
             await self._look_twice()
         except _Unlike:
             pass
-        except Exception as error:  # the story is the author's, and may fail of anything
+        except Exception as error:  # the steps are the author's, and may fail of anything
             if self._is_ahead:
                 self.outcome.is_void = True
             elif self._fault is None:
@@ -175,15 +175,15 @@ class _ScenarioRun(World):
                 " decide"
             )
         if self.outcome.found:
-            self.outcome.story = told(
-                world.history.asked,
+            self.outcome.trace = told(
+                cluster.history.asked,
                 self._noted,
                 since=begun,
                 home=self.namespace,
                 without=frozenset((WORKLOADS,)),
             )
 
-    # What a story asks of its world
+    # What steps ask of their cluster
 
     async def settle(self) -> None:
         """Wait until nothing is left to do; then it must be as it is without faults."""
@@ -210,18 +210,18 @@ class _ScenarioRun(World):
     ) -> Operator:
         """Another operator, beside the one that is put to the test; nothing disturbs it."""
         await self._settle_what_is_owed()
-        self._world.disturbance = Calm()
-        return await self._world.run_operator(
+        self._cluster.disturbance = Calm()
+        return await self._cluster.run_operator(
             *operator, name=name, runnables=runnables, settings=settings
         )
 
     def moment(self) -> int:
         """Now, to be asked about later."""
-        return self._world.moment()
+        return self._cluster.moment()
 
     def writes_since(self, moment: int) -> list[Asked]:
         """What operators have changed since then, oldest first."""
-        return self._world.writes_since(moment)
+        return self._cluster.writes_since(moment)
 
     async def second_pass(self) -> list[Asked]:
         """What the operators change when each looks at everything once more: nothing, if right."""
@@ -232,8 +232,8 @@ class _ScenarioRun(World):
     async def look_again(self) -> None:
         """Start each operator again, so that it looks at everything once more."""
         await self._settle_what_is_owed()
-        await self._world.look_again()
-        for operator in self._world.operators:
+        await self._cluster.look_again()
+        for operator in self._cluster.operators:
             if operator.name == OPERATOR:
                 self._operator = operator
 
@@ -264,7 +264,7 @@ class _ScenarioRun(World):
 
     async def _rests_before(self) -> bool:
         """Wait until nothing is left to do, or users are to go on; whether it was the former."""
-        resting = self._world.loop.create_task(self._rest(), name="settle")
+        resting = self._cluster.loop.create_task(self._rest(), name="settle")
         await asyncio.wait([resting, self._struck], return_when=asyncio.FIRST_COMPLETED)
         if not self._struck.done():
             await resting
@@ -324,12 +324,12 @@ class _ScenarioRun(World):
         is_over = False
         try:
             async with self.clock.timeout(SETTLED_WITHIN_SECONDS):
-                await self._world.settle()
+                await self._cluster.settle()
         except (TimeoutError, NotSettled):
             is_over = True
         if is_over or self._disturber.is_endless:
             last = self._words(self.writes_since(0)[-3:]) or "nothing"
-            failing = [f"still tried again: {each}" for each in self._world.agenda.failing()]
+            failing = [f"still tried again: {each}" for each in self._cluster.agenda.failing()]
             self._fail([f"it never comes to rest; it has last written {last}", *failing])
 
     def _count(self) -> None:
@@ -375,7 +375,7 @@ class _ScenarioRun(World):
 
     def _rise_later(self) -> None:
         # In nobody's context: in that of the dead nothing happens any more.
-        self._world.loop.call_later(GONE_SECONDS, self._rise, context=Context())
+        self._cluster.loop.call_later(GONE_SECONDS, self._rise, context=Context())
 
     def _rise(self) -> None:
         if self._operator is not None:
@@ -406,7 +406,7 @@ class _ScenarioRun(World):
             return
         known = [each for each in self._expected if place in each.states]
         if not known:
-            self._fail([f"the story rests more often than without a fault: {place + 1} times"])
+            self._fail([f"the steps rests more often than without a fault: {place + 1} times"])
         alike = [each for each in known if not differences(each.states[place], state)]
         if not alike:
             self._fail(differences(known[0].states[place], state))
@@ -440,7 +440,7 @@ class _ScenarioRun(World):
             lost=lost,
             outside=_plain(self._system),
             ignored=self._ignored,
-            tokens=self._world.tokens(),
+            tokens=self._cluster.tokens(),
             secrets=self._secrets,
         )
 

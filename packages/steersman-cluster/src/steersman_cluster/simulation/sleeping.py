@@ -1,6 +1,6 @@
 """Parts of a cluster that have nothing to do yet: they sleep, and cost nothing.
 
-A world begins where its cluster has settled, so that nobody has missed anything. The first write
+A cluster begins where its cluster has settled, so that nobody has missed anything. The first write
 that may concern a part wakes it, and from then on it stays awake.
 """
 

@@ -15,7 +15,7 @@ async def survives_crashes(scenario: Scenario, *, seed: int = 0, only: str = "")
 
     For each of its calls that change something: killed just before the call, killed just after it
     (so that it was made, and the operator never knew), and with the answer lost. A killed operator
-    is built and started again. ``DidNotSurvive`` tells the story of the first failure, and which
+    is built and started again. ``DidNotSurvive`` has the trace of the first failure, and which
     ``seed`` and ``only`` replay it.
     """
     troubles = (Trouble.BEFORE, Trouble.AFTER, Trouble.LOST)
@@ -25,7 +25,7 @@ async def survives_crashes(scenario: Scenario, *, seed: int = 0, only: str = "")
 async def survives_concurrent_writes(scenario: Scenario, *, seed: int = 0, only: str = "") -> None:
     """Fail unless the operator comes to the same, wherever users write at the wrong moment.
 
-    For each of its calls that change something, what users do next in the story happens: before the
+    For each of its calls that change something, what users do next in the steps happens: before the
     call that the operator has decided on, while it is down after a crash just before the call, and
     while it is down after a crash just after it. Users do not wait for it to settle then. It should
     come to the same as if they had, or as if it had not run until they went on.
@@ -85,14 +85,14 @@ class _Sweep:
                 sweep=self._name,
                 fault=str(fault) if fault else "",
                 seed=self._seed,
-                story=outcome.story,
+                trace=outcome.trace,
                 found=as_lines(outcome.found),
             )
 
     def _check_repeatable(self) -> None:
         """Run without faults once more: where that differs, no fault is to blame."""
         before, after = self._calm, self._run()
-        # What differs at one rest of the story often does at the next, too.
+        # What differs at one rest of the steps often does at the next, too.
         found = [
             *dict.fromkeys(
                 difference

@@ -2,8 +2,8 @@
 
 Takes:     a test that asks for ``cluster``; or the programs of a control plane, from
            ``$KUBEBUILDER_ASSETS`` or built from Go modules
-Gives:     for pytest the fixture ``cluster``, a ``World`` that is simulated, or real with
-           ``--cluster=real``; a running ``ControlPlane``: its URL and kubeconfig, users, kubectl,
+Gives:     for pytest the fixture ``cluster``, a ``Cluster``, simulated or real with
+           ``--cluster=real``; a running ``RealControlPlane``: its URL, kubeconfig, users, kubectl,
            ways to disturb it; ``steersman_cluster.testing.fixtures`` has it for pytest, with a
            namespace for each test
 Promises:  - coroutine tests run on the loop of their cluster, beside any other plugin
@@ -25,41 +25,47 @@ from typing import TYPE_CHECKING
 from steersman._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from steersman_cluster.testing.cluster import Cluster
     from steersman_cluster.testing.component import Component
-    from steersman_cluster.testing.control_plane import ControlPlane, running_control_plane
+    from steersman_cluster.testing.control_plane import ControlPlane
     from steersman_cluster.testing.credentials import Credentials
-    from steersman_cluster.testing.embedded import EmbeddedCluster, running_embedded_cluster
+    from steersman_cluster.testing.embedded_control_plane import (
+        EmbeddedControlPlane,
+        running_embedded_control_plane,
+    )
     from steersman_cluster.testing.namespaces import fresh_namespace
     from steersman_cluster.testing.programs import Binaries, Program, find_binaries
+    from steersman_cluster.testing.real_control_plane import (
+        RealControlPlane,
+        running_real_control_plane,
+    )
 
 __all__ = [
     "Binaries",
-    "Cluster",
     "Component",
     "ControlPlane",
     "Credentials",
-    "EmbeddedCluster",
+    "EmbeddedControlPlane",
     "Program",
+    "RealControlPlane",
     "find_binaries",
     "fresh_namespace",
-    "running_control_plane",
-    "running_embedded_cluster",
+    "running_embedded_control_plane",
+    "running_real_control_plane",
 ]
 
 # Certificates need cryptography; building the programs does not.
 _LAZY = {
     "Binaries": "programs",
-    "Cluster": "cluster",
-    "Component": "component",
     "ControlPlane": "control_plane",
+    "Component": "component",
+    "RealControlPlane": "real_control_plane",
     "Credentials": "credentials",
-    "EmbeddedCluster": "embedded",
+    "EmbeddedControlPlane": "embedded_control_plane",
     "Program": "programs",
     "find_binaries": "programs",
     "fresh_namespace": "namespaces",
-    "running_control_plane": "control_plane",
-    "running_embedded_cluster": "embedded",
+    "running_real_control_plane": "real_control_plane",
+    "running_embedded_control_plane": "embedded_control_plane",
 }
 
 if not TYPE_CHECKING:  # to the type checkers, a module with __getattr__ has every attribute

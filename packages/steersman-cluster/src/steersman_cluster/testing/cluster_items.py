@@ -13,7 +13,7 @@ import pytest
 from steersman_cluster.testing.plugin import ON_CLUSTER, STAGE
 
 if TYPE_CHECKING:
-    from steersman_cluster.testing.stages import Stage
+    from steersman_cluster.testing.cluster_runner import Stage
 
 
 class ClusterFunction(pytest.Function):

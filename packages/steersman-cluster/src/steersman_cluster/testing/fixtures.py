@@ -10,27 +10,32 @@ from collections.abc import Iterator
 import pytest
 
 from steersman.clock import SystemClock
-from steersman_cluster.testing.control_plane import ControlPlane, running_control_plane
 from steersman_cluster.testing.namespaces import fresh_namespace
 from steersman_cluster.testing.programs import find_binaries
+from steersman_cluster.testing.real_control_plane import (
+    RealControlPlane,
+    running_real_control_plane,
+)
 
 
 @pytest.fixture(scope="session")
-def control_plane() -> Iterator[ControlPlane]:
+def control_plane() -> Iterator[RealControlPlane]:
     """A real etcd and kube-apiserver, the same for the whole session."""
-    with running_control_plane(find_binaries(environ=os.environ), clock=SystemClock()) as plane:
+    with running_real_control_plane(
+        find_binaries(environ=os.environ), clock=SystemClock()
+    ) as plane:
         yield plane
 
 
 @pytest.fixture(scope="module")
-def controllers(control_plane: ControlPlane) -> Iterator[None]:
+def controllers(control_plane: RealControlPlane) -> Iterator[None]:
     """Kubernetes' own controllers, at work until the tests of this module are done."""
     with control_plane.running_controllers():
         yield
 
 
 @pytest.fixture
-def namespace(control_plane: ControlPlane) -> Iterator[str]:
+def namespace(control_plane: RealControlPlane) -> Iterator[str]:
     """The name of a namespace that only this test has."""
     with fresh_namespace(control_plane) as name:
         yield name

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from steersman_cluster.errors import ControlPlaneError
 from steersman_cluster.testing.calls import Answer, Caller
-from steersman_cluster.testing.cluster import Cluster
+from steersman_cluster.testing.control_plane import ControlPlane
 
 DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 MERGE_PATCH = "application/merge-patch+json"
@@ -19,7 +19,7 @@ NO_FINALIZERS = {"metadata": {"finalizers": None}}
 
 
 @contextmanager
-def fresh_namespace(plane: Cluster) -> Iterator[str]:
+def fresh_namespace(plane: ControlPlane) -> Iterator[str]:
     """Create a namespace that nobody else has, and delete it with all that is in it."""
     with plane.caller() as api:
         body = {"metadata": {"generateName": "test-"}}

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
-    from steersman_cluster.simulation import World
-    from steersman_cluster.testing.stages import Stage
+    from steersman_cluster.simulation import Cluster
+    from steersman_cluster.testing.cluster_runner import Stage
     from steersman_cluster.workloads import WorkloadSettings
 
 EMBEDDED: Final = "embedded"
@@ -157,30 +157,30 @@ def cluster_settings() -> "WorkloadSettings":
 
 @pytest.fixture(scope="session")
 def _steersman_control_plane() -> Iterator[Any]:
-    from steersman_cluster.testing.real_stage import running_real_control_plane
+    from steersman_cluster.testing.real_runner import found_control_plane
 
-    with running_real_control_plane() as plane:
+    with found_control_plane() as plane:
         yield plane
 
 
 @pytest.fixture
 def cluster(
     request: pytest.FixtureRequest, cluster_settings: "WorkloadSettings"
-) -> "Iterator[World]":
+) -> "Iterator[Cluster]":
     """A cluster and the operators on it: ``await cluster.run_operator(controller)``."""
     if request.config.getoption(CLUSTER) == REAL:
-        from steersman_cluster.testing.real_stage import real_stage
+        from steersman_cluster.testing.real_runner import real_stage
 
         plane = request.getfixturevalue("_steersman_control_plane")
         opened = real_stage(plane, settings=cluster_settings)
     else:
-        from steersman_cluster.testing.stages import embedded_stage
+        from steersman_cluster.testing.cluster_runner import embedded_stage
 
         seed: Any = request.config.getoption(SEED)
         opened = embedded_stage(seed=seed, settings=cluster_settings)
     with opened as stage:
         request.node.stash[STAGE] = stage
-        yield stage.world
+        yield stage.cluster
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -236,7 +236,7 @@ def pytest_runtest_makereport(
         return
     report = outcome.get_result()
     if report.failed:
-        report.sections.append(stage.story(item.nodeid))
+        report.sections.append(stage.steps(item.nodeid))
 
 
 def _taken_over(collector: Any, item: Any) -> Any:

@@ -57,7 +57,7 @@ _PLAIN: Final = frozenset(
 
 
 # What modules and tests have beside a class that they name as it is.
-_BESIDE: Final = frozenset({"Anything", "Labels", "MergePatch", "Scenario", "StandIn", "World"})
+_BESIDE: Final = frozenset({"Anything", "Cluster", "Labels", "MergePatch", "Scenario", "StandIn"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ _LONGEST_KIND: Final = 59
 
 # What a module has beside the class of its kind, and what its tests have.
 _BESIDE: Final = frozenset({"Annotated", "Spec", "Status"})
-_BESIDE_TESTS: Final = frozenset({"AsyncIterator", "Scenario", "World"})
+_BESIDE_TESTS: Final = frozenset({"AsyncIterator", "Cluster", "Scenario"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

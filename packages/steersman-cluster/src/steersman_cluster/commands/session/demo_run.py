@@ -56,7 +56,7 @@ class DemoRun(Stage):
 
     async def run(self) -> None:
         """All steps, from the first to the last."""
-        await self._demo.story(self)
+        await self._demo.steps(self)
         await self.look()
 
     async def look(self) -> None:

@@ -1,4 +1,4 @@
-"""What led to it: the story of one run, for people, in virtual seconds."""
+"""The trace of one run: what was written and noted, in virtual seconds."""
 
 import re
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ def told(
 ) -> tuple[str, ...]:
     """What was written and noted, in order; where that is much, what is around the fault.
 
-    The story begins after ``since`` requests. ``without`` are actors of whom nobody wants to hear,
+    The steps begins after ``since`` requests. ``without`` are actors of whom nobody wants to hear,
     and ``home`` is the namespace that goes without saying.
     """
     events = [
@@ -66,7 +66,7 @@ def told(
 
 
 def story_of(history: History, *, home: str) -> tuple[str, ...]:
-    """The last that was written in a world; of what the cluster itself does, only in ``home``."""
+    """The last that was written in a cluster; of what the cluster itself does, only in ``home``."""
     at_home = f"/namespaces/{home}/"
     written = [
         each

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 from steersman.clock import Clock
 from steersman_cluster.apiserver import Key, RevisionLog, SqliteJournal
-from steersman_cluster.testing.cluster import LOOPBACK, Cluster, reserved_port
 from steersman_cluster.testing.component import Component
+from steersman_cluster.testing.control_plane import LOOPBACK, ControlPlane, reserved_port
 from steersman_cluster.testing.enclosure import Enclosure, enclosure
 
 START_SECONDS = 60.0
@@ -22,20 +22,20 @@ FORGOTTEN = Key("history", "forgotten")
 
 
 @contextmanager
-def running_embedded_cluster(
+def running_embedded_control_plane(
     *, clock: Clock, nodes: int | None = None
-) -> Iterator["EmbeddedCluster"]:
+) -> Iterator["EmbeddedControlPlane"]:
     """Start an embedded cluster, enter the block once it is ready, and leave nothing behind.
 
     With so many ``nodes`` it lives; without any it is a bare API server.
     """
     with reserved_port() as port, enclosure(prefix="steersman-") as inside:
-        cluster = EmbeddedCluster(inside, port=port, clock=clock, nodes=nodes)
+        cluster = EmbeddedControlPlane(inside, port=port, clock=clock, nodes=nodes)
         with cluster.api_server.running():
             yield cluster
 
 
-class EmbeddedCluster(Cluster):
+class EmbeddedControlPlane(ControlPlane):
     """An embedded cluster that can be reached, and disturbed, like a real one."""
 
     def __init__(self, inside: Enclosure, *, port: int, clock: Clock, nodes: int | None) -> None:

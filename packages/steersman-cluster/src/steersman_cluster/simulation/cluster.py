@@ -1,4 +1,4 @@
-"""``World``: a cluster and the operators on it, as a test sees them, simulated or real."""
+"""``Cluster``: a cluster and the operators on it, as a test sees them, simulated or real."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ class Operator(ABC):
         """End it at once, as SIGKILL does: none of its ``finally`` blocks runs."""
 
 
-class World(ABC):
+class Cluster(ABC):
     """A cluster, and operators on it.
 
     What is read or written without a namespace is in that of the test. ``history`` is what was

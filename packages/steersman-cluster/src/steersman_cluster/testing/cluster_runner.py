@@ -1,4 +1,4 @@
-"""Where a test with a cluster plays: a loop, the cluster on it, and the story for when it fails."""
+"""Where a test with a cluster runs: a loop, the cluster on it, and the trace of a failure."""
 
 import asyncio
 from collections.abc import Awaitable, Iterator
@@ -6,11 +6,11 @@ from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Any, TypeVar
 
 from steersman_cluster.simulation import (
-    SimulatedWorld,
+    Cluster,
+    SimulatedCluster,
     VirtualLoop,
-    World,
     one_generation,
-    simulated_world,
+    running_simulated_cluster,
     story_of,
 )
 from steersman_cluster.workloads import WorkloadSettings
@@ -19,10 +19,10 @@ T = TypeVar("T")
 
 
 class Stage:
-    """A loop, and a world on it."""
+    """A loop, and a cluster on it."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, world: World) -> None:
-        self.world = world
+    def __init__(self, loop: asyncio.AbstractEventLoop, cluster: Cluster) -> None:
+        self.cluster = cluster
         self._loop = loop
 
     def run(self, what: Awaitable[T]) -> T:
@@ -34,35 +34,35 @@ class Stage:
 
         return self._loop.run_until_complete(wait())
 
-    def story(self, test: str) -> tuple[str, str]:
+    def steps(self, test: str) -> tuple[str, str]:
         """A heading and what has happened here, for the report of a failure."""
-        world = self.world
-        lines = story_of(world.history, home=world.namespace)
-        if not isinstance(world, SimulatedWorld):
+        cluster = self.cluster
+        lines = story_of(cluster.history, home=cluster.namespace)
+        if not isinstance(cluster, SimulatedCluster):
             return "what was written on the cluster", "\n".join(lines)
-        replay = f"replay: pytest '{test}' --steersman-seed={world.seed}"
-        heading = f"what was written on the cluster, with seed {world.seed}"
+        replay = f"replay: pytest '{test}' --steersman-seed={cluster.seed}"
+        heading = f"what was written on the cluster, with seed {cluster.seed}"
         return heading, "\n".join((*lines, "", replay))
 
 
 @contextmanager
 def embedded_stage(*, seed: int, settings: WorkloadSettings) -> Iterator[Stage]:
     """A simulated cluster on a loop whose time is a number."""
-    world = simulated_world(seed=seed, settings=settings)
-    with one_generation(), staged(VirtualLoop(), world) as stage:
+    cluster = running_simulated_cluster(seed=seed, settings=settings)
+    with one_generation(), staged(VirtualLoop(), cluster) as stage:
         yield stage
 
 
 @contextmanager
 def staged(
-    loop: asyncio.AbstractEventLoop, opened: AbstractAsyncContextManager[World]
+    loop: asyncio.AbstractEventLoop, opened: AbstractAsyncContextManager[Cluster]
 ) -> Iterator[Stage]:
-    """A world on a loop, while the block runs; the loop is closed at its end."""
+    """A cluster on a loop, while the block runs; the loop is closed at its end."""
     try:
         keeper = _Keeper(opened)
-        world = loop.run_until_complete(keeper.begin())
+        cluster = loop.run_until_complete(keeper.begin())
         try:
-            yield Stage(loop, world)
+            yield Stage(loop, cluster)
         finally:
             loop.run_until_complete(keeper.end())
             loop.run_until_complete(loop.shutdown_asyncgens())
@@ -71,17 +71,17 @@ def staged(
 
 
 class _Keeper:
-    """Enters and leaves a world in one and the same task, as groups of tasks want it."""
+    """Enters and leaves a cluster in one and the same task, as groups of tasks want it."""
 
-    def __init__(self, opened: AbstractAsyncContextManager[World]) -> None:
+    def __init__(self, opened: AbstractAsyncContextManager[Cluster]) -> None:
         self._opened = opened
         self._task: asyncio.Task[None] | None = None
         self._ended = asyncio.Event()
 
-    async def begin(self) -> World:
-        """The world, once it is there."""
+    async def begin(self) -> Cluster:
+        """The cluster, once it is there."""
         loop = asyncio.get_running_loop()
-        begun: asyncio.Future[World] = loop.create_future()
+        begun: asyncio.Future[Cluster] = loop.create_future()
         self._task = loop.create_task(self._keep(begun), name="cluster")
         waiting: list[asyncio.Future[Any]] = [begun, self._task]
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
@@ -96,7 +96,7 @@ class _Keeper:
         if self._task is not None:
             await self._task
 
-    async def _keep(self, begun: "asyncio.Future[World]") -> None:
-        async with self._opened as world:
-            begun.set_result(world)
+    async def _keep(self, begun: "asyncio.Future[Cluster]") -> None:
+        async with self._opened as cluster:
+            begun.set_result(cluster)
             await self._ended.wait()

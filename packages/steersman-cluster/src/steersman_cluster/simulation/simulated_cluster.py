@@ -1,4 +1,4 @@
-"""The simulated world: an API server, a cluster's own controllers and operators on one loop."""
+"""The simulated cluster: an API server, a cluster's own controllers and operators on one loop."""
 
 import asyncio
 from base64 import b64encode
@@ -27,6 +27,7 @@ from steersman_cluster.apiserver import ApiServer, InProcessTransport, NoWayOut,
 from steersman_cluster.simulation.actors import Actor
 from steersman_cluster.simulation.apart import run_apart
 from steersman_cluster.simulation.clock import VirtualClock
+from steersman_cluster.simulation.cluster import USUAL, Cluster, Operator
 from steersman_cluster.simulation.factory import Factory, factory_of
 from steersman_cluster.simulation.faults import Disturber
 from steersman_cluster.simulation.history import Asked, History
@@ -34,7 +35,6 @@ from steersman_cluster.simulation.loop import VirtualLoop
 from steersman_cluster.simulation.settling import Agenda
 from steersman_cluster.simulation.sleeping import CONCERNS, lay_to_sleep
 from steersman_cluster.simulation.ways import Calm, Disturbance, Way
-from steersman_cluster.simulation.world import USUAL, Operator, World
 from steersman_cluster.workloads import ALONE, WorkloadSettings, in_motion, workloads
 
 T = TypeVar("T")
@@ -98,7 +98,7 @@ class SimulatedOperator(Operator):
     """An operator on the loop."""
 
     def __init__(
-        self, world: "SimulatedWorld", actor: Actor, again: Callable[[], Any], *, part: str
+        self, cluster: "SimulatedCluster", actor: Actor, again: Callable[[], Any], *, part: str
     ) -> None:
         self.name = actor.name
         # Parts of a cluster have one name, and each comes and goes with what it has in mind.
@@ -106,9 +106,9 @@ class SimulatedOperator(Operator):
         self.actor = actor
         self.again = again
         self.ways: list[Way] = []
-        self._world = world
-        self._stop: asyncio.Future[str] = world.loop.create_future()
-        self._died: asyncio.Future[None] = world.loop.create_future()
+        self._cluster = cluster
+        self._stop: asyncio.Future[str] = cluster.loop.create_future()
+        self._died: asyncio.Future[None] = cluster.loop.create_future()
         self.task: asyncio.Task[None] | None = None
 
     def __repr__(self) -> str:
@@ -116,7 +116,7 @@ class SimulatedOperator(Operator):
 
     def start(self, operation: Callable[[Awaitable[str]], Any]) -> None:
         """Begin."""
-        self.task = self._world.loop.create_task(
+        self.task = self._cluster.loop.create_task(
             operation(self._stop), name=self.name, context=self.actor.context()
         )
 
@@ -126,7 +126,7 @@ class SimulatedOperator(Operator):
             self._stop.set_result("SIGTERM")
         await self.ended()
         # Not before: what it ends with is told as well, and nobody comes back to that.
-        self._world.leave(self)
+        self._cluster.leave(self)
         self.check()
 
     async def ended(self) -> None:
@@ -143,10 +143,10 @@ class SimulatedOperator(Operator):
         if self.actor.is_dead:
             return
         self.cut()
-        self._world.loop.kill(self.actor)
+        self._cluster.loop.kill(self.actor)
         self._died.set_result(None)
-        self._world.leave(self)
-        self._world.dead.append(self)
+        self._cluster.leave(self)
+        self._cluster.dead.append(self)
 
     def cut(self) -> None:
         """Let it reach nobody any more."""
@@ -159,7 +159,7 @@ class SimulatedOperator(Operator):
             self.task.result()
 
 
-class SimulatedWorld(World):
+class SimulatedCluster(Cluster):
     """Everything in one process, in virtual time, and the same each time for the same seed."""
 
     def __init__(
@@ -208,7 +208,7 @@ class SimulatedWorld(World):
         )
 
     def __repr__(self) -> str:
-        return f"<SimulatedWorld of seed {self.seed} at {self.clock.monotonic():g} s>"
+        return f"<SimulatedCluster of seed {self.seed} at {self.clock.monotonic():g} s>"
 
     # Operators
 
@@ -453,15 +453,15 @@ def _written(drawn: bytes) -> Iterator[str]:
 
 
 @asynccontextmanager
-async def simulated_world(
+async def running_simulated_cluster(
     *,
     seed: int = 0,
     settings: WorkloadSettings = USUAL,
     latency_seconds: float = LATENCY_SECONDS,
     disturbance: Disturbance | None = None,
-) -> AsyncIterator[SimulatedWorld]:
+) -> AsyncIterator[SimulatedCluster]:
     """A cluster that lives and has nothing to do yet, on the running virtual loop."""
-    world = SimulatedWorld(
+    cluster = SimulatedCluster(
         loop=_running_loop(),
         seed=seed,
         rng=Random(f"seed {seed}"),
@@ -469,29 +469,29 @@ async def simulated_world(
         latency_seconds=latency_seconds,
         disturbance=disturbance or Calm(),
     )
-    _enliven(world, settings, asleep=[each for each in settings.parts if each in CONCERNS])
+    _enliven(cluster, settings, asleep=[each for each in settings.parts if each in CONCERNS])
     try:
-        yield world
+        yield cluster
     finally:
-        await world.end()
+        await cluster.end()
 
 
 def simulate(
-    main: Callable[[SimulatedWorld], Awaitable[T]],
+    main: Callable[[SimulatedCluster], Awaitable[T]],
     *,
     seed: int = 0,
     settings: WorkloadSettings = USUAL,
 ) -> T:
-    """What ``main`` returns, run in a simulated world on a loop of its own."""
+    """What ``main`` returns, run in a simulated cluster on a loop of its own."""
 
     async def run() -> T:
-        async with simulated_world(seed=seed, settings=settings) as world:
-            return await main(world)
+        async with running_simulated_cluster(seed=seed, settings=settings) as cluster:
+            return await main(cluster)
 
     return run_apart(run())
 
 
-# Whatever is the same in all worlds is done once: a server fills in what every cluster has, and a
+# Whatever is the same in all clusters is done once: a server fills in what every cluster has, and a
 # cluster's own controllers make accounts, nodes and the like. That takes longer than most tests.
 
 
@@ -502,7 +502,7 @@ def _settled(settings: WorkloadSettings) -> RevisionLog:
 
     async def settle() -> None:
         # Not by the chance of any seed: what it brings forth must not come forth again.
-        world = SimulatedWorld(
+        cluster = SimulatedCluster(
             loop=_running_loop(),
             seed=0,
             rng=Random("before any seed"),
@@ -510,9 +510,9 @@ def _settled(settings: WorkloadSettings) -> RevisionLog:
             latency_seconds=0.0,
             disturbance=Calm(),
         )
-        _enliven(world, settings)
-        await world.settle()
-        await world.end()
+        _enliven(cluster, settings)
+        await cluster.settle()
+        await cluster.end()
 
     if settings.parts:
         run_apart(settle())
@@ -535,13 +535,13 @@ def _filled() -> RevisionLog:
 
 
 def _enliven(
-    world: SimulatedWorld, settings: WorkloadSettings, *, asleep: Sequence[str] = ()
+    cluster: SimulatedCluster, settings: WorkloadSettings, *, asleep: Sequence[str] = ()
 ) -> None:
-    settings = replace(settings, on_first_write=world.server.on_first_write)
+    settings = replace(settings, on_first_write=cluster.server.on_first_write)
 
     def operate(settings: WorkloadSettings, part: str = "") -> None:
         build, alone = workloads(settings).manager, ManagerSettings(**ALONE)
-        world.operate(build, WORKLOADS, alone, Calm(), UNDISTURBED, part=part)
+        cluster.operate(build, WORKLOADS, alone, Calm(), UNDISTURBED, part=part)
 
     def wake(part: str) -> None:
         # What is made at the start was made before: if it is gone, somebody did not want it.
@@ -549,11 +549,11 @@ def _enliven(
 
     if awake := tuple(each for each in settings.parts if each not in asleep):
         operate(replace(settings, parts=awake))
-    lay_to_sleep(asleep, world.server, wake)
+    lay_to_sleep(asleep, cluster.server, wake)
 
 
 def _running_loop() -> VirtualLoop:
     loop = asyncio.get_running_loop()
     if not isinstance(loop, VirtualLoop):
-        raise TypeError("a simulated world needs a VirtualLoop; run it with `simulate`")
+        raise TypeError("a simulated cluster needs a VirtualLoop; run it with `simulate`")
     return loop

@@ -1,4 +1,4 @@
-"""The real world: a control plane, our workloads beside it, and operators in this process.
+"""The real cluster: a control plane, our workloads beside it, and operators in this process.
 
 The same methods as those of the simulated one, and the same meaning, as far as real time lets them:
 ``settle`` waits until nothing has changed for a while, and nobody can skip time.
@@ -30,13 +30,13 @@ from steersman_cluster.errors import TimeCannotBeSkipped
 from steersman_cluster.simulation import (
     Agenda,
     Asked,
+    Cluster,
     Factory,
     History,
     Operator,
-    World,
     factory_of,
 )
-from steersman_cluster.testing.cluster import Cluster
+from steersman_cluster.testing.control_plane import ControlPlane
 from steersman_cluster.testing.noting import NotingTransport
 from steersman_cluster.workloads import ALONE, WorkloadSettings, running_workloads
 
@@ -116,7 +116,7 @@ class RealOperator(Operator):
         return self.task is not None and self.task.done()
 
 
-class RealWorld(World):
+class RealCluster(Cluster):
     """A cluster in real time."""
 
     def __init__(
@@ -138,7 +138,7 @@ class RealWorld(World):
         self._operators: list[RealOperator] = []
 
     def __repr__(self) -> str:
-        return f"<RealWorld in namespace {self.namespace}>"
+        return f"<RealCluster in namespace {self.namespace}>"
 
     # Operators
 
@@ -271,9 +271,9 @@ class RealWorld(World):
 
 
 @asynccontextmanager
-async def real_world(
-    plane: Cluster, *, namespace: str, settings: WorkloadSettings, clock: Clock
-) -> AsyncIterator[RealWorld]:
+async def running_real_cluster(
+    plane: ControlPlane, *, namespace: str, settings: WorkloadSettings, clock: Clock
+) -> AsyncIterator[RealCluster]:
     """A control plane with our workloads beside it, while the block runs."""
     config = find_config(
         environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=ignore
@@ -282,7 +282,7 @@ async def real_world(
     connect = partial(reaching, config, clock=clock, observe=ignore)
     async with asyncio.TaskGroup() as group, connect() as transport:
         way = NotingTransport(transport, actor=USER, history=history, clock=clock)
-        world = RealWorld(
+        cluster = RealCluster(
             Client(way, clock=clock, rng=rng, observe=ignore),
             namespace=namespace,
             connect=connect,
@@ -293,7 +293,7 @@ async def real_world(
         is_at_work = asyncio.Event()
 
         def observe(observation: Observation) -> None:
-            world.agenda.note(WORKLOADS, observation)
+            cluster.agenda.note(WORKLOADS, observation)
             if isinstance(observation, StageReached) and observation.stage == AT_WORK:
                 is_at_work.set()
 
@@ -302,6 +302,6 @@ async def real_world(
         ):
             try:
                 await is_at_work.wait()
-                yield world
+                yield cluster
             finally:
-                await world.end()
+                await cluster.end()

@@ -1,0 +1,160 @@
+"""A real control plane on this machine: etcd, kube-apiserver and, when wanted, the controllers.
+
+A plain ``with`` over plain processes, not ``async with``: a session fixture outlives the event
+loop of any one test, and must be able to end when no loop runs any more.
+"""
+
+import base64
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from steersman.clock import Clock
+from steersman_cluster.testing.calls import Caller, UnixConnection
+from steersman_cluster.testing.component import Component
+from steersman_cluster.testing.control_plane import LOOPBACK, ControlPlane, Flags, reserved_port
+from steersman_cluster.testing.credentials import Credentials
+from steersman_cluster.testing.enclosure import Enclosure, enclosure
+from steersman_cluster.testing.programs import Binaries, Program
+
+# Two or three are usual, more on a machine that is busy with something else.
+START_SECONDS = 60.0
+
+# An API server that can reach etcd is gone after little more than a second; one that cannot would
+# hang for minutes. etcd waits for clients to leave, which they may never do.
+GRACE_SECONDS = {Program.ETCD: 1.0, Program.KUBE_APISERVER: 5.0}
+
+
+@contextmanager
+def running_real_control_plane(
+    binaries: Binaries,
+    *,
+    clock: Clock,
+    controllers: bool = False,
+    api_server_flags: Flags | None = None,
+    start_seconds: float = START_SECONDS,
+) -> Iterator["RealControlPlane"]:
+    """Start a control plane, enter the block once it is ready, and leave nothing of it behind.
+
+    There is no kubelet: Pods stay Pending until something marks them Running.
+    """
+    with reserved_port() as port, enclosure(prefix="steersman-") as inside:
+        plane = RealControlPlane(
+            binaries,
+            inside,
+            port=port,
+            clock=clock,
+            api_server_flags=api_server_flags or {},
+            start_seconds=start_seconds,
+        )
+        # etcd is the last to go: without it the API server would hang for minutes.
+        with plane.etcd.running(), plane.api_server.running():
+            with plane.running_controllers() if controllers else nullcontext():
+                yield plane
+
+
+class RealControlPlane(ControlPlane):
+    """A running control plane.
+
+    ``etcd`` and ``api_server`` can be paused, stopped and restarted.
+    """
+
+    def __init__(
+        self,
+        binaries: Binaries,
+        inside: Enclosure,
+        *,
+        port: int,
+        clock: Clock,
+        api_server_flags: Flags,
+        start_seconds: float,
+    ) -> None:
+        super().__init__(inside, port=port, clock=clock)
+        self._binaries = binaries
+        self._start_seconds = start_seconds
+        # In a directory that nobody else may enter, because etcd asks no one who they are.
+        self._etcd_socket = self.directory / "etcd.sock"
+        self.etcd = self._component(
+            Program.ETCD,
+            _etcd_flags(self.directory, listen_at=self._etcd_socket),
+            ready=lambda: self._etcd_caller().finds("/readyz"),
+        )
+        self.api_server = self._component(
+            Program.KUBE_APISERVER,
+            {**_api_server_flags(self.credentials, self._etcd_socket, port), **api_server_flags},
+            # The namespace that everybody counts on may come a moment after "ready".
+            ready=lambda: self.caller().finds("/readyz", "/api/v1/namespaces/default"),
+        )
+
+    def program(self, which: Program) -> Path:
+        """Where one of Kubernetes' programs is."""
+        return self._binaries.path(which)
+
+    def compact(self) -> None:
+        """Make etcd forget all history; the API server still has some of it in memory."""
+        with self._etcd_caller() as etcd:
+            key = base64.b64encode(b"steersman/compacted").decode()
+            # A new revision, so that the one the last reader saw is history too.
+            written = etcd.call("POST", "/v3/kv/put", {"key": key}).json()
+            revision = written["header"]["revision"]
+            etcd.call("POST", "/v3/kv/compaction", {"revision": revision, "physical": True})
+
+    def forget_history(self) -> None:
+        """Have every resourceVersion and continue token so far answered with 410.
+
+        Restarts the API server, which takes seconds.
+        """
+        self.compact()
+        self.api_server.restart()
+
+    def _etcd_caller(self) -> Caller:
+        return Caller(UnixConnection(self._etcd_socket), headers={})
+
+    def _component(self, program: Program, flags: Flags, *, ready: Callable[[], bool]) -> Component:
+        return Component(
+            [self._binaries.path(program), *(f"--{name}={flags[name]}" for name in flags)],
+            enclosure=self._inside,
+            ready=ready,
+            clock=self._clock,
+            start_seconds=self._start_seconds,
+            grace_seconds=GRACE_SECONDS[program],
+        )
+
+
+def _etcd_flags(directory: Path, *, listen_at: Path) -> Flags:
+    return {
+        "data-dir": directory / "etcd",
+        "listen-client-urls": f"unix://{listen_at}",
+        "listen-peer-urls": f"unix://{directory}/etcd-peer.sock",
+        # Must look like an address; a cluster of one has nobody to tell it to.
+        "advertise-client-urls": "http://localhost:2379",
+        # The data is thrown away with the directory.
+        "unsafe-no-fsync": "true",
+    }
+
+
+def _api_server_flags(credentials: Credentials, etcd_socket: Path, port: int) -> Flags:
+    return {
+        "etcd-servers": f"unix://{etcd_socket}",
+        "bind-address": LOOPBACK,
+        "secure-port": port,
+        "permit-port-sharing": "true",
+        # Otherwise it looks for the machine's address, which a machine without network lacks,
+        # and publishes it as an endpoint, which may not be a loopback address.
+        "advertise-address": LOOPBACK,
+        "endpoint-reconciler-type": "none",
+        # Unasked, open watches would hold up its end for a minute.
+        "shutdown-watch-termination-grace-period": "1s",
+        "tls-cert-file": credentials.serving_certificate_file,
+        "tls-private-key-file": credentials.serving_key_file,
+        "client-ca-file": credentials.client_ca_file,
+        "token-auth-file": credentials.tokens_file,
+        "authorization-mode": "RBAC",
+        "allow-privileged": "true",
+        "service-account-issuer": "https://kubernetes.default.svc",
+        "service-account-key-file": credentials.service_account_key_file,
+        "service-account-signing-key-file": credentials.service_account_key_file,
+        "service-cluster-ip-range": "10.0.0.0/16",
+        # It would refuse every Pod until a controller had made the namespace's account.
+        "disable-admission-plugins": "ServiceAccount",
+    }
