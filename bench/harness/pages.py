@@ -1,4 +1,4 @@
-"""Results as Markdown: every table on one page, and the promises and charts for another."""
+"""Results as Markdown: every table on one page, and the main figures and charts for another."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +16,54 @@ NOTE = "Figures are medians, with the smallest and the largest in brackets; MB a
 
 BROKEN_OFF = "**It broke off, or is not done yet: this is not all of it.**"
 
+# The limits that the summary shows, in words that need no other page.
+HIGHLIGHTS = {
+    ("client", "import steersman, wall"): "`import steersman`, wall time",
+    ("client", "listing, CPU"): "list 20,000 custom resources, CPU",
+    ("client", "a request, CPU of that of bare aiohttp, msgspec"): (
+        "one GET, CPU; ratio to aiohttp with msgspec"
+    ),
+    ("cold-sync", f"{OURS}, wall time of that of {THEIRS}"): (
+        f"cold sync of 20,000 objects, wall time; ratio to {THEIRS}"
+    ),
+    ("cold-sync", f"{OURS}, CPU of that of {THEIRS}"): f"the same, CPU; ratio to {THEIRS}",
+    ("cold-sync", f"{OURS}, resident memory of that of {THEIRS}"): (
+        f"the same, resident memory; ratio to {THEIRS}"
+    ),
+    ("reconcile", f"{OURS}, CPU for each AppService of that of {THEIRS}"): (
+        f"reconcile 1,000 AppServices, CPU of each; ratio to {THEIRS}"
+    ),
+    ("reconcile", f"{OURS}, AppServices a second of those of {THEIRS}"): (
+        f"the same, AppServices a second; ratio to {THEIRS}"
+    ),
+    ("reconcile", f"{OURS}, requests of those of {THEIRS}"): (
+        f"the same, requests; ratio to {THEIRS}"
+    ),
+    ("reconcile", f"{OURS}, CPU for each AppService of that of kopf"): (
+        "the same, CPU of each; ratio to kopf"
+    ),
+    ("latency", f"{OURS}, 99 % of changes, from the answer"): (
+        "change to start of its reconcile, p99"
+    ),
+    ("restart", f"{OURS}, killed: 99 % of new ones that come while others queue"): (
+        "restart with 20,000 queued objects: wait of a new object, p99"
+    ),
+    ("failover", f"{OURS}, stopped: writes by the former leader after another's first"): (
+        "failover: writes of the former leader after the first write of the new leader"
+    ),
+    ("embedded", "steersman cluster up, start to first answer"): (
+        "`steersman cluster up`, start to first response"
+    ),
+    ("embedded", "create ConfigMaps of 1 kB"): "embedded cluster, creates of ConfigMaps",
+    ("embedded", "create Deployments"): "embedded cluster, creates of Deployments",
+    ("growth", f"{OURS}: Cold sync, exponent"): (
+        "cold sync, exponent of the growth with the number of objects"
+    ),
+    ("growth", f"{OURS}: AppServices to Deployment, Service and status, exponent"): (
+        "reconcile, exponent of the growth with the number of objects"
+    ),
+}
+
 # Between these, a page written by hand has what the last run found.
 BEGIN = "<!-- results: written by the run -->"
 END = "<!-- end of results -->"
@@ -30,13 +78,23 @@ def write_pages(directory: Path, results: Sequence[Result], *, summary_in: Path 
 
 
 def page(results: Sequence[Result]) -> Iterator[str]:
-    """Where it ran, then every measure with its charts and tables."""
+    """Where it ran, every limit, then every measure with its charts and tables."""
     yield "# Results"
     yield ""
-    yield "Written by `python -m bench`, as [the page above](../README.md) explains."
+    yield "Written by `python -m bench`. [How it is measured](method.md) explains the figures."
     yield NOTE
     yield ""
     yield from _surroundings(results)
+    yield from _limits(results)
+    if rows := list(behind(results)):
+        yield ""
+        yield f"## Ratios on the wrong side of 1, compared with {THEIRS}"
+        yield ""
+        yield f"The ratio is to {THEIRS} with default settings, unless the row says otherwise."
+        yield ""
+        yield "| work | contender | figure | ratio |"
+        yield "|---|---|---|---:|"
+        yield from rows
     for result in results:
         yield ""
         yield f"## {result.title}"
@@ -52,28 +110,38 @@ def page(results: Sequence[Result]) -> Iterator[str]:
             yield from section.markdown()
 
 
-def summary(results: Sequence[Result], prefix: Path) -> Iterator[str]:
-    """The promises, and the charts; ``prefix`` is where those are."""
-    yield from _surroundings(results)
+def _limits(results: Sequence[Result]) -> Iterator[str]:
     yield ""
-    yield "| | promised | found | of the rounds | |"
+    yield "| | limit | result | of the rounds | |"
     yield "|---|---:|---:|---|---|"
     for result in results:
         if result.limits or not result.is_whole:
             state = "" if result.is_whole else " broke off"
             yield f"| **{result.title}**, {_began(result):%Y-%m-%d} | | | |{state} |"
         for limit in result.limits:
-            yield _promise(limit)
-    if rows := list(behind(results)):
-        yield ""
-        yield f"### Where ours is behind {THEIRS}"
-        yield ""
-        yield "Wherever a table has a ratio to it that is on the wrong side of 1;"
-        yield "to it as it comes, where nothing else is said."
-        yield ""
-        yield "| | | | ratio |"
-        yield "|---|---|---|---:|"
-        yield from rows
+            bound = _bound(limit) if limit.judged else f"({_bound(limit)})"
+            yield (
+                f"| {limit.what} | {bound} | {_found(limit)}"
+                f" | {limit.rounds_in_words} | {limit.verdict} |"
+            )
+
+
+def summary(results: Sequence[Result], prefix: Path) -> Iterator[str]:
+    """The main figures, every limit that is not held, and the charts, which are in ``prefix``."""
+    yield from _surroundings(results)
+    yield ""
+    yield "| | limit | result | |"
+    yield "|---|---:|---:|---|"
+    for result in results:
+        if not result.is_whole:
+            yield f"| {result.title} | | | broke off |"
+        for limit in result.limits:
+            what = HIGHLIGHTS.get((result.measure, limit.what))
+            if what or not limit.is_held:
+                yield (
+                    f"| {what or limit.what} | {_bound(limit)}"
+                    f" | {_found(limit)} | {limit.verdict} |"
+                )
     for result in results:
         if not result.charts:
             continue
@@ -93,12 +161,12 @@ def with_summary(text: str, lines: Sequence[str]) -> str:
     return "\n".join([before + begin, "", *lines, "", end + after])
 
 
-def _promise(limit: Limit | Floor) -> str:
-    found = limit.found_in_words + ("" if limit.found is None else limit.unit)
-    promised = f"{limit.sign} {limit.bound:,g}{limit.unit}"
-    if not limit.judged:
-        promised = f"({promised})"
-    return f"| {limit.what} | {promised} | {found} | {limit.rounds_in_words} | {limit.verdict} |"
+def _bound(limit: Limit | Floor) -> str:
+    return f"{limit.sign} {limit.bound:,g}{limit.unit}"
+
+
+def _found(limit: Limit | Floor) -> str:
+    return limit.found_in_words + ("" if limit.found is None else limit.unit)
 
 
 def behind(results: Sequence[Result]) -> Iterator[str]:
@@ -120,10 +188,10 @@ def _ratios(columns: Sequence[Column]) -> Iterator[tuple[Column, str, str]]:
     titles = {column.figure: column.title for column in columns}
     for column in columns:
         # The longer one ends like the other.
-        for suffix, whom in ((BEST_RATIO, f", of {THEIRS} at its best"), (RATIO, "")):
+        for suffix, reference in ((BEST_RATIO, f", of {THEIRS} at its best"), (RATIO, "")):
             figure = column.figure.removesuffix(suffix)
             if figure != column.figure and figure in titles:
-                yield column, figure, f"{titles[figure]}{whom}"
+                yield column, figure, f"{titles[figure]}{reference}"
                 break
 
 
@@ -137,7 +205,7 @@ def _is_behind(costs: Sequence[Cost], column: Column, *, is_rate: bool) -> bool:
 
 
 def _surroundings(results: Sequence[Result]) -> Iterator[str]:
-    """Where figures come from; whatever is not the same for all measures is told of each."""
+    """Where figures come from; facts that differ between measures are listed for each measure."""
     yield from _common("Machine", {result.measure: result.machine for result in results})
     yield from _common("Source", {result.measure: result.source for result in results})
     yield from _common("Versions", {result.measure: result.versions for result in results})

@@ -1,5 +1,6 @@
 """What a run found is kept whole, and everything else is made from that."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from bench.harness.pages import (
     BEGIN,
     BROKEN_OFF,
     END,
+    HIGHLIGHTS,
     behind,
     page,
     summary,
@@ -20,6 +22,7 @@ from bench.harness.pages import (
 )
 from bench.harness.report import Column, Floor, Limit, Section
 from bench.harness.results import Result, as_json, from_json, illustrate, keep, kept
+from bench.measures import MEASURES
 
 Writing: TypeAlias = Callable[[Sequence[Result]], Iterable[str]]
 
@@ -156,8 +159,8 @@ def test_measures_of_different_machines_or_commits_are_told_apart(written: Writi
     ) in text
 
 
-def test_the_summary_names_the_day_of_each_measure() -> None:
-    lines = in_summary([result("client"), result("growth")])
+def test_the_page_names_the_day_of_each_measure() -> None:
+    lines = list(page([result("client"), result("growth")]))
 
     assert lines.count("| **Cold sync**, 2026-11-16 | | | | |") == 2
 
@@ -166,7 +169,8 @@ def test_the_page_and_the_summary_say_that_a_measure_broke_off() -> None:
     broken = replace(result(), is_whole=False)
 
     assert BROKEN_OFF in list(page([broken]))
-    assert "| **Cold sync**, 2026-11-16 | | | | broke off |" in list(summary([broken], Path("at")))
+    assert "| **Cold sync**, 2026-11-16 | | | | broke off |" in list(page([broken]))
+    assert "| Cold sync | | | broke off |" in in_summary([broken])
 
 
 def test_the_page_says_when_a_measure_was_taken() -> None:
@@ -183,18 +187,44 @@ def test_the_page_does_not_call_everything_what_was_too_little_to_be_judged() ->
     assert "`: quickly, to see that it works, on 2026-11-16" in "\n".join(page([quick]))
 
 
-def test_the_summary_says_of_each_promise_what_came_of_it() -> None:
-    lines = list(summary([result(found=0.6)], Path("results")))
+def test_the_page_has_the_verdict_on_each_limit() -> None:
+    lines = list(page([result(found=0.6)]))
 
     assert "| wall time | ≤ 0.5 | 0.6 | 1 round | MISSED |" in lines
     assert "| rate | (≥ 1,000 a second) | 3,057 a second | 1 round | not judged |" in lines
 
 
-def test_the_summary_says_of_which_promise_nothing_was_found() -> None:
-    assert "| wall time | ≤ 0.5 | – | 1 round | NOT FOUND |" in in_summary([result(found=None)])
+def test_the_page_names_each_limit_without_a_result() -> None:
+    assert "| wall time | ≤ 0.5 | – | 1 round | NOT FOUND |" in list(page([result(found=None)]))
 
 
-def test_the_summary_says_where_ours_is_behind() -> None:
+def test_the_summary_has_the_main_limits_and_those_that_are_not_held() -> None:
+    held = Limit(what="import steersman, wall", most=0.15, unit=" s", rounds=[0.012])
+    sections = [replace(result().sections[0], limits=[held])]
+
+    client = replace(result("client"), sections=sections)
+    rows = in_summary([result(found=0.4), result(found=0.6), client])
+
+    assert [row for row in rows if row.startswith("| ") and "limit" not in row] == [
+        "| wall time | ≤ 0.5 | 0.6 | MISSED |",
+        "| `import steersman`, wall time | ≤ 0.15 s | 0.012 s | ok |",
+    ]
+
+
+def test_the_kept_summary_is_current_and_has_at_most_20_rows() -> None:
+    bench = Path(__file__).parents[3] / "bench"
+    results = list(kept(bench / "results", list(MEASURES)))
+    text = (bench / "README.md").read_text(encoding="utf-8")
+
+    rows = [line for line in text.splitlines() if re.match(r"\|.*\|$", line)]
+
+    assert with_summary(text, list(summary(results, Path("results")))) == text
+    assert 10 < len(rows) - len(["heading", "rule"]) <= 20
+    shown = {(each.measure, limit.what) for each in results for limit in each.limits}
+    assert set(HIGHLIGHTS) <= shown
+
+
+def test_the_page_says_where_steersman_is_behind() -> None:
     columns = [
         Column(title=title, figure=figure, decimals=2)
         for title, figure in (
@@ -223,8 +253,8 @@ def test_the_summary_says_where_ours_is_behind() -> None:
     ]
 
 
-def test_a_summary_without_anything_behind_has_no_such_table() -> None:
-    assert not any("behind" in line for line in in_summary([result()]))
+def test_a_page_without_anything_behind_has_no_such_table() -> None:
+    assert not any("wrong side" in line for line in page([result()]))
 
 
 def test_the_summary_has_its_place_in_a_page_and_the_rest_stays(tmp_path: Path) -> None:
