@@ -70,7 +70,7 @@ class Answer:
         return next((value for key, value in self.headers if key == name), None)
 
 
-class World:
+class EmbeddedServer:
     """A server, its log, the clock it goes by, and what was observed of it."""
 
     def __init__(

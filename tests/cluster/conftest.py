@@ -4,25 +4,25 @@ import pytest
 
 from steersman.client import Client
 from tests.cluster.informing import Scene, two_namespaces
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 
 
 @pytest.fixture(scope="module")
-def world() -> World:
+def api() -> EmbeddedServer:
     """A server, shared: whoever needs an empty one makes it."""
-    return World()
+    return EmbeddedServer()
 
 
 @pytest.fixture
-def client(world: World) -> Client:
+def client(api: EmbeddedServer) -> Client:
     """A client that may do everything."""
-    return world.client()
+    return api.client()
 
 
 @pytest.fixture
-async def namespace(world: World) -> str:
+async def namespace(api: EmbeddedServer) -> str:
     """The name of a namespace that only this test has."""
-    return await world.namespace()
+    return await api.namespace()
 
 
 @pytest.fixture

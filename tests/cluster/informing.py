@@ -20,7 +20,7 @@ from steersman.kinds import Part, Resource, core_v1, metadata_only
 from steersman_cluster.apiserver import InProcessTransport
 from tests.clocks import ManualClock
 from tests.cluster.disturbing import DisturbedTransport
-from tests.embedded import World, turns
+from tests.embedded import EmbeddedServer, turns
 from tests.real.definitions import GROUP, WIDGETS, Octopus, Widget, install, widget
 from tests.real.objects import create_config_maps
 
@@ -51,9 +51,9 @@ class Scene:
 
     def __init__(self) -> None:
         self.clock = ManualClock()
-        self.world = World(clock=self.clock)
-        self.server = self.world.client()
-        self.way = DisturbedTransport(InProcessTransport(self.world.server))
+        self.api = EmbeddedServer(clock=self.clock)
+        self.server = self.api.client()
+        self.way = DisturbedTransport(InProcessTransport(self.api.server))
         self.observed: list[Any] = []
         self.client = Client(
             self.way,
@@ -94,7 +94,7 @@ class Scene:
         self.way.answer = Unreachable("gone for a while")
         self.way.cut()
         yield
-        self.world.server.history.forget()
+        self.api.server.history.forget()
         await self.settle()
         self.way.answer = None
 
@@ -115,7 +115,7 @@ async def two_namespaces() -> Scene:
     """A server with two namespaces, of which nothing is in ``there``."""
     scene = Scene()
     for namespace in (HERE, THERE):
-        await scene.world.asked("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+        await scene.api.asked("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
     await create_config_maps(scene.server, HERE, "one", "two")
     await install(scene.server, WIDGETS)
     for name in ("one", "two"):

@@ -54,7 +54,7 @@ class Operator:
 
     def connect(self) -> AbstractAsyncContextManager[Transport]:
         """A way of its own to the server: the first is for the controllers."""
-        way = DisturbedTransport(InProcessTransport(self.scene.world.server))
+        way = DisturbedTransport(InProcessTransport(self.scene.api.server))
         way.answer = self.answer
         self.ways.append(way)
         return nullcontext(way)

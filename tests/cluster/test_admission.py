@@ -6,16 +6,16 @@ import pytest
 
 from steersman_cluster.apiserver import Key, Terms, Undelivered
 from steersman_cluster.apiserver.meta.rules import Rules
-from tests.embedded import MERGE_PATCH, World, config_map
+from tests.embedded import MERGE_PATCH, EmbeddedServer, config_map
 from tests.outbounds import Webhooks, allow, patch, webhook
 
 REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
 MAPS = "/api/v1/namespaces/default/configmaps"
 
 
-async def configure(world: World, kind: str, *webhooks: Any, name: str = "some") -> None:
+async def configure(api: EmbeddedServer, kind: str, *webhooks: Any, name: str = "some") -> None:
     body = {"metadata": {"name": name}, "webhooks": webhooks}
-    await world.asked("POST", f"{REGISTRATION}/{kind}webhookconfigurations", body)
+    await api.asked("POST", f"{REGISTRATION}/{kind}webhookconfigurations", body)
 
 
 def add(name: str) -> Any:
@@ -30,36 +30,36 @@ def add(name: str) -> Any:
 
 async def test_a_server_without_webhooks_asks_nobody() -> None:
     webhooks = Webhooks()
-    world = World(outbound=webhooks)
+    api = EmbeddedServer(outbound=webhooks)
 
-    await world.asked("POST", MAPS, config_map("a", x="y"))
-    await world.asked("DELETE", f"{MAPS}/a")
+    await api.asked("POST", MAPS, config_map("a", x="y"))
+    await api.asked("DELETE", f"{MAPS}/a")
 
     assert webhooks.heard == []
 
 
 async def test_each_webhook_sees_what_those_before_it_have_changed() -> None:
-    world = World(outbound=Webhooks(one=add("one"), two=add("two")))
-    await configure(world, "mutating", webhook("two"), name="late")
-    await configure(world, "mutating", webhook("one"), name="early")
+    api = EmbeddedServer(outbound=Webhooks(one=add("one"), two=add("two")))
+    await configure(api, "mutating", webhook("two"), name="late")
+    await configure(api, "mutating", webhook("one"), name="early")
 
-    made = await world.asked("POST", MAPS, config_map("a", x="y"))
+    made = await api.asked("POST", MAPS, config_map("a", x="y"))
 
     assert made["data"] == {"x": "y", "one": "x", "two": "x,one"}
 
 
 async def test_what_one_webhook_changes_is_shown_once_more_to_those_that_ask_for_it() -> None:
     webhooks = Webhooks(one=add("one"), two=add("two"), three=allow)
-    world = World(outbound=webhooks)
+    api = EmbeddedServer(outbound=webhooks)
     await configure(
-        world,
+        api,
         "mutating",
         webhook("one", reinvocationPolicy="IfNeeded"),
         webhook("two"),
         webhook("three", reinvocationPolicy="IfNeeded"),
     )
 
-    made = await world.asked("POST", MAPS, config_map("a", x="y"))
+    made = await api.asked("POST", MAPS, config_map("a", x="y"))
 
     assert webhooks.names == ["one", "two", "three", "one", "three"]
     assert made["data"]["one"] == "x,one,two"
@@ -67,16 +67,16 @@ async def test_what_one_webhook_changes_is_shown_once_more_to_those_that_ask_for
 
 async def test_a_webhook_that_has_side_effects_is_never_asked_by_a_dry_run() -> None:
     webhooks = Webhooks(some=allow)
-    world = World(outbound=webhooks)
-    await configure(world, "validating", webhook("some"))
+    api = EmbeddedServer(outbound=webhooks)
+    await configure(api, "validating", webhook("some"))
     # A configuration that says so is refused today; it may be left from when it was not.
     path = f"{REGISTRATION}/validatingwebhookconfigurations/some"
-    stored = await world.asked("GET", path)
+    stored = await api.asked("GET", path)
     stored["webhooks"][0]["sideEffects"] = "Some"
     key = Key("validatingwebhookconfigurations.admissionregistration.k8s.io", "some")
-    world.server.store.write(key, stored, rules=Rules(), replacing=world.log.latest(key))
+    api.server.store.write(key, stored, rules=Rules(), replacing=api.log.latest(key))
 
-    answer = await world.ask("POST", f"{MAPS}?dryRun=All", config_map("a"))
+    answer = await api.ask("POST", f"{MAPS}?dryRun=All", config_map("a"))
 
     assert webhooks.heard == []
     assert answer.status == 400
@@ -88,12 +88,12 @@ async def test_a_webhook_that_has_side_effects_is_never_asked_by_a_dry_run() -> 
 async def test_a_webhook_that_fails_refuses_the_write_unless_it_says_that_it_may_be_ignored() -> (
     None
 ):
-    world = World(outbound=Webhooks(lost=Undelivered("EOF"), ignored=Undelivered("EOF")))
-    await configure(world, "validating", webhook("ignored", failurePolicy="Ignore"))
-    allowed = await world.ask("POST", MAPS, config_map("a"))
-    await configure(world, "validating", webhook("lost"), name="other")
+    api = EmbeddedServer(outbound=Webhooks(lost=Undelivered("EOF"), ignored=Undelivered("EOF")))
+    await configure(api, "validating", webhook("ignored", failurePolicy="Ignore"))
+    allowed = await api.ask("POST", MAPS, config_map("a"))
+    await configure(api, "validating", webhook("lost"), name="other")
 
-    refused = await world.ask("POST", MAPS, config_map("b"))
+    refused = await api.ask("POST", MAPS, config_map("b"))
 
     assert allowed.status == 201
     assert refused.status == 500
@@ -105,36 +105,36 @@ async def test_a_webhook_that_fails_refuses_the_write_unless_it_says_that_it_may
 
 async def test_nobody_is_asked_about_the_configurations_of_webhooks_and_policies() -> None:
     webhooks = Webhooks(all=lambda _: {"allowed": False})
-    world = World(outbound=webhooks)
+    api = EmbeddedServer(outbound=webhooks)
     everything = [
         {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*/*"]}
     ]
-    await configure(world, "validating", webhook("all", rules=everything))
+    await configure(api, "validating", webhook("all", rules=everything))
 
-    await configure(world, "mutating", webhook("all", rules=everything), name="other")
+    await configure(api, "mutating", webhook("all", rules=everything), name="other")
     spec = {
         "matchConstraints": {"resourceRules": everything},
         "validations": [{"expression": "false"}],
     }
     body = {"metadata": {"name": "none"}, "spec": spec}
-    await world.asked("POST", f"{REGISTRATION}/validatingadmissionpolicies", body)
+    await api.asked("POST", f"{REGISTRATION}/validatingadmissionpolicies", body)
     binding = {"policyName": "none", "validationActions": ["Deny"]}
     body = {"metadata": {"name": "none"}, "spec": binding}
-    await world.asked("POST", f"{REGISTRATION}/validatingadmissionpolicybindings", body)
-    await world.asked("DELETE", f"{REGISTRATION}/validatingadmissionpolicybindings/none")
+    await api.asked("POST", f"{REGISTRATION}/validatingadmissionpolicybindings", body)
+    await api.asked("DELETE", f"{REGISTRATION}/validatingadmissionpolicybindings/none")
 
     assert webhooks.heard == []
 
 
 async def test_a_webhook_is_asked_again_where_the_object_has_changed_meanwhile() -> None:
     webhooks = Webhooks(some=allow)
-    world = World(outbound=webhooks)
-    await world.asked("POST", MAPS, config_map("a", x="1"))
-    await configure(world, "validating", webhook("some"))
+    api = EmbeddedServer(outbound=webhooks)
+    await api.asked("POST", MAPS, config_map("a", x="1"))
+    await configure(api, "validating", webhook("some"))
     other = {"data": {"theirs": "2"}}
-    webhooks.meanwhile.append(lambda: world.asked("PATCH", f"{MAPS}/a", other, sends=MERGE_PATCH))
+    webhooks.meanwhile.append(lambda: api.asked("PATCH", f"{MAPS}/a", other, sends=MERGE_PATCH))
 
-    made = await world.asked("PATCH", f"{MAPS}/a", {"data": {"ours": "3"}}, sends=MERGE_PATCH)
+    made = await api.asked("PATCH", f"{MAPS}/a", {"data": {"ours": "3"}}, sends=MERGE_PATCH)
 
     assert made["data"] == {"x": "1", "theirs": "2", "ours": "3"}
     seen = [request["object"]["data"] for _, request in webhooks.heard]
@@ -143,14 +143,14 @@ async def test_a_webhook_is_asked_again_where_the_object_has_changed_meanwhile()
 
 async def test_what_a_slow_webhook_was_asked_about_is_what_is_written() -> None:
     webhooks = Webhooks(some=allow)
-    world = World(outbound=webhooks)
-    await configure(world, "validating", webhook("some"))
+    api = EmbeddedServer(outbound=webhooks)
+    await configure(api, "validating", webhook("some"))
 
     async def an_hour_passes() -> None:
-        world.clock.advance(3600)
+        api.clock.advance(3600)
 
     webhooks.meanwhile.append(an_hour_passes)
-    made = await world.asked("POST", MAPS, {"metadata": {"generateName": "a-"}})
+    made = await api.asked("POST", MAPS, {"metadata": {"generateName": "a-"}})
 
     (_, request), *again = webhooks.heard
     assert again == []
@@ -160,10 +160,10 @@ async def test_what_a_slow_webhook_was_asked_about_is_what_is_written() -> None:
 
 async def test_nothing_is_written_while_a_webhook_is_asked() -> None:
     webhooks = Webhooks(some=lambda _: {"allowed": False})
-    world = World(outbound=webhooks)
-    await world.asked("POST", MAPS, config_map("a"))
-    await configure(world, "mutating", webhook("some"))
-    before = world.log.revision
+    api = EmbeddedServer(outbound=webhooks)
+    await api.asked("POST", MAPS, config_map("a"))
+    await configure(api, "mutating", webhook("some"))
+    before = api.log.revision
 
     for method, path, body in (
         ("POST", MAPS, config_map("b")),
@@ -171,10 +171,10 @@ async def test_nothing_is_written_while_a_webhook_is_asked() -> None:
         ("DELETE", f"{MAPS}/a", None),
         ("DELETE", MAPS, None),
     ):
-        answer = await world.ask(method, path, body)
+        answer = await api.ask(method, path, body)
         assert answer.status == 400
 
-    assert world.log.revision == before
+    assert api.log.revision == before
 
 
 async def test_every_deletion_of_a_collection_is_judged_before_the_first_is_made() -> None:
@@ -182,22 +182,22 @@ async def test_every_deletion_of_a_collection_is_judged_before_the_first_is_made
         return {"allowed": review["request"]["oldObject"]["metadata"]["name"] != "c"}
 
     webhooks = Webhooks(judge=judge)
-    world = World(outbound=webhooks)
+    api = EmbeddedServer(outbound=webhooks)
     for name in ("a", "b", "c", "d"):
-        await world.asked("POST", MAPS, config_map(name))
-    await configure(world, "validating", webhook("judge"))
-    before = (await world.ask("GET", MAPS)).names
+        await api.asked("POST", MAPS, config_map(name))
+    await configure(api, "validating", webhook("judge"))
+    before = (await api.ask("GET", MAPS)).names
     seen: list[list[str]] = []
 
     async def look() -> None:
-        seen.append((await world.ask("GET", MAPS)).names)
+        seen.append((await api.ask("GET", MAPS)).names)
 
     webhooks.meanwhile += [look] * len(before)
-    answer = await world.ask("DELETE", MAPS)
+    answer = await api.ask("DELETE", MAPS)
 
     assert answer.status == 400
     assert seen == [before] * len(before)
-    assert (await world.ask("GET", MAPS)).names[:2] == ["c", "d"]
+    assert (await api.ask("GET", MAPS)).names[:2] == ["c", "d"]
 
 
 async def test_a_service_leads_to_its_endpoints() -> None:
@@ -208,13 +208,13 @@ async def test_a_service_leads_to_its_endpoints() -> None:
             found.append((more["server_name"], more["connect_to"]))
             return await super().post(url, body, **more)
 
-    world = World(outbound=Noting(way=allow))
+    api = EmbeddedServer(outbound=Noting(way=allow))
     services = "/api/v1/namespaces/default/services"
     port = {"port": 443, "targetPort": 9443, "name": "https"}
-    await world.asked("POST", services, {"metadata": {"name": "hook"}, "spec": {"ports": [port]}})
+    await api.asked("POST", services, {"metadata": {"name": "hook"}, "spec": {"ports": [port]}})
     client = {"service": {"name": "hook", "namespace": "default", "path": "/way"}}
-    await configure(world, "validating", webhook("way", clientConfig=client))
-    refused = await world.ask("POST", MAPS, config_map("a"))
+    await configure(api, "validating", webhook("way", clientConfig=client))
+    refused = await api.ask("POST", MAPS, config_map("a"))
     endpoints = {
         "metadata": {"name": "hook-1", "labels": {"kubernetes.io/service-name": "hook"}},
         "addressType": "IPv4",
@@ -222,30 +222,30 @@ async def test_a_service_leads_to_its_endpoints() -> None:
         "endpoints": [{"addresses": ["192.0.2.7"]}],
     }
     slices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
-    await world.asked("POST", slices, endpoints)
+    await api.asked("POST", slices, endpoints)
 
-    await world.asked("POST", MAPS, config_map("a"))
+    await api.asked("POST", MAPS, config_map("a"))
 
     assert refused.json["message"].endswith('no endpoints available for service "hook"')
     assert found == [("hook.default.svc", "192.0.2.7:9443")]
 
 
-async def policy(world: World, name: str, binding: Any = None, **spec: Any) -> None:
+async def policy(api: EmbeddedServer, name: str, binding: Any = None, **spec: Any) -> None:
     constraints = {"resourceRules": webhook("")["rules"]}
     body = {"metadata": {"name": name}, "spec": {"matchConstraints": constraints, **spec}}
-    await world.asked("POST", f"{REGISTRATION}/validatingadmissionpolicies", body)
+    await api.asked("POST", f"{REGISTRATION}/validatingadmissionpolicies", body)
     bound = {"policyName": name, "validationActions": ["Deny"], **(binding or {})}
     body = {"metadata": {"name": name}, "spec": bound}
-    await world.asked("POST", f"{REGISTRATION}/validatingadmissionpolicybindings", body)
+    await api.asked("POST", f"{REGISTRATION}/validatingadmissionpolicybindings", body)
 
 
 async def test_a_policy_denies_what_does_not_satisfy_it() -> None:
-    world = World()
+    api = EmbeddedServer()
     few = {"expression": "object.data.size() < 2", "message": "too much", "reason": "Forbidden"}
-    await policy(world, "few", validations=[few])
+    await policy(api, "few", validations=[few])
 
-    allowed = await world.ask("POST", MAPS, config_map("a", x="1"))
-    denied = await world.ask("POST", MAPS, config_map("b", x="1", y="2"))
+    allowed = await api.ask("POST", MAPS, config_map("a", x="1"))
+    denied = await api.ask("POST", MAPS, config_map("b", x="1", y="2"))
 
     assert (allowed.status, denied.status) == (201, 403)
     assert denied.json["message"] == (
@@ -255,11 +255,11 @@ async def test_a_policy_denies_what_does_not_satisfy_it() -> None:
 
 
 async def test_a_policy_that_only_warns_lets_things_pass() -> None:
-    world = World()
+    api = EmbeddedServer()
     actions = {"validationActions": ["Warn"]}
-    await policy(world, "few", actions, validations=[{"expression": "object.data.size() < 2"}])
+    await policy(api, "few", actions, validations=[{"expression": "object.data.size() < 2"}])
 
-    answer = await world.ask("POST", MAPS, config_map("b", x="1", y="2"))
+    answer = await api.ask("POST", MAPS, config_map("b", x="1", y="2"))
 
     assert answer.status == 201
     assert answer.warnings == [
@@ -269,11 +269,11 @@ async def test_a_policy_that_only_warns_lets_things_pass() -> None:
 
 
 async def test_a_policy_is_judged_with_its_parameters() -> None:
-    world = World()
-    await world.asked("POST", MAPS, config_map("limit", most="1"))
+    api = EmbeddedServer()
+    await api.asked("POST", MAPS, config_map("limit", most="1"))
     ref = {"name": "limit", "namespace": "default", "parameterNotFoundAction": "Deny"}
     await policy(
-        world,
+        api,
         "few",
         {"paramRef": ref},
         paramKind={"apiVersion": "v1", "kind": "ConfigMap"},
@@ -281,11 +281,11 @@ async def test_a_policy_is_judged_with_its_parameters() -> None:
         validations=[{"expression": "object.data.size() <= variables.most"}],
     )
 
-    before = await world.ask("POST", MAPS, config_map("a", x="1", y="2"))
-    await world.asked("PATCH", f"{MAPS}/limit", {"data": {"most": "2"}}, sends=MERGE_PATCH)
-    after = await world.ask("POST", MAPS, config_map("a", x="1", y="2"))
-    await world.asked("DELETE", f"{REGISTRATION}/validatingadmissionpolicybindings/few")
-    unbound = await world.ask("POST", MAPS, config_map("b", x="1", y="2", z="3"))
+    before = await api.ask("POST", MAPS, config_map("a", x="1", y="2"))
+    await api.asked("PATCH", f"{MAPS}/limit", {"data": {"most": "2"}}, sends=MERGE_PATCH)
+    after = await api.ask("POST", MAPS, config_map("a", x="1", y="2"))
+    await api.asked("DELETE", f"{REGISTRATION}/validatingadmissionpolicybindings/few")
+    unbound = await api.ask("POST", MAPS, config_map("b", x="1", y="2", z="3"))
 
     assert [each.status for each in (before, after, unbound)] == [422, 201, 201]
 
@@ -294,13 +294,13 @@ async def test_a_deletion_happens_when_it_was_asked_for_and_not_when_the_clock_w
     None
 ):
     webhooks = Webhooks(some=allow)
-    world = World(outbound=webhooks)
+    api = EmbeddedServer(outbound=webhooks)
     rules = [{**webhook("")["rules"][0], "resources": ["namespaces"]}]
-    await configure(world, "validating", webhook("some", rules=rules))
-    name = await world.namespace()
-    world.clock.advance(3600)
+    await configure(api, "validating", webhook("some", rules=rules))
+    name = await api.namespace()
+    api.clock.advance(3600)
 
-    gone = await world.asked("DELETE", f"/api/v1/namespaces/{name}")
+    gone = await api.asked("DELETE", f"/api/v1/namespaces/{name}")
 
     created, deleted = (
         gone["metadata"][each] for each in ("creationTimestamp", "deletionTimestamp")
@@ -321,19 +321,19 @@ async def test_a_plugin_that_is_turned_off_asks_nobody(
     plugins: set[str], asked: list[str], status: int
 ) -> None:
     webhooks = Webhooks(change=allow, judge=allow)
-    world = World(outbound=webhooks, terms=Terms(plugins=frozenset(plugins)))
-    await configure(world, "mutating", webhook("change"))
-    await configure(world, "validating", webhook("judge"))
-    await policy(world, "none", validations=[{"expression": "false"}])
+    api = EmbeddedServer(outbound=webhooks, terms=Terms(plugins=frozenset(plugins)))
+    await configure(api, "mutating", webhook("change"))
+    await configure(api, "validating", webhook("judge"))
+    await policy(api, "none", validations=[{"expression": "false"}])
 
-    answer = await world.ask("POST", MAPS, config_map("a"))
+    answer = await api.ask("POST", MAPS, config_map("a"))
 
     assert webhooks.names == asked
     assert answer.status == status
 
 
 async def test_a_configuration_that_nobody_could_write_stops_nothing_but_what_it_is_about() -> None:
-    world = World(outbound=Webhooks())
+    api = EmbeddedServer(outbound=Webhooks())
     bad = webhook("bad", objectSelector={"matchExpressions": [{"key": "a", "operator": "Like"}]})
     odd = {"rules": webhook("")["rules"], "failurePolicy": "Fail"}
     about = {"name": "odd", "uid": "1"}
@@ -345,25 +345,25 @@ async def test_a_configuration_that_nobody_could_write_stops_nothing_but_what_it
         "webhooks": [bad, odd],
     }
     key = Key(f"{kinds}.admissionregistration.k8s.io", "odd")
-    world.server.store.write(key, stored, rules=Rules(), replacing=None)
+    api.server.store.write(key, stored, rules=Rules(), replacing=None)
 
-    refused = await world.ask("POST", MAPS, config_map("a"))
-    await world.asked("POST", "/api/v1/namespaces", {"metadata": {"name": "b"}})
-    await world.asked("DELETE", f"{REGISTRATION}/{kinds}/odd")
-    allowed = await world.ask("POST", MAPS, config_map("a"))
+    refused = await api.ask("POST", MAPS, config_map("a"))
+    await api.asked("POST", "/api/v1/namespaces", {"metadata": {"name": "b"}})
+    await api.asked("DELETE", f"{REGISTRATION}/{kinds}/odd")
+    allowed = await api.ask("POST", MAPS, config_map("a"))
 
     assert (refused.status, allowed.status) == (500, 201)
 
 
 async def test_a_token_lasts_as_usual_where_a_webhook_has_no_wish_for_it() -> None:
     remove = patch({"op": "remove", "path": "/spec/expirationSeconds"})
-    world = World(outbound=Webhooks(some=remove))
+    api = EmbeddedServer(outbound=Webhooks(some=remove))
     rules = [{**webhook("")["rules"][0], "resources": ["serviceaccounts/token"]}]
-    await configure(world, "mutating", webhook("some", rules=rules))
+    await configure(api, "mutating", webhook("some", rules=rules))
     accounts = "/api/v1/namespaces/default/serviceaccounts"
-    await world.asked("POST", accounts, {"metadata": {"name": "one"}})
+    await api.asked("POST", accounts, {"metadata": {"name": "one"}})
 
-    token = await world.asked("POST", f"{accounts}/one/token", {"spec": {"expirationSeconds": 900}})
+    token = await api.asked("POST", f"{accounts}/one/token", {"spec": {"expirationSeconds": 900}})
 
     assert token["spec"]["expirationSeconds"] == 3600
 
@@ -371,12 +371,12 @@ async def test_a_token_lasts_as_usual_where_a_webhook_has_no_wish_for_it() -> No
 async def test_owners_that_a_webhook_takes_the_fields_from_do_no_harm_later() -> None:
     path = "/metadata/managedFields/0/fieldsV1/f:data"
     webhooks = Webhooks(some=patch({"op": "replace", "path": path, "value": None}))
-    world = World(outbound=webhooks)
-    await configure(world, "mutating", webhook("some"))
+    api = EmbeddedServer(outbound=webhooks)
+    await configure(api, "mutating", webhook("some"))
 
-    made = await world.asked("POST", MAPS, config_map("a", x="y"))
+    made = await api.asked("POST", MAPS, config_map("a", x="y"))
     webhooks.scripts["some"] = allow
-    patched = await world.asked(
+    patched = await api.asked(
         "PATCH", f"{MAPS}/a", {"data": {"x": "z"}}, sends=MERGE_PATCH, user_agent="other"
     )
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.embedded import World, config_map
+from tests.embedded import EmbeddedServer, config_map
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 YAML = "application/yaml"
@@ -62,11 +62,11 @@ BAD_REQUESTS: dict[str, tuple[tuple[str, str, object], dict[str, str], int, str]
 
 
 @pytest.mark.parametrize("case", BAD_REQUESTS)
-async def test_bad_input_is_refused_with_a_reason(case: str, world: World) -> None:
+async def test_bad_input_is_refused_with_a_reason(case: str, api: EmbeddedServer) -> None:
     request, how, status, reason = BAD_REQUESTS[case]
-    revision = world.log.revision
+    revision = api.log.revision
 
-    answer = await world.ask(*request, **how)
+    answer = await api.ask(*request, **how)
 
     assert (answer.status, answer.json["reason"]) == (status, reason), answer.body
-    assert world.log.revision == revision
+    assert api.log.revision == revision

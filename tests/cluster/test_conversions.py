@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.embedded import MERGE_PATCH, World
+from tests.embedded import MERGE_PATCH, EmbeddedServer
 from tests.outbounds import Webhooks
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -48,11 +48,11 @@ DEFINITION = {
 
 
 class Things:
-    """A world in which there are some, and who was asked about them."""
+    """A server in which there are some, and who was asked about them."""
 
     def __init__(self) -> None:
         self.webhooks = Webhooks(things=convert)
-        self.world = World(outbound=self.webhooks)
+        self.api = EmbeddedServer(outbound=self.webhooks)
 
     def path(self, version: str, name: str = "", *, namespace: str = "default") -> str:
         path = f"/apis/{GROUP}/{version}/namespaces/{namespace}/things"
@@ -65,7 +65,7 @@ class Things:
             "metadata": {"name": name},
             "spec": {"name": name},
         }
-        return await self.world.asked("POST", self.path(version, namespace=namespace), body)
+        return await self.api.asked("POST", self.path(version, namespace=namespace), body)
 
     @property
     def converted(self) -> list[list[str]]:
@@ -79,7 +79,7 @@ class Things:
 @pytest.fixture
 async def things() -> Things:
     made = Things()
-    await made.world.asked("POST", DEFINITIONS, DEFINITION)
+    await made.api.asked("POST", DEFINITIONS, DEFINITION)
     return made
 
 
@@ -87,8 +87,8 @@ async def test_a_webhook_is_asked_once_about_all_of_a_list(things: Things) -> No
     for name in ("a", "b"):
         await things.create(name)
 
-    first = await things.world.asked("GET", things.path("v2"))
-    again = await things.world.asked("GET", things.path("v2"))
+    first = await things.api.asked("GET", things.path("v2"))
+    again = await things.api.asked("GET", things.path("v2"))
 
     assert things.converted == [["a", "b"]]
     assert first == again
@@ -96,11 +96,11 @@ async def test_a_webhook_is_asked_once_about_all_of_a_list(things: Things) -> No
 
 
 async def test_a_watch_of_one_namespace_asks_nobody_about_others(things: Things) -> None:
-    other = await things.world.namespace()
+    other = await things.api.namespace()
     await things.create("old")
     await things.create("others", namespace=other)
 
-    async with things.world.watch(things.path("v2")) as lines:
+    async with things.api.watch(things.path("v2")) as lines:
         first = await lines.seen(1)
         await things.create("others-too", namespace=other)
         await things.create("new")
@@ -111,19 +111,19 @@ async def test_a_watch_of_one_namespace_asks_nobody_about_others(things: Things)
 
 
 async def test_a_write_that_is_run_again_is_written_once(things: Things) -> None:
-    before = things.world.log.revision
+    before = things.api.log.revision
 
     made = await things.create("a", version="v2")
 
     # To the version that is kept, and back to that of the request.
     assert things.converted == [["a"], ["a"]]
-    assert things.world.log.revision == before + 1
-    assert made == await things.world.asked("GET", things.path("v2", "a"))
+    assert things.api.log.revision == before + 1
+    assert made == await things.api.asked("GET", things.path("v2", "a"))
 
 
 async def test_who_goes_away_while_a_webhook_is_asked_has_written_nothing(things: Things) -> None:
     await things.create("a")
-    before = things.world.log.revision
+    before = things.api.log.revision
     asked = asyncio.Event()
 
     async def hang() -> None:
@@ -131,7 +131,7 @@ async def test_who_goes_away_while_a_webhook_is_asked_has_written_nothing(things
         await asyncio.Event().wait()
 
     things.webhooks.meanwhile.append(hang)
-    patch = things.world.ask(
+    patch = things.api.ask(
         "PATCH", things.path("v2", "a"), {"spec": {"name": "b"}}, sends=MERGE_PATCH
     )
     async with asyncio.TaskGroup() as group:
@@ -140,15 +140,15 @@ async def test_who_goes_away_while_a_webhook_is_asked_has_written_nothing(things
         patching.cancel()
 
     assert patching.cancelled()
-    assert things.world.log.revision == before
-    assert (await things.world.asked("GET", things.path("v1", "a")))["spec"] == {"name": "a"}
+    assert things.api.log.revision == before
+    assert (await things.api.asked("GET", things.path("v1", "a")))["spec"] == {"name": "a"}
 
 
 async def test_an_answer_that_is_none_is_no_fault_of_the_server(things: Things) -> None:
     await things.create("a")
     things.webhooks.scripts["things"] = lambda _: {"convertedObjects": 7, "result": []}
 
-    answer = await things.world.ask("GET", things.path("v2", "a"))
+    answer = await things.api.ask("GET", things.path("v2", "a"))
 
-    assert (answer.status, things.world.observed) == (500, [])
+    assert (answer.status, things.api.observed) == (500, [])
     assert "cannot unmarshal number into Go struct field" in answer.json["message"]

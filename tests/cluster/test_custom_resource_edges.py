@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.embedded import APPLY, MERGE_PATCH, World
+from tests.embedded import APPLY, MERGE_PATCH, EmbeddedServer
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 GROUP = "/apis/example.com/v1"
@@ -17,9 +17,9 @@ NOT_FOUND = (404, "text/plain; charset=utf-8", b"404 page not found\n")
 
 
 @pytest.fixture
-def world() -> World:
+def api() -> EmbeddedServer:
     """A cluster of its own for each test, because each has another definition."""
-    return World()
+    return EmbeddedServer()
 
 
 def definition(spec: Any = None, *, scope: str = "Namespaced", **version: Any) -> Any:
@@ -54,9 +54,9 @@ def thing(name: str = "one", **parts: Any) -> Any:
     return {**about, **parts}
 
 
-async def applied(world: World, spec: Any, *, name: str = "one") -> Any:
+async def applied(api: EmbeddedServer, spec: Any, *, name: str = "one") -> Any:
     path = f"{THINGS}/{name}?fieldManager=me"
-    return await world.ask("PATCH", path, thing(name, spec=spec), sends=APPLY)
+    return await api.ask("PATCH", path, thing(name, spec=spec), sends=APPLY)
 
 
 # The default of a status
@@ -75,32 +75,32 @@ def with_status_default() -> Any:
 
 
 async def test_a_new_custom_resource_shows_the_default_of_its_status_everywhere(
-    world: World,
+    api: EmbeddedServer,
 ) -> None:
-    await world.asked("POST", DEFINITIONS, with_status_default())
+    await api.asked("POST", DEFINITIONS, with_status_default())
     filled = {"observedGeneration": -1, "phase": "New"}
 
-    dry = await world.asked("POST", f"{THINGS}?dryRun=All", thing(status={"phase": "Sent"}))
-    made = await world.asked("POST", THINGS, thing(status={"phase": "Sent"}))
-    listed = await world.asked("GET", THINGS)
-    async with world.watch(f"{THINGS}?resourceVersion=0") as events:
+    dry = await api.asked("POST", f"{THINGS}?dryRun=All", thing(status={"phase": "Sent"}))
+    made = await api.asked("POST", THINGS, thing(status={"phase": "Sent"}))
+    listed = await api.asked("GET", THINGS)
+    async with api.watch(f"{THINGS}?resourceVersion=0") as events:
         [event] = await events.first(1)
 
     assert dry["status"] == made["status"] == filled
     assert [each["status"] for each in listed["items"]] == [filled]
     assert event["object"] == made
-    assert await world.asked("GET", f"{THINGS}/one") == made
+    assert await api.asked("GET", f"{THINGS}/one") == made
     assert "managedFields" not in made["metadata"]
 
 
 async def test_the_first_write_keeps_the_default_of_the_status_even_if_it_changes_nothing_else(
-    world: World,
+    api: EmbeddedServer,
 ) -> None:
-    await world.asked("POST", DEFINITIONS, with_status_default())
-    made = await world.asked("POST", THINGS, thing(spec={"a": 1}))
+    await api.asked("POST", DEFINITIONS, with_status_default())
+    made = await api.asked("POST", THINGS, thing(spec={"a": 1}))
 
-    first = await world.asked("PUT", f"{THINGS}/one", made)
-    second = await world.asked("PUT", f"{THINGS}/one", first)
+    first = await api.asked("PUT", f"{THINGS}/one", made)
+    second = await api.asked("PUT", f"{THINGS}/one", first)
 
     versions = [each["metadata"].pop("resourceVersion") for each in (made, first, second)]
     assert versions[0] != versions[1] == versions[2]
@@ -108,29 +108,31 @@ async def test_the_first_write_keeps_the_default_of_the_status_even_if_it_change
 
 
 async def test_the_first_apply_keeps_the_default_of_the_status_even_if_it_changes_nothing_else(
-    world: World,
+    api: EmbeddedServer,
 ) -> None:
-    await world.asked("POST", DEFINITIONS, with_status_default())
+    await api.asked("POST", DEFINITIONS, with_status_default())
 
-    made, first, second = [(await applied(world, {"a": 1})).json for _ in range(3)]
+    made, first, second = [(await applied(api, {"a": 1})).json for _ in range(3)]
 
     versions = [each["metadata"]["resourceVersion"] for each in (made, first, second)]
     assert versions[0] != versions[1] == versions[2]
 
 
-async def test_a_status_of_another_version_is_kept_with_the_first_write_too(world: World) -> None:
+async def test_a_status_of_another_version_is_kept_with_the_first_write_too(
+    api: EmbeddedServer,
+) -> None:
     crd = with_status_default()
     [stored] = crd["spec"]["versions"]
     schema = stored["schema"]["openAPIV3Schema"]
     more = {**schema, "properties": {**schema["properties"], "more": {"type": "string"}}}
     older = {**stored, "name": "v1beta1", "storage": False, "schema": {"openAPIV3Schema": more}}
     crd["spec"]["versions"].append(older)
-    await world.asked("POST", DEFINITIONS, crd)
+    await api.asked("POST", DEFINITIONS, crd)
     path = THINGS.replace("/v1/", "/v1beta1/")
 
-    made = await world.asked("POST", path, {**thing(), "apiVersion": "example.com/v1beta1"})
-    first = await world.asked("PUT", f"{path}/one", made)
-    second = await world.asked("PUT", f"{path}/one", first)
+    made = await api.asked("POST", path, {**thing(), "apiVersion": "example.com/v1beta1"})
+    first = await api.asked("PUT", f"{path}/one", made)
+    second = await api.asked("PUT", f"{path}/one", first)
 
     versions = [each["metadata"].pop("resourceVersion") for each in (made, first, second)]
     assert versions[0] != versions[1] == versions[2]
@@ -139,7 +141,7 @@ async def test_a_status_of_another_version_is_kept_with_the_first_write_too(worl
 
 
 async def test_an_apply_that_changes_nothing_fills_in_no_default_of_its_version(
-    world: World,
+    api: EmbeddedServer,
 ) -> None:
     crd = definition({"type": "object", "properties": {"a": {"type": "integer"}}})
     [stored] = crd["spec"]["versions"]
@@ -147,26 +149,24 @@ async def test_an_apply_that_changes_nothing_fills_in_no_default_of_its_version(
     schema = {"type": "object", "properties": {"spec": own}}
     older = {**stored, "name": "v1beta1", "storage": False, "schema": {"openAPIV3Schema": schema}}
     crd["spec"]["versions"].append(older)
-    await world.asked("POST", DEFINITIONS, crd)
+    await api.asked("POST", DEFINITIONS, crd)
     path = f"{THINGS.replace('/v1/', '/v1beta1/')}/one?fieldManager=me"
     body = {**thing(spec={}), "apiVersion": "example.com/v1beta1"}
 
-    made, again = [await world.asked("PATCH", path, body, sends=APPLY) for _ in range(2)]
+    made, again = [await api.asked("PATCH", path, body, sends=APPLY) for _ in range(2)]
 
     assert made == again
     assert made["metadata"]["generation"] == 1
 
 
-async def test_a_status_that_is_written_is_no_default_any_more(world: World) -> None:
-    await world.asked("POST", DEFINITIONS, with_status_default())
-    await world.asked("POST", THINGS, thing())
+async def test_a_status_that_is_written_is_no_default_any_more(api: EmbeddedServer) -> None:
+    await api.asked("POST", DEFINITIONS, with_status_default())
+    await api.asked("POST", THINGS, thing())
 
-    written = await world.asked(
+    written = await api.asked(
         "PATCH", f"{THINGS}/one/status", {"status": {"phase": "Old"}}, sends=MERGE_PATCH
     )
-    emptied = await world.asked(
-        "PATCH", f"{THINGS}/one/status", {"status": None}, sends=MERGE_PATCH
-    )
+    emptied = await api.asked("PATCH", f"{THINGS}/one/status", {"status": None}, sends=MERGE_PATCH)
 
     assert written["status"] == {"observedGeneration": -1, "phase": "Old"}
     assert emptied["status"] == {"observedGeneration": -1, "phase": "New"}
@@ -199,46 +199,52 @@ SPEC = {
         ),
     ],
 )
-async def test_a_null_in_an_apply_reaches_validation(world: World, spec: Any, message: str) -> None:
-    await world.asked("POST", DEFINITIONS, definition(SPEC))
+async def test_a_null_in_an_apply_reaches_validation(
+    api: EmbeddedServer, spec: Any, message: str
+) -> None:
+    await api.asked("POST", DEFINITIONS, definition(SPEC))
 
-    answer = await applied(world, spec)
+    answer = await applied(api, spec)
 
     assert answer.status == 422
     assert answer.json["message"] == f'Thing.example.com "one" is invalid: {message}'
 
 
-async def test_a_null_in_an_apply_becomes_the_default_or_stays_where_it_may(world: World) -> None:
-    await world.asked("POST", DEFINITIONS, definition(SPEC))
+async def test_a_null_in_an_apply_becomes_the_default_or_stays_where_it_may(
+    api: EmbeddedServer,
+) -> None:
+    await api.asked("POST", DEFINITIONS, definition(SPEC))
 
-    made = await applied(world, {"text": None, "perhaps": None})
+    made = await applied(api, {"text": None, "perhaps": None})
 
     assert made.status == 201
     assert made.json["spec"] == {"text": "x", "perhaps": None}
 
 
-async def test_an_apply_of_what_is_pruned_is_a_new_generation_each_time(world: World) -> None:
-    await world.asked("POST", DEFINITIONS, definition(SPEC))
-    made = (await applied(world, {"count": 1})).json
+async def test_an_apply_of_what_is_pruned_is_a_new_generation_each_time(
+    api: EmbeddedServer,
+) -> None:
+    await api.asked("POST", DEFINITIONS, definition(SPEC))
+    made = (await applied(api, {"count": 1})).json
 
-    first, second = [
-        (await applied(world, {"count": 1, "bare": {"lost": 1}})).json for _ in range(2)
-    ]
+    first, second = [(await applied(api, {"count": 1, "bare": {"lost": 1}})).json for _ in range(2)]
 
     assert made["metadata"]["generation"] == 1
     assert [each["metadata"]["generation"] for each in (first, second)] == [2, 3]
     assert first["spec"] == second["spec"] == {"count": 1, "text": "x", "bare": {}}
     [owner] = second["metadata"]["managedFields"]
     assert owner["fieldsV1"]["f:spec"] == {"f:bare": {"f:lost": {}}, "f:count": {}}
-    assert await world.asked("GET", f"{THINGS}/one") == second
+    assert await api.asked("GET", f"{THINGS}/one") == second
 
 
-async def test_the_first_write_after_an_apply_of_what_is_pruned_is_a_change(world: World) -> None:
-    await world.asked("POST", DEFINITIONS, definition(SPEC))
-    lost = (await applied(world, {"bare": {"lost": 1}})).json
+async def test_the_first_write_after_an_apply_of_what_is_pruned_is_a_change(
+    api: EmbeddedServer,
+) -> None:
+    await api.asked("POST", DEFINITIONS, definition(SPEC))
+    lost = (await applied(api, {"bare": {"lost": 1}})).json
 
     first, second = [
-        await world.asked("PATCH", f"{THINGS}/one", {}, sends=MERGE_PATCH) for _ in range(2)
+        await api.asked("PATCH", f"{THINGS}/one", {}, sends=MERGE_PATCH) for _ in range(2)
     ]
 
     versions = [each["metadata"].pop("resourceVersion") for each in (lost, first, second)]
@@ -247,23 +253,23 @@ async def test_the_first_write_after_an_apply_of_what_is_pruned_is_a_change(worl
 
 
 async def test_a_pruned_status_is_a_change_each_time_or_once_a_second_in_another_version(
-    world: World,
+    api: EmbeddedServer,
 ) -> None:
     crd = definition(properties={"status": {"type": "object"}}, subresources={"status": {}})
     [stored] = crd["spec"]["versions"]
     crd["spec"]["versions"].append({**stored, "name": "v1beta1", "storage": False})
-    await world.asked("POST", DEFINITIONS, crd)
-    await world.asked("POST", THINGS, thing())
+    await api.asked("POST", DEFINITIONS, crd)
+    await api.asked("POST", THINGS, thing())
 
     async def version_after_apply(served: str) -> str:
         path = f"{THINGS.replace('/v1/', f'/{served}/')}/one/status?fieldManager=me"
         body = {**thing(status={"lost": 1}), "apiVersion": f"example.com/{served}"}
-        answer = await world.asked("PATCH", path, body, sends=APPLY)
+        answer = await api.asked("PATCH", path, body, sends=APPLY)
         return str(answer["metadata"]["resourceVersion"])
 
     as_stored = [await version_after_apply("v1") for _ in range(3)]
     as_other = [await version_after_apply("v1beta1") for _ in range(3)]
-    world.clock.advance(1.0)
+    api.clock.advance(1.0)
     a_second_later = await version_after_apply("v1beta1")
 
     assert len(set(as_stored)) == 3
@@ -274,12 +280,12 @@ async def test_a_pruned_status_is_a_change_each_time_or_once_a_second_in_another
 # Booleans and numbers
 
 
-async def test_a_boolean_in_the_place_of_the_same_number_is_a_change(world: World) -> None:
-    await world.asked("POST", DEFINITIONS, definition())
-    made = await world.asked("POST", f"{THINGS}?fieldManager=me", thing(spec={"free": 0}))
-    world.clock.advance(60.0)
+async def test_a_boolean_in_the_place_of_the_same_number_is_a_change(api: EmbeddedServer) -> None:
+    await api.asked("POST", DEFINITIONS, definition())
+    made = await api.asked("POST", f"{THINGS}?fieldManager=me", thing(spec={"free": 0}))
+    api.clock.advance(60.0)
 
-    changed = await world.asked(
+    changed = await api.asked(
         "PATCH",
         f"{THINGS}/one?fieldManager=me",
         {"spec": {"free": False}},
@@ -310,54 +316,56 @@ async def test_a_boolean_in_the_place_of_the_same_number_is_a_change(world: Worl
     ],
 )
 async def test_ratcheting_lets_through_only_what_is_the_same_value_of_the_same_type(
-    world: World, before: Any, after: Any, status: int
+    api: EmbeddedServer, before: Any, after: Any, status: int
 ) -> None:
-    await world.asked("POST", DEFINITIONS, definition())
-    await world.asked("POST", THINGS, thing(spec={"x": before}))
+    await api.asked("POST", DEFINITIONS, definition())
+    await api.asked("POST", THINGS, thing(spec={"x": before}))
     stricter = {"x-kubernetes-preserve-unknown-fields": True, "enum": ["fine"]}
-    found = await world.asked("GET", f"{DEFINITIONS}/things.example.com")
+    found = await api.asked("GET", f"{DEFINITIONS}/things.example.com")
     schema = found["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     schema["properties"]["spec"]["properties"] = {"x": stricter}
-    await world.asked("PUT", f"{DEFINITIONS}/things.example.com", found)
+    await api.asked("PUT", f"{DEFINITIONS}/things.example.com", found)
 
-    answer = await world.ask("PATCH", f"{THINGS}/one", {"spec": {"x": after}}, sends=MERGE_PATCH)
+    answer = await api.ask("PATCH", f"{THINGS}/one", {"spec": {"x": after}}, sends=MERGE_PATCH)
 
     assert answer.status == status, answer.body
 
 
 async def test_a_default_that_turns_from_a_number_into_a_boolean_is_published(
-    world: World,
+    api: EmbeddedServer,
 ) -> None:
     crd = definition({"type": "object", "properties": {}})
     free = {"x-kubernetes-preserve-unknown-fields": True}
     properties = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
     properties["spec"]["properties"] = {"x": {**free, "default": 1}}
-    await world.asked("POST", DEFINITIONS, crd)
+    await api.asked("POST", DEFINITIONS, crd)
     document = f"/openapi/v3{GROUP}"
-    await world.asked("GET", document)
+    await api.asked("GET", document)
 
     properties["spec"]["properties"] = {"x": {**free, "default": True}}
-    found = await world.asked("GET", f"{DEFINITIONS}/things.example.com")
+    found = await api.asked("GET", f"{DEFINITIONS}/things.example.com")
     crd["metadata"] = found["metadata"]
-    changed = await world.asked("PUT", f"{DEFINITIONS}/things.example.com", crd)
-    published = await world.asked("GET", document)
+    changed = await api.asked("PUT", f"{DEFINITIONS}/things.example.com", crd)
+    published = await api.asked("GET", document)
 
     assert changed["metadata"]["generation"] == 2
     spec = published["components"]["schemas"]["com.example.v1.Thing"]["properties"]["spec"]
     assert spec["properties"]["x"]["default"] is True
 
 
-async def test_a_whole_number_that_is_sent_with_a_point_is_a_new_generation(world: World) -> None:
-    await world.asked("POST", DEFINITIONS, definition())
-    await world.asked("POST", THINGS, thing(spec={"a": 1.0, "list": [1]}))
+async def test_a_whole_number_that_is_sent_with_a_point_is_a_new_generation(
+    api: EmbeddedServer,
+) -> None:
+    await api.asked("POST", DEFINITIONS, definition())
+    await api.asked("POST", THINGS, thing(spec={"a": 1.0, "list": [1]}))
 
     generations = [
-        (await world.asked("PATCH", f"{THINGS}/one", {"spec": spec}, sends=MERGE_PATCH))[
-            "metadata"
-        ]["generation"]
+        (await api.asked("PATCH", f"{THINGS}/one", {"spec": spec}, sends=MERGE_PATCH))["metadata"][
+            "generation"
+        ]
         for spec in ({"a": 1}, {"a": 1.0}, {"list": [1.0]}, {"list": [1]})
     ]
-    pointed = (await applied(world, {"a": 1.0})).json
+    pointed = (await applied(api, {"a": 1.0})).json
 
     assert generations == [1, 2, 3, 3]
     assert pointed["metadata"]["generation"] == 3
@@ -377,14 +385,14 @@ async def test_a_whole_number_that_is_sent_with_a_point_is_a_new_generation(worl
     ],
 )
 async def test_a_whole_number_with_a_point_or_exponent_is_found_however_it_is_written(
-    world: World, spec: bytes
+    api: EmbeddedServer, spec: bytes
 ) -> None:
-    await world.asked("POST", DEFINITIONS, definition())
+    await api.asked("POST", DEFINITIONS, definition())
     parts = {"a": 1, "list": [-2, 3], "tag": "shop:1.0.0"}
-    await world.asked("POST", THINGS, thing(spec=parts))
+    await api.asked("POST", THINGS, thing(spec=parts))
 
     body = b'{"spec":' + spec + b"}"
-    made = await world.ask("PATCH", f"{THINGS}/one", body, sends=MERGE_PATCH)
+    made = await api.ask("PATCH", f"{THINGS}/one", body, sends=MERGE_PATCH)
 
     assert made.json["metadata"]["generation"] == 2
     assert made.json["spec"] == parts
@@ -393,18 +401,20 @@ async def test_a_whole_number_with_a_point_or_exponent_is_found_however_it_is_wr
 # Columns
 
 
-async def test_an_empty_index_in_the_path_of_a_column_is_the_first_element(world: World) -> None:
+async def test_an_empty_index_in_the_path_of_a_column_is_the_first_element(
+    api: EmbeddedServer,
+) -> None:
     columns = [
         {"name": "First", "type": "string", "jsonPath": ".spec.list[]"},
         {"name": "Field", "type": "integer", "jsonPath": ".spec.parts[].size"},
         {"name": "None", "type": "string", "jsonPath": ".spec.empty[]"},
         {"name": "Last", "type": "string", "jsonPath": ".metadata.name"},
     ]
-    await world.asked("POST", DEFINITIONS, definition(additionalPrinterColumns=columns))
+    await api.asked("POST", DEFINITIONS, definition(additionalPrinterColumns=columns))
     spec = {"list": ["a", "b"], "parts": [{"size": 3}], "empty": []}
-    await world.asked("POST", THINGS, thing(spec=spec))
+    await api.asked("POST", THINGS, thing(spec=spec))
 
-    table = await world.asked("GET", THINGS, accept=TABLE)
+    table = await api.asked("GET", THINGS, accept=TABLE)
 
     assert [each["name"] for each in table["columnDefinitions"]] == [
         "Name",
@@ -435,65 +445,67 @@ async def test_an_empty_index_in_the_path_of_a_column_is_the_first_element(world
     ],
 )
 async def test_what_a_group_of_definitions_does_not_serve_is_no_page(
-    world: World, method: str, path: str
+    api: EmbeddedServer, method: str, path: str
 ) -> None:
-    await world.asked("POST", DEFINITIONS, definition())
+    await api.asked("POST", DEFINITIONS, definition())
 
-    answer = await world.ask(method, path, thing() if method in ("POST", "PUT") else None)
+    answer = await api.ask(method, path, thing() if method in ("POST", "PUT") else None)
 
     assert (answer.status, answer.header("content-type"), answer.body) == NOT_FOUND
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-async def test_a_resource_without_namespaces_is_no_page_in_one(world: World, method: str) -> None:
-    await world.asked("POST", DEFINITIONS, definition(scope="Cluster"))
+async def test_a_resource_without_namespaces_is_no_page_in_one(
+    api: EmbeddedServer, method: str
+) -> None:
+    await api.asked("POST", DEFINITIONS, definition(scope="Cluster"))
 
-    answer = await world.ask(method, THINGS, thing() if method == "POST" else None)
+    answer = await api.ask(method, THINGS, thing() if method == "POST" else None)
 
     assert (answer.status, answer.header("content-type"), answer.body) == NOT_FOUND
 
 
 async def test_built_in_groups_answer_for_what_they_do_not_serve_with_a_status(
-    world: World,
+    api: EmbeddedServer,
 ) -> None:
-    answer = await world.ask("GET", "/apis/apps/v1/nothings")
+    answer = await api.ask("GET", "/apis/apps/v1/nothings")
 
     assert answer.status == 404
     assert answer.json["message"] == "the server could not find the requested resource"
 
 
-async def test_a_custom_resource_is_created_by_the_name_in_its_body(world: World) -> None:
-    await world.asked("POST", DEFINITIONS, definition())
+async def test_a_custom_resource_is_created_by_the_name_in_its_body(api: EmbeddedServer) -> None:
+    await api.asked("POST", DEFINITIONS, definition())
 
-    made = await world.asked("POST", f"{THINGS}/other", thing("one"))
+    made = await api.asked("POST", f"{THINGS}/other", thing("one"))
 
     assert made["metadata"]["name"] == "one"
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
-async def test_a_custom_resource_is_written_by_name(world: World, method: str) -> None:
-    await world.asked("POST", DEFINITIONS, definition())
+async def test_a_custom_resource_is_written_by_name(api: EmbeddedServer, method: str) -> None:
+    await api.asked("POST", DEFINITIONS, definition())
 
-    answer = await world.ask(method, THINGS, thing(), sends=MERGE_PATCH)
+    answer = await api.ask(method, THINGS, thing(), sends=MERGE_PATCH)
 
     assert (answer.status, answer.json["message"]) == (400, "name must be provided")
 
 
 async def test_a_deprecated_version_is_warned_of_even_where_no_answer_is_acceptable(
-    world: World,
+    api: EmbeddedServer,
 ) -> None:
     crd = definition(deprecated=True, deprecationWarning="things are out of fashion")
-    await world.asked("POST", DEFINITIONS, crd)
+    await api.asked("POST", DEFINITIONS, crd)
 
-    answer = await world.ask("GET", THINGS, accept="image/png")
+    answer = await api.ask("GET", THINGS, accept="image/png")
 
     assert (answer.status, answer.warnings) == (406, ["things are out of fashion"])
 
 
-async def test_a_custom_resource_may_be_asked_for_its_head(world: World) -> None:
-    await world.asked("POST", DEFINITIONS, definition())
-    await world.asked("POST", THINGS, thing())
+async def test_a_custom_resource_may_be_asked_for_its_head(api: EmbeddedServer) -> None:
+    await api.asked("POST", DEFINITIONS, definition())
+    await api.asked("POST", THINGS, thing())
 
-    answers = [await world.ask("HEAD", path) for path in (THINGS, f"{THINGS}/one", f"{THINGS}/two")]
+    answers = [await api.ask("HEAD", path) for path in (THINGS, f"{THINGS}/one", f"{THINGS}/two")]
 
     assert [(each.status, each.body) for each in answers] == [(200, b""), (200, b""), (404, b"")]

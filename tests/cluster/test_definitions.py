@@ -8,7 +8,7 @@ from steersman.client import Client, MergePatch, has_condition
 from steersman.errors import Forbidden, Invalid, NotFound
 from steersman.kinds import Unstructured
 from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
-from tests.embedded import World, name_of
+from tests.embedded import EmbeddedServer, name_of
 from tests.real.definitions import (
     DEPRECATION,
     WIDGETS,
@@ -30,9 +30,9 @@ LET_GO = MergePatch({"metadata": {"finalizers": None}})
 
 
 @pytest.fixture
-def world() -> World:
+def api() -> EmbeddedServer:
     """A server that knows no kinds but its own."""
-    return World()
+    return EmbeddedServer()
 
 
 @pytest.fixture
@@ -82,8 +82,10 @@ async def test_a_kind_is_served_as_soon_as_it_is_defined(client: Client) -> None
 
 
 @pytest.mark.usefixtures("widgets")
-async def test_a_defined_kind_is_discovered_with_its_names_and_subresources(world: World) -> None:
-    listed = await world.asked("GET", f"/apis/{TOYS}/v1")
+async def test_a_defined_kind_is_discovered_with_its_names_and_subresources(
+    api: EmbeddedServer,
+) -> None:
+    listed = await api.asked("GET", f"/apis/{TOYS}/v1")
 
     found = {each["name"]: each for each in listed["resources"]}
     assert set(found) == {"widgets", "widgets/status", "widgets/scale"}
@@ -93,9 +95,9 @@ async def test_a_defined_kind_is_discovered_with_its_names_and_subresources(worl
 
 @pytest.mark.usefixtures("widgets")
 async def test_what_the_schema_does_not_know_is_dropped_and_what_it_forbids_is_refused(
-    world: World, client: Client
+    api: EmbeddedServer, client: Client
 ) -> None:
-    lenient = world.client().adjusted(field_validation="Ignore")
+    lenient = api.client().adjusted(field_validation="Ignore")
 
     created = await lenient.create(any_widget("default", "web", size=1, weight="unknown"))
     with pytest.raises(Invalid) as refused:
@@ -106,11 +108,11 @@ async def test_what_the_schema_does_not_know_is_dropped_and_what_it_forbids_is_r
 
 
 @pytest.mark.usefixtures("widgets")
-async def test_an_object_is_the_same_in_every_version(client: Client, world: World) -> None:
+async def test_an_object_is_the_same_in_every_version(client: Client, api: EmbeddedServer) -> None:
     created = await client.create(any_widget("default", "web", size=3))
 
     old = await client.get(OldWidget, "web", namespace="default")
-    answer = await world.ask("GET", f"/apis/{TOYS}/v1beta1/namespaces/default/widgets/web")
+    answer = await api.ask("GET", f"/apis/{TOYS}/v1beta1/namespaces/default/widgets/web")
 
     assert old.body["apiVersion"] == f"{TOYS}/v1beta1"
     assert old.body["spec"] == created.body["spec"]
@@ -176,12 +178,12 @@ async def test_the_end_of_a_kind_is_the_end_of_its_objects(client: Client) -> No
 
 @pytest.mark.usefixtures("widgets")
 async def test_a_watcher_hears_of_every_object_that_ends_with_its_kind(
-    client: Client, world: World
+    client: Client, api: EmbeddedServer
 ) -> None:
     await client.create(any_widget("default", "a"))
     await client.create(any_widget("default", "b"))
 
-    async with world.watch(f"/apis/{TOYS}/v1/widgets") as lines:
+    async with api.watch(f"/apis/{TOYS}/v1/widgets") as lines:
         await lines.first(2)
         await client.delete(CustomResourceDefinition, WIDGETS.name)
         heard = [(each["type"], name_of(each["object"])) async for each in lines]
@@ -190,8 +192,10 @@ async def test_a_watcher_hears_of_every_object_that_ends_with_its_kind(
 
 
 @pytest.mark.usefixtures("widgets")
-async def test_a_watch_ends_when_its_kind_is_defined_anew(client: Client, world: World) -> None:
-    async with world.watch(f"/apis/{TOYS}/v1/widgets?resourceVersion=1") as lines:
+async def test_a_watch_ends_when_its_kind_is_defined_anew(
+    client: Client, api: EmbeddedServer
+) -> None:
+    async with api.watch(f"/apis/{TOYS}/v1/widgets?resourceVersion=1") as lines:
         labelled = MergePatch({"metadata": {"labels": {"a": "b"}}})
         await client.patch(CustomResourceDefinition, WIDGETS.name, labelled)
         await client.create(any_widget("default", "a"))
@@ -222,13 +226,13 @@ async def test_an_object_that_is_held_holds_its_kind(client: Client) -> None:
         await client.get(CustomResourceDefinition, WIDGETS.name)
 
 
-async def test_of_two_kinds_with_one_name_the_first_is_served(world: World) -> None:
-    await world.asked("POST", DEFINITIONS, definition("apples", "Fruit"))
-    await world.asked("POST", DEFINITIONS, definition("pears", "Fruit"))
+async def test_of_two_kinds_with_one_name_the_first_is_served(api: EmbeddedServer) -> None:
+    await api.asked("POST", DEFINITIONS, definition("apples", "Fruit"))
+    await api.asked("POST", DEFINITIONS, definition("pears", "Fruit"))
 
-    second = await world.asked("GET", f"{DEFINITIONS}/pears.{TOYS}")
+    second = await api.asked("GET", f"{DEFINITIONS}/pears.{TOYS}")
     conditions = {each["type"]: each for each in second["status"]["conditions"]}
-    unserved = await world.ask("GET", f"/apis/{TOYS}/v1/pears")
+    unserved = await api.ask("GET", f"/apis/{TOYS}/v1/pears")
 
     assert conditions["NamesAccepted"]["status"] == "False"
     assert conditions["NamesAccepted"]["reason"] == "ListKindConflict"
@@ -236,34 +240,34 @@ async def test_of_two_kinds_with_one_name_the_first_is_served(world: World) -> N
     assert unserved.status == 404
 
 
-async def test_the_second_is_served_once_the_first_is_gone(world: World) -> None:
-    await world.asked("POST", DEFINITIONS, definition("apples", "Fruit"))
-    await world.asked("POST", DEFINITIONS, definition("pears", "Fruit"))
+async def test_the_second_is_served_once_the_first_is_gone(api: EmbeddedServer) -> None:
+    await api.asked("POST", DEFINITIONS, definition("apples", "Fruit"))
+    await api.asked("POST", DEFINITIONS, definition("pears", "Fruit"))
 
-    await world.asked("DELETE", f"{DEFINITIONS}/apples.{TOYS}")
+    await api.asked("DELETE", f"{DEFINITIONS}/apples.{TOYS}")
 
-    assert (await world.ask("GET", f"/apis/{TOYS}/v1/pears")).status == 200
+    assert (await api.ask("GET", f"/apis/{TOYS}/v1/pears")).status == 200
 
 
-async def test_a_group_of_kubernetes_own_needs_an_approval(world: World) -> None:
+async def test_a_group_of_kubernetes_own_needs_an_approval(api: EmbeddedServer) -> None:
     unapproved = definition("apples", "Apple", group="fruit.k8s.io")
     approved = definition("pears", "Pear", group="fruit.k8s.io")
     approved["metadata"]["annotations"] = {
         "api-approved.kubernetes.io": "https://github.com/kubernetes/kubernetes/pull/1"
     }
 
-    refused = await world.ask("POST", DEFINITIONS, unapproved)
-    created = await world.ask("POST", DEFINITIONS, approved)
+    refused = await api.ask("POST", DEFINITIONS, unapproved)
+    created = await api.ask("POST", DEFINITIONS, approved)
 
     assert (refused.status, created.status) == (422, 201)
     assert "api-approved.kubernetes.io" in refused.json["message"]
 
 
-async def test_a_schema_that_is_not_structural_is_refused(world: World) -> None:
+async def test_a_schema_that_is_not_structural_is_refused(api: EmbeddedServer) -> None:
     crd = definition("apples", "Apple")
     crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"] = {"spec": {}}
 
-    answer = await world.ask("POST", DEFINITIONS, crd)
+    answer = await api.ask("POST", DEFINITIONS, crd)
 
     assert answer.status == 422
     assert answer.json["details"]["causes"][0]["field"] == (
@@ -271,12 +275,12 @@ async def test_a_schema_that_is_not_structural_is_refused(world: World) -> None:
     )
 
 
-async def test_what_a_kind_serves_is_there_again_after_a_restart(world: World) -> None:
-    await world.asked("POST", DEFINITIONS, definition("apples", "Apple"))
+async def test_what_a_kind_serves_is_there_again_after_a_restart(api: EmbeddedServer) -> None:
+    await api.asked("POST", DEFINITIONS, definition("apples", "Apple"))
     path = f"/apis/{TOYS}/v1/namespaces/default/apples"
     apple = {"apiVersion": f"{TOYS}/v1", "kind": "Apple", "metadata": {"name": "red"}}
-    await world.asked("POST", path, apple)
+    await api.asked("POST", path, apple)
 
-    again = World(log=world.log)
+    again = EmbeddedServer(log=api.log)
 
     assert (await again.ask("GET", path)).names == ["red"]

@@ -7,7 +7,7 @@ import pytest
 from steersman.client import Client, Labels, MergePatch, Preconditions
 from steersman.errors import AlreadyExists, Conflict, Forbidden, Invalid, NotFound
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 from tests.real.objects import config_map, create_config_maps, deployment, pod
 
 HELD = MergePatch({"metadata": {"finalizers": ["example.com/held"]}})
@@ -33,7 +33,7 @@ async def test_what_is_not_there_cannot_be_deleted(client: Client, namespace: st
 
 
 async def test_a_finalizer_holds_an_object_until_it_is_taken_away(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "settings")
     await client.patch(core_v1.ConfigMap, "settings", HELD, namespace=namespace)
@@ -44,18 +44,18 @@ async def test_a_finalizer_holds_an_object_until_it_is_taken_away(
     await client.patch(core_v1.ConfigMap, "settings", LET_GO, namespace=namespace)
 
     assert held.obj is not None
-    assert held.obj.metadata.deletion_timestamp == world.clock.now()
+    assert held.obj.metadata.deletion_timestamp == api.clock.now()
     assert held.obj.metadata.deletion_grace_period_seconds == 0
     assert not await is_there(client, "settings", namespace)
 
 
 async def test_deleting_again_what_is_held_changes_nothing(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "settings")
     await client.patch(core_v1.ConfigMap, "settings", HELD, namespace=namespace)
     first = await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
-    world.clock.advance(60.0)
+    api.clock.advance(60.0)
 
     again = await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
 
@@ -123,7 +123,7 @@ async def test_the_garbage_collector_finds_the_policy_among_the_finalizers(
 
 
 async def test_a_pod_on_a_node_has_time_to_end_and_one_on_none_has_not(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     await client.create(pod(namespace, "running", node="n1"))
     await client.create(pod(namespace, "waiting"))
@@ -133,16 +133,16 @@ async def test_a_pod_on_a_node_has_time_to_end_and_one_on_none_has_not(
 
     assert ending.obj is not None
     assert ending.obj.metadata.deletion_grace_period_seconds == 30
-    assert ending.obj.metadata.deletion_timestamp == world.clock.now() + timedelta(seconds=30)
+    assert ending.obj.metadata.deletion_timestamp == api.clock.now() + timedelta(seconds=30)
     left = await client.list(core_v1.Pod, namespace=namespace)
     assert [each.name for each in left.items] == ["running"]
 
 
 async def test_a_grace_period_can_become_shorter_and_never_longer(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     await client.create(pod(namespace, "web", node="n1"))
-    start = world.clock.now()
+    start = api.clock.now()
 
     ends = []
     for grace_seconds in (20, 5, 60):
@@ -180,9 +180,9 @@ async def test_of_a_collection_only_what_is_selected_goes(client: Client, namesp
 
 
 async def test_a_namespace_that_is_ending_takes_nothing_new_and_waits_to_be_emptied(
-    world: World, client: Client
+    api: EmbeddedServer, client: Client
 ) -> None:
-    name = await world.namespace()
+    name = await api.namespace()
     await create_config_maps(client, name, "settings")
 
     ending = await client.delete(core_v1.Namespace, name)
@@ -195,12 +195,14 @@ async def test_a_namespace_that_is_ending_takes_nothing_new_and_waits_to_be_empt
     assert await is_there(client, "settings", name)
 
 
-async def test_a_namespace_is_gone_once_it_is_finalized(world: World, client: Client) -> None:
-    name = await world.namespace()
+async def test_a_namespace_is_gone_once_it_is_finalized(
+    api: EmbeddedServer, client: Client
+) -> None:
+    name = await api.namespace()
     await client.delete(core_v1.Namespace, name)
     finalized = {"metadata": {"name": name}, "spec": {"finalizers": []}}
 
-    await world.asked("PUT", f"/api/v1/namespaces/{name}/finalize", finalized)
+    await api.asked("PUT", f"/api/v1/namespaces/{name}/finalize", finalized)
 
     with pytest.raises(NotFound):
         await client.get(core_v1.Namespace, name)

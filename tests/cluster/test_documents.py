@@ -1,38 +1,38 @@
 """What the server says about itself, as a client asks for it."""
 
 from steersman.client import Client
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 from tests.real.definitions import GROUP, WIDGETS, install
 
 FROM_KUBECTL = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 
 
-async def test_the_v2_document_comes_in_two_forms_and_in_no_other(world: World) -> None:
-    json = await world.ask("GET", "/openapi/v2")
-    protobuf = await world.ask("GET", "/openapi/v2", accept=FROM_KUBECTL)
-    neither = await world.ask("GET", "/openapi/v2", accept="application/yaml")
+async def test_the_v2_document_comes_in_two_forms_and_in_no_other(api: EmbeddedServer) -> None:
+    json = await api.ask("GET", "/openapi/v2")
+    protobuf = await api.ask("GET", "/openapi/v2", accept=FROM_KUBECTL)
+    neither = await api.ask("GET", "/openapi/v2", accept="application/yaml")
 
     assert json.json["swagger"] == "2.0"
     assert protobuf.header("content-type") == FROM_KUBECTL.replace("@", ".")
     assert (neither.status, neither.body) == (406, b"")
 
 
-async def test_who_has_the_v2_document_is_not_sent_it_again(world: World) -> None:
-    first = await world.ask("GET", "/openapi/v2")
+async def test_who_has_the_v2_document_is_not_sent_it_again(api: EmbeddedServer) -> None:
+    first = await api.ask("GET", "/openapi/v2")
     etag = first.header("etag") or ""
 
-    again = await world.ask("GET", "/openapi/v2", if_none_match=etag)
+    again = await api.ask("GET", "/openapi/v2", if_none_match=etag)
 
     assert (again.status, again.body) == (304, b"")
 
 
 async def test_the_v2_document_knows_a_kind_as_soon_as_it_is_served(
-    world: World, client: Client
+    api: EmbeddedServer, client: Client
 ) -> None:
-    before = await world.asked("GET", "/openapi/v2")
+    before = await api.asked("GET", "/openapi/v2")
     await install(client, WIDGETS)
 
-    after = await world.asked("GET", "/openapi/v2")
+    after = await api.asked("GET", "/openapi/v2")
 
     name = ".".join([*reversed(GROUP.split(".")), "v1", "Widget"])
     assert name not in before["definitions"]
@@ -40,11 +40,11 @@ async def test_the_v2_document_knows_a_kind_as_soon_as_it_is_served(
 
 
 async def test_the_document_of_a_custom_group_is_of_its_kinds_and_nothing_else(
-    world: World, client: Client
+    api: EmbeddedServer, client: Client
 ) -> None:
     await install(client, WIDGETS)
 
-    document = await world.asked("GET", f"/openapi/v3/apis/{GROUP}/v1")
+    document = await api.asked("GET", f"/openapi/v3/apis/{GROUP}/v1")
 
     root = f"/apis/{GROUP}/v1"
     assert f"{root}/" not in document["paths"]
@@ -61,12 +61,12 @@ async def test_the_document_of_a_custom_group_is_of_its_kinds_and_nothing_else(
 
 
 async def test_the_documents_tell_by_which_fields_a_custom_kind_can_be_selected(
-    world: World, client: Client
+    api: EmbeddedServer, client: Client
 ) -> None:
     await install(client, WIDGETS)
 
-    v3 = await world.asked("GET", f"/openapi/v3/apis/{GROUP}/v1")
-    v2 = await world.asked("GET", "/openapi/v2")
+    v3 = await api.asked("GET", f"/openapi/v3/apis/{GROUP}/v1")
+    v2 = await api.asked("GET", "/openapi/v2")
 
     name = ".".join([*reversed(GROUP.split(".")), "v1", "Widget"])
     fields = [{"fieldPath": "spec.color"}]

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.embedded import MERGE_PATCH, World, config_map, name_of, turns
+from tests.embedded import MERGE_PATCH, EmbeddedServer, config_map, name_of, turns
 
 WATCHERS = 200
 WRITES = 10_000
@@ -18,7 +18,7 @@ NAMES = 500
 MOST_IN_A_ROW = 60
 
 
-async def write_at_random(world: World, path: str, rng: Random) -> list[tuple[str, str]]:
+async def write_at_random(api: EmbeddedServer, path: str, rng: Random) -> list[tuple[str, str]]:
     """Create, change and delete; gives what was done to whom, in order."""
     done: list[tuple[str, str]] = []
     there: set[str] = set()
@@ -26,15 +26,15 @@ async def write_at_random(world: World, path: str, rng: Random) -> list[tuple[st
         for _ in range(min(rng.randint(1, MOST_IN_A_ROW), WRITES - len(done))):
             name = f"cm-{rng.randrange(NAMES)}"
             if name not in there:
-                await world.asked("POST", path, config_map(name, n=str(len(done))))
+                await api.asked("POST", path, config_map(name, n=str(len(done))))
                 there.add(name)
                 done.append(("ADDED", name))
             elif rng.random() < 0.7:
                 patch = {"data": {"n": str(len(done))}}
-                await world.asked("PATCH", f"{path}/{name}", patch, sends=MERGE_PATCH)
+                await api.asked("PATCH", f"{path}/{name}", patch, sends=MERGE_PATCH)
                 done.append(("MODIFIED", name))
             else:
-                await world.asked("DELETE", f"{path}/{name}")
+                await api.asked("DELETE", f"{path}/{name}")
                 there.remove(name)
                 done.append(("DELETED", name))
         await turns()
@@ -49,8 +49,8 @@ class Watcher:
         self._digest = hashlib.sha256()
         self.events = 0
 
-    async def read(self, world: World, path: str) -> None:
-        async with world.pieces(path) as pieces:
+    async def read(self, api: EmbeddedServer, path: str) -> None:
+        async with api.pieces(path) as pieces:
             async for piece in pieces:
                 self._digest.update(piece)
                 self.events += piece.count(b"\n")
@@ -64,11 +64,11 @@ class Watcher:
         return self._digest.hexdigest()
 
 
-async def everything_since(world: World, path: str, version: str) -> tuple[list[Any], str]:
+async def everything_since(api: EmbeddedServer, path: str, version: str) -> tuple[list[Any], str]:
     """All events in one go, with the digest of the bytes that told them."""
     digest = hashlib.sha256()
     events: list[Any] = []
-    async with world.pieces(f"{path}?resourceVersion={version}") as pieces:
+    async with api.pieces(f"{path}?resourceVersion={version}") as pieces:
         while len(events) < WRITES:
             piece = await anext(pieces)
             digest.update(piece)
@@ -78,18 +78,18 @@ async def everything_since(world: World, path: str, version: str) -> tuple[list[
 
 @pytest.mark.timeout(120)
 async def test_every_watcher_sees_every_event_once_and_in_order() -> None:
-    world, rng = World(), Random(4)
-    path = f"/api/v1/namespaces/{await world.namespace()}/configmaps"
-    start = (await world.asked("GET", path))["metadata"]["resourceVersion"]
+    api, rng = EmbeddedServer(), Random(4)
+    path = f"/api/v1/namespaces/{await api.namespace()}/configmaps"
+    start = (await api.asked("GET", path))["metadata"]["resourceVersion"]
     watchers = [Watcher(idle_turns=number % 5) for number in range(WATCHERS)]
 
     async with asyncio.TaskGroup() as group:
         for watcher in watchers:
-            group.create_task(watcher.read(world, f"{path}?resourceVersion={start}"))
+            group.create_task(watcher.read(api, f"{path}?resourceVersion={start}"))
         await turns()
-        done = await write_at_random(world, path, rng)
+        done = await write_at_random(api, path, rng)
 
-    events, digest = await everything_since(world, path, start)
+    events, digest = await everything_since(api, path, start)
     versions = [int(event["object"]["metadata"]["resourceVersion"]) for event in events]
     assert [(event["type"], name_of(event["object"])) for event in events] == done
     assert versions == sorted(set(versions))

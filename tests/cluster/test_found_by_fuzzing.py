@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 
 from tests.clocks import FakeClock
-from tests.embedded import APPLY, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, World, config_map
+from tests.embedded import (
+    APPLY,
+    JSON_PATCH,
+    MERGE_PATCH,
+    STRATEGIC_PATCH,
+    EmbeddedServer,
+    config_map,
+)
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 TOOLS = "/apis/fuzz.example.com/v1/namespaces/default/tools"
@@ -44,21 +51,23 @@ def nested(name: str, depth: int) -> bytes:
 
 
 @pytest.fixture
-async def tools(world: World) -> World:
+async def tools(api: EmbeddedServer) -> EmbeddedServer:
     """The server, which has tools."""
-    await world.ask("POST", DEFINITIONS, definition())
-    return world
+    await api.ask("POST", DEFINITIONS, definition())
+    return api
 
 
 @pytest.mark.parametrize("subresource", ["proxy", "exec", "attach", "portforward"])
-async def test_what_only_a_kubelet_could_answer_is_refused(world: World, subresource: str) -> None:
-    answer = await world.ask("POST", f"/api/v1/namespaces/default/pods/a/{subresource}", {})
+async def test_what_only_a_kubelet_could_answer_is_refused(
+    api: EmbeddedServer, subresource: str
+) -> None:
+    answer = await api.ask("POST", f"/api/v1/namespaces/default/pods/a/{subresource}", {})
 
     assert answer.status == (405 if subresource == "proxy" else 404)
-    assert world.observed == []
+    assert api.observed == []
 
 
-async def test_a_custom_resource_without_a_scale_has_none(tools: World) -> None:
+async def test_a_custom_resource_without_a_scale_has_none(tools: EmbeddedServer) -> None:
     answer = await tools.ask("PATCH", f"{TOOLS}/a/scale", [], sends=JSON_PATCH)
 
     assert answer.status == 404
@@ -68,25 +77,25 @@ async def test_a_custom_resource_without_a_scale_has_none(tools: World) -> None:
 @pytest.mark.parametrize("language", [APPLY, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH])
 @pytest.mark.parametrize("depth", [500, 5_000])
 async def test_a_patch_that_is_nested_too_deeply_is_a_bad_request(
-    world: World, namespace: str, language: str, depth: int
+    api: EmbeddedServer, namespace: str, language: str, depth: int
 ) -> None:
     maps = f"/api/v1/namespaces/{namespace}/configmaps"
-    await world.asked("POST", maps, config_map("a"))
+    await api.asked("POST", maps, config_map("a"))
     patch = b'{"kind": "ConfigMap", "apiVersion": "v1", "data": %s}' % (
         b'{"a":' * depth + b"1" + b"}" * depth
     )
     if language == JSON_PATCH:
         patch = b'[{"op": "add", "path": "/data", "value": %s}]' % patch
 
-    answer = await world.ask("PATCH", f"{maps}/a?fieldManager=a", patch, sends=language)
+    answer = await api.ask("PATCH", f"{maps}/a?fieldManager=a", patch, sends=language)
 
     assert answer.status in (400, 422)
-    assert world.observed == []
+    assert api.observed == []
 
 
 @pytest.mark.parametrize("depth", [50, 150, 190])
 async def test_a_custom_resource_that_is_nested_deeply_can_be_read_and_written(
-    tools: World, depth: int
+    tools: EmbeddedServer, depth: int
 ) -> None:
     place = f"{TOOLS}/deep-{depth}"
     await tools.asked("POST", TOOLS, nested(f"deep-{depth}", depth))
@@ -102,7 +111,7 @@ async def test_a_custom_resource_that_is_nested_deeply_can_be_read_and_written(
 
 @pytest.mark.parametrize("depth", [200, 250, 400, 800, 5_000])
 async def test_a_custom_resource_that_is_nested_too_deeply_is_not_kept(
-    tools: World, depth: int
+    tools: EmbeddedServer, depth: int
 ) -> None:
     answer = await tools.ask("POST", TOOLS, nested("abyss", depth))
 
@@ -114,7 +123,7 @@ async def test_a_custom_resource_that_is_nested_too_deeply_is_not_kept(
 @pytest.mark.parametrize("number", ["1e400", "-1e400", "1" + "0" * 400, "9" * 5_000])
 @pytest.mark.parametrize("field", ["a", "metadata", "status"])
 async def test_a_number_that_no_float_is_near_is_a_bad_request(
-    tools: World, number: str, field: str
+    tools: EmbeddedServer, number: str, field: str
 ) -> None:
     body = json.dumps(tool("a") | {field: "NUMBER"}).replace('"NUMBER"', number)
 
@@ -126,54 +135,54 @@ async def test_a_number_that_no_float_is_near_is_a_bad_request(
 
 @pytest.mark.parametrize("number", ["1e400", "1" + "0" * 400])
 async def test_a_definition_with_a_limit_that_no_float_is_near_is_a_bad_request(
-    world: World, number: str
+    api: EmbeddedServer, number: str
 ) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer", "maximum": "NUMBER"}}}
     body = json.dumps(definition(plural="limits", schema=schema)).replace('"NUMBER"', number)
 
-    answer = await world.ask("POST", DEFINITIONS, body.encode())
+    answer = await api.ask("POST", DEFINITIONS, body.encode())
 
     assert answer.status == 400
     assert "cannot unmarshal number" in answer.json["message"]
-    assert world.observed == []
+    assert api.observed == []
 
 
 async def test_a_definition_that_is_held_takes_no_objects_even_when_its_own_are_gone(
-    world: World,
+    api: EmbeddedServer,
 ) -> None:
     held = definition(plural="holders", finalizers=["example.com/hold"])
-    await world.asked("POST", DEFINITIONS, held)
-    await world.asked("DELETE", f"{DEFINITIONS}/holders.fuzz.example.com")
+    await api.asked("POST", DEFINITIONS, held)
+    await api.asked("DELETE", f"{DEFINITIONS}/holders.fuzz.example.com")
     holder = tool("a") | {"kind": "Holder"}
 
-    answer = await world.ask("POST", TOOLS.replace("tools", "holders"), holder)
+    answer = await api.ask("POST", TOOLS.replace("tools", "holders"), holder)
 
     assert answer.status == 403
     assert "while custom resource definition is terminating" in answer.json["message"]
 
 
 async def test_a_binding_that_is_posted_by_itself_binds_the_pod_of_its_name(
-    world: World, namespace: str
+    api: EmbeddedServer, namespace: str
 ) -> None:
     within = f"/api/v1/namespaces/{namespace}"
     spec = {"containers": [{"name": "main", "image": "example.com/main"}]}
-    await world.asked("POST", f"{within}/pods", {"metadata": {"name": "web"}, "spec": spec})
+    await api.asked("POST", f"{within}/pods", {"metadata": {"name": "web"}, "spec": spec})
     binding = {"metadata": {"name": "web"}, "target": {"kind": "Node", "name": "first"}}
 
-    answer = await world.ask("POST", f"{within}/bindings", binding)
+    answer = await api.ask("POST", f"{within}/bindings", binding)
 
-    pod = await world.asked("GET", f"{within}/pods/web")
+    pod = await api.asked("GET", f"{within}/pods/web")
     assert answer.status == 201
     assert pod["spec"]["nodeName"] == "first"
 
 
 @pytest.mark.parametrize(("name", "status"), [("nobody", 404), ("", 400)])
 async def test_a_binding_of_no_pod_is_refused(
-    world: World, namespace: str, name: str, status: int
+    api: EmbeddedServer, namespace: str, name: str, status: int
 ) -> None:
     binding = {"metadata": {"name": name}, "target": {"name": "first"}}
 
-    answer = await world.ask("POST", f"/api/v1/namespaces/{namespace}/bindings", binding)
+    answer = await api.ask("POST", f"/api/v1/namespaces/{namespace}/bindings", binding)
 
     assert answer.status == status
 
@@ -181,25 +190,27 @@ async def test_a_binding_of_no_pod_is_refused(
 @pytest.mark.parametrize("version", ["18446744073709551616", "9" * 5_000])
 @pytest.mark.parametrize(("place", "status"), [("", 400), ("/a", 500), ("?watch=1", 500)])
 async def test_a_version_that_is_too_long_for_a_number_is_out_of_range(
-    world: World, namespace: str, place: str, status: int, version: str
+    api: EmbeddedServer, namespace: str, place: str, status: int, version: str
 ) -> None:
     maps = f"/api/v1/namespaces/{namespace}/configmaps"
-    await world.asked("POST", maps, config_map("a"))
+    await api.asked("POST", maps, config_map("a"))
     separator = "&" if "?" in place else "?"
 
-    answer = await world.ask("GET", f"{maps}{place}{separator}resourceVersion={version}")
+    answer = await api.ask("GET", f"{maps}{place}{separator}resourceVersion={version}")
 
     assert answer.status == status
     assert answer.json["message"].endswith(": value out of range")
 
 
-async def test_an_owner_of_a_resource_inside_another_needs_all_its_fields(world: World) -> None:
+async def test_an_owner_of_a_resource_inside_another_needs_all_its_fields(
+    api: EmbeddedServer,
+) -> None:
     inner = {"type": "object", "x-kubernetes-embedded-resource": True, **ANYTHING}
     schema = {"type": "object", "properties": {"inner": inner}}
-    await world.asked("POST", DEFINITIONS, definition(plural="boxes", schema=schema))
+    await api.asked("POST", DEFINITIONS, definition(plural="boxes", schema=schema))
     owned = {"apiVersion": "v1", "kind": "A", "metadata": {"name": "a", "ownerReferences": [{}]}}
 
-    answer = await world.ask(
+    answer = await api.ask(
         "POST", TOOLS.replace("tools", "boxes"), tool("a", inner=owned) | {"kind": "Boxe"}
     )
 
@@ -225,12 +236,12 @@ class CountingClock(FakeClock):
 
 
 async def test_a_watch_without_bookmarks_waits_once_until_its_end() -> None:
-    world = World(clock=(clock := CountingClock()))
+    api = EmbeddedServer(clock=(clock := CountingClock()))
 
-    async with world.pieces("/api/v1/configmaps?resourceVersion=1&timeoutSeconds=5") as pieces:
+    async with api.pieces("/api/v1/configmaps?resourceVersion=1&timeoutSeconds=5") as pieces:
         async with asyncio.TaskGroup() as group:
             group.create_task(_read(pieces))
-            await world.after(6)
+            await api.after(6)
 
     assert clock.waits[0] == 5.0
     assert len(clock.waits) <= 2
@@ -240,20 +251,22 @@ async def _read(pieces: AsyncIterator[bytes]) -> bytes:
     return b"".join([piece async for piece in pieces])
 
 
-async def test_a_collection_as_it_was_is_deleted_as_it_is(world: World, namespace: str) -> None:
+async def test_a_collection_as_it_was_is_deleted_as_it_is(
+    api: EmbeddedServer, namespace: str
+) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
-    await world.asked("POST", path, config_map("changed-since"))
-    await world.asked("POST", path, config_map("gone-since"))
-    then = (await world.asked("GET", path))["metadata"]["resourceVersion"]
+    await api.asked("POST", path, config_map("changed-since"))
+    await api.asked("POST", path, config_map("gone-since"))
+    then = (await api.asked("GET", path))["metadata"]["resourceVersion"]
     label = {"metadata": {"labels": {"a": "b"}}}
-    await world.asked("PATCH", f"{path}/changed-since", label, sends=MERGE_PATCH)
-    await world.asked("DELETE", f"{path}/gone-since")
+    await api.asked("PATCH", f"{path}/changed-since", label, sends=MERGE_PATCH)
+    await api.asked("DELETE", f"{path}/gone-since")
 
     # Without a body, the version would be a precondition of each deletion too.
     options = {"kind": "DeleteOptions", "apiVersion": "v1"}
-    answer = await world.ask(
+    answer = await api.ask(
         "DELETE", f"{path}?resourceVersion={then}&resourceVersionMatch=Exact", options
     )
 
     assert answer.status == 200
-    assert (await world.asked("GET", path))["items"] == []
+    assert (await api.asked("GET", path))["items"] == []

@@ -15,7 +15,7 @@ from steersman.kinds import core_v1
 from steersman.observe import AnswerFailed
 from steersman_cluster.apiserver import InProcessTransport, Key, RevisionLog
 from tests.clocks import FakeClock
-from tests.embedded import World, config_map, turns
+from tests.embedded import EmbeddedServer, config_map, turns
 
 
 def open_sockets() -> set[str]:
@@ -29,9 +29,9 @@ def open_sockets() -> set[str]:
 async def test_the_server_in_the_process_needs_no_socket_no_thread_and_no_task_of_its_own() -> None:
     sockets, threads, tasks = open_sockets(), set(threading.enumerate()), asyncio.all_tasks()
 
-    world = World()
-    async with world.watch("/api/v1/configmaps") as lines:
-        await world.asked("POST", "/api/v1/namespaces/default/configmaps", config_map("a"))
+    api = EmbeddedServer()
+    async with api.watch("/api/v1/configmaps") as lines:
+        await api.asked("POST", "/api/v1/namespaces/default/configmaps", config_map("a"))
         await lines.first(1)
 
         # What a test before this one left may end at any moment.
@@ -42,10 +42,10 @@ async def test_the_server_in_the_process_needs_no_socket_no_thread_and_no_task_o
 
 async def test_servers_with_the_same_seed_and_clock_give_the_same_answers() -> None:
     answers = []
-    for world in (World(), World()):
+    for api in (EmbeddedServer(), EmbeddedServer()):
         pods = "/api/v1/namespaces/default/pods"
-        await world.asked("POST", pods, {"metadata": {"generateName": "web-"}, "spec": SPEC})
-        answers.append((await world.ask("GET", pods)).body)
+        await api.asked("POST", pods, {"metadata": {"generateName": "web-"}, "spec": SPEC})
+        answers.append((await api.ask("GET", pods)).body)
 
     assert answers[0] == answers[1]
 
@@ -56,10 +56,10 @@ PUBLIC = ("/healthz", "/livez", "/readyz", "/version")
 NOT_PUBLIC = ("/api", "/apis", "/openapi/v3", "/api/v1/namespaces", "/api/v1/secrets?watch=1")
 
 
-async def test_without_a_token_only_what_is_public_can_be_read(world: World) -> None:
-    public = [(await world.ask("GET", path, token="")).status for path in PUBLIC]
-    refused = [(await world.ask("GET", path, token="")).status for path in NOT_PUBLIC]
-    written = await world.ask("POST", "/api/v1/namespaces", {"metadata": {"name": "x"}}, token="")
+async def test_without_a_token_only_what_is_public_can_be_read(api: EmbeddedServer) -> None:
+    public = [(await api.ask("GET", path, token="")).status for path in PUBLIC]
+    refused = [(await api.ask("GET", path, token="")).status for path in NOT_PUBLIC]
+    written = await api.ask("POST", "/api/v1/namespaces", {"metadata": {"name": "x"}}, token="")
 
     assert public == [200] * len(PUBLIC)
     assert refused == [403] * len(NOT_PUBLIC)
@@ -69,16 +69,16 @@ async def test_without_a_token_only_what_is_public_can_be_read(world: World) -> 
     )
 
 
-async def test_a_token_that_nobody_has_is_refused_everywhere(world: World) -> None:
-    answers = [await world.ask("GET", path, token="guessed") for path in (*PUBLIC, *NOT_PUBLIC)]
+async def test_a_token_that_nobody_has_is_refused_everywhere(api: EmbeddedServer) -> None:
+    answers = [await api.ask("GET", path, token="guessed") for path in (*PUBLIC, *NOT_PUBLIC)]
 
     assert {answer.status for answer in answers} == {401}
 
 
-async def test_a_client_is_whoever_its_transport_says(world: World) -> None:
+async def test_a_client_is_whoever_its_transport_says(api: EmbeddedServer) -> None:
     def client_of(*groups: str) -> Client:
-        transport = InProcessTransport(world.server, user="jane", groups=groups)
-        return Client(transport, clock=world.clock, rng=world.server.store.rng, observe=print)
+        transport = InProcessTransport(api.server, user="jane", groups=groups)
+        return Client(transport, clock=api.clock, rng=api.server.store.rng, observe=print)
 
     with pytest.raises(Forbidden, match='User "jane" cannot list resource "configmaps"'):
         await client_of().list(core_v1.ConfigMap)
@@ -100,14 +100,14 @@ class FaultyJournal:
 
 
 async def test_a_crash_of_one_request_never_harms_another() -> None:
-    world = World(log=RevisionLog(FaultyJournal()))
-    client, path = world.client(), "/api/v1/namespaces/default/configmaps"
+    api = EmbeddedServer(log=RevisionLog(FaultyJournal()))
+    client, path = api.client(), "/api/v1/namespaces/default/configmaps"
 
-    async with world.watch(path) as lines:
+    async with api.watch(path) as lines:
         async with asyncio.TaskGroup() as group:
-            crashed = group.create_task(world.ask("POST", path, config_map("broken")))
+            crashed = group.create_task(api.ask("POST", path, config_map("broken")))
             fine = [
-                group.create_task(world.ask("POST", path, config_map(name))) for name in ("a", "b")
+                group.create_task(api.ask("POST", path, config_map(name))) for name in ("a", "b")
             ]
         heard = await lines.seen(2)
 
@@ -119,7 +119,7 @@ async def test_a_crash_of_one_request_never_harms_another() -> None:
     assert heard == [("ADDED", "a"), ("ADDED", "b")]
     listed = await client.list(core_v1.ConfigMap, namespace="default")
     assert "broken" not in [each.name for each in listed.items]
-    (observed,) = [each for each in world.observed if isinstance(each, AnswerFailed)]
+    (observed,) = [each for each in api.observed if isinstance(each, AnswerFailed)]
     assert (observed.method, observed.path) == ("POST", path)
 
 
@@ -133,22 +133,22 @@ class BrokenClock(FakeClock):
 
 
 async def test_a_watch_that_breaks_says_so_in_its_last_line() -> None:
-    world = World(clock=BrokenClock())
+    api = EmbeddedServer(clock=BrokenClock())
 
-    async with world.watch("/api/v1/namespaces?fieldSelector=metadata.name=default") as lines:
+    async with api.watch("/api/v1/namespaces?fieldSelector=metadata.name=default") as lines:
         heard = [event async for event in lines]
 
     assert [each["type"] for each in heard] == ["ADDED", "ERROR"]
     assert heard[1]["object"]["code"] == 500
-    assert [type(each) for each in world.observed] == [AnswerFailed]
+    assert [type(each) for each in api.observed] == [AnswerFailed]
 
 
-async def test_a_watch_that_is_left_lets_go_of_all_it_held(world: World) -> None:
-    async with world.watch("/api/v1/namespaces?fieldSelector=metadata.name=default") as lines:
+async def test_a_watch_that_is_left_lets_go_of_all_it_held(api: EmbeddedServer) -> None:
+    async with api.watch("/api/v1/namespaces?fieldSelector=metadata.name=default") as lines:
         await lines.first(1)
     tasks = asyncio.all_tasks()
 
-    await world.namespace()
+    await api.namespace()
     await turns()
 
     assert asyncio.all_tasks() == tasks

@@ -327,7 +327,7 @@ async def test_a_cluster_scoped_kind_is_followed(scene: Scene) -> None:
 
 
 async def test_several_namespaces_are_followed_one_by_one(scene: Scene) -> None:
-    await scene.world.asked("POST", "/api/v1/namespaces", {"metadata": {"name": "elsewhere"}})
+    await scene.api.asked("POST", "/api/v1/namespaces", {"metadata": {"name": "elsewhere"}})
     await create_config_maps(scene.server, THERE, "three")
     await create_config_maps(scene.server, "elsewhere", "four")
     informer = scene.informer(scope=Scope(namespaces=(THERE, HERE)))

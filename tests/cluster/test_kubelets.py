@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.embedded import MERGE_PATCH, World
+from tests.embedded import MERGE_PATCH, EmbeddedServer
 
 
 @pytest.fixture
@@ -25,18 +25,18 @@ def pod(name: str, *containers: str, node: str = "") -> dict[str, Any]:
     }
 
 
-async def node(world: World, name: str, *addresses: dict[str, str]) -> None:
-    await world.asked(
+async def node(api: EmbeddedServer, name: str, *addresses: dict[str, str]) -> None:
+    await api.asked(
         "POST", "/api/v1/nodes", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
     )
     status = {"status": {"addresses": list(addresses)}}
-    await world.asked("PATCH", f"/api/v1/nodes/{name}/status", status, sends=MERGE_PATCH)
+    await api.asked("PATCH", f"/api/v1/nodes/{name}/status", status, sends=MERGE_PATCH)
 
 
-async def test_where_no_node_was_chosen_there_is_no_log_yet(world: World, pods: str) -> None:
-    await world.asked("POST", pods, pod("web", "main"))
+async def test_where_no_node_was_chosen_there_is_no_log_yet(api: EmbeddedServer, pods: str) -> None:
+    await api.asked("POST", pods, pod("web", "main"))
 
-    answer = await world.ask("GET", f"{pods}/web/log")
+    answer = await api.ask("GET", f"{pods}/web/log")
 
     assert (answer.status, answer.body) == (204, b"")
 
@@ -44,11 +44,11 @@ async def test_where_no_node_was_chosen_there_is_no_log_yet(world: World, pods: 
 @pytest.mark.parametrize("how", ["exec?command=ls", "attach", "portforward"])
 @pytest.mark.parametrize("method", ["GET", "POST"])
 async def test_nobody_gets_into_a_pod_without_a_node(
-    world: World, pods: str, how: str, method: str
+    api: EmbeddedServer, pods: str, how: str, method: str
 ) -> None:
-    await world.asked("POST", pods, pod("web", "main"))
+    await api.asked("POST", pods, pod("web", "main"))
 
-    answer = await world.ask(method, f"{pods}/web/{how}")
+    answer = await api.ask(method, f"{pods}/web/{how}")
 
     assert (answer.status, answer.json["message"]) == (
         400,
@@ -57,8 +57,10 @@ async def test_nobody_gets_into_a_pod_without_a_node(
 
 
 @pytest.mark.parametrize("how", ["log", "exec", "attach", "portforward"])
-async def test_a_pod_that_is_not_there_is_not_found(world: World, pods: str, how: str) -> None:
-    answer = await world.ask("GET", f"{pods}/web/{how}")
+async def test_a_pod_that_is_not_there_is_not_found(
+    api: EmbeddedServer, pods: str, how: str
+) -> None:
+    answer = await api.ask("GET", f"{pods}/web/{how}")
 
     assert (answer.status, answer.json["message"]) == (404, 'pods "web" not found')
 
@@ -72,24 +74,24 @@ async def test_a_pod_that_is_not_there_is_not_found(world: World, pods: str, how
     ],
 )
 async def test_of_several_containers_one_must_be_named(
-    world: World, pods: str, asked: str, why: str
+    api: EmbeddedServer, pods: str, asked: str, why: str
 ) -> None:
-    await world.asked("POST", pods, pod("web", "main", "side"))
+    await api.asked("POST", pods, pod("web", "main", "side"))
 
-    answer = await world.ask("GET", f"{pods}/web/{asked}")
+    answer = await api.ask("GET", f"{pods}/web/{asked}")
 
     assert (answer.status, answer.json["message"]) == (400, why)
 
 
 async def test_the_way_ends_at_a_node_that_is_not_there_or_has_no_address(
-    world: World, pods: str
+    api: EmbeddedServer, pods: str
 ) -> None:
-    await world.asked("POST", pods, pod("lost", "main", node="nowhere"))
-    await node(world, "silent")
-    await world.asked("POST", pods, pod("mute", "main", node="silent"))
+    await api.asked("POST", pods, pod("lost", "main", node="nowhere"))
+    await node(api, "silent")
+    await api.asked("POST", pods, pod("mute", "main", node="silent"))
 
-    lost = await world.ask("GET", f"{pods}/lost/log")
-    mute = await world.ask("GET", f"{pods}/mute/log")
+    lost = await api.ask("GET", f"{pods}/lost/log")
+    mute = await api.ask("GET", f"{pods}/mute/log")
 
     assert (lost.status, lost.json["message"]) == (404, 'nodes "nowhere" not found')
     assert (mute.status, mute.json["message"]) == (
@@ -99,17 +101,17 @@ async def test_the_way_ends_at_a_node_that_is_not_there_or_has_no_address(
 
 
 async def test_nobody_listens_at_the_address_of_a_node(
-    world: World, pods: str, namespace: str
+    api: EmbeddedServer, pods: str, namespace: str
 ) -> None:
     await node(
-        world,
+        api,
         "there",
         {"type": "InternalIP", "address": "192.0.2.1"},
         {"type": "Hostname", "address": "there.example.com"},
     )
-    await world.asked("POST", pods, pod("web", "main", node="there"))
+    await api.asked("POST", pods, pod("web", "main", node="there"))
 
-    answer = await world.ask("GET", f"{pods}/web/log")
+    answer = await api.ask("GET", f"{pods}/web/log")
 
     assert (answer.status, answer.json["message"]) == (
         500,

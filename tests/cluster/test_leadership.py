@@ -28,7 +28,7 @@ from steersman.observe import (
 from steersman_cluster.apiserver import InProcessTransport
 from tests.clocks import ManualClock
 from tests.cluster.disturbing import DisturbedTransport
-from tests.embedded import World, turns
+from tests.embedded import EmbeddedServer, turns
 from tests.transports import refusing
 
 E = TypeVar("E")
@@ -40,10 +40,10 @@ PARTS = 4
 class Replica:
     """A candidate with a machine of its own: a clock, a way to the server, a fence."""
 
-    def __init__(self, world: World, name: str, *, now: datetime) -> None:
+    def __init__(self, api: EmbeddedServer, name: str, *, now: datetime) -> None:
         self.name = name
         self.clock = ManualClock(now=now)
-        self.way = DisturbedTransport(InProcessTransport(world.server))
+        self.way = DisturbedTransport(InProcessTransport(api.server))
         self.observed: list[Any] = []
         self.fence = Fence(self.clock)
         self.leadership = Leadership(
@@ -56,7 +56,7 @@ class Replica:
         )
         self.writer = self._client(
             FencedTransport(
-                InProcessTransport(world.server), self.fence, observe=self.observed.append
+                InProcessTransport(api.server), self.fence, observe=self.observed.append
             )
         )
         self.terms = 0
@@ -107,8 +107,8 @@ class Scene:
     """A server, and the replicas that run."""
 
     def __init__(self) -> None:
-        self.world = World(clock=ManualClock())
-        self.admin = self.world.client()
+        self.api = EmbeddedServer(clock=ManualClock())
+        self.admin = self.api.client()
         self.replicas: list[Replica] = []
         self._running: dict[str, asyncio.Task[None]] = {}
 
@@ -121,7 +121,7 @@ class Scene:
         async with in_background() as start:
             for name in names:
                 now = datetime(2026, 1, 1, tzinfo=UTC) + offsets.get(name, timedelta())
-                replica = Replica(self.world, name, now=now)
+                replica = Replica(self.api, name, now=now)
                 self.replicas.append(replica)
                 self._running[name] = start(replica.run(), name=name)
                 await self.settle()
@@ -202,7 +202,7 @@ async def test_a_leader_that_ends_hands_over_at_once(scene: Scene) -> None:
 
 async def test_a_released_lease_is_released_only_once_the_block_has_ended(scene: Scene) -> None:
     async with scene.running():
-        replica = Replica(scene.world, "one", now=scene.world.clock.now())
+        replica = Replica(scene.api, "one", now=scene.api.clock.now())
         async with replica.leadership.term():
             await scene.settle()
             before = (await scene.lease()).holder_identity
@@ -386,7 +386,7 @@ async def test_a_lease_that_somebody_labels_stays_with_its_holder(scene: Scene) 
 
 async def test_a_leader_whose_answer_is_lost_leads_at_its_next_try(scene: Scene) -> None:
     async with scene.running():
-        one = Replica(scene.world, "one", now=scene.world.clock.now())
+        one = Replica(scene.api, "one", now=scene.api.clock.now())
         scene.replicas.append(one)
         one.way.server = LosingTransport(one.way.server)
         async with in_background() as start:
@@ -419,7 +419,7 @@ class LosingTransport:
 
 async def test_a_missing_right_is_told_and_outlived(scene: Scene) -> None:
     async with scene.running():
-        one = Replica(scene.world, "one", now=scene.world.clock.now())
+        one = Replica(scene.api, "one", now=scene.api.clock.now())
         scene.replicas.append(one)
         one.way.answer = refusing(403, "Forbidden")
         async with in_background() as start:
@@ -442,7 +442,7 @@ async def test_a_missing_namespace_is_told_and_outlived(scene: Scene) -> None:
         fence = Fence(clock)
         leadership = Leadership(
             Client(
-                InProcessTransport(scene.world.server),
+                InProcessTransport(scene.api.server),
                 clock=clock,
                 rng=Random(0),
                 observe=observed.append,
@@ -476,7 +476,7 @@ async def test_only_one_of_many_that_start_at_once_leads(scene: Scene) -> None:
     async with scene.running():
         async with in_background() as start:
             for number in range(10):
-                replica = Replica(scene.world, f"r{number}", now=scene.world.clock.now())
+                replica = Replica(scene.api, f"r{number}", now=scene.api.clock.now())
                 scene.replicas.append(replica)
                 start(replica.run(), name=replica.name)
             for _ in range(30):
@@ -500,7 +500,7 @@ async def test_whoever_is_cancelled_with_its_claim_on_the_way_releases_the_lease
     scene: Scene,
 ) -> None:
     async with scene.running():
-        one = Replica(scene.world, "one", now=scene.world.clock.now())
+        one = Replica(scene.api, "one", now=scene.api.clock.now())
         one.way.server = LosingTransport(one.way.server)
         async with in_background() as start:
             running = start(one.run(), name="one")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.embedded import MERGE_PATCH, World, config_map
+from tests.embedded import MERGE_PATCH, EmbeddedServer, config_map
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
@@ -19,9 +19,9 @@ STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 
 
 @pytest.fixture
-def world() -> World:
+def api() -> EmbeddedServer:
     """A cluster of its own for each test: most of them are about what comes first."""
-    return World()
+    return EmbeddedServer()
 
 
 def deployment(name: str) -> Any:
@@ -64,8 +64,8 @@ def thing(**parts: Any) -> Any:
     return {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "one"}, **parts}
 
 
-async def test_a_bookmark_shows_all_that_go_writes_of_nothing(world: World) -> None:
-    async with world.watch(f"{DEPLOYMENTS}?{INITIAL}") as events:
+async def test_a_bookmark_shows_all_that_go_writes_of_nothing(api: EmbeddedServer) -> None:
+    async with api.watch(f"{DEPLOYMENTS}?{INITIAL}") as events:
         [bookmark] = await events.first(1)
 
     assert bookmark["type"] == "BOOKMARK"
@@ -82,38 +82,38 @@ async def test_a_bookmark_shows_all_that_go_writes_of_nothing(world: World) -> N
         "/api/v1/watch/namespaces/default/configmaps/one",
     ],
 )
-async def test_a_watch_has_a_path_of_its_own_as_well(world: World, path: str) -> None:
-    await world.asked("POST", MAPS, config_map("one", labels={"one": "1"}))
-    await world.asked("POST", MAPS, config_map("two"))
+async def test_a_watch_has_a_path_of_its_own_as_well(api: EmbeddedServer, path: str) -> None:
+    await api.asked("POST", MAPS, config_map("one", labels={"one": "1"}))
+    await api.asked("POST", MAPS, config_map("two"))
 
-    async with world.watch(path) as events:
+    async with api.watch(path) as events:
         seen = await events.seen(1)
-        await world.asked("DELETE", f"{MAPS}/one")
+        await api.asked("DELETE", f"{MAPS}/one")
         seen += await events.seen(1)
 
     assert seen == [("ADDED", "one"), ("DELETED", "one")]
 
 
-async def test_a_watch_of_one_name_selects_no_other(world: World) -> None:
+async def test_a_watch_of_one_name_selects_no_other(api: EmbeddedServer) -> None:
     path = "/api/v1/watch/namespaces/default/configmaps/one?fieldSelector=metadata.name=two"
 
-    answer = await world.ask("GET", path)
+    answer = await api.ask("GET", path)
 
     assert answer.status == 400
     assert "doesn't match requested name" in answer.json["message"]
 
 
-async def test_only_a_get_watches(world: World) -> None:
-    answer = await world.ask("POST", "/api/v1/watch/namespaces/default/configmaps", {})
+async def test_only_a_get_watches(api: EmbeddedServer) -> None:
+    answer = await api.ask("POST", "/api/v1/watch/namespaces/default/configmaps", {})
 
     assert answer.status == 405
 
 
 @pytest.mark.parametrize(("method", "path"), [("GET", MAPS), ("POST", MAPS), ("GET", "/version")])
 async def test_a_deadline_that_is_no_length_of_time_is_refused(
-    world: World, method: str, path: str
+    api: EmbeddedServer, method: str, path: str
 ) -> None:
-    answer = await world.ask(method, f"{path}?timeout=soon", {} if method == "POST" else None)
+    answer = await api.ask(method, f"{path}?timeout=soon", {} if method == "POST" else None)
 
     assert answer.status == 400
     assert answer.json["message"] == (
@@ -133,13 +133,13 @@ PATCHES: dict[str, tuple[bytes, str]] = {
 
 @pytest.mark.parametrize("language", PATCHES)
 async def test_what_a_patch_says_twice_is_warned_of_or_refused_or_neither(
-    world: World, language: str
+    api: EmbeddedServer, language: str
 ) -> None:
     patch, complaint = PATCHES[language]
-    await world.asked("POST", MAPS, config_map("one"))
+    await api.asked("POST", MAPS, config_map("one"))
 
     asked = {
-        way: await world.ask("PATCH", f"{MAPS}/one?fieldValidation={way}", patch, sends=language)
+        way: await api.ask("PATCH", f"{MAPS}/one?fieldValidation={way}", patch, sends=language)
         for way in ("Strict", "Warn", "Ignore")
     }
 
@@ -149,73 +149,75 @@ async def test_what_a_patch_says_twice_is_warned_of_or_refused_or_neither(
     assert (asked["Ignore"].status, asked["Ignore"].warnings) == (200, [])
 
 
-async def test_what_an_apply_says_twice_is_told_after_a_conflict(world: World) -> None:
+async def test_what_an_apply_says_twice_is_told_after_a_conflict(api: EmbeddedServer) -> None:
     one = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\ndata:\n  a: '1'\n  a: '2'\n"
     strict = f"{MAPS}/one?fieldValidation=Strict&fieldManager="
-    await world.asked("POST", MAPS, config_map("one", a="0"))
+    await api.asked("POST", MAPS, config_map("one", a="0"))
 
-    conflict = await world.ask("PATCH", f"{strict}mine", one, sends=APPLY_PATCH)
-    refused = await world.ask("PATCH", f"{strict}mine&force=true", one, sends=APPLY_PATCH)
+    conflict = await api.ask("PATCH", f"{strict}mine", one, sends=APPLY_PATCH)
+    refused = await api.ask("PATCH", f"{strict}mine&force=true", one, sends=APPLY_PATCH)
 
     assert conflict.status == 409
     assert refused.status == 400
     assert 'line 6: key "a" already set in map' in refused.json["message"]
 
 
-async def test_preconditions_of_a_deletion_may_stand_in_the_query(world: World) -> None:
-    made = await world.asked("POST", MAPS, config_map("one"))
+async def test_preconditions_of_a_deletion_may_stand_in_the_query(api: EmbeddedServer) -> None:
+    made = await api.asked("POST", MAPS, config_map("one"))
     version = made["metadata"]["resourceVersion"]
 
-    other = await world.ask("DELETE", f"{MAPS}/one?uid={OTHER_UID}")
-    right = await world.ask("DELETE", f"{MAPS}/one?resourceVersion={version}")
+    other = await api.ask("DELETE", f"{MAPS}/one?uid={OTHER_UID}")
+    right = await api.ask("DELETE", f"{MAPS}/one?resourceVersion={version}")
 
     assert (other.status, right.status) == (409, 200)
 
 
-async def test_a_namespace_that_ends_has_its_own_words_and_finalizers(world: World) -> None:
-    name = await world.namespace()
+async def test_a_namespace_that_ends_has_its_own_words_and_finalizers(api: EmbeddedServer) -> None:
+    name = await api.namespace()
     path = f"/api/v1/namespaces/{name}"
 
-    refused = await world.ask("DELETE", path, {"preconditions": {"uid": OTHER_UID}})
-    ending = await world.asked("DELETE", f"{path}?orphanDependents=false")
-    again = await world.asked("DELETE", f"{path}?propagationPolicy=Orphan")
+    refused = await api.ask("DELETE", path, {"preconditions": {"uid": OTHER_UID}})
+    ending = await api.asked("DELETE", f"{path}?orphanDependents=false")
+    again = await api.asked("DELETE", f"{path}?propagationPolicy=Orphan")
 
     assert "Precondition failed: UID in precondition" in refused.json["message"]
     assert ending["metadata"]["finalizers"] == ["foregroundDeletion"]
     assert again == ending
 
 
-async def test_a_scale_is_of_the_object_that_was_meant(world: World) -> None:
-    await world.asked("POST", DEPLOYMENTS, deployment("web"))
-    scale = await world.asked("GET", f"{DEPLOYMENTS}/web/scale")
+async def test_a_scale_is_of_the_object_that_was_meant(api: EmbeddedServer) -> None:
+    await api.asked("POST", DEPLOYMENTS, deployment("web"))
+    scale = await api.asked("GET", f"{DEPLOYMENTS}/web/scale")
     scale["metadata"]["uid"] = OTHER_UID
     patch = {"metadata": {"uid": OTHER_UID}, "spec": {"replicas": 5}}
 
-    written = await world.ask("PUT", f"{DEPLOYMENTS}/web/scale", scale)
-    patched = await world.ask("PATCH", f"{DEPLOYMENTS}/web/scale", patch, sends=MERGE_PATCH)
+    written = await api.ask("PUT", f"{DEPLOYMENTS}/web/scale", scale)
+    patched = await api.ask("PATCH", f"{DEPLOYMENTS}/web/scale", patch, sends=MERGE_PATCH)
 
     assert (written.status, patched.status) == (409, 409)
     assert 'deployments/scale.apps "web"' in patched.json["message"]
-    assert (await world.asked("GET", f"{DEPLOYMENTS}/web"))["spec"]["replicas"] == 1
+    assert (await api.asked("GET", f"{DEPLOYMENTS}/web"))["spec"]["replicas"] == 1
 
 
-async def test_the_first_update_of_a_claim_is_a_write_and_the_second_is_none(world: World) -> None:
+async def test_the_first_update_of_a_claim_is_a_write_and_the_second_is_none(
+    api: EmbeddedServer,
+) -> None:
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     claim = {"metadata": {"name": "one"}, "spec": spec}
-    made = await world.asked("POST", CLAIMS, claim)
+    made = await api.asked("POST", CLAIMS, claim)
 
-    first = await world.asked("PUT", f"{CLAIMS}/one", made)
-    second = await world.asked("PUT", f"{CLAIMS}/one", first)
+    first = await api.asked("PUT", f"{CLAIMS}/one", made)
+    second = await api.asked("PUT", f"{CLAIMS}/one", first)
 
     versions = [each["metadata"].pop("resourceVersion") for each in (made, first, second)]
     assert versions[0] != versions[1] == versions[2]
     assert made == first
 
 
-async def test_what_a_cluster_begins_with_belongs_to_the_server(world: World) -> None:
+async def test_what_a_cluster_begins_with_belongs_to_the_server(api: EmbeddedServer) -> None:
     flows = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"
-    namespace = await world.asked("GET", "/api/v1/namespaces/default")
-    flow = await world.asked("GET", f"{flows}/exempt")
+    namespace = await api.asked("GET", "/api/v1/namespaces/default")
+    flow = await api.asked("GET", f"{flows}/exempt")
 
     [server] = namespace["metadata"]["managedFields"]
     assert (server["manager"], list(server["fieldsV1"])) == ("kube-apiserver", ["f:metadata"])
@@ -223,34 +225,34 @@ async def test_what_a_cluster_begins_with_belongs_to_the_server(world: World) ->
 
 
 async def test_a_status_that_does_not_fit_leaves_a_new_custom_resource_without_owners(
-    world: World,
+    api: EmbeddedServer,
 ) -> None:
-    await world.asked("POST", DEFINITIONS, definition())
+    await api.asked("POST", DEFINITIONS, definition())
 
-    unfit = await world.asked("POST", THINGS, thing(status={"ready": "x"}))
-    await world.asked("DELETE", f"{THINGS}/one")
-    fit = await world.asked("POST", THINGS, thing(status={"ready": 1}, spec={}))
+    unfit = await api.asked("POST", THINGS, thing(status={"ready": "x"}))
+    await api.asked("DELETE", f"{THINGS}/one")
+    fit = await api.asked("POST", THINGS, thing(status={"ready": 1}, spec={}))
 
     assert "managedFields" not in unfit["metadata"]
     assert "managedFields" in fit["metadata"]
 
 
 async def test_the_fields_of_a_custom_resource_of_another_version_are_looked_at_still(
-    world: World,
+    api: EmbeddedServer,
 ) -> None:
-    await world.asked("POST", DEFINITIONS, definition())
+    await api.asked("POST", DEFINITIONS, definition())
     newer = {**thing(spec={}), "apiVersion": "example.com/v9"}
 
-    warned = await world.ask("POST", THINGS, newer)
-    strict = await world.ask("POST", f"{THINGS}?fieldValidation=Strict", newer)
+    warned = await api.ask("POST", THINGS, newer)
+    strict = await api.ask("POST", f"{THINGS}?fieldValidation=Strict", newer)
 
     assert (warned.status, warned.warnings) == (400, ['unknown field "spec"'])
     assert 'in version "v9"' in strict.json["message"]
     assert 'strict decoding error: unknown field "spec"' in strict.json["message"]
 
 
-async def test_the_server_says_what_runs_it(world: World) -> None:
-    version = await world.asked("GET", "/version")
+async def test_the_server_says_what_runs_it(api: EmbeddedServer) -> None:
+    version = await api.asked("GET", "/version")
 
     assert version["compiler"]
     assert version["platform"].count("/") == 1

@@ -3,7 +3,7 @@
 from typing import Any
 
 from steersman_cluster.apiserver import RevisionLog
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
@@ -42,8 +42,8 @@ def service(name: str, **spec: Any) -> dict[str, Any]:
     }
 
 
-async def registered(world: World) -> set[str]:
-    found = await world.asked("GET", API_SERVICES)
+async def registered(api: EmbeddedServer) -> set[str]:
+    found = await api.asked("GET", API_SERVICES)
     return {
         each["metadata"]["name"]
         for each in found["items"]
@@ -51,42 +51,42 @@ async def registered(world: World) -> set[str]:
     }
 
 
-async def owners(world: World) -> dict[str, str]:
-    found = await world.asked("GET", ADDRESSES)
+async def owners(api: EmbeddedServer) -> dict[str, str]:
+    found = await api.asked("GET", ADDRESSES)
     return {each["metadata"]["name"]: each["spec"]["parentRef"]["name"] for each in found["items"]}
 
 
 async def test_every_version_of_a_group_has_an_api_service_while_anything_is_in_it(
-    world: World,
+    api: EmbeddedServer,
 ) -> None:
-    await world.asked("POST", DEFINITIONS, definition("kites", "v1", "v2"))
-    await world.asked("POST", DEFINITIONS, definition("winds", "v1"))
-    assert await registered(world) == {"v1.example.com", "v2.example.com"}
+    await api.asked("POST", DEFINITIONS, definition("kites", "v1", "v2"))
+    await api.asked("POST", DEFINITIONS, definition("winds", "v1"))
+    assert await registered(api) == {"v1.example.com", "v2.example.com"}
 
-    await world.asked("DELETE", f"{DEFINITIONS}/kites.example.com")
-    assert await registered(world) == {"v1.example.com"}
+    await api.asked("DELETE", f"{DEFINITIONS}/kites.example.com")
+    assert await registered(api) == {"v1.example.com"}
 
-    await world.asked("DELETE", f"{DEFINITIONS}/winds.example.com")
-    assert await registered(world) == set()
+    await api.asked("DELETE", f"{DEFINITIONS}/winds.example.com")
+    assert await registered(api) == set()
 
 
-async def test_what_the_server_begins_with_has_api_services_too(world: World) -> None:
-    apps = await world.asked("GET", f"{API_SERVICES}/v1.apps")
+async def test_what_the_server_begins_with_has_api_services_too(api: EmbeddedServer) -> None:
+    apps = await api.asked("GET", f"{API_SERVICES}/v1.apps")
 
     assert apps["spec"]["groupPriorityMinimum"] == 17800
     assert [each["type"] for each in apps["status"]["conditions"]] == ["Available"]
 
 
-async def test_what_the_server_looks_after_is_put_back(world: World) -> None:
-    await world.asked("POST", DEFINITIONS, definition("kites", "v1"))
-    first = await world.asked("GET", f"{API_SERVICES}/v1.example.com")
+async def test_what_the_server_looks_after_is_put_back(api: EmbeddedServer) -> None:
+    await api.asked("POST", DEFINITIONS, definition("kites", "v1"))
+    first = await api.asked("GET", f"{API_SERVICES}/v1.example.com")
 
-    await world.asked("DELETE", f"{API_SERVICES}/v1.example.com")
-    second = await world.asked("GET", f"{API_SERVICES}/v1.example.com")
+    await api.asked("DELETE", f"{API_SERVICES}/v1.example.com")
+    second = await api.asked("GET", f"{API_SERVICES}/v1.example.com")
     change = {**second, "spec": {**second["spec"], "versionPriority": 7}}
-    await world.asked("PUT", f"{API_SERVICES}/v1.example.com", change)
-    third = await world.asked("GET", f"{API_SERVICES}/v1.example.com")
-    await world.asked("DELETE", f"{DEFINITIONS}/kites.example.com")
+    await api.asked("PUT", f"{API_SERVICES}/v1.example.com", change)
+    third = await api.asked("GET", f"{API_SERVICES}/v1.example.com")
+    await api.asked("DELETE", f"{DEFINITIONS}/kites.example.com")
 
     assert first["metadata"]["uid"] != second["metadata"]["uid"] == third["metadata"]["uid"]
     assert first["spec"] == second["spec"] == third["spec"]
@@ -94,17 +94,17 @@ async def test_what_the_server_looks_after_is_put_back(world: World) -> None:
 
 async def test_what_was_there_from_the_beginning_is_not_put_back_before_the_next_start() -> None:
     log = RevisionLog()
-    world = World(log=log)
+    api = EmbeddedServer(log=log)
 
-    await world.asked("DELETE", f"{API_SERVICES}/v1.batch")
-    gone = await world.ask("GET", f"{API_SERVICES}/v1.batch")
+    await api.asked("DELETE", f"{API_SERVICES}/v1.batch")
+    gone = await api.ask("GET", f"{API_SERVICES}/v1.batch")
 
-    again = await World(log=log).ask("GET", f"{API_SERVICES}/v1.batch")
+    again = await EmbeddedServer(log=log).ask("GET", f"{API_SERVICES}/v1.batch")
     assert (gone.status, again.status) == (404, 200)
 
 
 async def test_who_asks_for_what_another_server_should_answer_is_told_that_it_is_not_there(
-    world: World,
+    api: EmbeddedServer,
 ) -> None:
     spec = {
         "group": "away.example.com",
@@ -120,15 +120,15 @@ async def test_who_asks_for_what_another_server_should_answer_is_told_that_it_is
         "metadata": {"name": "v1.away.example.com"},
         "spec": spec,
     }
-    await world.asked("POST", API_SERVICES, body)
+    await api.asked("POST", API_SERVICES, body)
 
     answers = [
-        await world.ask("GET", f"/apis/away.example.com/v1{rest}")
+        await api.ask("GET", f"/apis/away.example.com/v1{rest}")
         for rest in ("", "/things", "/namespaces/default/things/one")
     ]
-    told = await world.asked("GET", f"{API_SERVICES}/v1.away.example.com")
-    await world.asked("DELETE", f"{API_SERVICES}/v1.away.example.com")
-    afterwards = await world.ask("GET", "/apis/away.example.com/v1/things")
+    told = await api.asked("GET", f"{API_SERVICES}/v1.away.example.com")
+    await api.asked("DELETE", f"{API_SERVICES}/v1.away.example.com")
+    afterwards = await api.ask("GET", "/apis/away.example.com/v1/things")
 
     assert {(each.status, each.body) for each in answers} == {(503, b"service unavailable\n")}
     assert told["status"]["conditions"][0]["reason"] == "ServiceNotFound"
@@ -136,45 +136,45 @@ async def test_who_asks_for_what_another_server_should_answer_is_told_that_it_is
 
 
 async def test_the_parts_of_the_control_plane_that_are_not_there_are_said_to_be_unhealthy(
-    world: World,
+    api: EmbeddedServer,
 ) -> None:
-    listed = await world.asked("GET", "/api/v1/componentstatuses")
+    listed = await api.asked("GET", "/api/v1/componentstatuses")
 
     health = {each["metadata"]["name"]: each["conditions"][0]["status"] for each in listed["items"]}
     assert health == {"scheduler": "False", "controller-manager": "False", "etcd-0": "True"}
 
 
-async def test_every_address_of_a_service_is_its_own_while_it_is_there(world: World) -> None:
-    before = await owners(world)
-    web = await world.asked("POST", SERVICES, service("web"))
-    await world.asked("POST", SERVICES, service("headless", clusterIP="None"))
+async def test_every_address_of_a_service_is_its_own_while_it_is_there(api: EmbeddedServer) -> None:
+    before = await owners(api)
+    web = await api.asked("POST", SERVICES, service("web"))
+    await api.asked("POST", SERVICES, service("headless", clusterIP="None"))
     address = web["spec"]["clusterIP"]
-    assert await owners(world) == {**before, address: "web"}
+    assert await owners(api) == {**before, address: "web"}
 
     web["metadata"]["labels"] = {"a": "b"}
-    await world.asked("PUT", f"{SERVICES}/web", web)
-    assert await owners(world) == {**before, address: "web"}
+    await api.asked("PUT", f"{SERVICES}/web", web)
+    assert await owners(api) == {**before, address: "web"}
 
-    await world.asked("DELETE", f"{SERVICES}/web")
-    assert await owners(world) == before == {"10.0.0.1": "kubernetes"}
+    await api.asked("DELETE", f"{SERVICES}/web")
+    assert await owners(api) == before == {"10.0.0.1": "kubernetes"}
 
 
-async def test_a_dry_run_takes_no_address(world: World) -> None:
-    before = await owners(world)
+async def test_a_dry_run_takes_no_address(api: EmbeddedServer) -> None:
+    before = await owners(api)
 
-    await world.asked("POST", f"{SERVICES}?dryRun=All", service("web"))
+    await api.asked("POST", f"{SERVICES}?dryRun=All", service("web"))
 
-    assert await owners(world) == before
+    assert await owners(api) == before
 
 
 async def test_a_server_that_starts_again_has_the_same_companions() -> None:
     log = RevisionLog()
-    world = World(log=log)
-    await world.asked("POST", DEFINITIONS, definition("kites", "v1"))
-    await world.asked("POST", SERVICES, service("web"))
-    before, revision = (await registered(world), await owners(world)), log.revision
+    api = EmbeddedServer(log=log)
+    await api.asked("POST", DEFINITIONS, definition("kites", "v1"))
+    await api.asked("POST", SERVICES, service("web"))
+    before, revision = (await registered(api), await owners(api)), log.revision
 
-    again = World(log=log)
+    again = EmbeddedServer(log=log)
 
     assert (await registered(again), await owners(again)) == before
     assert log.revision == revision

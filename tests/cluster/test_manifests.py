@@ -12,7 +12,7 @@ from steersman.errors import Forbidden, SteersmanError
 from steersman.kinds import Unstructured, is_ready
 from steersman.manifests import Document, Installation, install_documents, parts_of
 from steersman.observe import ApiWarned
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 from tests.unit.manifests.operators import REGIONS, SHOPS
 
 OPERATORS: dict[str, tuple[sm.Controller[Any], ...]] = {
@@ -47,7 +47,7 @@ async def apply(client: Client, document: Document) -> Unstructured:
 @pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.parametrize("is_limited", [True, False], ids=["some namespaces", "everywhere"])
 async def test_everything_is_accepted_as_it_is(
-    world: World, client: Client, namespace: str, name: str, *, is_limited: bool
+    api: EmbeddedServer, client: Client, namespace: str, name: str, *, is_limited: bool
 ) -> None:
     documents = install_documents(installation_of(name, *([namespace] if is_limited else ())))
 
@@ -59,7 +59,7 @@ async def test_everything_is_accepted_as_it_is(
     ]
     definitions = [each for each in again if each.gvk.kind == "CustomResourceDefinition"]
     assert all(is_ready(each) for each in definitions)
-    assert [each for each in world.observed if isinstance(each, ApiWarned)] == []
+    assert [each for each in api.observed if isinstance(each, ApiWarned)] == []
 
 
 async def test_a_field_that_the_server_does_not_know_is_refused(client: Client) -> None:
@@ -70,7 +70,7 @@ async def test_a_field_that_the_server_does_not_know_is_refused(client: Client) 
 
 
 async def test_its_pods_are_let_into_a_namespace_that_is_restricted(
-    world: World, client: Client
+    api: EmbeddedServer, client: Client
 ) -> None:
     what = installation_of("shops")
     parts = parts_of(what)
@@ -94,5 +94,5 @@ async def test_its_pods_are_let_into_a_namespace_that_is_restricted(
         await client.create(pod("twin", twin))
     spec = {**parts.deployment["spec"], "template": twin}
     await apply(client, {**parts.deployment, "spec": spec})
-    (warned,) = (each for each in world.observed if isinstance(each, ApiWarned))
+    (warned,) = (each for each in api.observed if isinstance(each, ApiWarned))
     assert "would violate PodSecurity" in warned.text

@@ -3,7 +3,7 @@
 import pytest
 
 from steersman.client import Client
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 from tests.real.definitions import GROUP, WIDGETS, install, widget
 from tests.real.objects import create_config_maps
 
@@ -27,18 +27,20 @@ async def widgets(client: Client, namespace: str) -> str:
     return f"/apis/{GROUP}/v1/namespaces/{namespace}/widgets"
 
 
-async def test_an_object_is_shown_by_its_metadata(world: World, config_maps: str) -> None:
-    whole = await world.asked("GET", f"{config_maps}/one")
+async def test_an_object_is_shown_by_its_metadata(api: EmbeddedServer, config_maps: str) -> None:
+    whole = await api.asked("GET", f"{config_maps}/one")
 
-    shown = await world.asked("GET", f"{config_maps}/one", accept=OBJECT)
+    shown = await api.asked("GET", f"{config_maps}/one", accept=OBJECT)
 
     assert shown == {**HEAD, "metadata": whole["metadata"]}
 
 
-async def test_a_list_is_shown_by_the_metadata_of_its_items(world: World, config_maps: str) -> None:
-    whole = await world.asked("GET", f"{config_maps}?limit=1")
+async def test_a_list_is_shown_by_the_metadata_of_its_items(
+    api: EmbeddedServer, config_maps: str
+) -> None:
+    whole = await api.asked("GET", f"{config_maps}?limit=1")
 
-    shown = await world.asked("GET", f"{config_maps}?limit=1", accept=LIST)
+    shown = await api.asked("GET", f"{config_maps}?limit=1", accept=LIST)
 
     assert shown["kind"] == "PartialObjectMetadataList"
     assert shown["metadata"] == whole["metadata"]
@@ -46,35 +48,37 @@ async def test_a_list_is_shown_by_the_metadata_of_its_items(world: World, config
 
 
 async def test_a_list_of_a_custom_kind_does_not_say_that_it_ends(
-    world: World, widgets: str
+    api: EmbeddedServer, widgets: str
 ) -> None:
-    shown = await world.asked("GET", widgets, accept=LIST)
+    shown = await api.asked("GET", widgets, accept=LIST)
 
     assert set(shown["metadata"]) == {"resourceVersion"}
     assert [each["metadata"]["name"] for each in shown["items"]] == ["one"]
 
 
-async def test_an_empty_list_has_no_items(world: World, namespace: str) -> None:
-    shown = await world.asked("GET", f"/api/v1/namespaces/{namespace}/pods", accept=LIST)
+async def test_an_empty_list_has_no_items(api: EmbeddedServer, namespace: str) -> None:
+    shown = await api.asked("GET", f"/api/v1/namespaces/{namespace}/pods", accept=LIST)
 
     assert shown["items"] is None
 
 
 async def test_what_is_written_is_answered_with_its_metadata(
-    world: World, config_maps: str
+    api: EmbeddedServer, config_maps: str
 ) -> None:
     settings = {"metadata": {"name": "settings"}, "data": {"color": "blue"}}
 
-    created = await world.asked("POST", config_maps, settings, accept=OBJECT)
-    deleted = await world.asked("DELETE", f"{config_maps}/settings", accept=OBJECT)
+    created = await api.asked("POST", config_maps, settings, accept=OBJECT)
+    deleted = await api.asked("DELETE", f"{config_maps}/settings", accept=OBJECT)
 
     assert set(created) == {"kind", "apiVersion", "metadata"}
     assert (deleted["kind"], deleted["status"]) == ("Status", "Success")
 
 
-async def test_a_list_is_no_object_and_an_object_no_list(world: World, config_maps: str) -> None:
-    many = await world.ask("GET", config_maps, accept=OBJECT)
-    one = await world.ask("GET", f"{config_maps}/one", accept=LIST)
+async def test_a_list_is_no_object_and_an_object_no_list(
+    api: EmbeddedServer, config_maps: str
+) -> None:
+    many = await api.ask("GET", config_maps, accept=OBJECT)
+    one = await api.ask("GET", f"{config_maps}/one", accept=LIST)
 
     assert (many.status, one.status) == (406, 406)
     assert many.json["message"] == (
@@ -87,16 +91,18 @@ async def test_a_list_is_no_object_and_an_object_no_list(world: World, config_ma
     )
 
 
-async def test_a_custom_object_is_no_list_either(world: World, widgets: str) -> None:
-    many = await world.ask("GET", widgets, accept=OBJECT)
-    one = await world.ask("GET", f"{widgets}/one", accept=LIST)
+async def test_a_custom_object_is_no_list_either(api: EmbeddedServer, widgets: str) -> None:
+    many = await api.ask("GET", widgets, accept=OBJECT)
+    one = await api.ask("GET", f"{widgets}/one", accept=LIST)
 
     assert many.json["message"].endswith("is a list (*unstructured.UnstructuredList)")
     assert (one.status, one.json["message"]) == (500, "content is not a list")
 
 
-async def test_a_watch_shows_the_metadata_of_what_changes(world: World, config_maps: str) -> None:
-    async with world.watch(config_maps, accept=OBJECT) as lines:
+async def test_a_watch_shows_the_metadata_of_what_changes(
+    api: EmbeddedServer, config_maps: str
+) -> None:
+    async with api.watch(config_maps, accept=OBJECT) as lines:
         first, second = await lines.first(2)
 
     assert [first["type"], second["type"]] == ["ADDED", "ADDED"]
@@ -104,16 +110,16 @@ async def test_a_watch_shows_the_metadata_of_what_changes(world: World, config_m
     assert second["object"]["metadata"]["name"] == "two"
 
 
-async def test_a_watch_that_fails_says_so(world: World, config_maps: str) -> None:
+async def test_a_watch_that_fails_says_so(api: EmbeddedServer, config_maps: str) -> None:
     future = f"{config_maps}?resourceVersion=9999&sendInitialEvents=true"
     match = "resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
 
-    async with world.watch(f"{future}&{match}", accept=OBJECT) as lines:
+    async with api.watch(f"{future}&{match}", accept=OBJECT) as lines:
         last = await anext(lines)
 
     assert (last["type"], last["object"]["kind"]) == ("ERROR", "Status")
 
 
-async def test_a_watch_is_never_a_list(world: World, config_maps: str) -> None:
-    async with world.pieces(config_maps, accept=LIST) as pieces:
+async def test_a_watch_is_never_a_list(api: EmbeddedServer, config_maps: str) -> None:
+    async with api.pieces(config_maps, accept=LIST) as pieces:
         assert [piece async for piece in pieces] == []

@@ -92,7 +92,7 @@ async def test_a_controller_whose_list_hangs_holds_up_no_other(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, leader_election: bool
 ) -> None:
     await install(scene.server, OCTOPODES)
-    way = HangingLists(InProcessTransport(scene.world.server), "octopodes")
+    way = HangingLists(InProcessTransport(scene.api.server), "octopodes")
     monkeypatch.setattr(Operator, "connect", lambda _: nullcontext(way))
     began_at = scene.clock.monotonic()
 

@@ -31,7 +31,7 @@ from steersman_cluster.apiserver import (
     running_cluster,
 )
 from tests.clocks import FakeClock
-from tests.embedded import APPLY, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, World
+from tests.embedded import APPLY, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, EmbeddedServer
 
 CANARY = "c4n4ry-s3cr3t"
 ENCODED = base64.b64encode(CANARY.encode()).decode()
@@ -93,8 +93,8 @@ class FaultyJournal:
         pass
 
 
-def world_with(listener: Listener, *, log: RevisionLog | None = None) -> World:
-    return World(tokens={CANARY: administrator()}, log=log, observe=listener.observe)
+def api_with(listener: Listener, *, log: RevisionLog | None = None) -> EmbeddedServer:
+    return EmbeddedServer(tokens={CANARY: administrator()}, log=log, observe=listener.observe)
 
 
 def changed(**changes: Any) -> bytes:
@@ -162,14 +162,14 @@ WRONG: dict[str, tuple[str, str, bytes, str]] = {
 async def test_what_is_refused_of_a_secret_is_in_no_log(case: str) -> None:
     method, path, body, sends = WRONG[case]
     listener = Listener()
-    world = world_with(listener)
-    await world.ask("POST", SECRETS, SECRET, token=CANARY)
+    api = api_with(listener)
+    await api.ask("POST", SECRETS, SECRET, token=CANARY)
 
-    answer = await world.ask(method, path, body, sends=sends, token=CANARY)
+    answer = await api.ask(method, path, body, sends=sends, token=CANARY)
 
     assert 400 <= answer.status < 500, answer.body
     assert listener.observations == []
-    listener.hear(world.server, world.server.store, world.log, world.server.registry)
+    listener.hear(api.server, api.server.store, api.log, api.server.registry)
     assert_silent(listener.everything)
 
 
@@ -178,9 +178,9 @@ async def test_what_crashes_over_a_secret_does_not_show_it(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     listener = Listener()
-    world = world_with(listener, log=RevisionLog(FaultyJournal()))
+    api = api_with(listener, log=RevisionLog(FaultyJournal()))
 
-    answer = await world.ask("POST", SECRETS, SECRET, token=CANARY)
+    answer = await api.ask("POST", SECRETS, SECRET, token=CANARY)
 
     assert answer.status == 500
     assert [type(each) for each in listener.observations] == [AnswerFailed]
@@ -190,12 +190,12 @@ async def test_what_crashes_over_a_secret_does_not_show_it(
 
 async def test_what_holds_a_secret_does_not_show_it() -> None:
     listener = Listener()
-    world = world_with(listener)
-    await world.ask("POST", SECRETS, SECRET, token=CANARY)
-    entry = world.log.latest(Key("secrets", "default/db"))
+    api = api_with(listener)
+    await api.ask("POST", SECRETS, SECRET, token=CANARY)
+    entry = api.log.latest(Key("secrets", "default/db"))
     assert entry is not None
 
-    listener.hear(entry, vars(world.server), vars(world.server.store), User(name="jane"))
+    listener.hear(entry, vars(api.server), vars(api.server.store), User(name="jane"))
 
     assert_silent(listener.everything)
 

@@ -154,7 +154,7 @@ async def test_what_we_wrote_stays_when_a_stranger_makes_it_unreadable(scene: Sc
         answer = await caches.noting(scene.client.patch(Widget, "one", RED, namespace=HERE))
         scene.way.cut()
         await scene.paint("one", "puce")
-        scene.world.server.history.forget()
+        scene.api.server.history.forget()
         scene.way.let_go()
         await scene.until(lambda: informer.refused, seconds=1)
 

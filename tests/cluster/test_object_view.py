@@ -4,7 +4,7 @@ from steersman.kinds import core_v1
 from steersman.observe import ignore
 from steersman.view import ObjectView
 from tests.clocks import ManualClock
-from tests.embedded import World, config_map
+from tests.embedded import EmbeddedServer, config_map
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 CONFIG_MAP = core_v1.ConfigMap.resource_type
@@ -18,17 +18,17 @@ async def names_after_a_change(view: ObjectView) -> list[str]:
 
 
 async def test_what_is_followed_is_there_and_each_change_is_told() -> None:
-    world = World(clock=ManualClock())
-    await world.asked("POST", MAPS, config_map("one"))
+    api = EmbeddedServer(clock=ManualClock())
+    await api.asked("POST", MAPS, config_map("one"))
 
-    async with ObjectView(world.client(), observe=ignore).open() as view:
+    async with ObjectView(api.client(), observe=ignore).open() as view:
         view.follow([CONFIG_MAP])
         first = await names_after_a_change(view)
         while view.changed.is_set():
             await names_after_a_change(view)
-        await world.asked("POST", MAPS, config_map("two"))
+        await api.asked("POST", MAPS, config_map("two"))
         then = await names_after_a_change(view)
-        await world.asked("DELETE", f"{MAPS}/one")
+        await api.asked("DELETE", f"{MAPS}/one")
         last = await names_after_a_change(view)
 
     assert "one" in first
@@ -37,10 +37,10 @@ async def test_what_is_followed_is_there_and_each_change_is_told() -> None:
 
 
 async def test_a_kind_that_is_followed_twice_is_there_once() -> None:
-    world = World(clock=ManualClock())
-    await world.asked("POST", MAPS, config_map("one"))
+    api = EmbeddedServer(clock=ManualClock())
+    await api.asked("POST", MAPS, config_map("one"))
 
-    async with ObjectView(world.client(), observe=ignore).open() as view:
+    async with ObjectView(api.client(), observe=ignore).open() as view:
         view.follow([CONFIG_MAP, SECRET])
         view.follow([CONFIG_MAP])
         while "one" not in (names := await names_after_a_change(view)):
@@ -50,15 +50,15 @@ async def test_a_kind_that_is_followed_twice_is_there_once() -> None:
 
 
 async def test_once_it_has_caught_up_all_that_is_there_can_be_seen() -> None:
-    world = World(clock=ManualClock())
+    api = EmbeddedServer(clock=ManualClock())
 
-    async with ObjectView(world.client(), observe=ignore).open() as view:
+    async with ObjectView(api.client(), observe=ignore).open() as view:
         view.follow([CONFIG_MAP])
         await view.catch_up()
-        await world.asked("POST", MAPS, config_map("one"))
+        await api.asked("POST", MAPS, config_map("one"))
         await view.catch_up()
         seen = [each.name for each in view.objects]
-        await world.asked("DELETE", f"{MAPS}/one")
+        await api.asked("DELETE", f"{MAPS}/one")
         await view.catch_up()
 
         assert "one" in seen

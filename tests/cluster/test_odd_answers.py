@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from steersman_cluster.apiserver import Delivered
-from tests.embedded import APPLY, World, config_map
+from tests.embedded import APPLY, EmbeddedServer, config_map
 from tests.outbounds import Webhooks, allow, webhook
 from tests.unit.apiserver.authn.test_account_tokens import part
 
@@ -43,23 +43,23 @@ class Answers(Webhooks):
 
 @pytest.mark.parametrize("issuer", [["https://kubernetes.default.svc"], {}, 7, None, True])
 async def test_a_token_whose_issuer_is_no_text_is_unauthorized(issuer: object) -> None:
-    world = World()
+    api = EmbeddedServer()
     token = f"{part({'alg': 'RS256'})}.{part({'iss': issuer})}.{part('x')}"
 
-    answer = await world.ask("GET", MAPS, token=token)
+    answer = await api.ask("GET", MAPS, token=token)
 
     assert (answer.status, answer.json["reason"]) == (401, "Unauthorized")
-    assert world.observed == []
+    assert api.observed == []
 
 
 async def test_a_token_that_is_nested_too_deeply_is_unauthorized() -> None:
-    world = World()
+    api = EmbeddedServer()
     claims = urlsafe_b64encode(b'{"iss":' + abyss(100_000) + b"}").decode().rstrip("=")
 
-    answer = await world.ask("GET", MAPS, token=f"{part({})}.{claims}.{part('x')}")
+    answer = await api.ask("GET", MAPS, token=f"{part({})}.{claims}.{part('x')}")
 
     assert (answer.status, answer.json["reason"]) == (401, "Unauthorized")
-    assert world.observed == []
+    assert api.observed == []
 
 
 def version(name: str, *, storage: bool) -> dict[str, Any]:
@@ -100,16 +100,16 @@ async def test_a_conversion_that_is_nested_too_deeply_is_an_internal_error(
         b',"result":{"status":"Success"},"convertedObjects":[{"apiVersion":"example.com/v2"'
         b',"kind":"Thing","metadata":{"name":"a","namespace":"default"},"spec":%b}]}}'
     )
-    world = World(outbound=Answers(answer % abyss(depth), status=status))
-    await world.asked("POST", DEFINITIONS, DEFINITION)
+    api = EmbeddedServer(outbound=Answers(answer % abyss(depth), status=status))
+    await api.asked("POST", DEFINITIONS, DEFINITION)
     thing = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "a"}}
-    await world.asked("POST", THINGS.replace("v2", "v1"), thing)
+    await api.asked("POST", THINGS.replace("v2", "v1"), thing)
 
-    got = await world.ask("GET", f"{THINGS}/a")
+    got = await api.ask("GET", f"{THINGS}/a")
 
     assert got.status == 500
     assert got.json["message"].startswith("conversion webhook for example.com/v1, Kind=Thing")
-    assert world.observed == []
+    assert api.observed == []
 
 
 def reviewed(**response: object) -> bytes:
@@ -153,25 +153,25 @@ async def test_a_patch_of_a_webhook_that_builds_an_abyss_in_steps_is_an_internal
 
 
 async def expect_failed_call(answer: bytes, *, why: str = "exceeded max depth") -> None:
-    world = World(outbound=Answers(answer))
+    api = EmbeddedServer(outbound=Answers(answer))
     hooks = {"metadata": {"name": "some"}, "webhooks": [webhook("one")]}
-    await world.asked("POST", f"{REGISTRATION}/mutatingwebhookconfigurations", hooks)
+    await api.asked("POST", f"{REGISTRATION}/mutatingwebhookconfigurations", hooks)
 
-    got = await world.ask("POST", MAPS, config_map("a", a="b"))
+    got = await api.ask("POST", MAPS, config_map("a", a="b"))
 
     assert (got.status, got.json["reason"]) == (500, "InternalError")
     assert why in got.json["message"]
-    assert world.observed == []
+    assert api.observed == []
 
 
 async def test_an_annotation_that_is_nested_too_deeply_stands_in_no_ones_way() -> None:
-    world = World()
+    api = EmbeddedServer()
     deep = {"kubectl.kubernetes.io/last-applied-configuration": abyss(100_000).decode()}
     about = {"name": "a", "annotations": deep}
-    await world.asked("POST", MAPS, {"metadata": about, "data": {"a": "b"}})
+    await api.asked("POST", MAPS, {"metadata": about, "data": {"a": "b"}})
 
     applied = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
-    answer = await world.ask(
+    answer = await api.ask(
         "PATCH", f"{MAPS}/a?fieldManager=kubectl&force=true", applied, sends=APPLY
     )
 

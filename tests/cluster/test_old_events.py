@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.embedded import MERGE_PATCH, World
+from tests.embedded import MERGE_PATCH, EmbeddedServer
 
 HOUR = 3600.0
 
@@ -15,34 +15,34 @@ def event(name: str, namespace: str) -> Any:
 
 
 async def test_an_event_goes_an_hour_after_it_was_last_written() -> None:
-    world = World()
-    events = f"/api/v1/namespaces/{(place := await world.namespace())}/events"
+    api = EmbeddedServer()
+    events = f"/api/v1/namespaces/{(place := await api.namespace())}/events"
     for name in ("once", "again"):
-        await world.asked("POST", events, event(name, place))
+        await api.asked("POST", events, event(name, place))
 
-    world.clock.advance(HOUR - 1)
-    await world.asked("PATCH", f"{events}/again", {"count": 2}, sends=MERGE_PATCH)
-    before = (await world.ask("GET", events)).names
-    world.clock.advance(1)
-    after = (await world.ask("GET", events)).names
-    world.clock.advance(HOUR)
+    api.clock.advance(HOUR - 1)
+    await api.asked("PATCH", f"{events}/again", {"count": 2}, sends=MERGE_PATCH)
+    before = (await api.ask("GET", events)).names
+    api.clock.advance(1)
+    after = (await api.ask("GET", events)).names
+    api.clock.advance(HOUR)
 
     assert before == ["again", "once"]
     assert after == ["again"]
-    assert (await world.ask("GET", f"{events}/again")).status == 404
+    assert (await api.ask("GET", f"{events}/again")).status == 404
 
 
 async def test_who_watches_events_hears_when_an_old_one_goes() -> None:
-    world = World()
-    events = f"/api/v1/namespaces/{(place := await world.namespace())}/events"
-    await world.asked("POST", events, event("old", place))
+    api = EmbeddedServer()
+    events = f"/api/v1/namespaces/{(place := await api.namespace())}/events"
+    await api.asked("POST", events, event("old", place))
 
-    world.clock.advance(HOUR - 1)
+    api.clock.advance(HOUR - 1)
 
-    async with world.watch(f"{events}?resourceVersion=0") as lines:
+    async with api.watch(f"{events}?resourceVersion=0") as lines:
         first = await lines.seen(1)
-        world.clock.advance(1)
-        await world.asked("POST", events, event("new", place))
+        api.clock.advance(1)
+        await api.asked("POST", events, event("new", place))
         then = await lines.seen(2)
 
     assert first == [("ADDED", "old")]
@@ -50,11 +50,11 @@ async def test_who_watches_events_hears_when_an_old_one_goes() -> None:
 
 
 async def test_what_a_server_finds_when_it_starts_is_kept_for_an_hour() -> None:
-    first = World()
+    first = EmbeddedServer()
     events = f"/api/v1/namespaces/{(place := await first.namespace())}/events"
     await first.asked("POST", events, event("old", place))
 
-    second = World(log=first.log, clock=first.clock)
+    second = EmbeddedServer(log=first.log, clock=first.clock)
     await second.asked("POST", events, event("new", place))
     first.clock.advance(HOUR - 1)
     before = (await second.ask("GET", events)).names

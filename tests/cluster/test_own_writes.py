@@ -18,7 +18,7 @@ from steersman.observe import ignore
 from steersman_cluster.apiserver import InProcessTransport
 from tests.clocks import ManualClock
 from tests.cluster.own_past import Known, Reader, RememberingLog, UnhurriedTransport
-from tests.embedded import World, turns
+from tests.embedded import EmbeddedServer, turns
 from tests.real.definitions import WIDGETS, Widget, install, widget
 
 NAMESPACES = ("alpha", "beta", "gamma")
@@ -54,7 +54,7 @@ class Story:
 
     rng: Random
     clock: ManualClock
-    world: World
+    api: EmbeddedServer
     log: RememberingLog
     transport: UnhurriedTransport
     client: Client
@@ -87,7 +87,7 @@ class Story:
 
     async def meddle(self) -> None:
         """Others write as well, and now and then the server forgets, or the lines are cut."""
-        rng, stranger = self.rng, self.world.client()
+        rng, stranger = self.rng, self.api.client()
         while True:
             for _ in range(rng.randrange(40)):
                 await asyncio.sleep(0)  # noqa: TID251 - nobody waits: a turn is given away
@@ -96,7 +96,7 @@ class Story:
             if rng.random() < 0.002:
                 self.transport.cut()
             if rng.random() < 0.002:
-                self.world.server.history.forget()
+                self.api.server.history.forget()
 
     def something(self, client: Client) -> Awaitable[Widget | Deletion[Widget]]:
         """One of the things that can be done to one of the objects."""
@@ -175,10 +175,10 @@ class Story:
     async def list_anew(self) -> None:
         """Have every cache start with a list."""
         self.transport.cut()
-        stranger = self.world.client()
+        stranger = self.api.client()
         for namespace in NAMESPACES:
             await stranger.create(self.new(namespace, None))
-        self.world.server.history.forget()
+        self.api.server.history.forget()
         await self.settle()
 
     async def check_all_is_heard(self) -> None:
@@ -187,7 +187,7 @@ class Story:
             informer, scope = reader.informer, reader.informer.scope
             there: dict[str, Widget] = {}
             for namespace in scope.namespaces or (None,):
-                listing = await self.world.client().list(
+                listing = await self.api.client().list(
                     Widget, namespace=namespace, labels=scope.labels, fields=scope.fields
                 )
                 there |= {obj.uid: bare(obj) for obj in listing.items}
@@ -207,11 +207,11 @@ def bare(obj: Widget) -> Widget:
 async def story(seed: int, scopes: tuple[Scope, ...]) -> AsyncIterator[Story]:
     """A story that goes the same way every time."""
     rng, clock, log = Random(seed), ManualClock(), RememberingLog()
-    world = World(log=log, clock=clock, observe=ignore)
-    await install(world.client(), WIDGETS)
+    api = EmbeddedServer(log=log, clock=clock, observe=ignore)
+    await install(api.client(), WIDGETS)
     for namespace in NAMESPACES:
-        await world.asked("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
-    transport = UnhurriedTransport(InProcessTransport(world.server), rng=rng, loss=0.002)
+        await api.asked("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+    transport = UnhurriedTransport(InProcessTransport(api.server), rng=rng, loss=0.002)
     client = Client(transport, clock=clock, rng=rng, observe=ignore)
     caches = Caches(client, observe=ignore)
     known = Known(log)
@@ -231,7 +231,7 @@ async def story(seed: int, scopes: tuple[Scope, ...]) -> AsyncIterator[Story]:
             for scope in scopes
         ]
         names = {namespace: [*NAMES, NAMES[0]] for namespace in NAMESPACES}
-        yield Story(rng, clock, world, log, transport, client, caches, readers, known, names)
+        yield Story(rng, clock, api, log, transport, client, caches, readers, known, names)
 
 
 @pytest.mark.timeout(120)

@@ -21,7 +21,7 @@ from steersman.manager.settings import ManagerSettings
 from steersman.observe import Listening, MetricsObserver, Observation, ignore, new_registry
 from steersman.wire import NetworkTransport, Request
 from steersman_cluster.apiserver import InProcessTransport
-from tests.embedded import TOKEN, World
+from tests.embedded import TOKEN, EmbeddedServer
 
 LOOPBACK = Address("127.0.0.1", 0)
 
@@ -122,11 +122,11 @@ async def test_a_host_that_nobody_knows_is_named() -> None:
             pass
 
 
-async def test_requests_of_a_client_are_in_the_metrics(world: World) -> None:
+async def test_requests_of_a_client_are_in_the_metrics(api: EmbeddedServer) -> None:
     registry = new_registry()
-    metrics = MetricsObserver(registry, clock=world.clock)
-    transport = InProcessTransport(world.server)
-    client = Client(transport, clock=world.clock, rng=Random(0), observe=metrics)
+    metrics = MetricsObserver(registry, clock=api.clock)
+    transport = InProcessTransport(api.server)
+    client = Client(transport, clock=api.clock, rng=Random(0), observe=metrics)
     await client.list(core_v1.Node)
 
     async with serving(

@@ -5,28 +5,28 @@ from steersman.kinds import core_v1
 from steersman_cluster.apiserver.request.protobuf_responses import encode_document
 from steersman_cluster.apiserver.schema.protobuf.encoder import watch_frame
 from steersman_cluster.apiserver.schema.protobuf.messages import PROTOBUF
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 from tests.real.objects import config_map, create_config_maps
 
 
 async def test_an_object_is_encoded_again_once_it_has_changed(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps/one"
     await client.create(config_map(namespace, "one", color="blue"))
-    before = await world.ask("GET", path, accept=PROTOBUF)
+    before = await api.ask("GET", path, accept=PROTOBUF)
 
     red = MergePatch({"data": {"color": "red"}})
     await client.patch(core_v1.ConfigMap, "one", red, namespace=namespace)
 
-    after = await world.ask("GET", path, accept=PROTOBUF)
+    after = await api.ask("GET", path, accept=PROTOBUF)
     assert b"blue" in before.body
     assert after.header("content-type") == PROTOBUF
-    assert after.body == encode_document(await world.asked("GET", path))
+    assert after.body == encode_document(await api.asked("GET", path))
 
 
 async def test_one_object_has_a_message_in_each_version(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     about = core_v1.ObjectReference(kind="ConfigMap", name="one", namespace=namespace)
     event = core_v1.Event(
@@ -36,27 +36,27 @@ async def test_one_object_has_a_message_in_each_version(
 
     for version in ("/api/v1", "/apis/events.k8s.io/v1", "/api/v1"):
         path = f"{version}/namespaces/{namespace}/events"
-        answer = await world.ask("GET", path, accept=PROTOBUF)
-        assert answer.body == encode_document(await world.asked("GET", path))
+        answer = await api.ask("GET", path, accept=PROTOBUF)
+        assert answer.body == encode_document(await api.asked("GET", path))
 
 
 async def test_a_watch_from_a_forgotten_version_ends_with_a_status_in_a_frame() -> None:
-    world = World()
-    namespace = await world.namespace()
-    await create_config_maps(world.client(), namespace, "a", "b")
-    world.server.history.forget()
+    api = EmbeddedServer()
+    namespace = await api.namespace()
+    await create_config_maps(api.client(), namespace, "a", "b")
+    api.server.history.forget()
     path = f"/api/v1/namespaces/{namespace}/configmaps?resourceVersion=1"
 
-    async with world.watch(path) as lines:
+    async with api.watch(path) as lines:
         told = await anext(lines)
-    async with world.pieces(path, accept=PROTOBUF) as pieces:
+    async with api.pieces(path, accept=PROTOBUF) as pieces:
         framed = [piece async for piece in pieces]
 
     assert (told["type"], told["object"]["code"]) == ("ERROR", 410)
     assert framed == [watch_frame(b"ERROR", encode_document(told["object"]))]
 
 
-async def test_a_stranger_is_refused_in_protobuf(world: World) -> None:
-    refused = await world.ask("GET", "/api/v1/pods", accept=PROTOBUF, token="none")
+async def test_a_stranger_is_refused_in_protobuf(api: EmbeddedServer) -> None:
+    refused = await api.ask("GET", "/api/v1/pods", accept=PROTOBUF, token="none")
 
     assert (refused.status, refused.header("content-type")) == (401, PROTOBUF)

@@ -5,7 +5,7 @@ import pytest
 from steersman.client import Client, Fields, Labels, MergePatch
 from steersman.errors import BadRequest, Expired, NotFound
 from steersman.kinds import core_v1
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 from tests.real.objects import config_map, create_config_maps, pod
 
 
@@ -24,22 +24,22 @@ async def test_what_is_not_there_is_not_found(client: Client, namespace: str) ->
 
 
 async def test_a_get_from_the_future_is_told_to_wait(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "settings")
-    future = str(world.log.revision + 1)
+    future = str(api.log.revision + 1)
     path = f"/api/v1/namespaces/{namespace}/configmaps/settings?resourceVersion={future}"
 
-    answer = await world.ask("GET", path)
+    answer = await api.ask("GET", path)
 
     assert (answer.status, answer.header("retry-after")) == (504, "1")
     assert answer.json["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
 
 
 async def test_a_list_is_in_order_and_of_one_namespace_or_of_all(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
-    other = await world.namespace()
+    other = await api.namespace()
     await create_config_maps(client, namespace, "b", "a")
     await create_config_maps(client, other, "c")
 
@@ -75,13 +75,13 @@ async def test_a_list_that_takes_several_pages_is_of_one_moment(
 
 
 async def test_a_page_says_how_many_follow_unless_a_selector_hides_it(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a", "b", "c")
     path = f"/api/v1/namespaces/{namespace}/configmaps"
 
-    plain = await world.asked("GET", f"{path}?limit=1")
-    selected = await world.asked("GET", f"{path}?limit=1&fieldSelector=metadata.name!=b")
+    plain = await api.asked("GET", f"{path}?limit=1")
+    selected = await api.asked("GET", f"{path}?limit=1&fieldSelector=metadata.name!=b")
 
     assert plain["metadata"]["remainingItemCount"] == 2
     assert selected["metadata"]["continue"]
@@ -107,35 +107,35 @@ async def test_pages_of_a_selection_are_full_until_the_last(client: Client, name
 
 
 async def test_a_page_that_is_asked_for_after_a_compaction_is_refused(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a", "b", "c")
     pages = client.pages(core_v1.ConfigMap, namespace=namespace, page_size=2)
     await anext(pages)
 
     await create_config_maps(client, namespace, "d")
-    world.log.compact(world.log.revision)
+    api.log.compact(api.log.revision)
 
     with pytest.raises(Expired, match="continue parameter is too old"):
         await anext(pages)
 
 
 async def test_the_refusal_of_an_old_token_brings_one_that_goes_on_from_there(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a", "b", "c")
     path = f"/api/v1/namespaces/{namespace}/configmaps"
-    first = await world.asked("GET", f"{path}?limit=1")
+    first = await api.asked("GET", f"{path}?limit=1")
     await create_config_maps(client, namespace, "aa", "d")
-    world.log.compact(world.log.revision)
+    api.log.compact(api.log.revision)
 
-    refused = await world.ask("GET", f"{path}?limit=1&continue={first['metadata']['continue']}")
+    refused = await api.ask("GET", f"{path}?limit=1&continue={first['metadata']['continue']}")
     token = refused.json["metadata"]["continue"]
-    rest = await world.ask("GET", f"{path}?limit=3&continue={token}")
+    rest = await api.ask("GET", f"{path}?limit=3&continue={token}")
 
     assert (refused.status, refused.json["reason"]) == (410, "Expired")
     assert rest.names == ["aa", "b", "c"]
-    assert rest.json["metadata"]["resourceVersion"] == str(world.log.revision)
+    assert rest.json["metadata"]["resourceVersion"] == str(api.log.revision)
 
 
 async def test_a_list_of_an_exact_version_is_how_things_stood_then(
@@ -166,11 +166,11 @@ async def test_a_list_of_an_exact_version_is_how_things_stood_then(
 
 
 async def test_a_list_of_an_exact_version_before_a_compaction_is_refused(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     then = (await client.list(core_v1.ConfigMap, namespace=namespace)).resource_version
     await create_config_maps(client, namespace, "a")
-    world.log.compact(world.log.revision)
+    api.log.compact(api.log.revision)
 
     with pytest.raises(Expired):
         await client.list(
@@ -182,16 +182,16 @@ async def test_a_list_of_an_exact_version_before_a_compaction_is_refused(
 
 
 async def test_a_list_from_the_future_is_told_to_wait(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
-    future = str(world.log.revision + 1000)
+    future = str(api.log.revision + 1000)
     path = f"/api/v1/namespaces/{namespace}/configmaps?resourceVersion={future}"
 
-    answer = await world.ask("GET", path)
+    answer = await api.ask("GET", path)
 
     assert answer.status == 504
     assert answer.json["message"] == (
-        f"Timeout: Too large resource version: {future}, current: {world.log.revision}"
+        f"Timeout: Too large resource version: {future}, current: {api.log.revision}"
     )
 
 
@@ -233,7 +233,7 @@ REFUSED_OPTIONS = {
 
 
 @pytest.mark.parametrize("options", REFUSED_OPTIONS)
-async def test_options_that_make_no_sense_are_refused(world: World, options: str) -> None:
-    answer = await world.ask("GET", f"/api/v1/configmaps?{options}")
+async def test_options_that_make_no_sense_are_refused(api: EmbeddedServer, options: str) -> None:
+    answer = await api.ask("GET", f"/api/v1/configmaps?{options}")
 
     assert answer.status == REFUSED_OPTIONS[options]

@@ -18,7 +18,7 @@ from steersman.observe import EventNotRecorded, EventsDropped
 from steersman.wire import Request, Response
 from steersman_cluster.apiserver import InProcessTransport
 from tests.clocks import FakeClock, ManualClock
-from tests.embedded import World, turns
+from tests.embedded import EmbeddedServer, turns
 
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 
@@ -55,34 +55,34 @@ class Scene:
     """A recorder on a server whose clock the test moves."""
 
     def __init__(self, source: str = "") -> None:
-        self.world = World(clock=ManualClock())
-        self.transport = Failing(InProcessTransport(self.world.server), self.world.clock)
+        self.api = EmbeddedServer(clock=ManualClock())
+        self.transport = Failing(InProcessTransport(self.api.server), self.api.clock)
         client = Client(
             self.transport,
-            clock=self.world.clock,
+            clock=self.api.clock,
             rng=Random(0),
-            observe=self.world.observed.append,
+            observe=self.api.observed.append,
         )
         self.recorder = EventRecorder(
             client,
             controller="apps.example.com/appservice",
             instance="pod-0",
-            clock=self.world.clock,
+            clock=self.api.clock,
             rng=Random(0),
-            observe=self.world.observed.append,
+            observe=self.api.observed.append,
             source=source,
         )
 
     async def events(self, url: str = EVENTS) -> list[Any]:
-        answer = await self.world.asked("GET", url)
+        answer = await self.api.asked("GET", url)
         items: list[Any] = answer["items"]
         return items
 
     def observed(self, kind: type[Any]) -> list[Any]:
-        return [each for each in self.world.observed if isinstance(each, kind)]
+        return [each for each in self.api.observed if isinstance(each, kind)]
 
     async def settle(self, seconds: int = 0) -> None:
-        await self.world.after(seconds)
+        await self.api.after(seconds)
         for _ in range(20):
             await turns()
 
@@ -188,7 +188,7 @@ async def test_an_event_that_the_server_has_forgotten_is_written_anew_with_its_c
         scene.recorder.record(config_map(), "Failed", "no luck")
         await scene.settle()
         (event,) = await scene.events()
-        await scene.world.asked("DELETE", f"{EVENTS}/{event['metadata']['name']}")
+        await scene.api.asked("DELETE", f"{EVENTS}/{event['metadata']['name']}")
         scene.recorder.record(config_map(), "Failed", "no luck")
         await scene.settle()
 
@@ -283,11 +283,11 @@ async def test_an_answer_that_was_lost_does_not_make_two_events() -> None:
 
 async def test_a_namespace_on_its_way_out_is_left_in_peace() -> None:
     async with recording() as scene:
-        namespace = await scene.world.namespace()
+        namespace = await scene.api.namespace()
         pods = f"/api/v1/namespaces/{namespace}/configmaps"
         held = {"metadata": {"name": "held", "finalizers": ["example.com/held"]}}
-        await scene.world.asked("POST", pods, held)
-        await scene.world.ask("DELETE", f"/api/v1/namespaces/{namespace}")
+        await scene.api.asked("POST", pods, held)
+        await scene.api.ask("DELETE", f"/api/v1/namespaces/{namespace}")
         for number in range(20):
             obj = config_map("web", namespace=namespace)
             scene.recorder.record(obj, "Failed", f"no luck: {number}")

@@ -25,7 +25,7 @@ from steersman.watch import ClientSource, Reflector, ReflectorSettings
 from steersman.wire import Request, Response
 from steersman_cluster.apiserver import InProcessTransport
 from tests.cluster.disturbing import DisturbedTransport
-from tests.embedded import World, turns
+from tests.embedded import EmbeddedServer, turns
 from tests.real.definitions import WIDGETS, Widget, install, widget
 from tests.real.objects import config_map, create_config_maps
 from tests.transports import refusing
@@ -42,7 +42,7 @@ class Scene:
 
     def __init__(
         self,
-        world: World,
+        api: EmbeddedServer,
         kind: type[Resource],
         namespace: str | None,
         *,
@@ -50,26 +50,26 @@ class Scene:
         way: DisturbedTransport | None = None,
         **settings: Any,
     ) -> None:
-        self.world = world
+        self.api = api
         self.kind = kind
         self.namespace = namespace
         self.labels = labels
-        self.server = world.client()
-        self.way = way or DisturbedTransport(InProcessTransport(world.server))
+        self.server = api.client()
+        self.way = way or DisturbedTransport(InProcessTransport(api.server))
         self.mirror = Mirror()
         self.observed: list[Any] = []
         client = Client(
             self.way,
-            clock=world.clock,
+            clock=api.clock,
             rng=Random(0),
-            observe=world.observed.append,
+            observe=api.observed.append,
             # The reflector's own patience is the question here.
             settings=ClientSettings(retry=RetryPolicy(attempts=1)),
         )
         self.reflector = Reflector(
             ClientSource(client, kind, namespace=namespace, labels=labels),
             self.mirror,
-            clock=world.clock,
+            clock=api.clock,
             rng=Random(0),
             observe=self.observed.append,
             settings=ReflectorSettings(**settings),
@@ -111,13 +111,13 @@ class Scene:
 
 
 @pytest.fixture
-def world() -> World:
+def api() -> EmbeddedServer:
     """A server of one's own: compaction is everybody's."""
-    return World()
+    return EmbeddedServer()
 
 
-def scene_of(world: World, namespace: str, **rest: Any) -> Scene:
-    return Scene(world, core_v1.ConfigMap, namespace, **rest)
+def scene_of(api: EmbeddedServer, namespace: str, **rest: Any) -> Scene:
+    return Scene(api, core_v1.ConfigMap, namespace, **rest)
 
 
 async def change(client: Client, namespace: str) -> None:
@@ -136,7 +136,7 @@ def cut(scene: Scene) -> None:
 
 
 def cut_and_compact(scene: Scene) -> None:
-    scene.world.server.history.forget()
+    scene.api.server.history.forget()
     scene.way.cut()
 
 
@@ -145,7 +145,7 @@ def black_out(scene: Scene) -> None:
 
 
 def wait_in_vain(scene: Scene) -> None:
-    scene.world.clock.advance(151)
+    scene.api.clock.advance(151)
 
 
 def hold(scene: Scene) -> None:
@@ -166,7 +166,7 @@ def find(scene: Scene) -> None:
 
 
 def find_compacted(scene: Scene) -> None:
-    scene.world.server.history.forget()
+    scene.api.server.history.forget()
     scene.way.answer = None
 
 
@@ -212,7 +212,7 @@ def nothing(scene: Scene) -> None:
 
 
 def lose_a_day(scene: Scene) -> None:
-    scene.world.clock.advance(86400)
+    scene.api.clock.advance(86400)
 
 
 DISTURBANCES = [
@@ -241,13 +241,13 @@ DISTURBANCES = [
     ids=lambda each: each.__name__,
 )
 async def test_after_any_disturbance_the_sink_has_what_a_fresh_list_has(
-    world: World,
+    api: EmbeddedServer,
     namespace: str,
     initial: str,
     before: Callable[[Scene], None],
     after: Callable[[Scene], None],
 ) -> None:
-    scene = scene_of(world, namespace, initial=initial, page_size=1)
+    scene = scene_of(api, namespace, initial=initial, page_size=1)
     await create_config_maps(scene.server, namespace, "kept", "lost")
 
     async with scene.running():
@@ -265,9 +265,9 @@ async def test_after_any_disturbance_the_sink_has_what_a_fresh_list_has(
 
 @pytest.mark.parametrize("initial", ["listed", "streamed"])
 async def test_what_was_deleted_in_a_gap_is_missing_from_the_list_that_follows(
-    world: World, namespace: str, initial: str
+    api: EmbeddedServer, namespace: str, initial: str
 ) -> None:
-    scene = scene_of(world, namespace, initial=initial)
+    scene = scene_of(api, namespace, initial=initial)
     await create_config_maps(scene.server, namespace, "kept", "lost")
 
     async with scene.running():
@@ -281,8 +281,8 @@ async def test_what_was_deleted_in_a_gap_is_missing_from_the_list_that_follows(
     assert [each.reason for each in scene.seen(Listed)] == ["start", "expired"]
 
 
-async def test_a_drop_without_a_gap_costs_no_list(world: World, namespace: str) -> None:
-    scene = scene_of(world, namespace)
+async def test_a_drop_without_a_gap_costs_no_list(api: EmbeddedServer, namespace: str) -> None:
+    scene = scene_of(api, namespace)
     await create_config_maps(scene.server, namespace, "kept", "lost")
 
     async with scene.running():
@@ -295,21 +295,21 @@ async def test_a_drop_without_a_gap_costs_no_list(world: World, namespace: str) 
 
 
 async def test_a_compaction_in_the_middle_of_paging_begins_the_list_anew(
-    world: World, namespace: str
+    api: EmbeddedServer, namespace: str
 ) -> None:
     class Compacting(DisturbedTransport):
         @asynccontextmanager
         async def open(self, request: Request) -> AsyncIterator[Response]:
             if any(name == "continue" for name, _ in request.query) and not compacted:
                 compacted.append(request)
-                await create_config_maps(world.client(), namespace, "meanwhile")
-                world.server.history.forget()
+                await create_config_maps(api.client(), namespace, "meanwhile")
+                api.server.history.forget()
             async with super().open(request) as response:
                 yield response
 
     compacted: list[Request] = []
-    way = Compacting(InProcessTransport(world.server))
-    scene = scene_of(world, namespace, page_size=1, way=way)
+    way = Compacting(InProcessTransport(api.server))
+    scene = scene_of(api, namespace, page_size=1, way=way)
     await create_config_maps(scene.server, namespace, "a", "b", "c")
 
     async with scene.running():
@@ -322,11 +322,11 @@ async def test_a_compaction_in_the_middle_of_paging_begins_the_list_anew(
 
 
 async def test_after_a_restore_the_shorter_history_is_the_truth(
-    world: World, namespace: str
+    api: EmbeddedServer, namespace: str
 ) -> None:
-    scene = scene_of(world, namespace)
+    scene = scene_of(api, namespace)
     await create_config_maps(scene.server, namespace, *(f"c{number}" for number in range(30)))
-    backup = World(clock=world.clock)
+    backup = EmbeddedServer(clock=api.clock)
     await backup.asked("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
     await create_config_maps(backup.client(), namespace, "c0", "older")
 
@@ -344,10 +344,10 @@ async def test_after_a_restore_the_shorter_history_is_the_truth(
 
 
 async def test_a_server_that_lags_never_takes_the_sink_back_in_time(
-    world: World, namespace: str
+    api: EmbeddedServer, namespace: str
 ) -> None:
-    scene = scene_of(world, namespace)
-    lagging = World(clock=world.clock)
+    scene = scene_of(api, namespace)
+    lagging = EmbeddedServer(clock=api.clock)
     await lagging.asked("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
     await create_config_maps(scene.server, namespace, *(f"c{number}" for number in range(30)))
 
@@ -356,7 +356,7 @@ async def test_a_server_that_lags_never_takes_the_sink_back_in_time(
         scene.way.server = InProcessTransport(lagging.server)
         scene.way.cut()
         await scene.until(lambda: len(scene.seen(WatchFailed)) == 2)
-        scene.way.server = InProcessTransport(world.server)
+        scene.way.server = InProcessTransport(api.server)
         await create_config_maps(scene.server, namespace, "afterwards")
         await scene.settled()
 
@@ -364,13 +364,13 @@ async def test_a_server_that_lags_never_takes_the_sink_back_in_time(
     assert scene.seen(HistoryRewound) == []
 
 
-async def test_a_silent_watch_is_found_by_its_silence(world: World, namespace: str) -> None:
-    scene = scene_of(world, namespace)
+async def test_a_silent_watch_is_found_by_its_silence(api: EmbeddedServer, namespace: str) -> None:
+    scene = scene_of(api, namespace)
 
     async with scene.running():
         scene.way.black_out()
         await create_config_maps(scene.server, namespace, "unheard")
-        await world.after(152)
+        await api.after(152)
         await scene.settled()
 
     assert len(scene.seen(WatchSilent)) == 1
@@ -378,38 +378,38 @@ async def test_a_silent_watch_is_found_by_its_silence(world: World, namespace: s
 
 @pytest.mark.parametrize("initial", ["listed", "streamed"])
 async def test_a_reflector_of_endless_patience_bears_silence_and_heals_all_the_rest(
-    world: World, namespace: str, initial: Any
+    api: EmbeddedServer, namespace: str, initial: Any
 ) -> None:
     patient = {"silence_seconds": inf, "watch_seconds": 86400.0}
-    scene = scene_of(world, namespace, initial=initial, **patient)
+    scene = scene_of(api, namespace, initial=initial, **patient)
 
     async with scene.running():
         scene.way.black_out()
         await create_config_maps(scene.server, namespace, "unheard")
-        await world.after(3600)
+        await api.after(3600)
         assert scene.reflector.is_connected
 
         scene.way.cut()
         await scene.until(lambda: bool(scene.seen(WatchFailed)))
-        await world.after(60)
+        await api.after(60)
         await scene.settled()
 
     assert scene.seen(WatchSilent) == []
 
 
-async def test_a_quiet_kind_is_not_silent(world: World, namespace: str) -> None:
-    scene = scene_of(world, namespace)
+async def test_a_quiet_kind_is_not_silent(api: EmbeddedServer, namespace: str) -> None:
+    scene = scene_of(api, namespace)
 
     async with scene.running():
-        await world.after(1300)
+        await api.after(1300)
         assert scene.reflector.is_connected
 
     assert scene.seen(WatchSilent) == scene.seen(WatchFailed) == []
     assert len(scene.seen(Listed)) == 1
 
 
-async def test_lines_that_come_twice_are_noticed(world: World, namespace: str) -> None:
-    scene = scene_of(world, namespace)
+async def test_lines_that_come_twice_are_noticed(api: EmbeddedServer, namespace: str) -> None:
+    scene = scene_of(api, namespace)
 
     async with scene.running():
         double(scene)
@@ -421,10 +421,10 @@ async def test_lines_that_come_twice_are_noticed(world: World, namespace: str) -
 
 
 async def test_objects_that_no_longer_match_the_selector_leave(
-    world: World, namespace: str
+    api: EmbeddedServer, namespace: str
 ) -> None:
     red = Labels.equal({"color": "red"})
-    scene = scene_of(world, namespace, labels=red)
+    scene = scene_of(api, namespace, labels=red)
     await scene.server.create(config_map(namespace, "a", labels={"color": "red"}))
     await scene.server.create(config_map(namespace, "b", labels={"color": "red"}))
 
@@ -437,8 +437,8 @@ async def test_objects_that_no_longer_match_the_selector_leave(
     assert set(scene.mirror.objects) == {"b"}
 
 
-async def test_a_kind_may_come_and_go_and_come_again(world: World, namespace: str) -> None:
-    scene = Scene(world, Widget, namespace)
+async def test_a_kind_may_come_and_go_and_come_again(api: EmbeddedServer, namespace: str) -> None:
+    scene = Scene(api, Widget, namespace)
 
     async with asyncio.TaskGroup() as group:
         task = group.create_task(scene.reflector.run())
@@ -460,9 +460,11 @@ async def test_a_kind_may_come_and_go_and_come_again(world: World, namespace: st
         task.cancel()
 
 
-async def test_rights_that_are_granted_later_are_enough(world: World, namespace: str) -> None:
-    stranger = InProcessTransport(world.server, user="web", groups=())
-    scene = scene_of(world, namespace, way=DisturbedTransport(stranger))
+async def test_rights_that_are_granted_later_are_enough(
+    api: EmbeddedServer, namespace: str
+) -> None:
+    stranger = InProcessTransport(api.server, user="web", groups=())
+    scene = scene_of(api, namespace, way=DisturbedTransport(stranger))
     await create_config_maps(scene.server, namespace, "a")
 
     async with asyncio.TaskGroup() as group:
@@ -472,13 +474,13 @@ async def test_rights_that_are_granted_later_are_enough(world: World, namespace:
 
         rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list", "watch"]}]
         rbac = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"
-        await world.asked("POST", f"{rbac}/roles", {"metadata": {"name": "web"}, "rules": rules})
+        await api.asked("POST", f"{rbac}/roles", {"metadata": {"name": "web"}, "rules": rules})
         binding = {
             "metadata": {"name": "web"},
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "web"},
             "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "web"}],
         }
-        await world.asked("POST", f"{rbac}/rolebindings", binding)
+        await api.asked("POST", f"{rbac}/rolebindings", binding)
         await scene.settled()
         task.cancel()
 
@@ -488,11 +490,11 @@ async def test_rights_that_are_granted_later_are_enough(world: World, namespace:
 
 @pytest.mark.parametrize("seed", range(12))
 async def test_a_storm_of_disturbances_leaves_the_story_whole_and_in_order(
-    world: World, namespace: str, seed: int
+    api: EmbeddedServer, namespace: str, seed: int
 ) -> None:
     rng = Random(seed)
     scene = scene_of(
-        world, namespace, initial=rng.choice(["listed", "streamed"]), page_size=rng.choice([1, 500])
+        api, namespace, initial=rng.choice(["listed", "streamed"]), page_size=rng.choice([1, 500])
     )
     names = [f"c{number}" for number in range(5)]
 

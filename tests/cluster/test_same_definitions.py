@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.clocks import ManualClock
-from tests.embedded import MERGE_PATCH, World
+from tests.embedded import MERGE_PATCH, EmbeddedServer
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 BOATS = "/apis/sea.example.com/v1/namespaces/default/boats"
@@ -48,18 +48,18 @@ def boat(**spec: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-async def worlds() -> list[World]:
+async def servers() -> list[EmbeddedServer]:
     """Two servers with boats."""
-    made = [World(clock=ManualClock()) for _ in range(2)]
+    made = [EmbeddedServer(clock=ManualClock()) for _ in range(2)]
     for each in made:
         await each.asked("POST", CRDS, definition("v1"))
     return made
 
 
 async def test_what_was_filled_in_for_one_is_not_changed_by_what_happens_at_the_other(
-    worlds: list[World],
+    servers: list[EmbeddedServer],
 ) -> None:
-    here, there = worlds
+    here, there = servers
     await here.asked("POST", BOATS, boat())
     patch = {"spec": {"names": {"first": None, "second": "berta"}}}
     changed = await here.asked("PATCH", f"{BOATS}/one", patch, sends=MERGE_PATCH)
@@ -70,8 +70,8 @@ async def test_what_was_filled_in_for_one_is_not_changed_by_what_happens_at_the_
     assert made["spec"] == {"names": {"first": "anna"}}
 
 
-async def test_each_judges_by_the_definition_that_it_has(worlds: list[World]) -> None:
-    here, there = worlds
+async def test_each_judges_by_the_definition_that_it_has(servers: list[EmbeddedServer]) -> None:
+    here, there = servers
     new = definition("v1", **{"x-kubernetes-validations": []})
     current = await here.asked("GET", f"{CRDS}/boats.sea.example.com")
     new["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"]
@@ -79,12 +79,12 @@ async def test_each_judges_by_the_definition_that_it_has(worlds: list[World]) ->
 
     assert (await here.ask("POST", BOATS, boat(sails=2))).status == 201
     assert (await there.ask("POST", BOATS, boat(sails=2))).status == 422
-    for each in worlds:
+    for each in servers:
         assert (await each.ask("POST", BOATS, boat(sails=4))).status == 422
 
 
 async def test_what_is_wrong_with_a_schema_is_told_of_each_version_that_has_it() -> None:
-    world = World(clock=ManualClock())
+    api = EmbeddedServer(clock=ManualClock())
     one, other = (definition("v1", pattern="(", title=each) for each in ("one", "other"))
     last = {**other["spec"]["versions"][0], "name": "v2", "storage": False}
     one["spec"]["versions"] += [
@@ -93,7 +93,7 @@ async def test_what_is_wrong_with_a_schema_is_told_of_each_version_that_has_it()
     ]
 
     for _ in range(2):
-        refused = await world.ask("POST", CRDS, one)
+        refused = await api.ask("POST", CRDS, one)
         fields = [each["field"] for each in refused.json["details"]["causes"]]
 
         assert refused.status == 422
@@ -105,9 +105,9 @@ async def test_what_is_wrong_with_a_schema_is_told_of_each_version_that_has_it()
 
 async def test_formats_that_nobody_knows_are_told_each_time() -> None:
     for _ in range(2):
-        world = World(clock=ManualClock())
+        api = EmbeddedServer(clock=ManualClock())
         strange = {"type": "string", "format": "seemannsgarn"}
-        answer = await world.ask(
+        answer = await api.ask(
             "POST", CRDS, definition("v1", properties={**FIELDS, "tale": strange})
         )
 

@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from steersman.wire import Request
 from steersman_cluster.apiserver import User
 from steersman_cluster.apiserver.server.measured_server import MeasuredServer, NetworkServer
-from tests.embedded import APPLY, TOKEN, Answer, World, config_map, turns
+from tests.embedded import APPLY, TOKEN, Answer, EmbeddedServer, config_map, turns
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 READER = "a-reader's-token"
@@ -21,8 +21,8 @@ STRANGER = "a-stranger's-token"
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 
 
-class NetworkWorld(World):
-    """A world whose server answers as over a network."""
+class NetworkApi(EmbeddedServer):
+    """A server whose server answers as over a network."""
 
     def __init__(self) -> None:
         users = {READER: User(name="reader"), STRANGER: User(name="stranger")}
@@ -42,15 +42,15 @@ class NetworkWorld(World):
 
 
 @pytest.fixture
-def network() -> NetworkWorld:
-    return NetworkWorld()
+def network() -> NetworkApi:
+    return NetworkApi()
 
 
 def labels(verb: str, *, scope: str, dry_run: str = "", resource: str = "configmaps") -> Any:
     return "apiserver", dry_run, "", resource, scope, "", verb, "v1"
 
 
-async def test_requests_are_counted_by_verb_code_and_resource(network: NetworkWorld) -> None:
+async def test_requests_are_counted_by_verb_code_and_resource(network: NetworkApi) -> None:
     await network.ask("POST", MAPS, config_map("a"))
     await network.ask("POST", MAPS, config_map("a"))
     await network.ask("POST", f"{MAPS}?dryRun=All", config_map("b"))
@@ -77,7 +77,7 @@ async def test_requests_are_counted_by_verb_code_and_resource(network: NetworkWo
     }
 
 
-async def test_the_time_that_requests_take_is_in_a_histogram(network: NetworkWorld) -> None:
+async def test_the_time_that_requests_take_is_in_a_histogram(network: NetworkApi) -> None:
     await network.ask("GET", MAPS)
 
     took = await network.samples("apiserver_request_duration_seconds")
@@ -91,7 +91,7 @@ async def test_the_time_that_requests_take_is_in_a_histogram(network: NetworkWor
 
 
 async def test_what_is_refused_before_a_resource_is_reached_is_not_counted(
-    network: NetworkWorld,
+    network: NetworkApi,
 ) -> None:
     await network.ask("GET", MAPS, token="")
     await network.ask("GET", MAPS, token="nobody's")
@@ -103,7 +103,7 @@ async def test_what_is_refused_before_a_resource_is_reached_is_not_counted(
     assert await network.samples("apiserver_request") == {}
 
 
-async def test_health_checks_are_counted_by_their_paths(network: NetworkWorld) -> None:
+async def test_health_checks_are_counted_by_their_paths(network: NetworkApi) -> None:
     await network.ask("GET", "/readyz")
 
     counted = await network.samples("apiserver_request")
@@ -114,7 +114,7 @@ async def test_health_checks_are_counted_by_their_paths(network: NetworkWorld) -
 
 
 async def test_a_watch_is_counted_while_it_is_open_and_once_it_has_ended(
-    network: NetworkWorld,
+    network: NetworkApi,
 ) -> None:
     key = "apiserver_longrunning_requests", "apiserver", "", "configmaps", "namespace", "", "WATCH"
     async with network.watch(f"{MAPS}?timeoutSeconds=60") as lines:
@@ -134,7 +134,7 @@ async def test_a_watch_is_counted_while_it_is_open_and_once_it_has_ended(
     assert {each[-2] for each in after} == {"POST", "WATCH"}
 
 
-async def test_stored_objects_are_counted_by_resource(network: NetworkWorld) -> None:
+async def test_stored_objects_are_counted_by_resource(network: NetworkApi) -> None:
     for name in ("a", "b"):
         await network.ask("POST", MAPS, config_map(name))
     await network.ask("DELETE", f"{MAPS}/b")
@@ -152,7 +152,7 @@ async def test_stored_objects_are_counted_by_resource(network: NetworkWorld) -> 
     assert ("apiserver_storage_objects", "bindings") not in storage
 
 
-async def test_what_is_asked_within_the_process_is_counted_too(network: NetworkWorld) -> None:
+async def test_what_is_asked_within_the_process_is_counted_too(network: NetworkApi) -> None:
     network.server = MeasuredServer(network.bare, clock=network.clock)
     answer = await network.ask("GET", MAPS)
 
@@ -169,7 +169,7 @@ def lines_of(text: str) -> Iterator[tuple[str, str, str]]:
             yield what, name, rest
 
 
-async def test_metrics_keep_the_rules_of_promtool(network: NetworkWorld) -> None:
+async def test_metrics_keep_the_rules_of_promtool(network: NetworkApi) -> None:
     await network.ask("GET", MAPS)
     async with network.watch(MAPS):
         text = (await network.ask("GET", "/metrics")).body.decode()
@@ -192,7 +192,7 @@ async def test_metrics_keep_the_rules_of_promtool(network: NetworkWorld) -> None
 
 @pytest.mark.parametrize(("token", "status"), [("", 403), (STRANGER, 403), (READER, 200)])
 async def test_metrics_are_for_those_who_may_get_the_url(
-    token: str, status: int, network: NetworkWorld
+    token: str, status: int, network: NetworkApi
 ) -> None:
     rules = [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}]
     rbac = "/apis/rbac.authorization.k8s.io/v1"
@@ -213,7 +213,7 @@ PATHS = ("/healthz", MAPS, f"{MAPS}/none", "/nowhere", "/openapi/v3", "/version"
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_every_answer_has_an_id_and_a_date(path: str, network: NetworkWorld) -> None:
+async def test_every_answer_has_an_id_and_a_date(path: str, network: NetworkApi) -> None:
     network.clock.advance(0.25)
     first, second = await network.ask("GET", path), await network.ask("GET", path)
 
@@ -223,7 +223,7 @@ async def test_every_answer_has_an_id_and_a_date(path: str, network: NetworkWorl
     assert date(first) == date(second) == network.clock.now().replace(microsecond=0)
 
 
-async def test_a_watch_has_an_id_and_a_date(network: NetworkWorld) -> None:
+async def test_a_watch_has_an_id_and_a_date(network: NetworkApi) -> None:
     token = (("authorization", f"Bearer {TOKEN}"),)
     request = Request(method="GET", path=MAPS, query=(("watch", "1"),), headers=token)
 
@@ -234,13 +234,13 @@ async def test_a_watch_has_an_id_and_a_date(network: NetworkWorld) -> None:
     assert {"audit-id", "date"} <= dict(reply.headers).keys()
 
 
-async def test_a_client_may_bring_an_id_of_its_own(network: NetworkWorld) -> None:
+async def test_a_client_may_bring_an_id_of_its_own(network: NetworkApi) -> None:
     answer = await network.ask("GET", MAPS, audit_id="mine")
 
     assert answer.header("audit-id") == "mine"
 
 
-async def test_the_date_follows_the_clock(network: NetworkWorld) -> None:
+async def test_the_date_follows_the_clock(network: NetworkApi) -> None:
     dates = []
     for seconds in (0.0, 0.9, 0.2, 3600.0):
         network.clock.advance(seconds)
@@ -270,24 +270,26 @@ SNIFFED = {
 
 
 @pytest.mark.parametrize("path", SNIFFED)
-async def test_plain_errors_and_health_are_not_to_be_sniffed(path: str, world: World) -> None:
-    answer = await world.ask("GET", path)
+async def test_plain_errors_and_health_are_not_to_be_sniffed(
+    path: str, api: EmbeddedServer
+) -> None:
+    answer = await api.ask("GET", path)
 
     assert answer.header("x-content-type-options") == ("nosniff" if SNIFFED[path] else None)
 
 
-async def test_a_no_of_the_authorizer_is_not_to_be_sniffed(world: World) -> None:
-    denied = await world.ask("GET", MAPS, token="")
-    unknown = await world.ask("GET", MAPS, token="nobody's")
+async def test_a_no_of_the_authorizer_is_not_to_be_sniffed(api: EmbeddedServer) -> None:
+    denied = await api.ask("GET", MAPS, token="")
+    unknown = await api.ask("GET", MAPS, token="nobody's")
 
     assert denied.header("x-content-type-options") == "nosniff"
     assert unknown.header("x-content-type-options") is None
 
 
-async def test_open_api_has_the_content_types_of_the_real_server(world: World) -> None:
-    index = await world.ask("GET", "/openapi/v3")
-    document = await world.ask("GET", "/openapi/v3/apis/apps/v1")
-    nothing = await world.ask("GET", "/openapi/v3/none")
+async def test_open_api_has_the_content_types_of_the_real_server(api: EmbeddedServer) -> None:
+    index = await api.ask("GET", "/openapi/v3")
+    document = await api.ask("GET", "/openapi/v3/apis/apps/v1")
+    nothing = await api.ask("GET", "/openapi/v3/none")
 
     assert index.header("content-type") == "text/plain; charset=utf-8"
     assert document.header("content-type") == "application/json"
@@ -295,21 +297,23 @@ async def test_open_api_has_the_content_types_of_the_real_server(world: World) -
 
 
 @pytest.mark.parametrize("path", ["/openapi/v2/", "/openapi/v3/", "/openapi/v3/apis/apps/v1/"])
-async def test_no_open_api_document_has_a_slash_at_its_end(path: str, world: World) -> None:
-    assert (await world.ask("GET", path)).status == 404
+async def test_no_open_api_document_has_a_slash_at_its_end(path: str, api: EmbeddedServer) -> None:
+    assert (await api.ask("GET", path)).status == 404
 
 
-async def test_an_old_hash_of_an_open_api_document_leads_to_the_new_one(world: World) -> None:
-    moved = await world.ask("GET", "/openapi/v3/apis/apps/v1?hash=OLD")
+async def test_an_old_hash_of_an_open_api_document_leads_to_the_new_one(
+    api: EmbeddedServer,
+) -> None:
+    moved = await api.ask("GET", "/openapi/v3/apis/apps/v1?hash=OLD")
 
-    there = await world.ask("GET", moved.header("location") or "")
+    there = await api.ask("GET", moved.header("location") or "")
     assert moved.status == 301
     assert moved.header("cache-control") == "no-cache, private"
     assert there.status == 200
     assert there.header("cache-control") == "public, immutable"
 
 
-async def test_events_in_protobuf_are_counted_one_by_one(network: NetworkWorld) -> None:
+async def test_events_in_protobuf_are_counted_one_by_one(network: NetworkApi) -> None:
     for name in ("a", "b", "c"):
         await network.ask("POST", MAPS, config_map(name, letters="\n\n"))
 

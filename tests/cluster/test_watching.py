@@ -10,7 +10,7 @@ from steersman.client import Bookmark, Client, Fields, Labels, MergePatch, Remov
 from steersman.client.watching import WatchEvent
 from steersman.errors import Expired, TooLargeResourceVersion
 from steersman.kinds import core_v1
-from tests.embedded import World, turns
+from tests.embedded import EmbeddedServer, turns
 from tests.real.objects import config_map, create_config_maps
 
 
@@ -38,17 +38,17 @@ async def first(number: int, events: AsyncIterator[WatchEvent[Any]]) -> list[tup
 
 
 async def all_until_the_end(
-    events: AsyncIterator[WatchEvent[Any]], world: World, *, within_seconds: int
+    events: AsyncIterator[WatchEvent[Any]], api: EmbeddedServer, *, within_seconds: int
 ) -> list[tuple[float, tuple[str, str]]]:
     """What is told, with how many seconds had passed; the watch must end by itself."""
-    start = world.clock.monotonic()
+    start = api.clock.monotonic()
 
     async def listen() -> list[tuple[float, tuple[str, str]]]:
-        return [(world.clock.monotonic() - start, told(event)) async for event in events]
+        return [(api.clock.monotonic() - start, told(event)) async for event in events]
 
     async with asyncio.TaskGroup() as group:
         listener = group.create_task(listen())
-        await world.after(within_seconds)
+        await api.after(within_seconds)
         return listener.result()
 
 
@@ -88,10 +88,10 @@ async def test_a_watch_from_a_version_tells_what_happened_since_and_nothing_befo
 
 
 async def test_somebody_who_waits_is_told_at_once(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     start = await version(client, namespace)
-    moment = world.clock.monotonic()
+    moment = api.clock.monotonic()
 
     async with client.watch(
         core_v1.ConfigMap, namespace=namespace, resource_version=start
@@ -101,7 +101,7 @@ async def test_somebody_who_waits_is_told_at_once(
         )
 
     assert heard == [("added", "new")]
-    assert world.clock.monotonic() == moment
+    assert api.clock.monotonic() == moment
 
 
 async def test_initial_events_end_with_a_bookmark_that_says_so(
@@ -188,72 +188,72 @@ async def test_who_selects_one_name_hears_of_that_one_only(client: Client, names
 
 
 async def test_a_bookmark_comes_every_minute_and_one_shortly_before_the_end(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     start = await version(client, namespace)
 
     async with client.watch(
         core_v1.ConfigMap, namespace=namespace, resource_version=start, timeout_seconds=150
     ) as events:
-        heard = await all_until_the_end(events, world, within_seconds=151)
+        heard = await all_until_the_end(events, api, within_seconds=151)
 
     assert heard == [(at, ("bookmark", start)) for at in (60, 120, 148)]
 
 
 async def test_a_bookmark_follows_what_happened_to_others(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     start = await version(client, namespace)
-    elsewhere = await world.namespace()
+    elsewhere = await api.namespace()
     await create_config_maps(client, elsewhere, "unseen")
     now = await version(client, namespace)
 
     async with client.watch(
         core_v1.ConfigMap, namespace=namespace, resource_version=start, timeout_seconds=61
     ) as events:
-        heard = await all_until_the_end(events, world, within_seconds=62)
+        heard = await all_until_the_end(events, api, within_seconds=62)
 
     assert heard[0] == (59, ("bookmark", now))
 
 
 async def test_a_watch_that_wants_no_bookmarks_gets_none_and_ends_in_time(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     async with client.watch(
         core_v1.ConfigMap, namespace=namespace, bookmarks=False, timeout_seconds=100
     ) as events:
-        heard = await all_until_the_end(events, world, within_seconds=101)
+        heard = await all_until_the_end(events, api, within_seconds=101)
 
     assert heard == []
 
 
 async def test_a_watch_that_sets_no_end_gets_one_after_half_an_hour_to_an_hour(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     ended: list[float] = []
-    start = world.clock.monotonic()
+    start = api.clock.monotonic()
 
     async def listen() -> None:
         async with client.watch(core_v1.ConfigMap, namespace=namespace, bookmarks=False) as events:
             async for _ in events:
                 raise AssertionError("nothing happens")
-        ended.append(world.clock.monotonic() - start)
+        ended.append(api.clock.monotonic() - start)
 
     async with asyncio.TaskGroup() as group:
         for _ in range(3):
             group.create_task(listen())
-        await world.after(3601)
+        await api.after(3601)
 
     assert len(set(ended)) == 3
     assert all(1800 <= each <= 3601 for each in ended)
 
 
 async def test_a_watch_from_before_a_compaction_is_told_that_its_version_expired(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     start = await version(client, namespace)
     await create_config_maps(client, namespace, "a", "b")
-    world.log.compact(world.log.revision)
+    api.log.compact(api.log.revision)
 
     async with client.watch(
         core_v1.ConfigMap, namespace=namespace, resource_version=start
@@ -263,14 +263,14 @@ async def test_a_watch_from_before_a_compaction_is_told_that_its_version_expired
 
 
 async def test_a_compaction_does_not_disturb_who_has_heard_everything(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a")
 
     async with client.watch(core_v1.ConfigMap, namespace=namespace, bookmarks=False) as events:
         heard = await first(1, events)
         await turns()
-        world.log.compact(world.log.revision)
+        api.log.compact(api.log.revision)
         await create_config_maps(client, namespace, "b")
         heard += await first(1, events)
 
@@ -278,7 +278,7 @@ async def test_a_compaction_does_not_disturb_who_has_heard_everything(
 
 
 async def test_who_watches_something_quiet_is_not_disturbed_by_what_others_do(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     start = await version(client, namespace)
 
@@ -288,32 +288,32 @@ async def test_who_watches_something_quiet_is_not_disturbed_by_what_others_do(
         async with asyncio.TaskGroup() as group:
             heard = group.create_task(first(1, events))
             await turns()
-            await world.namespace()
-            world.log.compact(world.log.revision)
+            await api.namespace()
+            api.log.compact(api.log.revision)
             await create_config_maps(client, namespace, "a")
 
     assert heard.result() == [("added", "a")]
 
 
 async def test_initial_events_from_the_future_are_refused_in_the_stream(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     async with client.watch(
         core_v1.ConfigMap,
         namespace=namespace,
         initial_events=True,
-        resource_version=str(world.log.revision + 1000),
+        resource_version=str(api.log.revision + 1000),
     ) as events:
         with pytest.raises(TooLargeResourceVersion):
             await anext(events)
 
 
 async def test_a_watch_of_one_namespace_does_not_hear_of_another_whose_name_begins_alike(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     start = await version(client, namespace)
     longer = f"{namespace}-and-more"
-    await world.asked("POST", "/api/v1/namespaces", {"metadata": {"name": longer}})
+    await api.asked("POST", "/api/v1/namespaces", {"metadata": {"name": longer}})
     await create_config_maps(client, longer, "unseen")
     await create_config_maps(client, namespace, "seen")
 

@@ -5,7 +5,7 @@ import pytest
 from steersman.client import Client, JsonPatch, MergePatch, Patch, StrategicMergePatch
 from steersman.errors import AlreadyExists, Conflict, Invalid, NotFound
 from steersman.kinds import Unstructured, apps_v1, autoscaling_v1, core_v1, meta_v1
-from tests.embedded import APPLY, MERGE_PATCH, World
+from tests.embedded import APPLY, MERGE_PATCH, EmbeddedServer
 from tests.real.objects import AnyConfigMap, config_map, container, deployment
 
 AnyDeployment = Unstructured.of("apps/v1", "Deployment")
@@ -184,10 +184,10 @@ async def test_applying_with_a_uid_never_creates(client: Client, namespace: str)
         await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
 
 
-async def test_applying_without_a_manager_is_refused(world: World, namespace: str) -> None:
+async def test_applying_without_a_manager_is_refused(api: EmbeddedServer, namespace: str) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps/settings"
 
-    answer = await world.ask("PATCH", path, b"{}", sends=APPLY)
+    answer = await api.ask("PATCH", path, b"{}", sends=APPLY)
 
     assert answer.status == 422
     assert "fieldManager: Required value: is required for apply patch" in answer.json["message"]
@@ -254,38 +254,42 @@ WRITES = {
 
 
 @pytest.mark.parametrize("write", WRITES)
-async def test_nothing_is_written_by_a_dry_run(write: str, world: World, namespace: str) -> None:
+async def test_nothing_is_written_by_a_dry_run(
+    write: str, api: EmbeddedServer, namespace: str
+) -> None:
     method, rest, body, sends = WRITES[write]
     path = f"/api/v1/namespaces/{namespace}/configmaps"
-    await world.asked("POST", path, {"metadata": {"name": "settings"}, "data": {"a": "old"}})
-    before, revision = (await world.ask("GET", path)).body, world.log.revision
+    await api.asked("POST", path, {"metadata": {"name": "settings"}, "data": {"a": "old"}})
+    before, revision = (await api.ask("GET", path)).body, api.log.revision
     manager = "&fieldManager=us" if sends == APPLY else ""
 
-    answer = await world.ask(method, f"{path}{rest}?dryRun=All{manager}", body, sends=sends)
+    answer = await api.ask(method, f"{path}{rest}?dryRun=All{manager}", body, sends=sends)
 
     assert answer.status in (200, 201)
-    assert world.log.revision == revision
-    assert (await world.ask("GET", path)).body == before
+    assert api.log.revision == revision
+    assert (await api.ask("GET", path)).body == before
 
 
-async def test_a_dry_run_is_refused_where_the_write_would_be(world: World, namespace: str) -> None:
+async def test_a_dry_run_is_refused_where_the_write_would_be(
+    api: EmbeddedServer, namespace: str
+) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps?dryRun=All"
 
-    answer = await world.ask("POST", path, {"metadata": {"name": "Not A Name"}})
+    answer = await api.ask("POST", path, {"metadata": {"name": "Not A Name"}})
 
     assert answer.status == 422
 
 
 async def test_what_is_answered_in_protobuf_can_be_written_as_it_is(
-    world: World, client: Client, namespace: str
+    api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     protobuf = "application/vnd.kubernetes.protobuf"
     await client.create(deployment(namespace, "web"))
     path = f"/apis/apps/v1/namespaces/{namespace}/deployments/web"
-    shown = await world.asked("GET", path)
+    shown = await api.asked("GET", path)
 
-    answer = await world.ask("GET", path, accept=protobuf)
-    written = await world.asked("PUT", path, answer.body, sends=protobuf)
+    answer = await api.ask("GET", path, accept=protobuf)
+    written = await api.asked("PUT", path, answer.body, sends=protobuf)
 
     assert (answer.status, answer.header("content-type")) == (200, protobuf)
     assert written == shown

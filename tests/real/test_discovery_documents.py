@@ -7,7 +7,7 @@ import pytest
 
 from steersman_cluster.apiserver.discovery import OpenApi, Swagger, installed_descriptions
 from steersman_cluster.testing import RealControlPlane
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 from tests.unit.apiserver.discovery.served import (
     AGGREGATED,
     BUILTIN,
@@ -296,11 +296,11 @@ async def test_the_documents_of_a_group_of_definitions_are_the_servers(
     custom_documents: tuple[dict[str, Any], dict[str, Any]],
 ) -> None:
     theirs, theirs_v2 = custom_documents
-    world = World()
-    await world.asked("POST", DEFINITIONS, DOCUMENTED)
+    api = EmbeddedServer()
+    await api.asked("POST", DEFINITIONS, DOCUMENTED)
 
-    ours = await world.asked("GET", f"/openapi/v3/{CUSTOM_ROOT}")
-    ours_v2 = await world.asked("GET", "/openapi/v2")
+    ours = await api.asked("GET", f"/openapi/v3/{CUSTOM_ROOT}")
+    ours_v2 = await api.asked("GET", "/openapi/v2")
 
     assert ours["info"] == theirs["info"]
     assert without_gates(ours["paths"]) == without_gates(theirs["paths"])

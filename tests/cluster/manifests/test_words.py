@@ -19,7 +19,7 @@ from steersman.kinds import Unstructured
 from steersman.manifests import as_document, breaking_changes, crd_of, sample_of
 from steersman.observe import Observation
 from steersman_cluster.apiserver import ClusterSettings, RunningCluster, running_cluster
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 from tests.unit.manifests.breaking import BROKEN
 from tests.unit.manifests.crds import definition, fields, rich
 
@@ -29,39 +29,39 @@ groups = count(1)
 
 
 @pytest.fixture
-def world() -> World:
+def api() -> EmbeddedServer:
     """A server that knows no kinds but its own."""
-    return World()
+    return EmbeddedServer()
 
 
-async def create(world: World, crd: dict[str, Any], obj: dict[str, Any]) -> Any:
+async def create(api: EmbeddedServer, crd: dict[str, Any], obj: dict[str, Any]) -> Any:
     """The answer to an object of the kind that is defined here, asked for strictly."""
-    await world.asked("POST", DEFINITIONS, crd)
+    await api.asked("POST", DEFINITIONS, crd)
     spec = crd["spec"]
     where = f"/apis/{obj['apiVersion']}/namespaces/default/{spec['names']['plural']}"
-    return await world.ask("POST", f"{where}?fieldValidation=Strict", obj)
+    return await api.ask("POST", f"{where}?fieldValidation=Strict", obj)
 
 
-async def test_a_sample_of_a_rich_kind_is_taken_and_kept_whole(world: World) -> None:
+async def test_a_sample_of_a_rich_kind_is_taken_and_kept_whole(api: EmbeddedServer) -> None:
     sample = sample_of(rich())
 
-    answer = await create(world, rich(), dict(sample))
+    answer = await create(api, rich(), dict(sample))
 
     assert answer.status == 201, answer.body
     assert answer.json["spec"] == sample["spec"]
 
 
-async def test_a_sample_of_an_operators_own_kind_is_taken(world: World) -> None:
+async def test_a_sample_of_an_operators_own_kind_is_taken(api: EmbeddedServer) -> None:
     crd = dict(as_document(crd_of(appservice.AppService)))
 
-    answer = await create(world, crd, dict(sample_of(crd)))
+    answer = await create(api, crd, dict(sample_of(crd)))
 
     assert answer.status == 201, answer.body
 
 
 @pytest.mark.parametrize(("old", "new", "value"), BROKEN, ids=range(len(BROKEN)))
 async def test_what_is_named_as_breaking_breaks(
-    world: World, old: Any, new: Any, value: Any
+    api: EmbeddedServer, old: Any, new: Any, value: Any
 ) -> None:
     answers: list[Any] = []
     for schema in (old, new):
@@ -74,7 +74,7 @@ async def test_what_is_named_as_breaking_breaks(
             "metadata": {"name": "one"},
             "spec": {"it": value},
         }
-        answers.append(await create(world, crd, obj))
+        answers.append(await create(api, crd, obj))
 
     found = breaking_changes(definition(fields(it=old)), definition(fields(it=new)))
 
@@ -83,13 +83,13 @@ async def test_what_is_named_as_breaking_breaks(
     assert answers[1].status in (400, 422)  # unknown to a strict server, or invalid
 
 
-async def test_a_server_refuses_what_is_named_as_impossible(world: World) -> None:
+async def test_a_server_refuses_what_is_named_as_impossible(api: EmbeddedServer) -> None:
     old, new = definition(), definition(name="v2")
-    await world.asked("POST", DEFINITIONS, old)
+    await api.asked("POST", DEFINITIONS, old)
 
-    stored = await world.asked("GET", f"{DEFINITIONS}/widgets.shop.example.com")
+    stored = await api.asked("GET", f"{DEFINITIONS}/widgets.shop.example.com")
     new["metadata"] = stored["metadata"]
-    answer = await world.ask("PUT", f"{DEFINITIONS}/widgets.shop.example.com", new)
+    answer = await api.ask("PUT", f"{DEFINITIONS}/widgets.shop.example.com", new)
 
     assert answer.status == 422
     assert "is gone, and objects may be stored as it" in str(breaking_changes(stored, new)[1])

@@ -2,16 +2,16 @@
 
 import pytest
 
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 
 
 @pytest.fixture(scope="module")
-def world() -> World:
+def api() -> EmbeddedServer:
     """A server, shared: whoever needs an empty one makes it."""
-    return World()
+    return EmbeddedServer()
 
 
 @pytest.fixture
-async def namespace(world: World) -> str:
+async def namespace(api: EmbeddedServer) -> str:
     """The name of a namespace that only this test has."""
-    return await world.namespace()
+    return await api.namespace()

@@ -10,16 +10,16 @@ from steersman_cluster.apiserver.meta.status_errors import Refusal
 from steersman_cluster.apiserver.registry.deletion import Fate, fate_of, may_go
 from steersman_cluster.apiserver.request.delete_options import DeleteOptions
 from steersman_cluster.apiserver.request.resources import Served
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BEFORE, NOW_TEXT, IN_TEN = "2025-12-31T23:00:00Z", "2026-01-01T00:00:00Z", "2026-01-01T00:00:10Z"
 
 
 @pytest.fixture(scope="module")
-def at_once(world: World) -> Served:
+def at_once(api: EmbeddedServer) -> Served:
     """A kind that has no grace: ConfigMap."""
-    found = world.server.registry.find("", "v1", "configmaps")
+    found = api.server.registry.find("", "v1", "configmaps")
     assert found is not None
     return found
 
@@ -172,20 +172,22 @@ def test_options_that_make_no_sense_are_refused(case: str) -> None:
     assert refused.value.message == f'DeleteOptions.meta.k8s.io "" is invalid: {why}'
 
 
-async def test_options_stand_in_the_body_or_else_in_the_query(world: World, namespace: str) -> None:
+async def test_options_stand_in_the_body_or_else_in_the_query(
+    api: EmbeddedServer, namespace: str
+) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
-    await world.asked("POST", path, {"metadata": {"name": "a"}})
+    await api.asked("POST", path, {"metadata": {"name": "a"}})
 
     # The body says nothing about a dry run, and so it is none.
     body = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
-    await world.asked("DELETE", f"{path}/a?dryRun=All", body)
+    await api.asked("DELETE", f"{path}/a?dryRun=All", body)
 
-    assert (await world.ask("GET", path)).names == []
+    assert (await api.ask("GET", path)).names == []
 
 
-async def test_options_of_another_kind_are_refused(world: World, namespace: str) -> None:
+async def test_options_of_another_kind_are_refused(api: EmbeddedServer, namespace: str) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps/a"
 
-    answer = await world.ask("DELETE", path, {"apiVersion": "v1", "kind": "Pod"})
+    answer = await api.ask("DELETE", path, {"apiVersion": "v1", "kind": "Pod"})
 
     assert answer.status == 400

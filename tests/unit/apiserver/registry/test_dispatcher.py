@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 
@@ -19,8 +19,8 @@ NOT_THERE = {
 
 
 @pytest.mark.parametrize(("method", "path"), sorted(NOT_THERE))
-async def test_what_is_not_served_is_not_found(method: str, path: str, world: World) -> None:
-    answer = await world.ask(method, path)
+async def test_what_is_not_served_is_not_found(method: str, path: str, api: EmbeddedServer) -> None:
+    answer = await api.ask(method, path)
 
     assert answer.status == 404
     assert answer.json["message"] == "the server could not find the requested resource"
@@ -42,15 +42,15 @@ NOT_ALLOWED = {
 
 @pytest.mark.parametrize(("method", "path"), sorted(NOT_ALLOWED))
 async def test_what_a_resource_cannot_do_is_not_allowed(
-    method: str, path: str, world: World
+    method: str, path: str, api: EmbeddedServer
 ) -> None:
-    answer = await world.ask(method, path, {} if method != "GET" else None)
+    answer = await api.ask(method, path, {} if method != "GET" else None)
 
     assert (answer.status, answer.json["reason"]) == (405, "MethodNotAllowed")
 
 
-async def test_an_object_is_read_whole_or_not_at_all(world: World) -> None:
-    answer = await world.ask("HEAD", "/api/v1/namespaces/default")
+async def test_an_object_is_read_whole_or_not_at_all(api: EmbeddedServer) -> None:
+    answer = await api.ask("HEAD", "/api/v1/namespaces/default")
 
     assert (answer.status, answer.body) == (405, b"")
 
@@ -67,13 +67,13 @@ AGENTS = {
 
 @pytest.mark.parametrize("agent", AGENTS)
 async def test_who_writes_is_called_after_their_program_unless_they_say_otherwise(
-    agent: str, world: World, namespace: str
+    agent: str, api: EmbeddedServer, namespace: str
 ) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     headers = {"user_agent": agent} if agent else {}
 
-    created = await world.asked("POST", path, BODY, **headers)
-    named = await world.asked("POST", f"{path}?fieldManager=me&dryRun=All", BODY, **headers)
+    created = await api.asked("POST", path, BODY, **headers)
+    named = await api.asked("POST", f"{path}?fieldManager=me&dryRun=All", BODY, **headers)
 
     assert [each["manager"] for each in created["metadata"]["managedFields"]] == [AGENTS[agent]]
     assert [each["manager"] for each in named["metadata"]["managedFields"]] == ["me"]
@@ -89,18 +89,18 @@ ONE_ONLY = {
 
 @pytest.mark.parametrize("query", ONE_ONLY)
 async def test_who_may_read_one_object_may_list_that_one(
-    query: str, world: World, namespace: str
+    query: str, api: EmbeddedServer, namespace: str
 ) -> None:
     place = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"
     rule = {"apiGroups": [""], "resources": ["configmaps"], "resourceNames": ["a"]}
     about = {"metadata": {"name": "one"}}
-    await world.asked("POST", f"{place}/roles", {**about, "rules": [{**rule, "verbs": ["list"]}]})
+    await api.asked("POST", f"{place}/roles", {**about, "rules": [{**rule, "verbs": ["list"]}]})
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "one"}
     subjects = [{"kind": "User", "name": "jo"}]
     binding = {**about, "roleRef": role, "subjects": subjects}
-    await world.asked("POST", f"{place}/rolebindings", binding)
+    await api.asked("POST", f"{place}/rolebindings", binding)
 
     path = f"/api/v1/namespaces/{namespace}/configmaps{query}"
-    answer = await world.ask("GET", path, impersonate_user="jo")
+    answer = await api.ask("GET", path, impersonate_user="jo")
 
     assert answer.status == ONE_ONLY[query]

@@ -9,13 +9,15 @@ from steersman.observe import ignore
 from steersman.wire import ClientCertificate, Request
 from steersman_cluster.apiserver import ApiServer, NoWayOut, RevisionLog
 from tests.clocks import FakeClock
-from tests.embedded import MERGE_PATCH, World
+from tests.embedded import MERGE_PATCH, EmbeddedServer
 
 
-async def test_a_new_cluster_has_its_namespaces_roles_and_its_own_service(world: World) -> None:
-    namespaces = (await world.ask("GET", "/api/v1/namespaces")).names
-    roles = (await world.ask("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles")).names
-    service = await world.asked("GET", "/api/v1/namespaces/default/services/kubernetes")
+async def test_a_new_cluster_has_its_namespaces_roles_and_its_own_service(
+    api: EmbeddedServer,
+) -> None:
+    namespaces = (await api.ask("GET", "/api/v1/namespaces")).names
+    roles = (await api.ask("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles")).names
+    service = await api.asked("GET", "/api/v1/namespaces/default/services/kubernetes")
 
     assert {"default", "kube-node-lease", "kube-public", "kube-system"} <= set(namespaces)
     assert {"admin", "cluster-admin", "edit", "view"} <= set(roles)
@@ -24,12 +26,12 @@ async def test_a_new_cluster_has_its_namespaces_roles_and_its_own_service(world:
 
 async def test_what_somebody_has_changed_is_left_as_it_is_by_the_next_start() -> None:
     log = RevisionLog()
-    before = World(log=log)
+    before = EmbeddedServer(log=log)
     patch = {"metadata": {"labels": {"ours": "yes"}}}
     changed = await before.asked("PATCH", "/api/v1/namespaces/default", patch, sends=MERGE_PATCH)
     revision = log.revision
 
-    after = World(log=log)
+    after = EmbeddedServer(log=log)
 
     assert await after.asked("GET", "/api/v1/namespaces/default") == changed
     assert log.revision == revision
@@ -38,9 +40,9 @@ async def test_what_somebody_has_changed_is_left_as_it_is_by_the_next_start() ->
 async def test_what_somebody_has_deleted_is_put_back_by_the_next_start() -> None:
     log = RevisionLog()
     path = "/apis/rbac.authorization.k8s.io/v1/clusterroles/view"
-    await World(log=log).asked("DELETE", path)
+    await EmbeddedServer(log=log).asked("DELETE", path)
 
-    after = World(log=log)
+    after = EmbeddedServer(log=log)
 
     assert (await after.ask("GET", path)).status == 200
 

@@ -5,7 +5,7 @@ import base64
 import msgspec
 import pytest
 
-from tests.embedded import World, config_map
+from tests.embedded import EmbeddedServer, config_map
 
 
 def token(**fields: object) -> str:
@@ -27,37 +27,39 @@ BAD_TOKENS = {
 
 
 @pytest.mark.parametrize("case", BAD_TOKENS)
-async def test_a_token_that_the_server_did_not_make_is_refused(case: str, world: World) -> None:
-    answer = await world.ask("GET", f"/api/v1/configmaps?limit=1&continue={BAD_TOKENS[case]}")
+async def test_a_token_that_the_server_did_not_make_is_refused(
+    case: str, api: EmbeddedServer
+) -> None:
+    answer = await api.ask("GET", f"/api/v1/configmaps?limit=1&continue={BAD_TOKENS[case]}")
 
     assert answer.status == 400
     assert answer.json["message"].startswith("invalid continue token: continue key is not valid")
 
 
 async def test_a_token_goes_on_in_the_namespace_that_it_was_made_for(
-    world: World, namespace: str
+    api: EmbeddedServer, namespace: str
 ) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     for name in ("a", "b", "c"):
-        await world.asked("POST", path, config_map(name))
+        await api.asked("POST", path, config_map(name))
 
-    first = await world.ask("GET", f"{path}?limit=2")
-    rest = await world.ask("GET", f"{path}?continue={first.json['metadata']['continue']}")
+    first = await api.ask("GET", f"{path}?limit=2")
+    rest = await api.ask("GET", f"{path}?continue={first.json['metadata']['continue']}")
 
     assert first.names == ["a", "b"]
     assert rest.names == ["c"]
     assert "continue" not in rest.json["metadata"]
 
 
-async def test_a_token_from_the_future_is_told_to_wait(world: World) -> None:
-    answer = await world.ask("GET", f"/api/v1/configmaps?continue={token(rv=10**9)}")
+async def test_a_token_from_the_future_is_told_to_wait(api: EmbeddedServer) -> None:
+    answer = await api.ask("GET", f"/api/v1/configmaps?continue={token(rv=10**9)}")
 
     assert (answer.status, answer.json["reason"]) == (504, "Timeout")
     assert "Too large resource version: 1000000000" in answer.json["message"]
 
 
-async def test_a_token_and_a_version_are_not_given_together(world: World) -> None:
-    answer = await world.ask("GET", f"/api/v1/configmaps?continue={token()}&resourceVersion=5")
+async def test_a_token_and_a_version_are_not_given_together(api: EmbeddedServer) -> None:
+    answer = await api.ask("GET", f"/api/v1/configmaps?continue={token()}&resourceVersion=5")
 
     assert answer.status == 400
     assert answer.json["message"] == (
@@ -66,40 +68,40 @@ async def test_a_token_and_a_version_are_not_given_together(world: World) -> Non
 
 
 async def test_the_newest_of_all_is_given_whole_whatever_the_limit(
-    world: World, namespace: str
+    api: EmbeddedServer, namespace: str
 ) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     for name in ("a", "b", "c"):
-        await world.asked("POST", path, config_map(name))
+        await api.asked("POST", path, config_map(name))
 
-    listed = await world.ask("GET", f"{path}?limit=1&resourceVersion=0")
+    listed = await api.ask("GET", f"{path}?limit=1&resourceVersion=0")
 
     assert listed.names == ["a", "b", "c"]
 
 
 async def test_a_limited_list_from_a_version_is_exactly_of_that_version(
-    world: World, namespace: str
+    api: EmbeddedServer, namespace: str
 ) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
-    await world.asked("POST", path, config_map("a"))
-    then = (await world.asked("GET", path))["metadata"]["resourceVersion"]
-    await world.asked("POST", path, config_map("b"))
+    await api.asked("POST", path, config_map("a"))
+    then = (await api.asked("GET", path))["metadata"]["resourceVersion"]
+    await api.asked("POST", path, config_map("b"))
 
-    limited = await world.ask("GET", f"{path}?limit=5&resourceVersion={then}")
-    unlimited = await world.ask("GET", f"{path}?resourceVersion={then}")
+    limited = await api.ask("GET", f"{path}?limit=5&resourceVersion={then}")
+    unlimited = await api.ask("GET", f"{path}?resourceVersion={then}")
 
     assert limited.names == ["a"]
     assert unlimited.names == ["a", "b"]
 
 
 async def test_one_object_is_read_and_not_watched_whatever_the_query_says(
-    world: World, namespace: str
+    api: EmbeddedServer, namespace: str
 ) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"
-    await world.asked("POST", path, config_map("a"))
+    await api.asked("POST", path, config_map("a"))
 
-    found = await world.ask("GET", f"{path}/a?watch=1")
-    missing = await world.ask("GET", f"{path}/b?watch=1")
+    found = await api.ask("GET", f"{path}/a?watch=1")
+    missing = await api.ask("GET", f"{path}/b?watch=1")
 
     assert found.json["kind"] == "ConfigMap"
     assert missing.status == 404

@@ -11,15 +11,15 @@ from steersman_cluster.apiserver.meta.status_errors import Refusal
 from steersman_cluster.apiserver.registry.store import LARGEST, Bell, Store
 from steersman_cluster.apiserver.storage import Key, RevisionLog, Stale
 from tests.clocks import FakeClock
-from tests.embedded import World, turns
+from tests.embedded import EmbeddedServer, turns
 
 PODS = GroupResource("", "pods")
 WEB = Key("pods", "default/web")
 
 
 @pytest.fixture
-def store(world: World) -> Store:
-    return Store(RevisionLog(), clock=FakeClock(), rng=world.server.store.rng)
+def store(api: EmbeddedServer) -> Store:
+    return Store(RevisionLog(), clock=FakeClock(), rng=api.server.store.rng)
 
 
 def pod(**rest: object) -> dict[str, object]:

@@ -11,21 +11,21 @@ from steersman_cluster.apiserver.request import object_encoder
 from steersman_cluster.apiserver.request.metadata_encoder import LIST, OBJECT, MetadataOnly
 from steersman_cluster.apiserver.request.resources import Served
 from steersman_cluster.apiserver.storage import Entry, Key
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 
 HEAD = {"kind": OBJECT, "apiVersion": "meta.k8s.io/v1"}
 ONE, MANY = MetadataOnly(OBJECT, "v1"), MetadataOnly(LIST, "v1")
 
 
-def serving(world: World, group: str, version: str, plural: str) -> Served:
-    found = world.server.registry.find(group, version, plural)
+def serving(api: EmbeddedServer, group: str, version: str, plural: str) -> Served:
+    found = api.server.registry.find(group, version, plural)
     assert found is not None
     return found
 
 
 @pytest.fixture
-def served(world: World) -> Served:
-    return serving(world, "", "v1", "configmaps")
+def served(api: EmbeddedServer) -> Served:
+    return serving(api, "", "v1", "configmaps")
 
 
 def about(name: str, **more: Any) -> dict[str, Any]:
@@ -109,9 +109,9 @@ def test_what_is_no_list_is_not_one(served: Served) -> None:
 
 @pytest.mark.parametrize(("others", "left"), [({}, None), ({"x": "y"}, {"x": "y"})])
 def test_what_is_a_field_inside_the_real_server_is_no_annotation(
-    world: World, others: dict[str, str], left: dict[str, str] | None
+    api: EmbeddedServer, others: dict[str, str], left: dict[str, str] | None
 ) -> None:
-    daemon_sets = serving(world, "apps", "v1", "daemonsets")
+    daemon_sets = serving(api, "apps", "v1", "daemonsets")
     hidden = {daemon_sets.rules.hidden_annotation: "1"}
     metadata = about("a", annotations={**hidden, **others})
 
@@ -121,8 +121,8 @@ def test_what_is_a_field_inside_the_real_server_is_no_annotation(
     assert metadata["annotations"] == {**hidden, **others}
 
 
-def test_the_metadata_of_a_built_in_kind_is_that_of_what_is_kept(world: World) -> None:
-    autoscalers = serving(world, "autoscaling", "v1", "horizontalpodautoscalers")
+def test_the_metadata_of_a_built_in_kind_is_that_of_what_is_kept(api: EmbeddedServer) -> None:
+    autoscalers = serving(api, "autoscaling", "v1", "horizontalpodautoscalers")
     metric = {"type": "Pods", "pods": {"metric": {"name": "m"}, "target": {"averageValue": "1"}}}
     kept: Object = {
         "kind": "HorizontalPodAutoscaler",

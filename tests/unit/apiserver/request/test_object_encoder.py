@@ -9,14 +9,14 @@ from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.request import object_encoder
 from steersman_cluster.apiserver.request.resources import Served
 from steersman_cluster.apiserver.storage import Entry, Key
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 
 KEY = Key("configmaps", "default/a")
 
 
 @pytest.fixture
-def served(world: World) -> Served:
-    found = world.server.registry.find("", "v1", "configmaps")
+def served(api: EmbeddedServer) -> Served:
+    found = api.server.registry.find("", "v1", "configmaps")
     assert found is not None
     return found
 

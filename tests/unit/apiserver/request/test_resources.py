@@ -8,12 +8,12 @@ from steersman.names import GroupResource, GroupVersionKind
 from steersman_cluster.apiserver.meta.group_versions import Claim
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.request.resources import Registry, Served
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 
 
 @pytest.fixture(scope="module")
-def deployments(world: World) -> Served:
-    found = world.server.registry.find("apps", "v1", "deployments")
+def deployments(api: EmbeddedServer) -> Served:
+    found = api.server.registry.find("apps", "v1", "deployments")
     assert found is not None
     return found
 

@@ -2,27 +2,27 @@
 
 import pytest
 
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz", "/readyz/ping", "/healthz/etcd"])
-async def test_who_can_answer_is_well(path: str, world: World) -> None:
-    answer = await world.ask("GET", path)
+async def test_who_can_answer_is_well(path: str, api: EmbeddedServer) -> None:
+    answer = await api.ask("GET", path)
 
     assert (answer.status, answer.body) == (200, b"ok")
 
 
-async def test_who_wants_to_know_is_told_what_was_checked(world: World) -> None:
-    answer = await world.ask("GET", "/readyz?verbose")
+async def test_who_wants_to_know_is_told_what_was_checked(api: EmbeddedServer) -> None:
+    answer = await api.ask("GET", "/readyz?verbose")
 
     assert b"[+]ping ok" in answer.body
     assert answer.body.endswith(b"readyz check passed\n")
 
 
-async def test_a_check_may_be_left_out_if_there_is_such(world: World) -> None:
-    answer = await world.ask("GET", "/livez?verbose&exclude=etcd&exclude=nobody")
+async def test_a_check_may_be_left_out_if_there_is_such(api: EmbeddedServer) -> None:
+    answer = await api.ask("GET", "/livez?verbose&exclude=etcd&exclude=nobody")
 
     lines = answer.body.decode().splitlines()
     assert "[+]etcd excluded: ok" in lines
@@ -33,27 +33,27 @@ async def test_a_check_may_be_left_out_if_there_is_such(world: World) -> None:
 
 
 @pytest.mark.parametrize("path", ["/healthz/shutdown", "/readyz/nobody", "/healthzzz"])
-async def test_what_nobody_checks_is_not_found(path: str, world: World) -> None:
-    answer = await world.ask("GET", path)
+async def test_what_nobody_checks_is_not_found(path: str, api: EmbeddedServer) -> None:
+    answer = await api.ask("GET", path)
 
     assert (answer.status, answer.body) == (404, b"404 page not found\n")
 
 
-async def test_the_version_is_that_of_the_server_it_stands_in_for(world: World) -> None:
-    version = await world.asked("GET", "/version")
+async def test_the_version_is_that_of_the_server_it_stands_in_for(api: EmbeddedServer) -> None:
+    version = await api.asked("GET", "/version")
 
     assert (version["major"], version["minor"]) == ("1", "36")
 
 
-async def test_every_resource_that_is_discovered_is_served(world: World) -> None:
-    discovered = await world.asked("GET", "/apis", accept=AGGREGATED)
+async def test_every_resource_that_is_discovered_is_served(api: EmbeddedServer) -> None:
+    discovered = await api.asked("GET", "/apis", accept=AGGREGATED)
 
     missing = [
         (group["metadata"]["name"], version["version"], resource["resource"])
         for group in discovered["items"]
         for version in group["versions"]
         for resource in version["resources"]
-        if world.server.registry.find(
+        if api.server.registry.find(
             group["metadata"]["name"], version["version"], resource["resource"]
         )
         is None
@@ -62,20 +62,22 @@ async def test_every_resource_that_is_discovered_is_served(world: World) -> None
 
 
 @pytest.mark.parametrize("path", ["/apis", "/api"])
-async def test_who_has_the_newest_document_does_not_get_it_again(path: str, world: World) -> None:
-    first = await world.ask("GET", path, accept=AGGREGATED)
+async def test_who_has_the_newest_document_does_not_get_it_again(
+    path: str, api: EmbeddedServer
+) -> None:
+    first = await api.ask("GET", path, accept=AGGREGATED)
     etag = first.header("etag")
     assert etag
 
-    again = await world.ask("GET", path, accept=AGGREGATED, if_none_match=etag)
+    again = await api.ask("GET", path, accept=AGGREGATED, if_none_match=etag)
 
     assert (again.status, again.body) == (304, b"")
 
 
-async def test_open_api_documents_are_found_from_their_index(world: World) -> None:
-    index = await world.asked("GET", "/openapi/v3")
+async def test_open_api_documents_are_found_from_their_index(api: EmbeddedServer) -> None:
+    index = await api.asked("GET", "/openapi/v3")
 
-    found = await world.asked("GET", index["paths"]["api/v1"]["serverRelativeURL"])
+    found = await api.asked("GET", index["paths"]["api/v1"]["serverRelativeURL"])
 
     assert "io.k8s.api.core.v1.Pod" in found["components"]["schemas"]
 
@@ -87,12 +89,12 @@ NOWHERE = {
 
 
 @pytest.mark.parametrize("path", NOWHERE)
-async def test_a_page_that_is_not_there_is_not_found(path: str, world: World) -> None:
-    answer = await world.ask("GET", path)
+async def test_a_page_that_is_not_there_is_not_found(path: str, api: EmbeddedServer) -> None:
+    answer = await api.ask("GET", path)
 
     assert answer.status == 404
     assert (answer.header("content-type"), answer.body) == NOWHERE[path]
 
 
-async def test_a_document_can_only_be_read(world: World) -> None:
-    assert (await world.ask("POST", "/version", {})).status == 405
+async def test_a_document_can_only_be_read(api: EmbeddedServer) -> None:
+    assert (await api.ask("POST", "/version", {})).status == 405

@@ -6,7 +6,7 @@ import pytest
 
 from steersman.wire import ClientCertificate, Reply, Request, Transport
 from steersman_cluster.apiserver import InProcessTransport
-from tests.embedded import TOKEN, World
+from tests.embedded import TOKEN, EmbeddedServer
 
 GET = Request(method="GET", path="/version")
 
@@ -78,8 +78,8 @@ async def test_a_request_is_the_administrators_unless_it_brings_a_token() -> Non
     ]
 
 
-async def test_a_refusal_is_a_response_too(world: World) -> None:
-    transport = InProcessTransport(world.server, user="jane", groups=())
+async def test_a_refusal_is_a_response_too(api: EmbeddedServer) -> None:
+    transport = InProcessTransport(api.server, user="jane", groups=())
 
     async with transport.open(Request(method="GET", path="/api/v1/pods")) as response:
         assert response.status == 403

@@ -9,7 +9,7 @@ from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.table_columns import Cell
 from steersman_cluster.apiserver.tables.builtin import builtin_printer
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 from tests.unit.apiserver.tables.shown_tables import printer_of, shown
 
 CELLS = yaml.safe_load(Path(__file__).with_name("cells.yaml").read_text(encoding="utf-8"))
@@ -29,12 +29,12 @@ def test_a_row_says_the_same_as_on_a_real_server(
     assert list(shown(resource, obj).values()) == row
 
 
-def test_every_built_in_kind_has_a_table(world: World) -> None:
+def test_every_built_in_kind_has_a_table(api: EmbeddedServer) -> None:
     told = {*CELLS, "pods"}
 
     kept = {
         str(each.group_resource)
-        for each in world.server.registry
+        for each in api.server.registry
         if each.gvk.group not in QUESTIONS and each.plural != "bindings"
     }
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 INITIAL = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
@@ -19,54 +19,54 @@ def cells(table: Any) -> list[list[Any]]:
     return [row["cells"] for row in table["rows"]]
 
 
-async def table(world: World, url: str) -> Any:
-    return await world.asked("GET", url, accept=TABLE)
+async def table(api: EmbeddedServer, url: str) -> Any:
+    return await api.asked("GET", url, accept=TABLE)
 
 
 @pytest.fixture
-async def maps(world: World, namespace: str) -> str:
+async def maps(api: EmbeddedServer, namespace: str) -> str:
     """Where two ConfigMaps are, one of them a minute older."""
     url = f"/api/v1/namespaces/{namespace}/configmaps"
-    await world.asked("POST", url, config_map("a", x="1"))
-    world.clock.advance(60.0)
-    await world.asked("POST", url, config_map("b", x="1", y="2"))
+    await api.asked("POST", url, config_map("a", x="1"))
+    api.clock.advance(60.0)
+    await api.asked("POST", url, config_map("b", x="1", y="2"))
     return url
 
 
-async def test_a_list_has_a_row_for_each_object(world: World, maps: str) -> None:
-    found = await table(world, maps)
+async def test_a_list_has_a_row_for_each_object(api: EmbeddedServer, maps: str) -> None:
+    found = await table(api, maps)
 
     assert (found["kind"], found["apiVersion"]) == ("Table", "meta.k8s.io/v1")
     assert [each["name"] for each in found["columnDefinitions"]] == ["Name", "Data", "Age"]
     assert cells(found) == [["a", 1, "60s"], ["b", 2, "0s"]]
-    assert found["metadata"] == (await world.asked("GET", maps))["metadata"]
+    assert found["metadata"] == (await api.asked("GET", maps))["metadata"]
 
 
-async def test_a_page_says_where_it_goes_on(world: World, maps: str) -> None:
-    first = await table(world, f"{maps}?limit=1")
-    rest = await table(world, f"{maps}?limit=1&continue={first['metadata']['continue']}")
+async def test_a_page_says_where_it_goes_on(api: EmbeddedServer, maps: str) -> None:
+    first = await table(api, f"{maps}?limit=1")
+    rest = await table(api, f"{maps}?limit=1&continue={first['metadata']['continue']}")
 
     assert first["metadata"]["remainingItemCount"] == 1
     assert (cells(first), cells(rest)) == ([["a", 1, "60s"]], [["b", 2, "0s"]])
     assert rest["metadata"].keys() == {"resourceVersion"}
 
 
-async def test_a_table_of_one_object_is_of_its_version(world: World, maps: str) -> None:
-    whole = await world.asked("GET", f"{maps}/a")
+async def test_a_table_of_one_object_is_of_its_version(api: EmbeddedServer, maps: str) -> None:
+    whole = await api.asked("GET", f"{maps}/a")
 
-    found = await table(world, f"{maps}/a")
+    found = await table(api, f"{maps}/a")
 
     assert found["metadata"] == {"resourceVersion": whole["metadata"]["resourceVersion"]}
     assert cells(found) == [["a", 1, "60s"]]
 
 
 async def test_a_row_carries_as_much_of_its_object_as_was_asked_for(
-    world: World, maps: str
+    api: EmbeddedServer, maps: str
 ) -> None:
-    whole = await world.asked("GET", f"{maps}/a")
+    whole = await api.asked("GET", f"{maps}/a")
 
     carried = {
-        include: (await table(world, f"{maps}/a?includeObject={include}"))["rows"][0]["object"]
+        include: (await table(api, f"{maps}/a?includeObject={include}"))["rows"][0]["object"]
         for include in ("None", "Metadata", "Object", "")
     }
 
@@ -78,14 +78,18 @@ async def test_a_row_carries_as_much_of_its_object_as_was_asked_for(
     assert carried == {"None": None, "Metadata": metadata, "Object": whole, "": metadata}
 
 
-async def test_a_wish_for_another_part_of_objects_is_refused(world: World, maps: str) -> None:
-    answer = await world.ask("GET", f"{maps}?includeObject=Some", accept=TABLE)
+async def test_a_wish_for_another_part_of_objects_is_refused(
+    api: EmbeddedServer, maps: str
+) -> None:
+    answer = await api.ask("GET", f"{maps}?includeObject=Some", accept=TABLE)
 
     assert (answer.status, answer.json["reason"]) == (400, "BadRequest")
     assert "includeObject: Invalid value" in answer.json["message"]
 
 
-async def test_what_cannot_be_shown_is_written_all_the_same(world: World, namespace: str) -> None:
+async def test_what_cannot_be_shown_is_written_all_the_same(
+    api: EmbeddedServer, namespace: str
+) -> None:
     crd = {
         "metadata": {"name": f"things.{namespace}.example.com"},
         "spec": {
@@ -103,28 +107,30 @@ async def test_what_cannot_be_shown_is_written_all_the_same(world: World, namesp
         },
     }
 
-    answer = await world.ask("POST", f"{DEFINITIONS}?includeObject=Some", crd, accept=TABLE)
+    answer = await api.ask("POST", f"{DEFINITIONS}?includeObject=Some", crd, accept=TABLE)
 
     assert answer.status == 400
     url = f"/apis/{namespace}.example.com/v1/things"
-    assert cells(await table(world, url)) == []
+    assert cells(await table(api, url)) == []
 
 
-async def test_writes_and_deletions_are_answered_with_tables(world: World, namespace: str) -> None:
+async def test_writes_and_deletions_are_answered_with_tables(
+    api: EmbeddedServer, namespace: str
+) -> None:
     url = f"/api/v1/namespaces/{namespace}/configmaps"
 
-    created = await world.asked("POST", url, config_map("a", x="1"), accept=TABLE)
-    dry = await world.asked("POST", f"{url}?dryRun=All", config_map("b"), accept=TABLE)
-    deleted = await world.asked("DELETE", f"{url}/a", accept=TABLE)
+    created = await api.asked("POST", url, config_map("a", x="1"), accept=TABLE)
+    dry = await api.asked("POST", f"{url}?dryRun=All", config_map("b"), accept=TABLE)
+    deleted = await api.asked("DELETE", f"{url}/a", accept=TABLE)
 
     assert (cells(created), cells(dry)) == ([["a", 1, "0s"]], [["b", 0, "0s"]])
     assert (deleted["kind"], deleted["status"]) == ("Status", "Success")
 
 
-async def test_a_watch_names_its_columns_once(world: World, maps: str) -> None:
-    async with world.watch(f"{maps}?{INITIAL}", accept=TABLE) as lines:
+async def test_a_watch_names_its_columns_once(api: EmbeddedServer, maps: str) -> None:
+    async with api.watch(f"{maps}?{INITIAL}", accept=TABLE) as lines:
         first, second, end = await lines.first(3)
-        await world.asked("DELETE", f"{maps}/a")
+        await api.asked("DELETE", f"{maps}/a")
         gone = await anext(lines)
 
     told = [each["object"]["columnDefinitions"] is not None for each in (first, second, end, gone)]
@@ -139,17 +145,17 @@ async def test_a_watch_names_its_columns_once(world: World, maps: str) -> None:
 
 
 async def test_a_table_without_rows_is_null_where_nobody_thought_of_one(
-    world: World, namespace: str
+    api: EmbeddedServer, namespace: str
 ) -> None:
     roles = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/roles"
     secrets = f"/api/v1/namespaces/{namespace}/secrets"
 
-    assert (await table(world, roles))["rows"] is None
-    assert (await table(world, secrets))["rows"] == []
+    assert (await table(api, roles))["rows"] is None
+    assert (await table(api, secrets))["rows"] == []
 
 
-async def test_objects_in_an_order_of_their_own_are_told_in_it(world: World) -> None:
-    found = await table(world, "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas")
+async def test_objects_in_an_order_of_their_own_are_told_in_it(api: EmbeddedServer) -> None:
+    found = await table(api, "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas")
 
     precedences = [row[2] for row in cells(found)]
     assert precedences == sorted(precedences)

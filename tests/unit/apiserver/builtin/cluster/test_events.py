@@ -5,7 +5,7 @@ import pytest
 
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import Refusal
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 from tests.unit.apiserver.builtin.here import Here
 
 NEW_ROOT = "apis/events.k8s.io/v1"
@@ -97,30 +97,32 @@ def test_both_groups_select_by_their_own_words() -> None:
 
 
 async def test_v1_looks_at_the_metadata_of_an_event_only_when_all_else_is_right(
-    world: World,
+    api: EmbeddedServer,
 ) -> None:
-    answer = await world.ask("POST", "/api/v1/namespaces/kube-public/events", {})
+    answer = await api.ask("POST", "/api/v1/namespaces/kube-public/events", {})
 
     assert [each["field"] for each in answer.json["details"]["causes"]] == [
         "involvedObject.namespace"
     ]
 
 
-async def test_an_event_has_no_dependents_to_wait_for(world: World, namespace: str) -> None:
+async def test_an_event_has_no_dependents_to_wait_for(api: EmbeddedServer, namespace: str) -> None:
     events = f"/api/v1/namespaces/{namespace}/events"
     about = {"involvedObject": {"namespace": namespace}}
-    await world.asked("POST", events, {"metadata": {"name": "it"}, **about})
+    await api.asked("POST", events, {"metadata": {"name": "it"}, **about})
 
-    await world.asked("DELETE", f"{events}/it?propagationPolicy=Foreground")
+    await api.asked("DELETE", f"{events}/it?propagationPolicy=Foreground")
 
-    assert (await world.ask("GET", f"{events}/it")).status == 404
+    assert (await api.ask("GET", f"{events}/it")).status == 404
 
 
-async def test_a_new_event_is_selected_by_what_it_is_about(world: World, namespace: str) -> None:
+async def test_a_new_event_is_selected_by_what_it_is_about(
+    api: EmbeddedServer, namespace: str
+) -> None:
     about = {"involvedObject": {"namespace": namespace, "name": "web"}}
     old, new = (f"/{each}/namespaces/{namespace}/events" for each in ("api/v1", NEW_ROOT))
-    await world.asked("POST", old, {"metadata": {"name": "it"}, **about})
+    await api.asked("POST", old, {"metadata": {"name": "it"}, **about})
 
-    found = await world.ask("GET", f"{new}?fieldSelector=regarding.name=web")
+    found = await api.ask("GET", f"{new}?fieldSelector=regarding.name=web")
 
     assert found.names == ["it"]

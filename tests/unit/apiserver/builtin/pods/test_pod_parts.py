@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.meta.rules import Object
-from tests.embedded import STRATEGIC_PATCH, Answer, World
+from tests.embedded import STRATEGIC_PATCH, Answer, EmbeddedServer
 
 DEBUGGER = {"name": "debug", "image": "example.com/debug"}
 
@@ -18,23 +18,23 @@ def sized(cpu: str, **more: str) -> Object:
 class Pod:
     """A Pod that is there."""
 
-    world: World
+    api: EmbeddedServer
     path: str
 
     async def patch(self, part: str, *, labels: Object | None = None, **spec: Any) -> Answer:
         """Change one of its parts, or try to."""
         patch = {"metadata": {"labels": labels}, "spec": spec}
-        return await self.world.ask("PATCH", f"{self.path}/{part}", patch, sends=STRATEGIC_PATCH)
+        return await self.api.ask("PATCH", f"{self.path}/{part}", patch, sends=STRATEGIC_PATCH)
 
 
 @pytest.fixture
-async def pod(world: World, namespace: str) -> Pod:
+async def pod(api: EmbeddedServer, namespace: str) -> Pod:
     """One container, as large as it may get."""
     container = {**sized("1"), "image": "example.com/main"}
     body = {"metadata": {"name": "it"}, "spec": {"containers": [container]}}
     pods = f"/api/v1/namespaces/{namespace}/pods"
-    await world.asked("POST", pods, body)
-    return Pod(world=world, path=f"{pods}/it")
+    await api.asked("POST", pods, body)
+    return Pod(api=api, path=f"{pods}/it")
 
 
 async def test_a_container_that_debugs_is_added_and_nothing_else_changes(pod: Pod) -> None:
@@ -98,7 +98,7 @@ async def test_what_is_no_change_of_size_is_refused(
     assert why in answer.json["message"]
 
 
-async def test_other_kinds_have_no_such_parts(world: World) -> None:
-    answer = await world.ask("GET", "/api/v1/namespaces/default/services/kubernetes/resize")
+async def test_other_kinds_have_no_such_parts(api: EmbeddedServer) -> None:
+    answer = await api.ask("GET", "/api/v1/namespaces/default/services/kubernetes/resize")
 
     assert answer.status == 404

@@ -4,7 +4,7 @@ import pytest
 
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import Refusal
-from tests.embedded import World
+from tests.embedded import EmbeddedServer
 from tests.unit.apiserver.builtin.causes import causes_of
 from tests.unit.apiserver.builtin.here import UID, Here
 
@@ -57,11 +57,11 @@ async def test_a_job_that_has_the_labels_of_its_template_has_no_others() -> None
     template = {**TEMPLATE, "metadata": {"labels": {"app": "web"}}}
     job: Object = {"metadata": {"name": "once"}, "spec": {"template": template}}
     named: Object = {**job, "metadata": {"name": "named", "labels": {"app": "web"}}}
-    world, path = World(), "/apis/batch/v1/namespaces/default/jobs"
+    api, path = EmbeddedServer(), "/apis/batch/v1/namespaces/default/jobs"
 
-    given = await world.asked("POST", path, job)
-    own = await world.asked("POST", path, named)
-    generated = await world.asked("POST", path, {**job, "metadata": {"generateName": "made-"}})
+    given = await api.asked("POST", path, job)
+    own = await api.asked("POST", path, named)
+    generated = await api.asked("POST", path, {**job, "metadata": {"generateName": "made-"}})
 
     assert generated["metadata"]["labels"] == {"app": "web"}
     assert own["metadata"]["labels"] == {"app": "web"}
@@ -120,12 +120,12 @@ def test_the_name_of_a_cron_job_leaves_room_for_those_of_its_jobs() -> None:
 
 
 async def test_whoever_deletes_a_job_without_a_word_about_its_pods_is_warned(
-    world: World, namespace: str
+    api: EmbeddedServer, namespace: str
 ) -> None:
     jobs = f"/apis/batch/v1/namespaces/{namespace}/jobs"
 
-    warned = await world.ask("DELETE", f"{jobs}/none")
-    silent = await world.ask("DELETE", f"{jobs}/none?propagationPolicy=Background")
+    warned = await api.ask("DELETE", f"{jobs}/none")
+    silent = await api.ask("DELETE", f"{jobs}/none?propagationPolicy=Background")
 
     assert [each[:24] for each in warned.warnings] == ["child pods are preserved"]
     assert silent.warnings == []
