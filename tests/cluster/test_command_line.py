@@ -494,7 +494,7 @@ def test_without_workloads_nothing_acts_on_what_is_kept(temporary: Path) -> None
 
 
 def test_a_part_that_is_left_out_does_not_act(temporary: Path) -> None:
-    with running(temporary, "--without=scheduler", "--without", "garbage") as up:
+    with running(temporary, "--without=scheduler", "--without", "garbagecollector") as up:
         up.ask("POST", DEPLOYMENTS, DEPLOYMENT)
         for _ in range(LOOKS):
             status = up.ask("GET", f"{DEPLOYMENTS}/web").json().get("status") or {}

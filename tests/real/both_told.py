@@ -17,6 +17,7 @@ from steersman.clock import SystemClock
 from steersman.kinds import Resource
 from steersman.observe import ignore
 from steersman.wire import Transport
+from steersman_cluster.kubelet import simulated_kubelet
 from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
 from steersman_cluster.workloads import WorkloadSettings, running_workloads
@@ -98,6 +99,7 @@ class Telling:
         async def tell() -> Ends:
             async with running_workloads(
                 WorkloadSettings(parts=self.parts),
+                kubelet=simulated_kubelet,
                 connect=connect,
                 clock=SystemClock(),
                 rng=Random(0),

@@ -9,7 +9,7 @@ from steersman.client import MergePatch
 from steersman.errors import ApiError, NotFound
 from steersman.kinds import Resource, apps_v1, core_v1, meta_v1, policy_v1, recipes
 from steersman.units import IntOrString, Quantity
-from steersman_cluster.workloads.daemonsets.placing import target_of
+from steersman_cluster.workloads.daemonsets.node_fit import target_of
 from steersman_cluster.workloads.pods import is_active, is_ready
 from tests.real.both_told import Story
 from tests.real.workload_steps import Read, Stage, told

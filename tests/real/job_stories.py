@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from steersman.client import MergePatch
 from steersman.kinds import Resource, batch_v1, core_v1, events_v1, meta_v1
 from steersman.units import format_time
-from steersman_cluster.workloads.jobs.reading import COMPLETION_INDEX, TRACKING
+from steersman_cluster.workloads.jobs.accessors import COMPLETION_INDEX, TRACKING
 from steersman_cluster.workloads.pods import is_active, is_ended, is_ready
 from tests.real.workload_steps import Read, Stage
 

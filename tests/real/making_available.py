@@ -20,6 +20,7 @@ from steersman.clock import SystemClock
 from steersman.kinds import apps_v1, core_v1, is_ready, meta_v1, recipes
 from steersman.kinds.base import replace
 from steersman.observe import Observer, ignore
+from steersman_cluster.kubelet import simulated_kubelet
 from steersman_cluster.testing import ControlPlane, find_binaries, running_real_control_plane
 from steersman_cluster.workloads import PARTS, WorkloadSettings, running_workloads
 from tests.real.connecting import connected
@@ -64,6 +65,7 @@ async def workloads(
     clock = SystemClock()
     async with running_workloads(
         WorkloadSettings(**given),
+        kubelet=simulated_kubelet,
         connect=partial(reaching, config, clock=clock, observe=observe),
         clock=clock,
         rng=Random(0),

@@ -15,6 +15,7 @@ from steersman.client import Client, find_config, reaching
 from steersman.clock import SystemClock
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ignore
+from steersman_cluster.kubelet import simulated_kubelet
 from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
 from steersman_cluster.workloads import WorkloadSettings, running_workloads
@@ -24,7 +25,7 @@ from tests.real.workload_steps import UNHURRIED
 
 pytestmark = pytest.mark.timeout(180)
 
-OURS = WorkloadSettings(parts=("namespaces", "garbage"))
+OURS = WorkloadSettings(parts=("namespaces", "garbagecollector"))
 THEIRS = (
     "garbage-collector-controller",
     "namespace-controller",
@@ -72,6 +73,7 @@ def told_to_ours(plane: RealControlPlane, stories: Sequence[Story], prefix: str)
         async with (
             running_workloads(
                 OURS,
+                kubelet=simulated_kubelet,
                 connect=partial(reaching, config, clock=clock, observe=ignore),
                 clock=clock,
                 rng=Random(0),

@@ -17,6 +17,7 @@ from random import Random
 from steersman.client import find_config, reaching
 from steersman.clock import SystemClock
 from steersman.observe import Observation, StageReached, fan_out, ignore, log_to
+from steersman_cluster.kubelet import simulated_kubelet
 from steersman_cluster.testing import ControlPlane
 from steersman_cluster.workloads import WorkloadSettings, running_workloads
 
@@ -71,6 +72,7 @@ async def work(kubeconfig: Path, settings: WorkloadSettings) -> None:
 
     async with running_workloads(
         settings,
+        kubelet=simulated_kubelet,
         connect=partial(reaching, config, clock=clock, observe=ignore),
         clock=clock,
         rng=Random(),

@@ -17,7 +17,7 @@ ConfigMap = core_v1.ConfigMap
 FINALIZER: Final = "shops.example.com/account"
 
 # Children must go with their owners; nothing else of a cluster is needed.
-SETTINGS: Final = WorkloadSettings(parts=("garbage",))
+SETTINGS: Final = WorkloadSettings(parts=("garbagecollector",))
 
 
 class ShopSpec(sm.Part):

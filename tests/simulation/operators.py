@@ -15,7 +15,7 @@ from steersman_cluster.workloads import WorkloadSettings
 FINALIZER: Final = "sites.example.com/bucket"
 
 # What is made there is no workload, but must go with its owner.
-SETTINGS: Final = WorkloadSettings(parts=("garbage",))
+SETTINGS: Final = WorkloadSettings(parts=("garbagecollector",))
 
 
 class SiteSpec(sm.Part):

@@ -7,7 +7,7 @@ from steersman_cluster.workloads import WorkloadSettings
 from steersman_cluster.workloads.daemonsets import controllers as daemon_set_controllers
 from steersman_cluster.workloads.disruptions import controllers as budget_controllers
 from steersman_cluster.workloads.quotas import runnables as quota_runnables
-from tests.cluster.workloads.telling import Pod, bare_pod, deployment
+from tests.cluster.workloads.daemon_scenarios import Pod, bare_pod, deployment
 from tests.cluster.workloads.test_daemonsets import daemon_set, rolling
 from tests.cluster.workloads.test_disruptions import budget
 from tests.cluster.workloads.test_quotas import AT_ONCE, quota
@@ -29,7 +29,7 @@ async def update(cluster: Cluster) -> None:
 DAEMONS = Scenario(
     operator=lambda: daemon_set_controllers(SETTINGS),
     steps=update,
-    workloads=WorkloadSettings(parts=("garbage", "nodes", "scheduler"), nodes=1),
+    workloads=WorkloadSettings(parts=("garbagecollector", "nodes", "scheduler"), nodes=1),
 )
 
 
@@ -44,7 +44,7 @@ BUDGETS = Scenario(
     operator=lambda: budget_controllers(SETTINGS),
     steps=count,
     workloads=WorkloadSettings(
-        parts=("garbage", "nodes", "scheduler", "replicasets", "deployments")
+        parts=("garbagecollector", "nodes", "scheduler", "replicasets", "deployments")
     ),
 )
 
@@ -63,7 +63,7 @@ async def use(cluster: Cluster) -> None:
 QUOTAS = Scenario(
     operator=lambda: quota_runnables(SETTINGS),
     steps=use,
-    workloads=WorkloadSettings(parts=("garbage", "nodes", "scheduler")),
+    workloads=WorkloadSettings(parts=("garbagecollector", "nodes", "scheduler")),
 )
 
 

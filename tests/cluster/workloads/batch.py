@@ -13,7 +13,9 @@ Pod = core_v1.Pod
 CronJob = batch_v1.CronJob
 
 #: Jobs and all that it takes for their Pods to live and to go.
-BATCH = WorkloadSettings(parts=("namespaces", "garbage", "nodes", "scheduler", "jobs", "cronjobs"))
+BATCH = WorkloadSettings(
+    parts=("namespaces", "garbagecollector", "nodes", "scheduler", "jobs", "cronjobs")
+)
 #: The same for whoever runs the Pods by hand.
 BY_HAND = WorkloadSettings(parts=("jobs",))
 

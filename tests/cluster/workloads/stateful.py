@@ -18,7 +18,7 @@ StatefulSet = apps_v1.StatefulSet
 Revision = apps_v1.ControllerRevision
 
 # What it takes for a StatefulSet with claims to come and go.
-PARTS = ("garbage", "nodes", "scheduler", "volumes", "statefulsets")
+PARTS = ("garbagecollector", "nodes", "scheduler", "volumes", "statefulsets")
 
 
 def told(

@@ -9,7 +9,7 @@ from steersman.manager import Runnable, Services
 from steersman.units import IntOrString, Quantity
 from steersman_cluster.simulation import SimulatedCluster
 from steersman_cluster.workloads.pods import is_ready
-from tests.cluster.workloads.telling import (
+from tests.cluster.workloads.daemon_scenarios import (
     Pod,
     Steps,
     add_node,
@@ -21,7 +21,7 @@ from tests.cluster.workloads.telling import (
 )
 
 DaemonSet = apps_v1.DaemonSet
-PARTS = ("garbage", "nodes", "scheduler", "daemonsets")
+PARTS = ("garbagecollector", "nodes", "scheduler", "daemonsets")
 LABELS = {"app": "agent"}
 NEVER_READY = {"nodes.steersman.dev/never-ready": "true"}
 

@@ -8,8 +8,8 @@ from steersman.client import MergePatch
 from steersman.controller import controller_of
 from steersman.kinds import core_v1, meta_v1, replace
 from steersman_cluster.simulation import SimulatedCluster
-from steersman_cluster.workloads.deployments.revising import new_replica_set
-from steersman_cluster.workloads.deployments.sizing import Terms
+from steersman_cluster.workloads.deployments.revisions import new_replica_set
+from steersman_cluster.workloads.deployments.rollout import Terms
 from tests.cluster.workloads.replicated import (
     Deployment,
     ReplicaSet,

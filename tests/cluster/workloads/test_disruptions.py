@@ -14,7 +14,7 @@ from steersman.units import format_time
 from steersman_cluster.simulation import SimulatedCluster
 from steersman_cluster.workloads import WorkloadSettings
 from steersman_cluster.workloads.disruptions import controllers
-from tests.cluster.workloads.telling import (
+from tests.cluster.workloads.daemon_scenarios import (
     Crossing,
     Pod,
     Steps,
@@ -26,7 +26,15 @@ from tests.cluster.workloads.telling import (
 )
 
 Budget = policy_v1.PodDisruptionBudget
-PARTS = ("garbage", "nodes", "scheduler", "replicasets", "deployments", "daemonsets", "disruptions")
+PARTS = (
+    "garbagecollector",
+    "nodes",
+    "scheduler",
+    "replicasets",
+    "deployments",
+    "daemonsets",
+    "disruptions",
+)
 WEB = {"app.kubernetes.io/name": "web"}
 
 
@@ -197,7 +205,7 @@ def test_what_the_server_has_charged_in_the_meantime_is_never_given_back() -> No
         assert let_go == [one, two]
         assert await numbers(cluster) == (5, 2, 3, 0)
 
-    told(steps, parts=("garbage", "nodes", "scheduler", "replicasets", "deployments"))
+    told(steps, parts=("garbagecollector", "nodes", "scheduler", "replicasets", "deployments"))
 
 
 def test_a_pod_that_was_let_go_and_is_not_deleted_is_healthy_again_later() -> None:

@@ -12,7 +12,7 @@ from steersman.kinds import batch_v1, core_v1, meta_v1
 from steersman.kinds.base import replace
 from steersman.units import Quantity
 from steersman_cluster.simulation import SimulatedCluster, simulate
-from steersman_cluster.workloads.jobs.reading import COMPLETION_INDEX, TRACKING
+from steersman_cluster.workloads.jobs.accessors import COMPLETION_INDEX, TRACKING
 from tests.cluster.workloads.batch import (
     BATCH,
     BY_HAND,

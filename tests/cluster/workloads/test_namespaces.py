@@ -14,7 +14,7 @@ from steersman_cluster.simulation import Actor, Calm, SimulatedCluster, simulate
 from steersman_cluster.simulation.ways import for_ever
 from steersman_cluster.workloads import WorkloadSettings
 from steersman_cluster.workloads.namespaces import runnables
-from steersman_cluster.workloads.namespaces.furnishing import DESCRIBED, DESCRIPTION, ROOT_CA
+from steersman_cluster.workloads.namespaces.default_objects import DESCRIBED, DESCRIPTION, ROOT_CA
 from tests.cluster.workloads.owners import HELD, ConfigMap, config_map, secret
 
 ServiceAccount = core_v1.ServiceAccount

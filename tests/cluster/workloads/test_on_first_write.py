@@ -6,7 +6,7 @@ from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.workloads import WorkloadSettings
 from tests.cluster.workloads.owners import config_map, left, named, of
 
-GARBAGE = WorkloadSettings(parts=("garbage",))
+GARBAGE = WorkloadSettings(parts=("garbagecollector",))
 
 
 class Empty(Part):

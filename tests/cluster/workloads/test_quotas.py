@@ -14,7 +14,7 @@ from steersman.units import Quantity
 from steersman_cluster.simulation import SimulatedCluster
 from steersman_cluster.workloads import WorkloadSettings
 from steersman_cluster.workloads.quotas import runnables
-from tests.cluster.workloads.telling import (
+from tests.cluster.workloads.daemon_scenarios import (
     Crossing,
     Pod,
     Steps,
@@ -25,7 +25,15 @@ from tests.cluster.workloads.telling import (
 )
 
 Quota = core_v1.ResourceQuota
-PARTS = ("garbage", "nodes", "scheduler", "volumes", "replicasets", "deployments", "quotas")
+PARTS = (
+    "garbagecollector",
+    "nodes",
+    "scheduler",
+    "volumes",
+    "replicasets",
+    "deployments",
+    "quotas",
+)
 AT_ONCE: Mapping[str, Any] = {"termination_grace_period_seconds": 0}
 
 
@@ -241,7 +249,7 @@ def test_what_the_server_has_charged_in_the_meantime_stays_charged() -> None:
         assert seen == [{"pods": "2"}]
         assert await used(cluster) == {"pods": "2"}
 
-    told(steps, parts=("garbage", "nodes", "scheduler"))
+    told(steps, parts=("garbagecollector", "nodes", "scheduler"))
 
 
 def test_nothing_is_followed_that_no_quota_counts() -> None:

@@ -17,7 +17,7 @@ from tests.cluster.workloads.stateful import (
     told,
 )
 
-PARTS = ("garbage", "nodes", "scheduler", "statefulsets")
+PARTS = ("garbagecollector", "nodes", "scheduler", "statefulsets")
 
 
 class LosesAnswers:

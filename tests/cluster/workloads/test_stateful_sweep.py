@@ -10,7 +10,7 @@ from steersman_cluster.simulation import (
     survives_late_caches,
 )
 from steersman_cluster.workloads import WorkloadSettings, statefulsets, volumes
-from steersman_cluster.workloads.volumes.provisioning import standard_class
+from steersman_cluster.workloads.volumes.provisioner import standard_class
 from tests.cluster.workloads.stateful import StatefulSet, claim, retention, stateful_set
 
 pytestmark = pytest.mark.timeout(60)
@@ -32,7 +32,7 @@ async def made_and_deleted(cluster: Cluster) -> None:
 SCENARIO = Scenario(
     operator=lambda: (*statefulsets.controllers(SETTINGS), *volumes.controllers(SETTINGS)),
     steps=made_and_deleted,
-    workloads=WorkloadSettings(parts=("garbage", "nodes", "scheduler")),
+    workloads=WorkloadSettings(parts=("garbagecollector", "nodes", "scheduler")),
 )
 
 

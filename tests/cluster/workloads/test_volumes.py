@@ -291,7 +291,7 @@ def test_a_claim_that_a_pod_has_for_itself_comes_and_goes_with_it() -> None:
         assert await names(cluster, Claim) == []
         assert await names(cluster, Volume) == []
 
-    told(steps, parts=("garbage", "nodes", "scheduler", "volumes"))
+    told(steps, parts=("garbagecollector", "nodes", "scheduler", "volumes"))
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from typing import Any
 
 from steersman.kinds import apps_v1, core_v1, meta_v1
 from steersman.units import IntOrString
-from steersman_cluster.workloads.daemonsets.placing import Fit
-from steersman_cluster.workloads.daemonsets.revising import HASH_LABEL, Version
+from steersman_cluster.workloads.daemonsets.node_fit import Fit
+from steersman_cluster.workloads.daemonsets.template_version import HASH_LABEL, Version
 from tests.unit.workloads.pods.samples import ago, pod
 
 NEW = Version(hash="new", generation=None)

@@ -5,8 +5,8 @@ from typing import Any
 
 from steersman.kinds import batch_v1, core_v1, meta_v1
 from steersman.kinds.base import replace
-from steersman_cluster.workloads.jobs.looking import Look, look_at
-from steersman_cluster.workloads.jobs.reading import COMPLETION_INDEX, INDEX_FAILURES, TRACKING
+from steersman_cluster.workloads.jobs.accessors import COMPLETION_INDEX, INDEX_FAILURES, TRACKING
+from steersman_cluster.workloads.jobs.state import Look, look_at
 
 NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from steersman.kinds import batch_v1
-from steersman_cluster.workloads.jobs.indexes import Indexes
+from steersman_cluster.workloads.jobs.completion_indexes import Indexes
 from steersman_cluster.workloads.jobs.policies import Judged, judged, success
 from tests.unit.workloads.jobs.samples import pod
 

@@ -11,8 +11,8 @@ from steersman.kinds import Codec, Resource, core_v1
 from steersman.names import GroupResource
 from steersman.units import Quantity
 from steersman_cluster.apiserver.builtin.plugins import quota_usage
+from steersman_cluster.workloads.quotas.evaluators import CLAIMS, PODS, SERVICES, usage, user_of
 from steersman_cluster.workloads.quotas.scopes import is_in_scope, rules_of
-from steersman_cluster.workloads.quotas.usage import CLAIMS, PODS, SERVICES, usage, user_of
 from tests.unit.workloads.pods.samples import NOW
 
 SCOPES = (

@@ -6,8 +6,8 @@ from typing import Any
 
 from steersman.controller import owner_reference
 from steersman.kinds import core_v1, discovery_v1, meta_v1
-from steersman_cluster.workloads.services.addressing import labels_of
-from steersman_cluster.workloads.services.slicing import MANAGER, NewSlice, Plan, planned
+from steersman_cluster.workloads.services.endpoints import labels_of
+from steersman_cluster.workloads.services.slices import MANAGER, NewSlice, Plan, planned
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 WEB: Mapping[str, str] = {"app": "web"}

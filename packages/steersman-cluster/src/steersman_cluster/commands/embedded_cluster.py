@@ -74,10 +74,12 @@ def running_workloads_of(
     """Runs the cluster's nodes and controllers, if there are to be any, while the block runs."""
     if workloads is None:
         return nullcontext()
+    from steersman_cluster.kubelet import simulated_kubelet
     from steersman_cluster.workloads import running_workloads
 
     return running_workloads(
         replace(workloads, root_ca=cluster.ca, on_first_write=cluster.server.on_first_write),
+        kubelet=simulated_kubelet,
         connect=lambda: nullcontext(InProcessTransport(cluster.measured)),
         clock=clock,
         rng=rng,

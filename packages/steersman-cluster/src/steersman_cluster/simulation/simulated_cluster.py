@@ -24,6 +24,7 @@ from steersman.observe import Observation
 from steersman.watch import ReflectorSettings
 from steersman.wire import Transport
 from steersman_cluster.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
+from steersman_cluster.kubelet import has_pending_changes, simulated_kubelet
 from steersman_cluster.simulation.actors import Actor
 from steersman_cluster.simulation.apart import run_apart
 from steersman_cluster.simulation.clock import VirtualClock
@@ -35,7 +36,7 @@ from steersman_cluster.simulation.loop import VirtualLoop
 from steersman_cluster.simulation.settling import Agenda
 from steersman_cluster.simulation.sleeping import CONCERNS, lay_to_sleep
 from steersman_cluster.simulation.ways import Calm, Disturbance, Way
-from steersman_cluster.workloads import ALONE, WorkloadSettings, in_motion, workloads
+from steersman_cluster.workloads import ALONE, WorkloadSettings, workloads
 
 T = TypeVar("T")
 
@@ -356,7 +357,7 @@ class SimulatedCluster(Cluster):
             if pod is None:
                 continue
             said = self._codec.decode(core_v1.Pod, self._codec.encode(pod), wanted=str(ref))
-            if in_motion(said):
+            if has_pending_changes(said):
                 yield due_at
 
     # What was done
@@ -540,8 +541,9 @@ def _enliven(
     settings = replace(settings, on_first_write=cluster.server.on_first_write)
 
     def operate(settings: WorkloadSettings, part: str = "") -> None:
-        build, alone = workloads(settings).manager, ManagerSettings(**ALONE)
-        cluster.operate(build, WORKLOADS, alone, Calm(), UNDISTURBED, part=part)
+        parts = workloads(settings, kubelet=simulated_kubelet)
+        alone = ManagerSettings(**ALONE)
+        cluster.operate(parts.manager, WORKLOADS, alone, Calm(), UNDISTURBED, part=part)
 
     def wake(part: str) -> None:
         # What is made at the start was made before: if it is gone, somebody did not want it.

@@ -51,7 +51,7 @@ CONCERNS: Final[Mapping[str, Mapping[GroupResource, Concerns]]] = {
     "daemonsets": {GroupResource("apps", "daemonsets"): _anything},
     "jobs": {GroupResource("batch", "jobs"): _anything, _PODS: _is_tracked},
     "cronjobs": {GroupResource("batch", "cronjobs"): _anything},
-    "autoscaling": {GroupResource("autoscaling", "horizontalpodautoscalers"): _anything},
+    "podautoscalers": {GroupResource("autoscaling", "horizontalpodautoscalers"): _anything},
     "disruptions": {GroupResource("policy", "poddisruptionbudgets"): _anything},
     "quotas": {GroupResource("", "resourcequotas"): _anything},
 }

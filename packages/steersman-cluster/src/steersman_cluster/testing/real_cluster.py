@@ -27,6 +27,7 @@ from steersman.observe import (
 )
 from steersman.wire import Transport
 from steersman_cluster.errors import TimeCannotBeSkipped
+from steersman_cluster.kubelet import simulated_kubelet
 from steersman_cluster.simulation import (
     Agenda,
     Asked,
@@ -298,7 +299,12 @@ async def running_real_cluster(
                 is_at_work.set()
 
         async with running_workloads(
-            settings, connect=connect, clock=clock, rng=rng, observe=observe
+            settings,
+            kubelet=simulated_kubelet,
+            connect=connect,
+            clock=clock,
+            rng=rng,
+            observe=observe,
         ):
             try:
                 await is_at_work.wait()

@@ -15,29 +15,55 @@ informers where no one kind is the unit. A package for each, by the name that ``
 from typing import TYPE_CHECKING
 
 from steersman._lazy import lazy_names
-from steersman_cluster.workloads.settings import PARTS, WorkloadSettings
+from steersman_cluster.workloads.settings import PARTS, SCHEDULER, WorkloadSettings, node_name
 
 if TYPE_CHECKING:
-    from steersman_cluster.workloads.joining import ALONE, Workloads, running_workloads, workloads
-    from steersman_cluster.workloads.nodes import in_motion
+    from steersman_cluster.workloads.controller_manager import (
+        ALONE,
+        Kubelet,
+        Workloads,
+        running_workloads,
+        workloads,
+    )
+    from steersman_cluster.workloads.nodes.node_taints import (
+        SIMULATED_NODE,
+        is_simulated_node,
+        node_taints,
+    )
+    from steersman_cluster.workloads.pods import fnv_1a, is_ended
+    from steersman_cluster.workloads.status_writer import put_pod_status
 
 __all__ = [
     "ALONE",
     "PARTS",
+    "SCHEDULER",
+    "SIMULATED_NODE",
+    "Kubelet",
     "WorkloadSettings",
     "Workloads",
-    "in_motion",
+    "fnv_1a",
+    "is_ended",
+    "is_simulated_node",
+    "node_name",
+    "node_taints",
+    "put_pod_status",
     "running_workloads",
     "workloads",
 ]
 
 # To choose the parts takes none of what it takes to run them.
 _LAZY = {
-    "ALONE": "joining",
-    "Workloads": "joining",
-    "in_motion": "nodes",
-    "running_workloads": "joining",
-    "workloads": "joining",
+    "ALONE": "controller_manager",
+    "Kubelet": "controller_manager",
+    "SIMULATED_NODE": "nodes.node_taints",
+    "Workloads": "controller_manager",
+    "fnv_1a": "pods",
+    "is_ended": "pods",
+    "is_simulated_node": "nodes.node_taints",
+    "node_taints": "nodes.node_taints",
+    "put_pod_status": "status_writer",
+    "running_workloads": "controller_manager",
+    "workloads": "controller_manager",
 }
 
 if not TYPE_CHECKING:  # to the type checkers, a module with __getattr__ has every attribute

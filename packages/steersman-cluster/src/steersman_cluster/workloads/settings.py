@@ -12,10 +12,13 @@ from steersman.units import Quantity
 #: there are objects of that kind already.
 OnFirstWrite: TypeAlias = Callable[[ResourceType, Callable[[], None]], bool]
 
+#: The scheduler of Pods that name no other.
+SCHEDULER: Final = "default-scheduler"
+
 #: All parts, in the order in which they are started.
 PARTS: Final = (
     "namespaces",
-    "garbage",
+    "garbagecollector",
     "nodes",
     "scheduler",
     "volumes",
@@ -27,7 +30,7 @@ PARTS: Final = (
     "jobs",
     "cronjobs",
     "services",
-    "autoscaling",
+    "podautoscalers",
     "disruptions",
     "quotas",
 )
@@ -73,6 +76,11 @@ class WorkloadSettings:
         """The same without these parts; ``BadSettings`` where there is no such part."""
         _check_parts(names)
         return replace(self, parts=tuple(each for each in self.parts if each not in names))
+
+
+def node_name(number: int) -> str:
+    """The name of the node with this number; they are counted from 1."""
+    return f"node-{number}"
 
 
 def _check_parts(names: tuple[str, ...]) -> None:

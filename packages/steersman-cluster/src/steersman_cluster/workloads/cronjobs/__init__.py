@@ -15,13 +15,13 @@ from typing import Any
 
 from steersman.controller import Controller, Owns
 from steersman.kinds import batch_v1
-from steersman_cluster.workloads.cronjobs.reconciling import (
+from steersman_cluster.workloads.cronjobs.controller import (
     cron_job_matters,
     job_matters,
     reconcile,
 )
-from steersman_cluster.workloads.cronjobs.remembering import Schedules
-from steersman_cluster.workloads.remembering import PerRun
+from steersman_cluster.workloads.cronjobs.seen_schedules import Schedules
+from steersman_cluster.workloads.run_state import PerRun
 from steersman_cluster.workloads.settings import WorkloadSettings
 
 __all__ = ["controllers"]

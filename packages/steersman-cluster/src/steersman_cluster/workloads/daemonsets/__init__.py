@@ -13,7 +13,7 @@ Never:     binds a Pod to its node, or counts what has not been looked at
 from typing import Any
 
 from steersman.controller import Controller
-from steersman_cluster.workloads.daemonsets.daemons import controller
+from steersman_cluster.workloads.daemonsets.controller import controller
 from steersman_cluster.workloads.settings import WorkloadSettings
 
 __all__ = ["controllers"]

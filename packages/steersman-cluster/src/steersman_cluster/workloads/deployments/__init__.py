@@ -16,8 +16,8 @@ from typing import Any, Final
 from steersman.controller import CacheReader, Controller, Watch, Writes, controller_of
 from steersman.kinds import apps_v1, core_v1
 from steersman.names import ObjectKey
-from steersman_cluster.workloads.deployments.reading import is_rolling
-from steersman_cluster.workloads.deployments.reconciling import reconcile
+from steersman_cluster.workloads.deployments.accessors import is_rolling
+from steersman_cluster.workloads.deployments.controller import reconcile
 from steersman_cluster.workloads.pods import (
     HOLDER_INDEX,
     SELECTOR_INDEX,

@@ -13,8 +13,8 @@ Never:     deletes a Pod, or decides whether one may be evicted: the server does
 from typing import Any
 
 from steersman.controller import Controller
-from steersman_cluster.workloads.disruptions.budgets import controller
-from steersman_cluster.workloads.disruptions.counting import (
+from steersman_cluster.workloads.disruptions.controller import controller
+from steersman_cluster.workloads.disruptions.status import (
     counted,
     desired_healthy,
     disrupted,

@@ -18,12 +18,12 @@ from typing import Any
 
 from steersman.controller import Controller, Watch, Writes
 from steersman.kinds import batch_v1, core_v1
-from steersman_cluster.workloads.jobs import orphans
-from steersman_cluster.workloads.jobs.reading import end_of
-from steersman_cluster.workloads.jobs.reconciling import job_matters, pod_matters, reconcile
-from steersman_cluster.workloads.jobs.remembering import Memory
+from steersman_cluster.workloads.jobs import orphan_pods
+from steersman_cluster.workloads.jobs.accessors import end_of
+from steersman_cluster.workloads.jobs.controller import job_matters, pod_matters, reconcile
+from steersman_cluster.workloads.jobs.local_state import Memory
 from steersman_cluster.workloads.pods import SELECTOR_INDEX, by_selector, watching_pods
-from steersman_cluster.workloads.remembering import PerRun
+from steersman_cluster.workloads.run_state import PerRun
 from steersman_cluster.workloads.settings import WorkloadSettings
 
 __all__ = ["controllers", "end_of"]
@@ -50,11 +50,11 @@ def controllers(settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
         Controller(
             core_v1.Pod,
             name="job-orphans",
-            reconcile=orphans.reconcile,
-            when=orphans.may_be_orphan,
-            watches=(Watch(batch_v1.Job, to=orphans.pods_of, when=orphans.has_ended),),
+            reconcile=orphan_pods.reconcile,
+            when=orphan_pods.may_be_orphan,
+            watches=(Watch(batch_v1.Job, to=orphan_pods.pods_of, when=orphan_pods.has_ended),),
             writes=(Writes(core_v1.Pod, verbs=("patch",)),),
-            indexes={orphans.TRACKED_INDEX: orphans.by_tracker},
+            indexes={orphan_pods.TRACKED_INDEX: orphan_pods.by_tracker},
             while_deleting=True,
         ),
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from steersman.kinds import batch_v1, core_v1
-from steersman_cluster.workloads.jobs.indexes import Indexes
+from steersman_cluster.workloads.jobs.completion_indexes import Indexes
 
 Pod = core_v1.Pod
 

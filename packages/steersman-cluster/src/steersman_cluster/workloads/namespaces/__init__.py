@@ -17,8 +17,8 @@ from typing import Any
 
 from steersman.controller import Controller
 from steersman.manager import Runnable
-from steersman_cluster.workloads.namespaces.ending import NAME, end_namespaces
-from steersman_cluster.workloads.namespaces.furnishing import furnisher
+from steersman_cluster.workloads.namespaces.controller import NAME, end_namespaces
+from steersman_cluster.workloads.namespaces.default_objects import furnisher
 from steersman_cluster.workloads.settings import WorkloadSettings
 
 __all__ = ["controllers", "runnables"]

@@ -9,16 +9,20 @@ Promises:  - a Pod that a stranger controls is never claimed
 Never:     reads the clock, keeps anything from one look to the next, or scans all Pods
 """
 
-from steersman_cluster.workloads.pods.claiming import Claim, candidates, claim, claim_among, claimed
-from steersman_cluster.workloads.pods.hashing import fnv_1a, safe_name, template_hash
-from steersman_cluster.workloads.pods.making import pod_from, pod_prefix
-from steersman_cluster.workloads.pods.ranking import (
+from steersman_cluster.workloads.pods.controller_ref_manager import (
+    Claim,
+    candidates,
+    claim,
+    claim_among,
+    claimed,
+)
+from steersman_cluster.workloads.pods.deletion_order import (
     deletion_cost,
     deletion_order,
     node_of,
     restarts,
 )
-from steersman_cluster.workloads.pods.reading import (
+from steersman_cluster.workloads.pods.pod_status import (
     available_in_seconds,
     condition,
     is_active,
@@ -30,7 +34,8 @@ from steersman_cluster.workloads.pods.reading import (
     phase,
     ready_since,
 )
-from steersman_cluster.workloads.pods.selecting import (
+from steersman_cluster.workloads.pods.pod_template import pod_from, pod_prefix
+from steersman_cluster.workloads.pods.selectors import (
     HOLDER_INDEX,
     SELECTOR_INDEX,
     by_holder,
@@ -40,7 +45,8 @@ from steersman_cluster.workloads.pods.selecting import (
     selector_of,
     selects,
 )
-from steersman_cluster.workloads.pods.watching import (
+from steersman_cluster.workloads.pods.template_hash import fnv_1a, safe_name, template_hash
+from steersman_cluster.workloads.pods.watches import (
     HolderOf,
     is_counted_anew,
     only_ends,

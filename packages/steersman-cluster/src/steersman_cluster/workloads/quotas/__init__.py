@@ -11,9 +11,9 @@ Never:     refuses anything: the server does, by what is said here
 """
 
 from steersman.manager import Runnable
-from steersman_cluster.workloads.quotas.ledger import Ledger
-from steersman_cluster.workloads.quotas.running import NAME, run
-from steersman_cluster.workloads.quotas.usage import usage, user_of
+from steersman_cluster.workloads.quotas.controller import NAME, run
+from steersman_cluster.workloads.quotas.evaluators import usage, user_of
+from steersman_cluster.workloads.quotas.quota_usage import Ledger
 from steersman_cluster.workloads.settings import WorkloadSettings
 
 __all__ = ["Ledger", "runnables", "usage", "user_of"]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from steersman.kinds import Resource, core_v1
-from steersman_cluster.workloads.quotas.amounts import is_best_effort
+from steersman_cluster.workloads.quotas.pod_requests import is_best_effort
 
 Rule = core_v1.ScopedResourceSelectorRequirement
 

@@ -20,8 +20,8 @@ from steersman_cluster.workloads.pods import (
     is_counted_anew,
     watching_pods,
 )
-from steersman_cluster.workloads.replicasets.planning import retry_seconds
-from steersman_cluster.workloads.replicasets.reconciling import SIBLING_INDEX, reconcile
+from steersman_cluster.workloads.replicasets.controller import SIBLING_INDEX, reconcile
+from steersman_cluster.workloads.replicasets.plan import retry_seconds
 from steersman_cluster.workloads.settings import WorkloadSettings
 
 __all__ = ["SIBLING_INDEX", "controllers", "reconcile", "retry_seconds"]

@@ -16,6 +16,14 @@ from steersman_cluster.workloads.revisions.content import (
     template_of,
     template_patch,
 )
+from steersman_cluster.workloads.revisions.controller_history import (
+    HASH_LABEL,
+    WATCHED,
+    Kept,
+    history_of,
+    revision_for,
+    shorten,
+)
 from steersman_cluster.workloads.revisions.history import (
     Keep,
     Make,
@@ -24,14 +32,6 @@ from steersman_cluster.workloads.revisions.history import (
     in_order,
     next_number,
     planned,
-)
-from steersman_cluster.workloads.revisions.keeping import (
-    HASH_LABEL,
-    WATCHED,
-    Kept,
-    history_of,
-    revision_for,
-    shorten,
 )
 
 __all__ = [

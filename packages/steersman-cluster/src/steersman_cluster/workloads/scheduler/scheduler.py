@@ -29,12 +29,11 @@ from steersman.manager import Runnable, Services
 from steersman.names import ObjectKey
 from steersman.units import format_time
 from steersman.workqueue import WorkQueue, default_limiter
-from steersman_cluster.workloads.nodes.motion import SCHEDULER
-from steersman_cluster.workloads.nodes.node_objects import NOT_READY, has_taint, node_name
+from steersman_cluster.workloads.nodes.node_taints import NOT_READY, has_taint
 from steersman_cluster.workloads.pods import is_ended
-from steersman_cluster.workloads.scheduler.board import Board
-from steersman_cluster.workloads.scheduler.claims import missing_claim
-from steersman_cluster.workloads.scheduler.placing import (
+from steersman_cluster.workloads.scheduler.cache import Board
+from steersman_cluster.workloads.scheduler.plugins.volume_claims import missing_claim
+from steersman_cluster.workloads.scheduler.schedule_one import (
     Placed,
     Refused,
     Wish,
@@ -42,8 +41,8 @@ from steersman_cluster.workloads.scheduler.placing import (
     unplaceable,
     wish,
 )
-from steersman_cluster.workloads.scheduler.waiting import Waiting
-from steersman_cluster.workloads.settings import WorkloadSettings
+from steersman_cluster.workloads.scheduler.scheduling_queue import Waiting
+from steersman_cluster.workloads.settings import SCHEDULER, WorkloadSettings, node_name
 
 Obj = TypeVar("Obj", bound=Resource)
 

@@ -12,6 +12,6 @@ Promises:  - an endpoint says whether its Pod is ready serves and is terminating
 Never:     touches a slice that another controller looks after, or a Service without a selector
 """
 
-from steersman_cluster.workloads.services.controlling import controllers
+from steersman_cluster.workloads.services.controller import controllers
 
 __all__ = ["controllers"]

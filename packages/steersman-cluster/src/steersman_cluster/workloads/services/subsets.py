@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 from steersman.kinds import core_v1
 from steersman_cluster.workloads.pods import is_ready
-from steersman_cluster.workloads.services.addressing import (
+from steersman_cluster.workloads.services.endpoints import (
     HEADLESS,
     address_types,
     addresses_of_type,
@@ -16,7 +16,7 @@ from steersman_cluster.workloads.services.addressing import (
     port_number,
     publishes_all,
 )
-from steersman_cluster.workloads.services.ordering import in_order
+from steersman_cluster.workloads.services.port_order import in_order
 
 Address = core_v1.EndpointAddress
 Subset = core_v1.EndpointSubset

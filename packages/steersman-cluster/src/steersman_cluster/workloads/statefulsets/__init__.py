@@ -27,7 +27,7 @@ from steersman_cluster.workloads.pods import (
 )
 from steersman_cluster.workloads.revisions import WATCHED
 from steersman_cluster.workloads.settings import WorkloadSettings
-from steersman_cluster.workloads.statefulsets.reconciling import reconcile
+from steersman_cluster.workloads.statefulsets.controller import reconcile
 
 __all__ = ["controllers"]
 

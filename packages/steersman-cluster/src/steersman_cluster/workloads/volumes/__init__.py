@@ -20,27 +20,27 @@ from steersman.kinds import core_v1, storage_v1
 from steersman.manager import Runnable
 from steersman_cluster.workloads.pods import only_ends
 from steersman_cluster.workloads.settings import WorkloadSettings
-from steersman_cluster.workloads.volumes import claims, ephemeral, persistent
-from steersman_cluster.workloads.volumes.standard import make_standard_class
-from steersman_cluster.workloads.volumes.using import (
+from steersman_cluster.workloads.volumes import claim_controller, ephemeral, volume_controller
+from steersman_cluster.workloads.volumes.claim_users import (
     CLAIM_INDEX,
     by_claim,
     keys_of_claims,
     matters_to_claims,
 )
+from steersman_cluster.workloads.volumes.standard import make_standard_class
 
 __all__ = ["controllers", "runnables"]
 
 _CLAIMS: Final = Controller(
     core_v1.PersistentVolumeClaim,
-    reconcile=claims.reconcile,
+    reconcile=claim_controller.reconcile,
     watches=(
         Watch(
             core_v1.PersistentVolume,
-            to=claims.claims_for_volume,
-            indexes={claims.PLACE_INDEX: claims.by_place},
+            to=claim_controller.claims_for_volume,
+            indexes={claim_controller.PLACE_INDEX: claim_controller.by_place},
         ),
-        Watch(storage_v1.StorageClass, to=claims.claims_for_class),
+        Watch(storage_v1.StorageClass, to=claim_controller.claims_for_class),
         Watch(
             core_v1.Pod,
             to=keys_of_claims,
@@ -53,8 +53,8 @@ _CLAIMS: Final = Controller(
         Writes(core_v1.PersistentVolume, subresource="status"),
         Writes(core_v1.PersistentVolumeClaim, verbs=("patch",)),
     ),
-    indexes={claims.WAITING_INDEX: claims.by_waiting},
-    when=claims.deserves_a_look,
+    indexes={claim_controller.WAITING_INDEX: claim_controller.by_waiting},
+    when=claim_controller.deserves_a_look,
     while_deleting=True,
     name="persistentvolume-controller",
     event_source="persistentvolume-controller",
@@ -62,12 +62,12 @@ _CLAIMS: Final = Controller(
 
 _VOLUMES: Final = Controller(
     core_v1.PersistentVolume,
-    reconcile=persistent.reconcile,
+    reconcile=volume_controller.reconcile,
     watches=(
         Watch(
             core_v1.PersistentVolumeClaim,
-            to=persistent.volume_of_claim,
-            when=persistent.is_of_volume,
+            to=volume_controller.volume_of_claim,
+            when=volume_controller.is_of_volume,
         ),
     ),
     writes=(Writes(core_v1.PersistentVolume, verbs=("patch", "delete")),),

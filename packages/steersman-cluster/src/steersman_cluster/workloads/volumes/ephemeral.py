@@ -5,7 +5,7 @@ from typing import Final
 from steersman.controller import CacheReader, Context, Done, Later, Outcome, controller_of
 from steersman.errors import AlreadyExists, Forbidden, Invalid
 from steersman.kinds import core_v1, meta_v1
-from steersman_cluster.workloads.volumes.using import CLAIM_INDEX
+from steersman_cluster.workloads.volumes.claim_users import CLAIM_INDEX
 
 # As for all that a quota or a webhook refuses: nobody tells us when they have changed their mind.
 _REFUSED_SECONDS: Final = 15.0

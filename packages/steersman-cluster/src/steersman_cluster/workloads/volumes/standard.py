@@ -5,8 +5,8 @@ from typing import Final
 from steersman.errors import AlreadyExists, SteersmanError
 from steersman.kinds import storage_v1
 from steersman.manager import Services
-from steersman_cluster.workloads.volumes.matching import is_default
-from steersman_cluster.workloads.volumes.provisioning import STANDARD, standard_class
+from steersman_cluster.workloads.volumes.provisioner import STANDARD, standard_class
+from steersman_cluster.workloads.volumes.volume_match import is_default
 
 # A server that was not there will be soon, or never.
 _RETRY_SECONDS: Final = 1.0

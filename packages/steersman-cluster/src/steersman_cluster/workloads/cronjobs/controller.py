@@ -1,0 +1,237 @@
+"""The CronJob controller: a Job at each moment of the schedule, and the old ones cleared away."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from steersman.controller import Context, Done, Later, Outcome, controller_of
+from steersman.errors import AlreadyExists, ApiError, BadValue, NotFound, Unreachable
+from steersman.kinds import batch_v1
+from steersman.units import Schedule, quoted, time_zone
+from steersman_cluster.workloads.api_errors import is_namespace_ending, said
+from steersman_cluster.workloads.cronjobs.job_history import (
+    is_active,
+    job_for,
+    surplus,
+    with_started,
+    with_success,
+    without,
+)
+from steersman_cluster.workloads.cronjobs.schedule import (
+    MANY,
+    NeverDue,
+    due,
+    is_too_late,
+    job_name,
+    mailed,
+    next_seconds,
+    schedule_of,
+)
+from steersman_cluster.workloads.cronjobs.seen_schedules import Schedules
+from steersman_cluster.workloads.jobs import end_of
+from steersman_cluster.workloads.run_state import PerRun
+from steersman_cluster.workloads.status_writer import put_status
+
+CronJob = batch_v1.CronJob
+Job = batch_v1.Job
+Status = batch_v1.CronJobStatus
+
+
+async def reconcile(cron_job: CronJob, ctx: Context, *, memories: PerRun[Schedules]) -> Outcome:
+    """Start what is due, and say what runs."""
+    schedules = memories.of(ctx.rng)
+    jobs = sorted(ctx.owned(Job), key=_by_name)
+    status = cron_job.status or Status()
+    status = await _clear_away(ctx, cron_job, jobs, status)
+    status = await _look_after(ctx, jobs, status)
+    # What would have been due by a new schedule in the past was not meant to be.
+    is_new = schedules.is_new(cron_job)
+    moment = None if is_new else _moment_to_start(ctx, cron_job, status)
+    if moment is not None:
+        try:
+            status = await _start(ctx, cron_job, status, moment)
+        except (ApiError, Unreachable):
+            await put_status(ctx, cron_job, status, if_unchanged=True)
+            raise
+    cron_job = await put_status(ctx, cron_job, status, if_unchanged=True)
+    schedules.note(cron_job)
+    return _until_next(cron_job, ctx)
+
+
+def cron_job_matters(old: CronJob | None, new: CronJob) -> bool:
+    """Whether a change of a CronJob asks for something; its status is our own doing."""
+    return old is None or old.generation != new.generation or old.deletion_time != new.deletion_time
+
+
+def job_matters(old: Job | None, new: Job) -> bool:
+    """Whether a change of a Job is of interest to its CronJob."""
+    return old is None or end_of(old) != end_of(new)
+
+
+async def _clear_away(
+    ctx: Context, cron_job: CronJob, jobs: Sequence[Job], status: Status
+) -> Status:
+    for job in surplus(cron_job, jobs):
+        if job.deletion_time is None and await _deleted(ctx, job):
+            status = without(status, (job.uid,))
+    return status
+
+
+async def _look_after(ctx: Context, jobs: Sequence[Job], status: Status) -> Status:
+    """The status, with what has become of the Jobs that it knows, and of some that it does not."""
+    for job in jobs:
+        if end_of(job) is not None:
+            status = _told_of_end(ctx, status, job)
+        elif not is_active(status, job):
+            note = f"Saw a job that the controller did not create or forgot: {job.name}"
+            ctx.record("UnexpectedJob", note, type="Warning")
+    there = {job.uid: None for job in jobs}
+    for each in status.active or ():
+        if each.uid not in there and not await _is_there(ctx, each.name or ""):
+            ctx.record("MissingJob", f"Active job went missing: {each.name}")
+            status = without(status, (each.uid or "",))
+    return status
+
+
+def _told_of_end(ctx: Context, status: Status, job: Job) -> Status:
+    """The status, after a Job is over; told, if the status did not know."""
+    end = end_of(job)
+    if end is not None and is_active(status, job):
+        status = without(status, (job.uid,))
+        ctx.record("SawCompletedJob", f"Saw completed job: {job.name}, condition: {end.type}")
+    return with_success(status, job)
+
+
+def _moment_to_start(ctx: Context, cron_job: CronJob, status: Status) -> datetime | None:
+    """The moment for which a Job is to be started now; ``None`` if there is none."""
+    if cron_job.deletion_time is not None or cron_job.spec.suspend:
+        return None
+    schedule = _schedule(ctx, cron_job)
+    if schedule is None:
+        return None
+    now = ctx.now
+    try:
+        found = due(cron_job, schedule, now)
+    except NeverDue as error:
+        note = f"invalid schedule: {cron_job.spec.schedule} : {error}"
+        ctx.record("InvalidSchedule", note, type="Warning")
+        return None
+    if found.last is None:
+        return None
+    if found.missed > MANY:
+        note = (
+            "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check"
+            " clock skew"
+        )
+        ctx.record("TooManyMissedTimes", note, type="Warning")
+    if is_too_late(cron_job, found.last, now):
+        note = f"Missed scheduled time to start a job: {mailed(found.last)}"
+        ctx.record("MissSchedule", note, type="Warning")
+        return None
+    name = job_name(cron_job, found.last)
+    if status.last_schedule_time == found.last or any(
+        each.name == name for each in status.active or ()
+    ):
+        return None
+    if cron_job.spec.concurrency_policy == "Forbid" and status.active:
+        note = (
+            "Not starting job because prior execution is running and concurrency policy is Forbid"
+        )
+        ctx.record("JobAlreadyActive", note)
+        return None
+    return found.last
+
+
+async def _start(ctx: Context, cron_job: CronJob, status: Status, moment: datetime) -> Status:
+    if cron_job.spec.concurrency_policy == "Replace":
+        status = await _replace(ctx, status)
+    wanted = job_for(cron_job, moment)
+    try:
+        job = await ctx.create_owned(wanted)
+    except AlreadyExists:
+        # Its name is its moment's: somebody has started it, perhaps we ourselves before a crash.
+        job = await ctx.live.get(Job, wanted.name)
+        owner = controller_of(job)
+        if owner is None or owner.uid != cron_job.uid or is_active(status, job):
+            return status
+        if end_of(job) is not None:
+            status = with_started(status, job, moment)
+            return _told_of_end(ctx, status, job)
+    except (ApiError, Unreachable) as error:
+        if not is_namespace_ending(error):
+            ctx.record("FailedCreate", f"Error creating job: {said(error)}", type="Warning")
+        raise
+    else:
+        ctx.record("SuccessfulCreate", f"Created job {job.name}")
+    return with_started(status, job, moment)
+
+
+async def _replace(ctx: Context, status: Status) -> Status:
+    """The status without those that still ran, and now do not."""
+    for each in status.active or ():
+        name = each.name or ""
+        job = ctx.get(Job, name)
+        if job is None:
+            try:
+                job = await ctx.live.get(Job, name)
+            except (ApiError, Unreachable) as error:
+                ctx.record("FailedGet", f"Get job: {said(error)}", type="Warning")
+                raise
+        await _delete(ctx, job)
+        status = without(status, (job.uid,))
+    return status
+
+
+async def _deleted(ctx: Context, job: Job) -> bool:
+    try:
+        await _delete(ctx, job)
+    except (ApiError, Unreachable):
+        return False  # it is told; there will be another look
+    return True
+
+
+async def _delete(ctx: Context, job: Job) -> None:
+    try:
+        await ctx.delete(job)
+    except (ApiError, Unreachable) as error:
+        ctx.record("FailedDelete", f"Deleted job: {said(error)}", type="Warning")
+        raise
+    ctx.record("SuccessfulDelete", f"Deleted job {job.name}")
+
+
+async def _is_there(ctx: Context, name: str) -> bool:
+    try:
+        await ctx.live.get(Job, name)
+    except NotFound:
+        return False
+    return True
+
+
+def _schedule(ctx: Context, cron_job: CronJob) -> Schedule | None:
+    """Its schedule; ``None``, and told, if there is something wrong with it."""
+    spec = cron_job.spec
+    try:
+        time_zone(spec.time_zone or "")
+    except BadValue as error:
+        note = f"invalid timeZone: {quoted(spec.time_zone or '')}: {error.rule}"
+        ctx.record("UnknownTimeZone", note, type="Warning")
+        return None
+    try:
+        return schedule_of(cron_job)
+    except BadValue as error:
+        note = f"unparseable schedule: {quoted(spec.schedule)} : {error.rule}"
+        ctx.record("UnparseableSchedule", note, type="Warning")
+        return None
+
+
+def _until_next(cron_job: CronJob, ctx: Context) -> Outcome:
+    if cron_job.spec.suspend or cron_job.deletion_time is not None:
+        return Done()
+    try:
+        wait_seconds = next_seconds(cron_job, schedule_of(cron_job), ctx.now)
+    except BadValue:
+        return Done()
+    return Done() if wait_seconds is None else Later(after_seconds=wait_seconds)
+
+
+def _by_name(job: Job) -> str:
+    return job.name

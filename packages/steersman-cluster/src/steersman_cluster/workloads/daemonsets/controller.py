@@ -1,0 +1,247 @@
+"""The controller of DaemonSets."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace as changed_value
+from functools import partial
+from typing import Any, Final
+
+from steersman.controller import (
+    CacheReader,
+    Context,
+    Controller,
+    Done,
+    Outcome,
+    Watch,
+    Writes,
+    changed,
+    controller_of,
+)
+from steersman.errors import ApiError
+from steersman.kinds import apps_v1, core_v1
+from steersman.names import ObjectKey
+from steersman_cluster.workloads.api_errors import is_namespace_ending
+from steersman_cluster.workloads.daemonsets.backoff import FailedPods
+from steersman_cluster.workloads.daemonsets.node_fit import (
+    DaemonSet,
+    Fit,
+    Node,
+    Pod,
+    daemon_spec,
+    fit,
+    on_node,
+    target_of,
+)
+from steersman_cluster.workloads.daemonsets.plan import Plan, by_node, planned
+from steersman_cluster.workloads.daemonsets.rolling_update import next_step, surges
+from steersman_cluster.workloads.daemonsets.status import counted
+from steersman_cluster.workloads.daemonsets.template_version import HASH_LABEL, Version, version_of
+from steersman_cluster.workloads.pods import (
+    HOLDER_INDEX,
+    SELECTOR_INDEX,
+    HolderOf,
+    by_holder,
+    by_selector,
+    claim,
+    is_empty,
+    next_available_seconds,
+    pod_from,
+)
+from steersman_cluster.workloads.requeue import after_first
+from steersman_cluster.workloads.revisions import WATCHED, Kept, history_of, revision_for, shorten
+from steersman_cluster.workloads.run_state import PerRun
+from steersman_cluster.workloads.status_writer import put_status
+
+# No more Pods than this are made or deleted in one look, so that others get their turn.
+_BURST: Final = 250
+_NODE_INDEX: Final = "node"
+
+
+def controller() -> Controller[DaemonSet]:
+    """A controller of DaemonSets, which remembers where Pods have failed."""
+    return Controller(
+        DaemonSet,
+        reconcile=Daemons().reconcile,
+        watches=(
+            Watch(
+                Pod,
+                to=HolderOf(DaemonSet),
+                indexes={HOLDER_INDEX: by_holder, _NODE_INDEX: _by_set_and_node},
+            ),
+            Watch(Node, to=_whom_a_node_concerns, when=_matters),
+            # Who deletes a revision has it made again; what we write ourselves is no news.
+            changed_value(WATCHED, to=HolderOf(DaemonSet), when=_never),
+        ),
+        writes=(
+            Writes(Pod, verbs=("create", "patch", "delete")),
+            Writes(apps_v1.ControllerRevision, verbs=("create", "patch", "delete")),
+        ),
+        when=changed.generation,
+        indexes={SELECTOR_INDEX: by_selector},
+        name="daemonset-controller",
+        event_source="daemonset-controller",
+    )
+
+
+class Daemons:
+    """Brings DaemonSets about."""
+
+    def __init__(self) -> None:
+        self._failed = PerRun(FailedPods)
+
+    async def reconcile(self, daemon_set: DaemonSet, ctx: Context) -> Outcome:
+        """One Pod on each node where one belongs, of the present version before long."""
+        spec = daemon_set.spec
+        if spec is None:
+            return Done()
+        if is_empty(spec.selector):
+            note = "This daemon set is selecting all pods. A non-empty selector is required."
+            ctx.record("SelectingAll", note, type="Warning")
+            return Done()
+        collisions = (daemon_set.status and daemon_set.status.collision_count) or 0
+        kept = await revision_for(
+            ctx,
+            daemon_set,
+            spec.template,
+            await history_of(ctx, daemon_set, spec.selector),
+            collisions=collisions,
+            hash_label=HASH_LABEL,
+        )
+        version = version_of(daemon_set, kept.revision.labels.get(HASH_LABEL, ""))
+        pods = await claim(ctx, daemon_set, spec.selector, Pod)
+        pod_spec = daemon_spec(spec.template)
+        nodes = sorted(ctx.list(Node), key=lambda node: node.name)
+        fits = {node.name: fit(pod_spec, node) for node in nodes}
+        placed = by_node(pods)
+        plan = self._plan(daemon_set, spec, placed, fits, version, ctx)
+        make = partial(pod_from, spec.template, owner=daemon_set, labels=version.labels)
+        error = await _carried_out(plan, lambda node: make(spec=on_node(pod_spec, node)), ctx)
+        if not plan.is_idle:
+            pods = ctx.by_index(Pod, HOLDER_INDEX, daemon_set.uid)
+            placed = by_node(pods)
+        await _shorten(ctx, kept, pods, spec.revision_history_limit)
+        now, min_ready_seconds = ctx.now, spec.min_ready_seconds or 0
+        status = counted(
+            daemon_set,
+            placed,
+            fits,
+            version,
+            collisions=kept.collisions,
+            min_ready_seconds=min_ready_seconds,
+            now=now,
+        )
+        await put_status(ctx, daemon_set, status)
+        if error is not None:
+            raise error
+        return after_first(plan.wait_seconds, next_available_seconds(pods, min_ready_seconds, now))
+
+    def _plan(
+        self,
+        daemon_set: DaemonSet,
+        spec: apps_v1.DaemonSetSpec,
+        placed: Mapping[str, Sequence[Pod]],
+        fits: Mapping[str, Fit],
+        version: Version,
+        ctx: Context,
+    ) -> Plan:
+        """What to do next: first what is missing and too much, then the update."""
+        strategy, now, failed = spec.update_strategy, ctx.now, self._failed.of(ctx.rng)
+        seen = (daemon_set.status and daemon_set.status.observed_generation) or 0
+        plan = planned(
+            placed,
+            fits,
+            version,
+            min_ready_seconds=spec.min_ready_seconds or 0,
+            surges=surges(strategy),
+            now=now,
+            wait_for=lambda node: failed.wait_for((daemon_set.uid, seen, node), now),
+        )
+        if not plan.is_idle or (strategy is not None and strategy.type == "OnDelete"):
+            return plan
+        step = next_step(
+            placed,
+            fits,
+            version,
+            strategy=strategy,
+            min_ready_seconds=spec.min_ready_seconds or 0,
+            now=now,
+        )
+        return changed_value(step, notes=plan.notes, wait_seconds=plan.wait_seconds)
+
+
+async def _carried_out(plan: Plan, pod_for: Callable[[str], Pod], ctx: Context) -> ApiError | None:
+    """Do what is planned; what went wrong first, after which no more Pods were made."""
+    for note in plan.notes:
+        ctx.record(note.reason, note.note, type=note.type)
+    error: ApiError | None = None
+    for node in plan.make_on[:_BURST]:
+        try:
+            made = await ctx.create(pod_for(node))
+        except ApiError as refusal:
+            if is_namespace_ending(refusal):
+                break  # nobody needs to know, and no other one will be let in
+            ctx.record("FailedCreate", f"Error creating: {refusal.message}", type="Warning")
+            error = refusal
+            break
+        ctx.record("SuccessfulCreate", f"Created pod: {made.name}")
+    for pod in plan.delete[:_BURST]:
+        try:
+            await ctx.delete(pod)
+        except ApiError as refusal:
+            ctx.record("FailedDelete", f"Error deleting: {refusal.message}", type="Warning")
+            error = error or refusal
+            continue
+        ctx.record("SuccessfulDelete", f"Deleted pod: {pod.name}")
+    return error
+
+
+async def _shorten(ctx: Context, kept: Kept, pods: Sequence[Pod], limit: int | None) -> None:
+    """Delete what is too much of the past; what Pods still are of counts, but stays."""
+    live = {pod.labels.get(HASH_LABEL) for pod in pods}
+
+    def is_live(revision: apps_v1.ControllerRevision) -> bool:
+        return revision.labels.get(HASH_LABEL) in live
+
+    old = [each for each in kept.history if each is not kept.revision]
+    if limit is not None and len(old) > limit:
+        left = max(0, limit - sum(map(is_live, old)))
+        await shorten(ctx, old, is_live=is_live, limit=left)
+
+
+def _by_set_and_node(pod: Pod) -> tuple[str, ...]:
+    """Under its DaemonSet and its node together; a Pod of anybody else under nothing."""
+    holder = controller_of(pod)
+    if holder is None or holder.kind != "DaemonSet":
+        return ()
+    return (_place(holder.uid, target_of(pod)),)
+
+
+def _place(uid: str, node: str | None) -> str:
+    return f"{uid}/{node or ''}"
+
+
+def _matters(old: Node | None, new: Node) -> bool:
+    """Whether a change of a node can change which Pods belong there."""
+    return old is None or old.labels != new.labels or _taints(old) != _taints(new)
+
+
+def _taints(node: Node) -> tuple[core_v1.Taint, ...]:
+    return (node.spec.taints if node.spec is not None else None) or ()
+
+
+def _whom_a_node_concerns(node: Node, cached: CacheReader) -> list[ObjectKey]:
+    """The DaemonSets that should have a Pod there and have none, or the other way round."""
+    is_gone = cached.get(Node, node.name) is None
+    concerned: list[ObjectKey] = []
+    for each in cached.list(DaemonSet):
+        if each.spec is None:
+            continue
+        should_run, _ = fit(daemon_spec(each.spec.template), node)
+        is_there = bool(cached.by_index(Pod, _NODE_INDEX, _place(each.uid, node.name)))
+        misplaced = each.status.number_misscheduled if each.status is not None else 0
+        if should_run != is_there or is_gone or (is_there and misplaced):
+            concerned.append(ObjectKey(each.namespace, each.name))
+    return concerned
+
+
+def _never(_old: Any, _new: Any) -> bool:
+    return False

@@ -1,0 +1,96 @@
+"""Where the Pods of a DaemonSet belong, and what makes one go there. Pure."""
+
+from typing import Final, NamedTuple, TypeAlias
+
+from steersman.kinds import apps_v1, core_v1, replace
+from steersman_cluster.workloads.scheduler.plugins.node_affinity import matches_node
+from steersman_cluster.workloads.scheduler.plugins.taint_toleration import EVICTING, untolerated
+
+DaemonSet: TypeAlias = apps_v1.DaemonSet
+Node: TypeAlias = core_v1.Node
+Pod: TypeAlias = core_v1.Pod
+
+_NAME_FIELD: Final = "metadata.name"
+
+# What is wrong with a node is no reason for its daemons to leave it, or to stay away.
+_BORNE: Final = (
+    ("node.kubernetes.io/not-ready", "NoExecute"),
+    ("node.kubernetes.io/unreachable", "NoExecute"),
+    ("node.kubernetes.io/disk-pressure", "NoSchedule"),
+    ("node.kubernetes.io/memory-pressure", "NoSchedule"),
+    ("node.kubernetes.io/pid-pressure", "NoSchedule"),
+    ("node.kubernetes.io/unschedulable", "NoSchedule"),
+)
+_BORNE_ON_HOST_NETWORK: Final = ("node.kubernetes.io/network-unavailable", "NoSchedule")
+
+
+class Fit(NamedTuple):
+    """Whether a Pod belongs on a node, and whether one that is there may stay."""
+
+    should_run: bool
+    may_stay: bool
+
+
+def daemon_spec(template: core_v1.PodTemplateSpec) -> core_v1.PodSpec:
+    """The spec of a DaemonSet's Pods, which bear what every daemon bears."""
+    spec = template.spec
+    if spec is None:
+        raise ValueError("the template of a DaemonSet has a spec; the server sees to it")
+    borne = (*_BORNE, _BORNE_ON_HOST_NETWORK) if spec.host_network else _BORNE
+    tolerations = list(spec.tolerations or ())
+    for key, effect in borne:
+        wanted = core_v1.Toleration(key=key, operator="Exists", effect=effect)
+        for place, each in enumerate(tolerations):
+            if replace(each, toleration_seconds=None, value=each.value or None) == wanted:
+                tolerations[place] = wanted
+                break
+        else:
+            tolerations.append(wanted)
+    return replace(spec, tolerations=tuple(tolerations))
+
+
+def fit(spec: core_v1.PodSpec, node: Node) -> Fit:
+    """How such a Pod fits this node."""
+    if spec.node_name and spec.node_name != node.name:
+        return Fit(False, False)
+    if not matches_node(spec, node):
+        return Fit(False, False)
+    if untolerated(node, spec.tolerations) is not None:
+        return Fit(False, untolerated(node, spec.tolerations, effects=EVICTING) is None)
+    return Fit(True, True)
+
+
+def on_node(spec: core_v1.PodSpec, node: str) -> core_v1.PodSpec:
+    """The same spec for a Pod that the scheduler binds to this node and no other."""
+    selector = core_v1.NodeSelector(
+        node_selector_terms=(
+            core_v1.NodeSelectorTerm(
+                match_fields=(
+                    core_v1.NodeSelectorRequirement(key=_NAME_FIELD, operator="In", values=(node,)),
+                ),
+            ),
+        )
+    )
+    affinity = spec.affinity or core_v1.Affinity()
+    # What was required is fulfilled by this node: else the Pod would not be made for it.
+    of_node = replace(
+        affinity.node_affinity or core_v1.NodeAffinity(),
+        required_during_scheduling_ignored_during_execution=selector,
+    )
+    return replace(spec, affinity=replace(affinity, node_affinity=of_node))
+
+
+def target_of(pod: Pod) -> str | None:
+    """The node on which a DaemonSet's Pod is, or for which it was made."""
+    spec = pod.spec
+    if spec is None:
+        return None
+    if spec.node_name:
+        return spec.node_name
+    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+    required = affinity and affinity.required_during_scheduling_ignored_during_execution
+    for term in required.node_selector_terms if required else ():
+        for each in term.match_fields or ():
+            if each.key == _NAME_FIELD and each.operator == "In":
+                return each.values[0] if each.values and len(each.values) == 1 else None
+    return None

@@ -1,0 +1,141 @@
+"""A rolling update: which old Pods go next, or which new ones come before that. Pure."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import TypeAlias
+
+from steersman.kinds import apps_v1
+from steersman.units import IntOrString, scaled
+from steersman_cluster.workloads.daemonsets.node_fit import Fit, Pod
+from steersman_cluster.workloads.daemonsets.plan import Plan
+from steersman_cluster.workloads.daemonsets.template_version import Version
+from steersman_cluster.workloads.pods import is_available
+
+Check: TypeAlias = Callable[[Pod], bool]
+
+
+def limits(strategy: apps_v1.DaemonSetUpdateStrategy | None, desired: int) -> tuple[int, int]:
+    """How many Pods may be missing and how many too many at a time, of so many wanted ones."""
+    rolling = strategy.rolling_update if strategy is not None else None
+    if strategy is None or strategy.type != "RollingUpdate" or rolling is None:
+        return (1, 0) if desired else (0, 0)
+    missing = scaled(_or_zero(rolling.max_unavailable), desired, round_up=True)
+    surplus = scaled(_or_zero(rolling.max_surge), desired, round_up=True)
+    if desired and not missing and not surplus:
+        return 1, 0  # an update that may do neither would never get anywhere
+    return missing, surplus
+
+
+def surges(strategy: apps_v1.DaemonSetUpdateStrategy | None) -> bool:
+    """Whether two Pods may be on one node for a while."""
+    rolling = strategy.rolling_update if strategy is not None else None
+    if strategy is None or strategy.type != "RollingUpdate" or rolling is None:
+        return False
+    return scaled(_or_zero(rolling.max_surge), 1, round_up=True) > 0
+
+
+def next_step(
+    placed: Mapping[str, Sequence[Pod]],
+    fits: Mapping[str, Fit],
+    version: Version,
+    *,
+    strategy: apps_v1.DaemonSetUpdateStrategy | None,
+    min_ready_seconds: int,
+    now: datetime,
+) -> Plan:
+    """What brings the Pods nearer to this version, as far as the strategy allows just now."""
+    desired = sum(each.should_run for each in fits.values())
+    missing, surplus = limits(strategy, desired)
+    wanted = [node for node, each in fits.items() if each.should_run]
+    nodes = {node: placed.get(node, ()) for node in sorted({*placed, *wanted})}
+
+    def available(pod: Pod) -> bool:
+        return is_available(pod, min_ready_seconds, now)
+
+    if surplus:
+        return _surging(nodes, fits, version, surplus, desired, available)
+    return _replacing(nodes, version, missing, available)
+
+
+def _replacing(
+    nodes: Mapping[str, Sequence[Pod]],
+    version: Version,
+    most_missing: int,
+    available: Check,
+) -> Plan:
+    """Delete old Pods first; the new ones are made in their place."""
+    unavailable = 0
+    useless: list[Pod] = []
+    candidates: list[Pod] = []
+    for pods in nodes.values():
+        found = _sorted_out(pods, version)
+        if found is None:
+            unavailable += 1  # there are more than there should be, which is put right first
+            continue
+        new, old = found
+        if (new is None) == (old is None):
+            unavailable += 1
+        elif new is not None:
+            unavailable += not available(new)
+        elif old is not None and available(old):
+            candidates.append(old)
+        elif old is not None:
+            useless.append(old)
+            unavailable += 1
+    room = max(0, most_missing - unavailable)
+    return Plan(delete=(*useless, *candidates[:room]))
+
+
+def _surging(
+    nodes: Mapping[str, Sequence[Pod]],
+    fits: Mapping[str, Fit],
+    version: Version,
+    most_surplus: int,
+    desired: int,
+    available: Check,
+) -> Plan:
+    """Make new Pods first; the old ones go when those are available."""
+    surplus = working = 0
+    delete: list[Pod] = []
+    misplaced: list[Pod] = []
+    at_once: list[str] = []
+    candidates: list[str] = []
+    for node, pods in nodes.items():
+        found = _sorted_out(pods, version)
+        if found is None:
+            surplus += 1
+            continue
+        new, old = found
+        counts = old if old is not None else new
+        working += counts is not None and available(counts)
+        if old is None:
+            continue
+        if new is not None:
+            if available(new):
+                delete.append(old)
+            else:
+                surplus += 1
+            continue
+        belongs = node in fits and fits[node].should_run
+        if belongs:
+            (candidates if available(old) else at_once).append(node)
+        else:
+            (misplaced if available(old) else delete).append(old)
+    # Where it no longer belongs, a Pod stays until enough others work.
+    delete += misplaced[: max(0, working - desired)]
+    room = max(0, most_surplus - surplus)
+    return Plan(make_on=(*at_once, *candidates[:room]), delete=tuple(delete))
+
+
+def _sorted_out(pods: Sequence[Pod], version: Version) -> tuple[Pod | None, Pod | None] | None:
+    """The new and the old Pod of a node; ``None`` if there are several of either."""
+    staying = [pod for pod in pods if pod.metadata.deletion_timestamp is None]
+    new = [pod for pod in staying if version.is_of(pod)]
+    old = [pod for pod in staying if not version.is_of(pod)]
+    if len(new) > 1 or len(old) > 1:
+        return None
+    return (new[0] if new else None), (old[0] if old else None)
+
+
+def _or_zero(value: IntOrString | None) -> IntOrString:
+    return 0 if value is None else value

@@ -1,0 +1,135 @@
+"""What a Deployment and its ReplicaSets say. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from steersman.kinds import apps_v1, core_v1, replace
+from steersman.units import IntOrString, scaled
+from steersman_cluster.workloads.deployments.rollout import Group, Terms
+
+Deployment = apps_v1.Deployment
+ReplicaSet = apps_v1.ReplicaSet
+
+#: The label by which the Pods of one template are told from those of another.
+HASH_LABEL = "pod-template-hash"
+
+REVISION = "deployment.kubernetes.io/revision"
+HISTORY = "deployment.kubernetes.io/revision-history"
+DESIRED = "deployment.kubernetes.io/desired-replicas"
+MOST = "deployment.kubernetes.io/max-replicas"
+
+# What stands for "no limit".
+_ENDLESS = 2**31 - 1
+
+
+def spec_of(deployment: Deployment) -> apps_v1.DeploymentSpec:
+    """Its spec."""
+    if deployment.spec is None:
+        raise ValueError(f"{deployment.ref} has no spec; the server lets no such one in")
+    return deployment.spec
+
+
+def is_rolling(deployment: Deployment) -> bool:
+    """Whether it replaces its Pods little by little."""
+    strategy = spec_of(deployment).strategy
+    return strategy is None or strategy.type in (None, "RollingUpdate")
+
+
+def terms_of(deployment: Deployment) -> Terms:
+    """How many Pods it wants, and by how much that may be missed meanwhile."""
+    spec = spec_of(deployment)
+    replicas = 1 if spec.replicas is None else spec.replicas
+    if not is_rolling(deployment):
+        return Terms(replicas=replicas)
+    rolling = spec.strategy.rolling_update if spec.strategy is not None else None
+    surge = _limit(rolling.max_surge if rolling else None, replicas, round_up=True)
+    unavailable = _limit(rolling.max_unavailable if rolling else None, replicas, round_up=False)
+    if surge == 0 and unavailable == 0:
+        # Rounded down to nothing: without either the update could never begin.
+        unavailable = 1
+    return Terms(replicas=replicas, surge=surge, unavailable=min(unavailable, replicas))
+
+
+def deadline_seconds(deployment: Deployment) -> int | None:
+    """How long it may go without progress; ``None`` if for ever."""
+    seconds = spec_of(deployment).progress_deadline_seconds
+    return None if seconds is None or seconds == _ENDLESS else seconds
+
+
+def history_limit(deployment: Deployment) -> int | None:
+    """How many old ReplicaSets it keeps; ``None`` if all."""
+    limit = spec_of(deployment).revision_history_limit
+    return None if limit is None or limit == _ENDLESS else limit
+
+
+def group_of(rs: ReplicaSet) -> Group:
+    """What matters of a ReplicaSet for its size."""
+    replicas = rs.spec.replicas if rs.spec is not None else None
+    return Group(
+        name=rs.name,
+        size=1 if replicas is None else replicas,
+        available=(rs.status.available_replicas if rs.status is not None else None) or 0,
+        created=rs.metadata.creation_timestamp,
+        desired=count_in(rs.annotations, DESIRED),
+        most=count_in(rs.annotations, MOST),
+    )
+
+
+def count_in(annotations: Mapping[str, str], name: str) -> int | None:
+    """The number in an annotation; ``None`` if it is none that a ReplicaSet could have."""
+    text = annotations.get(name, "")
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 11 else None
+    return number if number is not None and number <= _ENDLESS else None
+
+
+def revision_of(rs: ReplicaSet) -> int | None:
+    """Which revision of the template it is; 0 if it does not say, ``None`` if it makes no sense."""
+    return whole_number(rs.annotations.get(REVISION, "0"))
+
+
+def whole_number(text: str) -> int | None:
+    """The number that a text is; ``None`` if it is none that has room in 64 bits."""
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 19 else None
+
+
+def by_age(sets: Iterable[ReplicaSet]) -> list[ReplicaSet]:
+    """The oldest first, and by name those of one moment."""
+
+    def age(rs: ReplicaSet) -> tuple[float, str]:
+        created = rs.metadata.creation_timestamp
+        return created.timestamp() if created is not None else 0.0, rs.name
+
+    return sorted(sets, key=age)
+
+
+def new_and_old(
+    deployment: Deployment, sets: Sequence[ReplicaSet]
+) -> tuple[ReplicaSet | None, list[ReplicaSet]]:
+    """The ReplicaSet that has the Deployment's template, if there is one, and all others.
+
+    Of several with that template, the oldest is the new one.
+    """
+    template = spec_of(deployment).template
+    ordered = by_age(sets)
+    new = next((rs for rs in ordered if is_same_template(template, rs)), None)
+    return new, [rs for rs in ordered if rs is not new]
+
+
+def is_same_template(template: core_v1.PodTemplateSpec, rs: ReplicaSet) -> bool:
+    """Whether the ReplicaSet has this template, its hash aside."""
+    theirs = rs.spec.template if rs.spec is not None else None
+    if theirs is None or theirs.spec != template.spec:
+        return False
+    return _without_hash(theirs) == _without_hash(template)
+
+
+def _without_hash(template: core_v1.PodTemplateSpec) -> core_v1.PodTemplateSpec:
+    metadata = template.metadata
+    if metadata is None or metadata.labels is None or HASH_LABEL not in metadata.labels:
+        return template
+    labels = {key: value for key, value in metadata.labels.items() if key != HASH_LABEL}
+    return replace(template, metadata=replace(metadata, labels=labels or None))
+
+
+def _limit(value: IntOrString | None, replicas: int, *, round_up: bool) -> int:
+    return 0 if value is None else scaled(value, replicas, round_up=round_up)

@@ -1,0 +1,75 @@
+"""Pods that no Job will count any more, and that would stay for ever for want of it."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from steersman.controller import CacheReader, Context, Done, Outcome, controller_of
+from steersman.errors import NotFound
+from steersman.kinds import batch_v1, core_v1
+from steersman.names import ObjectKey
+from steersman_cluster.workloads.jobs.accessors import end_of, is_managed_elsewhere, is_tracked
+from steersman_cluster.workloads.jobs.pod_factory import RELEASE
+
+Job = batch_v1.Job
+Pod = core_v1.Pod
+
+#: The index of Pods that are not counted, by the uid of whoever is to do that.
+TRACKED_INDEX: Final = "tracked"
+
+
+def by_tracker(pod: Pod) -> Iterable[str]:
+    """Under the uid of its controller, as long as it is not counted."""
+    if not is_tracked(pod):
+        return ()
+    return [owner.uid for owner in pod.metadata.owner_references or () if owner.controller]
+
+
+def may_be_orphan(old: Pod | None, new: Pod) -> bool:
+    """Whether it may be one that nobody counts, and was none, or not on its way out, before."""
+    if not is_tracked(new):
+        return False
+    return (
+        old is None
+        or old.metadata.deletion_timestamp != new.metadata.deletion_timestamp
+        or old.metadata.owner_references != new.metadata.owner_references
+        or not is_tracked(old)
+    )
+
+
+def has_ended(old: Job | None, new: Job) -> bool:
+    """Whether a Job is over since just now."""
+    return end_of(new) is not None and (old is None or end_of(old) is None)
+
+
+def pods_of(job: Job, cached: CacheReader) -> Iterable[ObjectKey]:
+    """Those of the Job that are not counted."""
+    found = cached.by_index(Pod, TRACKED_INDEX, job.uid)
+    return [ObjectKey(each.namespace, each.name) for each in found]
+
+
+async def reconcile(pod: Pod, ctx: Context) -> Outcome:
+    """Take the finalizer off a Pod whose Job is gone, or over, or not its Job any more."""
+    if is_tracked(pod) and await _is_orphan(pod, ctx):
+        try:
+            await ctx.patch(pod, RELEASE)
+        except NotFound:
+            return Done()
+    return Done()
+
+
+async def _is_orphan(pod: Pod, ctx: Context) -> bool:
+    owner = controller_of(pod)
+    if owner is None:
+        return True
+    if owner.kind != "Job" or owner.api_version != "batch/v1":
+        return False
+    job = ctx.get(Job, owner.name)
+    if job is None or job.uid != owner.uid:
+        # It may be so new that only its Pod has been heard of yet.
+        try:
+            job = await ctx.live.get(Job, owner.name)
+        except NotFound:
+            return True
+    if job.uid != owner.uid:
+        return True
+    return end_of(job) is not None and not is_managed_elsewhere(job)

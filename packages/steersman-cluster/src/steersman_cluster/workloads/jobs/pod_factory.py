@@ -1,0 +1,97 @@
+"""The Pods of a Job, with a finalizer until they are counted, and their index. Pure."""
+
+from typing import Final
+
+from steersman.client import StrategicMergePatch
+from steersman.kinds import batch_v1, core_v1
+from steersman.kinds.base import replace
+from steersman_cluster.workloads.jobs.accessors import (
+    COMPLETION_INDEX,
+    INDEX_FAILURES,
+    INDEX_IGNORED_FAILURES,
+    NO_INDEX,
+    TRACKING,
+    ignored_index_failures,
+    index_failures,
+    spec_of,
+)
+from steersman_cluster.workloads.jobs.policies import judged
+from steersman_cluster.workloads.pods import pod_from
+
+Job = batch_v1.Job
+Pod = core_v1.Pod
+
+#: What takes the finalizer off a Pod that is counted.
+RELEASE: Final = StrategicMergePatch(
+    {"metadata": {"$deleteFromPrimitiveList/finalizers": [TRACKING]}}
+)
+
+# The server puts five letters behind it, and a Pod's hostname is a label.
+_LONGEST_PREFIX: Final = 58
+_VARIABLE: Final = core_v1.EnvVar(
+    name="JOB_COMPLETION_INDEX",
+    value_from=core_v1.EnvVarSource(
+        field_ref=core_v1.ObjectFieldSelector(field_path=f"metadata.labels['{COMPLETION_INDEX}']")
+    ),
+)
+
+
+def pod_for(job: Job, index: int = NO_INDEX, replaced: Pod | None = None) -> Pod:
+    """A Pod for this index, in the place of one that failed if there is one."""
+    spec = spec_of(job)
+    template = spec.template
+    inner = template.metadata.finalizers if template.metadata is not None else None
+    finalizers = () if TRACKING in (inner or ()) else (TRACKING,)
+    if index == NO_INDEX:
+        return pod_from(template, owner=job, finalizers=finalizers)
+    number = str(index)
+    annotations = {COMPLETION_INDEX: number}
+    if spec.backoff_limit_per_index is not None:
+        annotations |= _failures(spec, replaced)
+    return pod_from(
+        template,
+        owner=job,
+        generate_name=index_prefix(job.name, index),
+        labels={COMPLETION_INDEX: number},
+        annotations=annotations,
+        finalizers=finalizers,
+        spec=_told_index(template.spec, f"{job.name}-{number}"),
+    )
+
+
+def index_prefix(name: str, index: int) -> str:
+    """What the name of a Pod with this index begins with; the index is never cut off."""
+    end = f"-{index}-"
+    return name[: _LONGEST_PREFIX - len(end)] + end
+
+
+def _failures(spec: batch_v1.JobSpec, replaced: Pod | None) -> dict[str, str]:
+    """How often this index has failed so far."""
+    if replaced is None:
+        return {INDEX_FAILURES: "0"}
+    counts = judged(spec.pod_failure_policy, replaced).counts
+    ignored = ignored_index_failures(replaced) + (not counts)
+    annotations = {INDEX_FAILURES: str(index_failures(replaced) + counts)}
+    if ignored:
+        annotations[INDEX_IGNORED_FAILURES] = str(ignored)
+    return annotations
+
+
+def _told_index(spec: core_v1.PodSpec | None, hostname: str) -> core_v1.PodSpec | None:
+    if spec is None:
+        return None
+    return replace(
+        spec,
+        hostname=hostname,
+        containers=tuple(map(_told, spec.containers)),
+        init_containers=None
+        if spec.init_containers is None
+        else tuple(map(_told, spec.init_containers)),
+    )
+
+
+def _told(container: core_v1.Container) -> core_v1.Container:
+    env = container.env or ()
+    if any(each.name == _VARIABLE.name for each in env):
+        return container
+    return replace(container, env=(*env, _VARIABLE))

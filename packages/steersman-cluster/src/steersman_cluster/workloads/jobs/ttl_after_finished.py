@@ -1,0 +1,41 @@
+"""Jobs that are over are deleted after the time that they give themselves."""
+
+from datetime import datetime, timedelta
+
+from steersman.controller import Context, Done, Later, Outcome
+from steersman.errors import NotFound
+from steersman.kinds import batch_v1
+from steersman_cluster.workloads.jobs.accessors import end_of, spec_of
+
+Job = batch_v1.Job
+
+
+def expires(job: Job) -> datetime | None:
+    """When it is to be deleted; ``None`` if never, or not yet known."""
+    end, ttl_seconds = end_of(job), spec_of(job).ttl_seconds_after_finished
+    if end is None or end.last_transition_time is None or ttl_seconds is None:
+        return None
+    return end.last_transition_time + timedelta(seconds=ttl_seconds)
+
+
+async def expire(job: Job, ctx: Context) -> Outcome:
+    """Delete it, with all that is its own, if its time has come."""
+    left_seconds = _left_seconds(job, ctx.now)
+    if left_seconds is not None and left_seconds <= 0:
+        # Somebody may have given it more time just now, and a deletion cannot be taken back.
+        try:
+            job = await ctx.live.get(Job, job.name)
+        except NotFound:
+            return Done()
+        left_seconds = _left_seconds(job, ctx.now)
+    if left_seconds is None:
+        return Done()
+    if left_seconds > 0:
+        return Later(after_seconds=left_seconds)
+    await ctx.delete(job, propagation="Foreground")
+    return Done()
+
+
+def _left_seconds(job: Job, now: datetime) -> float | None:
+    expiry = expires(job) if job.deletion_time is None else None
+    return None if expiry is None else (expiry - now).total_seconds()

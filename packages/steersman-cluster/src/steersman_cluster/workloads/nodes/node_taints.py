@@ -1,0 +1,43 @@
+"""The taints of a node that follow from its state, as node lifecycle sets them. Pure."""
+
+from datetime import datetime
+from typing import Final
+
+from steersman.kinds import core_v1
+
+NOT_READY: Final = "node.kubernetes.io/not-ready"
+CORDONED: Final = "node.kubernetes.io/unschedulable"
+UNREACHABLE: Final = "node.kubernetes.io/unreachable"
+
+_STATES: Final = (NOT_READY, CORDONED, UNREACHABLE)
+
+#: An annotation of a Node: ``"true"`` if its kubelet is simulated.
+SIMULATED_NODE: Final = "nodes.steersman.dev/stand-in"
+
+
+def is_simulated_node(node: core_v1.Node) -> bool:
+    """Whether the node's kubelet is simulated."""
+    return (node.metadata.annotations or {}).get(SIMULATED_NODE) == "true"
+
+
+def node_taints(
+    node: core_v1.Node, *, now: datetime, is_responsive: bool
+) -> tuple[core_v1.Taint, ...]:
+    """The node's taints, with those for its state: unreachable, cordoned, or neither."""
+    spec = node.spec or core_v1.NodeSpec()
+    has = spec.taints or ()
+    wanted = [core_v1.Taint(key=CORDONED, effect="NoSchedule")] if spec.unschedulable else []
+    if not is_responsive:
+        wanted += [
+            core_v1.Taint(key=UNREACHABLE, effect=effect, time_added=now)
+            for effect in ("NoSchedule", "NoExecute")
+        ]
+    needed = {(each.key, each.effect) for each in wanted}
+    kept = [each for each in has if each.key not in _STATES or (each.key, each.effect) in needed]
+    there = {(each.key, each.effect) for each in kept}
+    return (*kept, *(each for each in wanted if (each.key, each.effect) not in there))
+
+
+def has_taint(node: core_v1.Node, key: str) -> bool:
+    """Whether the node has a taint of this key."""
+    return any(each.key == key for each in (node.spec.taints if node.spec else None) or ())

@@ -1,0 +1,155 @@
+"""Who has to leave a node: Pods that do not bear its taints, and those whose node is gone."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final
+
+from steersman.controller import (
+    CacheReader,
+    Context,
+    Controller,
+    Done,
+    Later,
+    Outcome,
+    Watch,
+    Writes,
+)
+from steersman.kinds import core_v1
+from steersman.kinds.base import replace
+from steersman_cluster.workloads.nodes.node_taints import is_simulated_node
+from steersman_cluster.workloads.pods import is_ended
+from steersman_cluster.workloads.scheduler.plugins.taint_toleration import EVICTING, tolerates
+from steersman_cluster.workloads.status_writer import put_pod_status
+
+BY_NODE: Final = "node"
+
+# How long a node may be missing before its Pods are given up.
+QUARANTINE_SECONDS: Final = 40.0
+
+# What every Pod bears for a while: the server sees to that.
+_USUAL: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+
+
+async def reconcile(pod: core_v1.Pod, ctx: Context) -> Outcome:
+    """Have the Pod leave if it must, or look again when it must."""
+    node_name = pod.spec.node_name if pod.spec is not None else None
+    if pod.spec is None or not node_name:
+        return Done()
+    # Nothing has happened since the last look but that the time is over that was left then.
+    is_due = all(why.event in ("later", "retry") for why in ctx.whys)
+    node = ctx.get(core_v1.Node, node_name)
+    if node is None:
+        if not is_due:
+            return Later(after_seconds=QUARANTINE_SECONDS)
+        await _give_up(pod, ctx)
+        return Done()
+    if not is_simulated_node(node):
+        return Done()
+    left_seconds = bearable_seconds(pod.spec.tolerations or (), evicting(node), now=ctx.now)
+    if left_seconds is None:
+        return Done()
+    if left_seconds > 0 and not is_due:
+        return Later(after_seconds=left_seconds)
+    ctx.record("TaintManagerEviction", f"Marking for deletion Pod {pod.namespace}/{pod.name}")
+    message = "Taint manager: deleting due to NoExecute taint"
+    await put_pod_status(ctx, pod, _disrupted(pod, "DeletionByTaintManager", message, now=ctx.now))
+    await ctx.delete(pod)
+    return Done()
+
+
+def bearable_seconds(
+    tolerations: Sequence[core_v1.Toleration],
+    taints: Iterable[core_v1.Taint],
+    *,
+    now: datetime,
+) -> float | None:
+    """How long a Pod may stay among these taints: 0 if it has to leave, ``None`` if for ever.
+
+    A taint that does not say since when it is there has just come.
+    """
+    left_seconds: list[float] = []
+    for taint in taints:
+        borne = [each for each in tolerations if tolerates(each, taint)]
+        if not borne:
+            return 0.0
+        since = taint.time_added or now
+        left_seconds += [
+            each.toleration_seconds - (now - since).total_seconds()
+            for each in borne
+            if each.toleration_seconds is not None
+        ]
+    return max(0.0, min(left_seconds)) if left_seconds else None
+
+
+def evicting(node: core_v1.Node) -> tuple[core_v1.Taint, ...]:
+    """The node's taints that drive Pods away."""
+    taints = node.spec.taints if node.spec is not None else None
+    return tuple(each for each in taints or () if each.effect in EVICTING)
+
+
+def has_moved(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
+    """Whether it has come to a node where it may not stay, for all that is known.
+
+    The scheduler sends nobody among taints that they do not bear at all.
+    """
+    spec = new.spec
+    if spec is None or not spec.node_name:
+        return False
+    if old is None or old.spec is None or old.uid != new.uid:
+        return True
+    return old.spec.node_name != spec.node_name and any(
+        each.toleration_seconds is not None and each.key not in _USUAL
+        for each in spec.tolerations or ()
+    )
+
+
+def taints_changed(old: core_v1.Node | None, new: core_v1.Node) -> bool:
+    """Whether others may have to leave the node now, or may stay."""
+    return old is None or evicting(old) != evicting(new)
+
+
+def by_node(pod: core_v1.Pod) -> Iterable[str]:
+    """The index key of a Pod: the node that it is bound to."""
+    name = pod.spec.node_name if pod.spec is not None else None
+    return (name,) if name else ()
+
+
+def pods_of(node: core_v1.Node, cached: CacheReader) -> Iterable[core_v1.Pod]:
+    """The Pods that are bound to this node."""
+    return cached.by_index(core_v1.Pod, BY_NODE, node.name)
+
+
+async def _give_up(pod: core_v1.Pod, ctx: Context) -> None:
+    """End a Pod whose node is gone, and with it whoever could end it."""
+    if not is_ended(pod):
+        message = "PodGC: node no longer exists"
+        status = _disrupted(pod, "DeletionByPodGC", message, now=ctx.now)
+        pod = await put_pod_status(ctx, pod, replace(status, phase="Failed"))
+    await ctx.delete(pod, grace_seconds=0)
+
+
+def _disrupted(pod: core_v1.Pod, reason: str, message: str, *, now: datetime) -> core_v1.PodStatus:
+    before = pod.status or core_v1.PodStatus()
+    condition = core_v1.PodCondition(
+        type="DisruptionTarget",
+        status="True",
+        reason=reason,
+        message=message,
+        last_transition_time=now,
+        observed_generation=pod.metadata.generation,
+    )
+    others = (each for each in before.conditions or () if each.type != condition.type)
+    return replace(before, conditions=(*others, condition))
+
+
+#: The controller that has Pods leave.
+EVICTION: Final = Controller(
+    core_v1.Pod,
+    reconcile=reconcile,
+    when=has_moved,
+    indexes={BY_NODE: by_node},
+    watches=(Watch(core_v1.Node, to=pods_of, when=taints_changed),),
+    writes=(Writes(core_v1.Pod, verbs=("delete",)),),
+    name="taint-eviction-controller",
+    event_source="taint-eviction-controller",
+)

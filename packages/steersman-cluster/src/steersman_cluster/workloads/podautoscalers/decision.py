@@ -1,0 +1,257 @@
+"""What an autoscaler does at one look: a number, conditions, events and a status. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from steersman.kinds import autoscaling_v2, replace
+from steersman_cluster.workloads.podautoscalers.behavior import History, bounded
+from steersman_cluster.workloads.podautoscalers.metrics import Failed, Found
+
+Autoscaler = autoscaling_v2.HorizontalPodAutoscaler
+Condition = autoscaling_v2.HorizontalPodAutoscalerCondition
+Status = autoscaling_v2.HorizontalPodAutoscalerStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something to be told about the autoscaler."""
+
+    reason: str
+    text: str
+    is_warning: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What is to be done: a new number, if there is one, and why; and what is to be said."""
+
+    status: Status
+    history: History
+    events: tuple[Event, ...] = ()
+    replicas: int | None = None
+    reason: str = ""
+
+
+class Conditions:
+    """The conditions of an autoscaler, each of which is set or changed in its place."""
+
+    def __init__(self, status: Status | None, now: datetime) -> None:
+        self._now = now
+        self._by_type = {each.type: each for each in (status.conditions if status else None) or ()}
+
+    def set(self, type: str, holds: bool, reason: str, message: str) -> None:
+        """It is so, or not; since now, if it was otherwise before."""
+        status = "True" if holds else "False"
+        old = self._by_type.get(type)
+        since = old.last_transition_time if old is not None and old.status == status else self._now
+        self._by_type[type] = Condition(
+            type=type, status=status, reason=reason, message=message, last_transition_time=since
+        )
+
+    @property
+    def all(self) -> tuple[Condition, ...]:
+        """All of them, in the order in which they came up."""
+        return tuple(self._by_type.values())
+
+
+def without_scale(hpa: Autoscaler, why: str, history: History, now: datetime) -> Decision:
+    """What is said where the scale cannot be read."""
+    conditions = Conditions(hpa.status, now)
+    conditions.set(
+        "AbleToScale",
+        False,
+        "FailedGetScale",
+        f"the HPA controller was unable to get the target's current scale: {why}",
+    )
+    status = replace(hpa.status or Status(desired_replicas=0), conditions=conditions.all)
+    return Decision(status=status, history=history, events=(Event("FailedGetScale", why),))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """Why the selector of what is scaled is of no use: an event, and what the condition says."""
+
+    event: Event
+    reason: str
+    message: str
+
+
+@dataclass(slots=True)
+class _Look:
+    hpa: Autoscaler
+    current: int
+    now: datetime
+    conditions: Conditions = field(init=False)
+    events: list[Event] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.conditions = Conditions(self.hpa.status, self.now)
+
+    def status(self, desired: int, metrics: Sequence[autoscaling_v2.MetricStatus] | None) -> Status:
+        before = self.hpa.status
+        return Status(
+            current_replicas=self.current or None,
+            desired_replicas=desired,
+            last_scale_time=before.last_scale_time if before else None,
+            current_metrics=tuple(metrics) if metrics is not None else None,
+            conditions=self.conditions.all,
+        )
+
+    @property
+    def desired_before(self) -> int:
+        return self.hpa.status.desired_replicas if self.hpa.status else 0
+
+
+def needs_metrics(hpa: Autoscaler, current: int) -> bool:
+    """Whether the number depends on what is used."""
+    return current != 0 and _least(hpa) <= current <= hpa.spec.max_replicas
+
+
+def decided(
+    hpa: Autoscaler,
+    evaluations: Sequence[Found | Failed] | Refused,
+    *,
+    current: int,
+    history: History,
+    now: datetime,
+) -> Decision:
+    """What to do with so many replicas, given what the metrics say."""
+    look = _Look(hpa, current, now)
+    look.conditions.set(
+        "AbleToScale",
+        True,
+        "SucceededGetScale",
+        "the HPA controller was able to get the target's current scale",
+    )
+    history = history.begun(current, now)
+    least, most = _least(hpa), hpa.spec.max_replicas
+    if current == 0:
+        look.conditions.set(
+            "ScalingActive",
+            False,
+            "ScalingDisabled",
+            "scaling is disabled since the replica count of the target is zero",
+        )
+        return Decision(status=look.status(current, None), history=history)
+    if not least <= current <= most:
+        bound = "above Spec.MaxReplicas" if current > most else "below Spec.MinReplicas"
+        return Decision(
+            status=look.status(max(least, min(current, most)), None),
+            history=history,
+            replicas=most if current > most else least,
+            reason=f"Current number of replicas {bound}",
+        )
+    return _by_metrics(look, evaluations, history)
+
+
+def _by_metrics(
+    look: _Look, evaluations: Sequence[Found | Failed] | Refused, history: History
+) -> Decision:
+    hpa, current = look.hpa, look.current
+    if isinstance(evaluations, Refused):
+        look.conditions.set("ScalingActive", False, evaluations.reason, evaluations.message)
+        look.events.append(evaluations.event)
+        return _given_up(look, evaluations.event.text, None, history)
+    found = [each for each in evaluations if isinstance(each, Found)]
+    failed = [each for each in evaluations if isinstance(each, Failed)]
+    look.events += [Event(each.reason, each.text) for each in failed]
+    statuses = [
+        each.status if isinstance(each, Found) else autoscaling_v2.MetricStatus(type="")
+        for each in evaluations
+    ]
+    best = max(found, key=lambda each: each.replicas, default=None)
+    # Those that say nothing might have called for more.
+    if best is None or (failed and best.replicas < current):
+        look.conditions.set(
+            "ScalingActive",
+            False,
+            failed[0].reason if failed else "",
+            f"the HPA was unable to compute the replica count: {failed[0].text if failed else ''}",
+        )
+        number, whole = len(failed), failed[0].whole if failed else ""
+        why = (
+            f"invalid metrics ({number} invalid out of {len(evaluations)}), first error is: {whole}"
+        )
+        return _given_up(look, why, statuses, history)
+    look.conditions.set(
+        "ScalingActive",
+        True,
+        "ValidMetricFound",
+        f"the HPA was able to successfully calculate a replica count from {best.name}",
+    )
+    reason = ""
+    if best.replicas > current:
+        reason = f"{best.name} above target"
+    elif best.replicas < current:
+        reason = "All metrics below target"
+    result = bounded(
+        best.replicas,
+        current=current,
+        least=_least(hpa),
+        most=hpa.spec.max_replicas,
+        behavior=hpa.spec.behavior,
+        history=history,
+        now=look.now,
+    )
+    look.conditions.set("AbleToScale", True, *result.ability)
+    look.conditions.set("ScalingLimited", result.is_limited, *result.limit)
+    return Decision(
+        status=look.status(result.replicas, statuses),
+        history=result.history,
+        events=tuple(look.events),
+        replicas=result.replicas if result.replicas != current else None,
+        reason=reason,
+    )
+
+
+def _given_up(
+    look: _Look,
+    why: str,
+    statuses: Sequence[autoscaling_v2.MetricStatus] | None,
+    history: History,
+) -> Decision:
+    look.events.append(Event("FailedComputeMetricsReplicas", why))
+    return Decision(
+        status=look.status(look.desired_before, statuses),
+        history=history,
+        events=tuple(look.events),
+    )
+
+
+def after_rescale(decision: Decision, now: datetime) -> tuple[Status, Event]:
+    """What is said once the new number is written."""
+    conditions = Conditions(decision.status, now)
+    conditions.set(
+        "AbleToScale",
+        True,
+        "SucceededRescale",
+        f"the HPA controller was able to update the target scale to {decision.replicas}",
+    )
+    said = f"New size: {decision.replicas}; reason: {decision.reason}"
+    status = replace(decision.status, conditions=conditions.all, last_scale_time=now)
+    return status, Event("SuccessfulRescale", said, is_warning=False)
+
+
+def after_failed_rescale(
+    decision: Decision, hpa: Autoscaler, why: str, now: datetime
+) -> tuple[Status, Event]:
+    """What is said when it could not be written."""
+    conditions = Conditions(decision.status, now)
+    conditions.set(
+        "AbleToScale",
+        False,
+        "FailedUpdateScale",
+        f"the HPA controller was unable to update the target scale: {why}",
+    )
+    said = f"New size: {decision.replicas}; reason: {decision.reason}; error: {why}"
+    status = replace(
+        decision.status,
+        conditions=conditions.all,
+        desired_replicas=hpa.status.desired_replicas if hpa.status else 0,
+    )
+    return status, Event("FailedRescale", said)
+
+
+def _least(hpa: Autoscaler) -> int:
+    return 1 if hpa.spec.min_replicas is None else hpa.spec.min_replicas

@@ -1,0 +1,216 @@
+"""One metric of an autoscaler: what it calls for, or what is wrong with it, in the real words.
+
+Pure, but for the usages, which are looked up before.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Final
+
+from steersman.kinds import autoscaling_v2, core_v1, meta_v1
+from steersman.units import Quantity
+from steersman_cluster.workloads.podautoscalers.replica_calculator import (
+    Problem,
+    Proposal,
+    Tolerances,
+    Usages,
+    by_average,
+    by_utilization,
+)
+
+MetricSpec = autoscaling_v2.MetricSpec
+MetricStatus = autoscaling_v2.MetricStatus
+
+_NO_CUSTOM: Final = (
+    "unable to fetch metrics from custom metrics API: no custom metrics API"
+    " (custom.metrics.k8s.io) registered"
+)
+_NO_TARGET: Final = (
+    "invalid resource metric source: neither an average utilization target nor an average value"
+    " (usage) target was set"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which measurements a metric needs."""
+
+    resource: str
+    container: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """So many replicas because of this, and what the status is to say."""
+
+    replicas: int
+    name: str
+    status: MetricStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """Why a metric says nothing: the reason and text of an event, and the whole story."""
+
+    reason: str
+    text: str
+    whole: str
+
+
+def wanted_by(metric: MetricSpec) -> Wanted | None:
+    """What has to be measured for it; ``None`` if it is of a sort that nobody measures here."""
+    if metric.type == "Resource" and metric.resource is not None:
+        return Wanted(resource=metric.resource.name)
+    if metric.type == "ContainerResource" and metric.container_resource is not None:
+        source = metric.container_resource
+        return Wanted(resource=source.name, container=source.container)
+    return None
+
+
+def evaluated(
+    metric: MetricSpec,
+    usages: Usages | Problem,
+    pods: Sequence[core_v1.Pod],
+    *,
+    current: int,
+    tolerances: Tolerances,
+    namespace: str,
+    now: datetime,
+) -> Found | Failed:
+    """What a metric calls for."""
+    wanted = wanted_by(metric)
+    if wanted is None:
+        return _unmeasured(metric, namespace)
+    source = metric.resource if metric.resource is not None else metric.container_resource
+    if source is None:
+        return _failed(wanted, _NO_TARGET)
+    target, resource = source.target, wanted.resource
+    proposal: Proposal | Problem
+    if target.average_value is not None:
+        what, name = "usage", f"{resource} resource"
+        proposal = (
+            usages
+            if isinstance(usages, Problem)
+            else by_average(
+                pods,
+                usages,
+                current=current,
+                milli=target.average_value.milli_value(),
+                resource=resource,
+                tolerances=tolerances,
+                now=now,
+            )
+        )
+    elif target.average_utilization is not None:
+        of = "container resource" if wanted.container else "resource"
+        what, name = "utilization", f"{resource} {of} utilization (percentage of request)"
+        proposal = (
+            usages
+            if isinstance(usages, Problem)
+            else by_utilization(
+                pods,
+                usages,
+                current=current,
+                percent=target.average_utilization,
+                resource=resource,
+                container=wanted.container,
+                tolerances=tolerances,
+                now=now,
+            )
+        )
+    else:
+        return _failed(wanted, _NO_TARGET)
+    if isinstance(proposal, Problem):
+        return _failed(wanted, f"failed to get {resource} {what}: {proposal.text}")
+    value = autoscaling_v2.MetricValueStatus(
+        average_utilization=proposal.percent, average_value=_amount(resource, proposal)
+    )
+    return Found(replicas=proposal.replicas, name=name, status=_status(wanted, value))
+
+
+def tolerances_of(behavior: autoscaling_v2.HorizontalPodAutoscalerBehavior | None) -> Tolerances:
+    """How close is close enough."""
+    usual = Tolerances()
+    if behavior is None:
+        return usual
+    down = behavior.scale_down.tolerance if behavior.scale_down else None
+    up = behavior.scale_up.tolerance if behavior.scale_up else None
+    return Tolerances(
+        down=usual.down if down is None else float(down.value),
+        up=usual.up if up is None else float(up.value),
+    )
+
+
+def _failed(wanted: Wanted, text: str) -> Failed:
+    if wanted.container:
+        whole = f"failed to get {wanted.container} container metric value: {text}"
+        return Failed(reason="FailedGetContainerResourceMetric", text=text, whole=whole)
+    whole = f"failed to get {wanted.resource} resource metric value: {text}"
+    return Failed(reason="FailedGetResourceMetric", text=text, whole=whole)
+
+
+def _unmeasured(metric: MetricSpec, namespace: str) -> Failed:
+    """What a cluster says that has no server for metrics of this sort."""
+    if metric.type == "Pods" and metric.pods is not None:
+        text = f"unable to get metric {metric.pods.metric.name}: {_NO_CUSTOM}"
+        whole = f"failed to get pods metric value: {text}"
+        return Failed(reason="FailedGetPodsMetric", text=text, whole=whole)
+    if metric.type == "Object" and metric.object is not None:
+        about, name = metric.object.described_object, metric.object.metric.name
+        text = f"unable to get metric {name}: {about.kind} on {namespace} {about.name}/{_NO_CUSTOM}"
+        is_average = metric.object.target.average_value is not None
+        inner = f"failed to get {name} object metric: {text}" if is_average else text
+        whole = f"failed to get object metric value: {inner}"
+        return Failed(reason="FailedGetObjectMetric", text=text, whole=whole)
+    if metric.type == "External" and metric.external is not None:
+        name, selector = metric.external.metric.name, metric.external.metric.selector
+        text = (
+            f"unable to get external metric {namespace}/{name}/{_printed(selector)}: unable to"
+            f" fetch metrics from external metrics API: the server could not find the requested"
+            f" resource (get {name}.external.metrics.k8s.io)"
+        )
+        if metric.external.target.average_value is not None:
+            inner = f"failed to get {name} external metric: {text}"
+        else:
+            inner = f"failed to get external metric {name}: {text}"
+        whole = f"failed to get {name} external metric value: {inner}"
+        return Failed(reason="FailedGetExternalMetric", text=text, whole=whole)
+    text = f'unknown metric source type "{metric.type}"'
+    return Failed(reason="InvalidMetricSourceType", text=text, whole=text)
+
+
+def _status(wanted: Wanted, value: autoscaling_v2.MetricValueStatus) -> MetricStatus:
+    if wanted.container:
+        return MetricStatus(
+            type="ContainerResource",
+            container_resource=autoscaling_v2.ContainerResourceMetricStatus(
+                name=wanted.resource, container=wanted.container, current=value
+            ),
+        )
+    return MetricStatus(
+        type="Resource",
+        resource=autoscaling_v2.ResourceMetricStatus(name=wanted.resource, current=value),
+    )
+
+
+def _amount(resource: str, proposal: Proposal) -> Quantity:
+    amount = Quantity(Decimal(proposal.average_milli) / 1000)
+    if resource != "memory":
+        return amount
+    # Printed as memory is: the suffixes are those of the first operand.
+    unit = Quantity("1Ki")
+    return unit + amount - unit
+
+
+def _printed(selector: meta_v1.LabelSelector | None) -> str:
+    if selector is None:
+        return "nil"
+    labels = "".join(
+        f"{key}: {each}," for key, each in sorted((selector.match_labels or {}).items())
+    )
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
+        "MatchExpressions:[]LabelSelectorRequirement{},}"
+    )

@@ -1,0 +1,72 @@
+"""How much Pods use: by what they say themselves, in annotations. Pure.
+
+``nodes.steersman.dev/cpu-usage: 250m`` says it of each container, and
+``nodes.steersman.dev/cpu-usage.NAME`` of one; ``memory-usage`` likewise.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from steersman.errors import SteersmanError
+from steersman.kinds import core_v1
+from steersman.units import Quantity, parse_duration, parse_time
+from steersman_cluster.workloads.podautoscalers.replica_calculator import Usage
+from steersman_cluster.workloads.pods import phase
+
+Pod = core_v1.Pod
+
+_PREFIX: Final = "nodes.steersman.dev/"
+
+
+def told(pods: Iterable[Pod], resource: str, container: str, now: datetime) -> dict[str, Usage]:
+    """What the running Pods say that they use; of one container, if it is named."""
+    found: dict[str, Usage] = {}
+    for pod in pods:
+        milli = _told_by(pod, resource, container) if phase(pod) == "Running" else None
+        if milli is not None:
+            found[pod.name] = Usage(milli=milli, time=now)
+    return found
+
+
+def measured(items: Iterable[Mapping[str, Any]], resource: str, container: str) -> dict[str, Usage]:
+    """What a metrics server says that Pods use."""
+    found: dict[str, Usage] = {}
+    for item in items:
+        containers = [
+            each for each in item.get("containers") or () if container in ("", each.get("name"))
+        ]
+        amounts = [
+            each["usage"][resource] for each in containers if resource in (each.get("usage") or {})
+        ]
+        if not amounts or len(amounts) < len(containers):
+            continue
+        found[item["metadata"]["name"]] = Usage(
+            milli=sum(Quantity(each).milli_value() for each in amounts),
+            time=parse_time(item["timestamp"]),
+            window_seconds=parse_duration(item.get("window") or "0s"),
+        )
+    return found
+
+
+def _told_by(pod: Pod, resource: str, container: str) -> int | None:
+    annotations = pod.annotations
+    of_each = f"{_PREFIX}{resource}-usage"
+    if not annotations or pod.spec is None:
+        return None
+    total: int | None = None
+    for each in pod.spec.containers:
+        if container in ("", each.name):
+            text = annotations.get(f"{of_each}.{each.name}", annotations.get(of_each))
+            milli = None if text is None else _milli(text)
+            if milli is None:
+                return None
+            total = (total or 0) + milli
+    return total
+
+
+def _milli(text: str) -> int | None:
+    try:
+        return Quantity(text).milli_value()
+    except SteersmanError:
+        return None  # as if it had not been measured

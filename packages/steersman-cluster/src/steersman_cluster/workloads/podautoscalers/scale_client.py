@@ -1,0 +1,129 @@
+"""What an autoscaler asks the server for: the scale of anything, and measurements; its status."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from steersman.client import Client, Labels, MergePatch, RestMapper, Subresource
+from steersman.errors import ApiError, NotFound, SteersmanError, UnknownKind
+from steersman.kinds import (
+    Unstructured,
+    apps_v1,
+    autoscaling_v1,
+    autoscaling_v2,
+    core_v1,
+)
+from steersman.manager import Services
+from steersman_cluster.workloads.podautoscalers.decision import Autoscaler
+from steersman_cluster.workloads.podautoscalers.metrics import Wanted
+from steersman_cluster.workloads.podautoscalers.metrics_client import measured, told
+from steersman_cluster.workloads.podautoscalers.replica_calculator import Problem, Usages
+from steersman_cluster.workloads.status_writer import merge_difference, plain
+
+_MEASUREMENTS: Final = Unstructured.of("metrics.k8s.io/v1beta1", "PodMetrics", plural="pods")
+
+# Those that nearly all autoscalers scale, so that nobody has to be asked where they are.
+_USUAL: Final[dict[tuple[str, str], type[Any]]] = {
+    ("apps/v1", "Deployment"): apps_v1.Deployment,
+    ("apps/v1", "ReplicaSet"): apps_v1.ReplicaSet,
+    ("apps/v1", "StatefulSet"): apps_v1.StatefulSet,
+    ("v1", "ReplicationController"): core_v1.ReplicationController,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scaled:
+    """Something that has a scale."""
+
+    place: Subresource[autoscaling_v1.Scale]
+    scale: autoscaling_v1.Scale
+
+    @property
+    def replicas(self) -> int:
+        """How many there should be."""
+        return (self.scale.spec.replicas if self.scale.spec else None) or 0
+
+    @property
+    def selector(self) -> str:
+        """Which Pods are its."""
+        return (self.scale.status.selector if self.scale.status else None) or ""
+
+
+class Targets:
+    """Reads scales and measurements."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._mapper = RestMapper(client)
+
+    async def scale_of(self, hpa: Autoscaler) -> Scaled | str:
+        """The scale of what it scales, or why there is none."""
+        target = hpa.spec.scale_target_ref
+        version = target.api_version or ""
+        if version.count("/") > 1:
+            return f"unexpected GroupVersion string: {version}"
+        kind = _USUAL.get((version, target.kind))
+        if kind is None:
+            group = version.rpartition("/")[0]
+            word = f"{target.kind}.{group}" if group else target.kind
+            try:
+                kind = Unstructured.at((await self._mapper.named(word)).resource_type)
+            except UnknownKind:
+                return f'no matches for kind "{target.kind}" in group "{group}"'
+        place = self._client.scale(kind, target.name, namespace=hpa.namespace)
+        try:
+            return Scaled(place=place, scale=await place.get())
+        except ApiError as error:
+            return message_of(error)
+
+    async def usages(
+        self,
+        wanted: Wanted,
+        pods: Sequence[core_v1.Pod],
+        *,
+        namespace: str,
+        selector: Labels,
+        now: datetime,
+    ) -> Usages | Problem:
+        """How much the Pods use, by their own word or a metrics server's."""
+        found = told(pods, wanted.resource, wanted.container, now)
+        if found:
+            return found
+        why = f"unable to get metrics for resource {wanted.resource}"
+        try:
+            listed = await self._client.list(_MEASUREMENTS, namespace=namespace, labels=selector)
+        except NotFound:
+            # Word for word as the real one says it of a cluster without a metrics server.
+            return Problem(
+                f"{why}: unable to fetch metrics from resource metrics API: the server could not"
+                f" find the requested resource (get pods.metrics.k8s.io)"
+            )
+        except SteersmanError as error:
+            said = message_of(error) if isinstance(error, ApiError) else str(error)
+            return Problem(f"{why}: unable to fetch metrics from resource metrics API: {said}")
+        if not listed.items:
+            return Problem(f"{why}: no metrics returned from resource metrics API")
+        return measured((each.body for each in listed.items), wanted.resource, wanted.container)
+
+
+async def put_status(
+    services: Services,
+    hpa: Autoscaler,
+    status: autoscaling_v2.HorizontalPodAutoscalerStatus,
+    *,
+    field_manager: str,
+) -> bool:
+    """Write what differs; whether anything does."""
+    before = hpa.status
+    change = merge_difference({} if before is None else plain(before), plain(status))
+    if change:
+        patch = MergePatch({"metadata": {"uid": hpa.uid}, "status": change})
+        place = services.client.status(Autoscaler, hpa.name, namespace=hpa.namespace)
+        await services.caches.noting(place.patch(patch, field_manager=field_manager))
+    return bool(change)
+
+
+def message_of(error: ApiError) -> str:
+    """What the server said."""
+    return error.message

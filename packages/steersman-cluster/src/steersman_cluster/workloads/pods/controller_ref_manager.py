@@ -1,0 +1,154 @@
+"""Whose objects are: what a controller takes, keeps and lets go by its selector.
+
+``claimed`` says what should be done, and ``claim`` does it. What another one controls is left
+alone. What nobody controls and the selector matches is adopted; what is ours and does not match
+any more is released.
+"""
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from steersman.client import StrategicMergePatch
+from steersman.controller import Context, controller_of, owner_reference
+from steersman.errors import Conflict, Invalid, NotFound
+from steersman.kinds import Resource, meta_v1
+from steersman_cluster.workloads.pods.selectors import HOLDER_INDEX, selected_under, selects
+
+Obj = TypeVar("Obj", bound=Resource)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim(Generic[Obj]):
+    """What is ours already, what is to be ours, and what is to be ours no longer."""
+
+    ours: tuple[Obj, ...]
+    adopt: tuple[Obj, ...]
+    release: tuple[Obj, ...]
+
+
+def claimed(
+    owner: Resource,
+    selector: meta_v1.LabelSelector | None,
+    objects: Iterable[Obj],
+    *,
+    is_fit: Callable[[Obj], bool] | None = None,
+) -> Claim[Obj]:
+    """What the owner has to do with these objects of its namespace.
+
+    ``is_fit`` says what beside the selector must be so. An owner that is being deleted neither
+    adopts nor releases, and what is being deleted is not adopted.
+    """
+    ours: list[Obj] = []
+    adopt: list[Obj] = []
+    release: list[Obj] = []
+    is_ending = owner.metadata.deletion_timestamp is not None
+    for obj in objects:
+        holder = controller_of(obj)
+        if holder is not None and holder.uid != owner.uid:
+            continue
+        matches = selects(selector, obj.labels) and (is_fit is None or is_fit(obj))
+        if holder is not None:
+            if matches:
+                ours.append(obj)
+            elif not is_ending:
+                release.append(obj)
+        elif matches and not is_ending and obj.metadata.deletion_timestamp is None:
+            adopt.append(obj)
+    return Claim(ours=tuple(ours), adopt=tuple(adopt), release=tuple(release))
+
+
+def candidates(
+    ctx: Context, owner: Resource, selector: meta_v1.LabelSelector | None, kind: type[Obj]
+) -> list[Obj]:
+    """What the owner controls, and what nobody does and it might; from memory."""
+    return [
+        *ctx.by_index(kind, HOLDER_INDEX, owner.uid),
+        *ctx.by_index(kind, HOLDER_INDEX, selected_under(owner.namespace, selector)),
+    ]
+
+
+async def claim(
+    ctx: Context,
+    owner: Resource,
+    selector: meta_v1.LabelSelector | None,
+    kind: type[Obj],
+    *,
+    is_fit: Callable[[Obj], bool] | None = None,
+    finalizers: tuple[str, ...] = (),
+) -> list[Obj]:
+    """What is the owner's now, after it has adopted and released what it should.
+
+    Before the first adoption the server is asked whether the owner is still there and still wanted.
+    ``finalizers`` are put on what is adopted and taken from what is released. Needs the
+    ``HOLDER_INDEX`` of the kind, and the kind in ``writes``.
+    """
+    objects = candidates(ctx, owner, selector, kind)
+    return await claim_among(ctx, owner, selector, objects, is_fit=is_fit, finalizers=finalizers)
+
+
+async def claim_among(
+    ctx: Context,
+    owner: Resource,
+    selector: meta_v1.LabelSelector | None,
+    objects: Iterable[Obj],
+    *,
+    is_fit: Callable[[Obj], bool] | None = None,
+    finalizers: tuple[str, ...] = (),
+) -> list[Obj]:
+    """The same, with no others than these: what is not among them stays as it is."""
+    found = claimed(owner, selector, objects, is_fit=is_fit)
+    for obj in found.release:
+        await _release(ctx, owner, obj, finalizers)
+    if not found.adopt:
+        return list(found.ours)
+    await _check_may_adopt(ctx, owner)
+    adopted = [await _adopt(ctx, owner, obj, finalizers) for obj in found.adopt]
+    return [*found.ours, *(obj for obj in adopted if obj is not None)]
+
+
+async def _check_may_adopt(ctx: Context, owner: Resource) -> None:
+    # Who is deleted with orphans left behind would otherwise take them back from an old cache.
+    now = await ctx.live.get(type(owner), owner.name)
+    if now.uid != owner.uid or now.deletion_time is not None:
+        raise Conflict(
+            wanted=f"adopt what {owner.ref} selects",
+            code=409,
+            reason="Conflict",
+            message="it is being deleted, or another one of its name is there",
+        )
+
+
+async def _adopt(
+    ctx: Context, owner: Resource, obj: Obj, finalizers: tuple[str, ...]
+) -> Obj | None:
+    metadata: dict[str, Any] = {"ownerReferences": [_written(owner_reference(owner))]}
+    if finalizers:
+        metadata["finalizers"] = list(finalizers)
+    try:
+        return await ctx.patch(obj, StrategicMergePatch({"metadata": metadata}))
+    except NotFound:
+        return None
+
+
+async def _release(
+    ctx: Context, owner: Resource, obj: Resource, finalizers: tuple[str, ...]
+) -> None:
+    metadata: dict[str, Any] = {"ownerReferences": [{"$patch": "delete", "uid": owner.uid}]}
+    if finalizers:
+        metadata["$deleteFromPrimitiveList/finalizers"] = list(finalizers)
+    # It may be gone, or another one of that name there: not ours either way.
+    with suppress(NotFound, Invalid):
+        await ctx.patch(obj, StrategicMergePatch({"metadata": metadata}))
+
+
+def _written(reference: meta_v1.OwnerReference) -> dict[str, Any]:
+    return {
+        "apiVersion": reference.api_version,
+        "kind": reference.kind,
+        "name": reference.name,
+        "uid": reference.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }

@@ -1,0 +1,100 @@
+"""Whom a change of a Pod, or of whatever else is selected, is about."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from steersman.controller import CacheReader, Watch, controller_of
+from steersman.kinds import Resource, core_v1
+from steersman.names import ObjectKey
+from steersman_cluster.workloads.pods.pod_status import condition, phase
+from steersman_cluster.workloads.pods.selectors import (
+    HOLDER_INDEX,
+    SELECTOR_INDEX,
+    by_holder,
+    selector_of,
+    selects,
+)
+
+Obj = TypeVar("Obj", bound=Resource)
+
+
+@dataclass(frozen=True, slots=True)
+class HolderOf:
+    """A mapping: to the object of the kind that controls what has changed.
+
+    What nobody controls is about all whose selector matches, since one of them may adopt it. Needs
+    ``indexes={SELECTOR_INDEX: by_selector}`` on the controller.
+    """
+
+    kind: type[Any]
+
+    def __call__(self, obj: Resource, cached: CacheReader) -> Iterable[ObjectKey]:
+        holder = controller_of(obj)
+        if holder is not None:
+            gvk = self.kind.resource_type.gvk
+            if holder.kind != gvk.kind or holder.api_version.rpartition("/")[0] != gvk.group:
+                return ()
+            return (ObjectKey(obj.namespace, holder.name),)
+        return selecting(self.kind, obj, cached)
+
+
+def selecting(kind: type[Any], obj: Resource, cached: CacheReader) -> list[ObjectKey]:
+    """All objects of the kind whose selector matches this one's labels."""
+    labels = obj.labels
+    if not labels:
+        return []  # no controller selects all there is
+    return [
+        ObjectKey(each.namespace, each.name)
+        for value in under_labels(obj)
+        for each in cached.by_index(kind, SELECTOR_INDEX, value)
+        if selects(selector_of(each), labels)
+    ]
+
+
+def under_labels(obj: Resource) -> list[str]:
+    """The values of ``SELECTOR_INDEX`` under which those are who might select this object."""
+    namespace = obj.namespace or ""
+    return [f"{namespace}/", *(f"{namespace}/{key}={value}" for key, value in obj.labels.items())]
+
+
+def watching(
+    kind: type[Obj],
+    *,
+    holder: type[Any],
+    when: Callable[[Obj | None, Obj], bool] | None = None,
+) -> Watch[Obj]:
+    """Objects of ``kind``, held by objects of ``holder``: their changes wake it."""
+    return Watch(kind, to=HolderOf(holder), when=when, indexes={HOLDER_INDEX: by_holder})
+
+
+def watching_pods(
+    holder: type[Any],
+    *,
+    when: Callable[[core_v1.Pod | None, core_v1.Pod], bool] | None = None,
+) -> Watch[core_v1.Pod]:
+    """Pods, held by objects of ``holder``: their changes wake it."""
+    return watching(core_v1.Pod, holder=holder, when=when)
+
+
+def only_ends(_old: object, _new: object) -> bool:
+    """A predicate for whom only the end of something matters: that is told whatever this says."""
+    return False
+
+
+def is_counted_anew(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
+    """A predicate for who counts Pods: whether this one counts for something else than before.
+
+    Of a thousand Pods that wait for a node, each is told so again and again; whoever counts them
+    would count a thousand times a thousand.
+    """
+    if old is None:
+        return True
+    before, after = old.metadata, new.metadata
+    return (
+        before.deletion_timestamp != after.deletion_timestamp
+        or before.labels != after.labels
+        or before.owner_references != after.owner_references
+        or phase(old) != phase(new)
+        or condition(old, "Ready") != condition(new, "Ready")
+    )

@@ -1,0 +1,60 @@
+"""Which class to follow for the objects that a quota counts."""
+
+from typing import Any, Final
+
+from steersman.cache import Caches
+from steersman.client import Client, Discovery
+from steersman.kinds import Unstructured, core_v1, metadata_only
+from steersman.names import GroupResource
+from steersman_cluster.workloads.quotas.evaluators import CLAIMS, PODS, SERVICES
+
+# Of these it matters what they say, of all others only that they are there.
+_WHOLE: Final[dict[GroupResource, type[Any]]] = {
+    PODS: core_v1.Pod,
+    SERVICES: core_v1.Service,
+    CLAIMS: core_v1.PersistentVolumeClaim,
+}
+_NEEDED: Final = frozenset(("create", "delete", "list", "watch"))
+
+
+class CountedKinds:
+    """Finds the class of a kind by its plural name, and asks the server as seldom as it can."""
+
+    def __init__(self, client: Client, caches: Caches) -> None:
+        self._client = client
+        self._caches = caches
+        self._discovery: Discovery | None = None
+
+    async def find(self, resource: GroupResource) -> type[Any] | None:
+        """The class to follow; ``None`` if the server serves nothing that could be counted."""
+        if resource in _WHOLE:
+            return _WHOLE[resource]
+        found = self._found(resource)
+        if found is None:
+            self._discovery = await self._client.discover()
+            found = self._found(resource)
+        return found
+
+    def forget(self) -> None:
+        """Ask the server the next time."""
+        self._discovery = None
+
+    def _found(self, resource: GroupResource) -> type[Any] | None:
+        for each in self._discovery.resources if self._discovery is not None else ():
+            there = each.resource_type
+            if (there.gvk.group, there.plural) == (resource.group, resource.resource):
+                is_counted = there.namespaced and _NEEDED.issubset(each.verbs)
+                return self._shared(there.gvk) or metadata_only(there) if is_counted else None
+        return None
+
+    def _shared(self, gvk: object) -> type[Any] | None:
+        """The class of which somebody here follows all objects anyway."""
+        for each in self._caches.informers:
+            if (
+                each.kind.resource_type.gvk == gvk
+                and not each.scope.namespaces
+                and not each.scope.is_limited
+                and not issubclass(each.kind, Unstructured)
+            ):
+                return each.kind
+        return None

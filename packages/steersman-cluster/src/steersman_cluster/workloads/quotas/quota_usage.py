@@ -1,0 +1,92 @@
+"""What is used of one quota, object by object: a change costs no more than the object. Pure."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TypeAlias
+
+from steersman.kinds import Resource, core_v1
+from steersman.names import GroupResource, ObjectKey
+from steersman.units import Quantity
+from steersman_cluster.workloads.quotas.evaluators import PODS, released_time, usage, user_of
+from steersman_cluster.workloads.quotas.pod_requests import Usage
+from steersman_cluster.workloads.quotas.scopes import is_in_scope, rules_of
+
+Place: TypeAlias = tuple[GroupResource, ObjectKey]
+
+
+class Ledger:
+    """Counts for one quota what the objects of its namespace use."""
+
+    def __init__(self, spec: core_v1.ResourceQuotaSpec) -> None:
+        self.spec = spec
+        self._rules = rules_of(spec)
+        names: dict[GroupResource, list[str]] = {}
+        for name in sorted(spec.hard or {}):
+            user = user_of(name)
+            if user is not None:
+                names.setdefault(user, []).append(name)
+        self._names: Mapping[GroupResource, list[str]] = names
+        self._entries: dict[Place, Usage] = {}
+        # Pods that are being deleted, and when they are free of charge.
+        self._ending: dict[Place, tuple[datetime, core_v1.Pod]] = {}
+        self._totals: Usage = {name: Quantity(0) for each in names.values() for name in each}
+
+    def __repr__(self) -> str:
+        return f"<Ledger of {len(self._entries)} objects, {len(self._totals)} names>"
+
+    @property
+    def users(self) -> tuple[GroupResource, ...]:
+        """Whose objects can use anything of the quota."""
+        return tuple(self._names)
+
+    def used(self, served: Mapping[GroupResource, object]) -> Usage:
+        """How much is used of what the objects of these kinds can use."""
+        return {
+            name: self._totals[name]
+            for user, names in self._names.items()
+            if user in served
+            for name in names
+        }
+
+    def put(self, resource: GroupResource, key: ObjectKey, obj: Resource, now: datetime) -> int:
+        """The object is so now; below 0 if less is used of something, above if only more is."""
+        names = self._names.get(resource)
+        if names is None:
+            return 0
+        place = resource, key
+        used: Usage = {}
+        self._ending.pop(place, None)
+        if is_in_scope(obj, self._rules):
+            every = usage(resource, obj, now)
+            used = {name: every[name] for name in names if name in every}
+            if isinstance(obj, core_v1.Pod):
+                ends = released_time(obj)
+                if ends is not None and ends >= now:
+                    self._ending[place] = ends, obj
+        return self._enter(place, used)
+
+    def remove(self, resource: GroupResource, key: ObjectKey) -> int:
+        """The object is gone."""
+        self._ending.pop((resource, key), None)
+        return self._enter((resource, key), {})
+
+    def release(self, now: datetime) -> float | None:
+        """Charge no more for Pods that should long be gone; in how long the next one will be."""
+        for place, (ends, pod) in list(self._ending.items()):
+            if ends < now:
+                self.put(PODS, place[1], pod, now)
+        waits = [(ends - now).total_seconds() for ends, _ in self._ending.values()]
+        # A little later: at the moment itself it is still charged.
+        return min(waits) + 0.001 if waits else None
+
+    def _enter(self, place: Place, used: Usage) -> int:
+        before = self._entries.pop(place, {})
+        if used:
+            self._entries[place] = used
+        change = 0
+        for name in {**before, **used}:
+            old, new = before.get(name, Quantity(0)), used.get(name, Quantity(0))
+            if old != new:
+                self._totals[name] = self._totals[name] - old + new
+                change = -1 if new < old or change < 0 else 1
+        return change

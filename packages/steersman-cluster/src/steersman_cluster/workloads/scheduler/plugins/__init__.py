@@ -1,0 +1,15 @@
+"""What decides on which nodes a Pod fits, by the names of kube-scheduler's plugins.
+
+Takes:     a Pod, a node, and the Pods that run there
+Gives:     why a node does not fit, in kube-scheduler's words, and scores of nodes that fit
+Promises:  - every label of a node selector must be there
+           - a toleration is for a taint if key value and effect fit
+Never:     decides between nodes, or reads from the API server
+"""
+
+from steersman_cluster.workloads.scheduler.plugins.node_affinity import matches_node
+from steersman_cluster.workloads.scheduler.plugins.node_ports import host_ports
+from steersman_cluster.workloads.scheduler.plugins.node_resources_fit import requests
+from steersman_cluster.workloads.scheduler.plugins.taint_toleration import tolerates, untolerated
+
+__all__ = ["host_ports", "matches_node", "requests", "tolerates", "untolerated"]

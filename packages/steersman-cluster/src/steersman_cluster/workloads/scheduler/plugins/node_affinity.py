@@ -1,0 +1,74 @@
+"""NodeAffinity: node selectors and node affinity. Pure."""
+
+from typing import Final
+
+from steersman.kinds import core_v1
+
+NOT_SELECTED: Final = "node(s) didn't match Pod's node affinity/selector"
+
+
+def matches_node(spec: core_v1.PodSpec, node: core_v1.Node) -> bool:
+    """Whether the Pod's node selector and its required node affinity allow this node."""
+    labels = node.labels
+    wanted = spec.node_selector
+    if wanted and any(labels.get(key) != value for key, value in wanted.items()):
+        return False
+    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+    if affinity is None:
+        return True
+    required = affinity.required_during_scheduling_ignored_during_execution
+    return required is None or any(
+        matches_term(term, node) for term in required.node_selector_terms
+    )
+
+
+def matches_term(term: core_v1.NodeSelectorTerm, node: core_v1.Node) -> bool:
+    """Whether all that one term asks is true of the node; a term that asks nothing never is."""
+    expressions, fields = term.match_expressions or (), term.match_fields or ()
+    if not expressions and not fields:
+        return False
+    labels = node.labels
+    return all(_holds(each, labels.get(each.key)) for each in expressions) and all(
+        # The name is the only field that can be asked for.
+        _holds(each, node.name if each.key == "metadata.name" else None)
+        for each in fields
+    )
+
+
+def preference(spec: core_v1.PodSpec, node: core_v1.Node) -> int:
+    """The weights of all the preferred node affinity terms that hold for this node."""
+    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+    if affinity is None:
+        return 0
+    return sum(
+        each.weight
+        for each in affinity.preferred_during_scheduling_ignored_during_execution or ()
+        if matches_term(each.preference, node)
+    )
+
+
+def _holds(wanted: core_v1.NodeSelectorRequirement, value: str | None) -> bool:
+    match wanted.operator:
+        case "In":
+            return value is not None and value in (wanted.values or ())
+        case "NotIn":
+            return value is None or value not in (wanted.values or ())
+        case "Exists":
+            return value is not None
+        case "DoesNotExist":
+            return value is None
+        case "Gt" | "Lt":
+            have, limit = as_int(value), as_int((wanted.values or ("",))[0])
+            if have is None or limit is None:
+                return False
+            return have > limit if wanted.operator == "Gt" else have < limit
+        case _:
+            return False
+
+
+def as_int(text: str | None) -> int | None:
+    """The number that a label or a taint holds, if it holds one."""
+    try:
+        return int(text or "")
+    except ValueError:
+        return None

@@ -1,0 +1,42 @@
+"""NodePorts: the ports of the node itself that Pods use. Pure."""
+
+from typing import Final, NamedTuple
+
+from steersman.kinds import core_v1
+
+PORTS_TAKEN: Final = "node(s) didn't have free ports for the requested pod ports"
+
+_ANY_ADDRESS: Final = ("", "0.0.0.0")  # noqa: S104 - no socket is opened here
+
+
+class HostPort(NamedTuple):
+    """A port of the node itself."""
+
+    address: str
+    protocol: str
+    port: int
+
+
+def host_ports(spec: core_v1.PodSpec) -> tuple[HostPort, ...]:
+    """The node's ports that the Pod takes while it runs."""
+    beside = [each for each in spec.init_containers or () if each.restart_policy == "Always"]
+    found: list[HostPort] = []
+    for container in (*beside, *spec.containers):
+        for port in container.ports or ():
+            number = port.host_port or (port.container_port if spec.host_network else 0)
+            if number:
+                found.append(HostPort(port.host_ip or "", port.protocol or "TCP", number))
+    return tuple(found)
+
+
+def clashes(wanted: HostPort, taken: HostPort) -> bool:
+    """Whether two cannot have both."""
+    return (
+        wanted.port == taken.port
+        and wanted.protocol == taken.protocol
+        and (
+            wanted.address == taken.address
+            or wanted.address in _ANY_ADDRESS
+            or taken.address in _ANY_ADDRESS
+        )
+    )

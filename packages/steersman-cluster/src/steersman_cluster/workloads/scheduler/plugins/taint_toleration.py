@@ -1,0 +1,63 @@
+"""TaintToleration: which taints a Pod tolerates. Pure."""
+
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from steersman.kinds import core_v1
+from steersman_cluster.workloads.scheduler.plugins.node_affinity import as_int
+
+#: Effects of a taint that keep new Pods away.
+REPELLING: Final = ("NoSchedule", "NoExecute")
+#: The effect that evicts Pods that run already.
+EVICTING: Final = ("NoExecute",)
+
+TAINTED: Final = "node(s) had untolerated taint(s)"
+
+
+def tolerates(toleration: core_v1.Toleration, taint: core_v1.Taint) -> bool:
+    """Whether this toleration is for this taint."""
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    match toleration.operator or "Equal":
+        case "Equal":
+            return (toleration.value or "") == (taint.value or "")
+        case "Exists":
+            return True
+        case "Gt" | "Lt":
+            theirs, ours = as_int(taint.value), as_int(toleration.value)
+            if theirs is None or ours is None:
+                return False
+            return theirs > ours if toleration.operator == "Gt" else theirs < ours
+        case _:
+            return False
+
+
+def untolerated(
+    node: core_v1.Node,
+    tolerations: Iterable[core_v1.Toleration] | None,
+    *,
+    effects: Collection[str] = REPELLING,
+) -> core_v1.Taint | None:
+    """The first taint of these effects that nothing tolerates; ``None`` if there is none."""
+    taints = node.spec.taints if node.spec is not None else None
+    if not taints:
+        return None
+    borne = tuple(tolerations or ())
+    for taint in taints:
+        if taint.effect in effects and not any(tolerates(each, taint) for each in borne):
+            return taint
+    return None
+
+
+def unpreferred(node: core_v1.Node, tolerations: Iterable[core_v1.Toleration] | None) -> int:
+    """How many taints of the node would rather not have the Pod."""
+    taints = node.spec.taints if node.spec is not None else None
+    if not taints:
+        return 0
+    borne = tuple(tolerations or ())
+    return sum(
+        taint.effect == "PreferNoSchedule" and not any(tolerates(each, taint) for each in borne)
+        for taint in taints
+    )

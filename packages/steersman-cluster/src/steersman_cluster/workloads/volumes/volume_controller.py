@@ -1,0 +1,110 @@
+"""``reconcile``: one look at a PersistentVolume."""
+
+from typing import Any, Final
+
+from steersman.client import MergePatch
+from steersman.controller import Context, Done, Outcome
+from steersman.errors import NotFound
+from steersman.kinds import core_v1
+from steersman.names import ObjectKey
+from steersman_cluster.workloads.volumes.binder import put_phase, without_finalizer
+from steersman_cluster.workloads.volumes.provisioner import volume_name
+from steersman_cluster.workloads.volumes.volume_match import (
+    BOUND_BY_CONTROLLER,
+    PROVISIONED_BY,
+    Claim,
+    Volume,
+)
+
+PROTECTION: Final = "kubernetes.io/pv-protection"
+
+
+async def reconcile(volume: Volume, ctx: Context) -> Outcome:
+    """Say whose the volume is; when its claim is gone, do what its policy says."""
+    volume = await _placed(ctx, volume)
+    if volume.deletion_time is not None and _phase(volume) != "Bound":
+        await without_finalizer(ctx, volume, PROTECTION)
+    return Done()
+
+
+def volume_of_claim(claim: Claim, _cached: object) -> list[ObjectKey]:
+    """Whom a change of a claim is about: the volume that it names, or that is made for it."""
+    name = claim.spec.volume_name if claim.spec is not None else None
+    # A claim may be deleted before it names the volume that was made for it.
+    return [ObjectKey(None, name or volume_name(claim))]
+
+
+def is_of_volume(old: Claim | None, new: Claim) -> bool:
+    """Whether the volume of a claim may have changed; its end is told anyway."""
+    before = old.spec.volume_name if old is not None and old.spec is not None else None
+    return new.spec is not None and new.spec.volume_name != before
+
+
+async def _placed(ctx: Context, volume: Volume) -> Volume:
+    reference = volume.spec.claim_ref if volume.spec is not None else None
+    if reference is None or not reference.uid:
+        return await put_phase(ctx, volume, "Available")
+    claim = await _claim(ctx, volume, reference)
+    if claim is None:
+        return await _reclaimed(ctx, volume)
+    name = claim.spec.volume_name if claim.spec is not None else None
+    if not name:
+        return volume  # the claim's turn
+    if name == volume.name:
+        return await put_phase(ctx, volume, "Bound")
+    if PROVISIONED_BY in volume.annotations and _policy(volume) == "Delete":
+        return await _reclaimed(ctx, volume)
+    return await _unbound(ctx, volume)
+
+
+async def _claim(ctx: Context, volume: Volume, reference: core_v1.ObjectReference) -> Claim | None:
+    """The claim that the volume is bound to, if there is one."""
+    kind, name, namespace = core_v1.PersistentVolumeClaim, reference.name or "", reference.namespace
+    found = ctx.get(kind, name, namespace=namespace)
+    if found is not None and found.uid == reference.uid:
+        return found
+    if _phase(volume) in ("Released", "Failed"):
+        return None
+    # Asked of the server, because what is reclaimed is lost.
+    try:
+        found = await ctx.live.get(kind, name, namespace=namespace)
+    except NotFound:
+        return None
+    return found if found.uid == reference.uid else None
+
+
+async def _reclaimed(ctx: Context, volume: Volume) -> Volume:
+    if _phase(volume) not in ("Released", "Failed"):
+        volume = await put_phase(ctx, volume, "Released")
+    match _policy(volume):
+        case "Delete":
+            if volume.deletion_time is None:
+                await ctx.delete(volume)
+        case "Recycle":
+            if _phase(volume) != "Failed":
+                note = "No recycler plugin found for the volume!"
+                volume = await put_phase(ctx, volume, "Failed", note)
+                ctx.record("VolumeFailedRecycle", note, type="Warning")
+        case _:
+            pass  # kept for a person to look at
+    return volume
+
+
+async def _unbound(ctx: Context, volume: Volume) -> Volume:
+    """A volume whose claim was given another one is free again, or set aside as it was."""
+    metadata: dict[str, Any] = {"resourceVersion": volume.resource_version}
+    spec: dict[str, Any] = {"claimRef": {"uid": None, "resourceVersion": None}}
+    if BOUND_BY_CONTROLLER in volume.annotations:
+        metadata["annotations"] = {BOUND_BY_CONTROLLER: None}
+        spec = {"claimRef": None}
+    freed = await ctx.patch(volume, MergePatch({"metadata": metadata, "spec": spec}))
+    return await put_phase(ctx, freed, "Available")
+
+
+def _phase(volume: Volume) -> str:
+    return (volume.status.phase if volume.status is not None else None) or "Pending"
+
+
+def _policy(volume: Volume) -> str:
+    policy = volume.spec.persistent_volume_reclaim_policy if volume.spec is not None else None
+    return policy or "Retain"

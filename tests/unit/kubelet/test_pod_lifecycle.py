@@ -1,0 +1,162 @@
+"""How the life of a Pod goes on from one look to the next."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from steersman.kinds import core_v1
+from steersman.kinds.base import replace
+from steersman_cluster.kubelet.containers import wait_seconds
+from steersman_cluster.kubelet.pending_changes import has_pending_changes
+from steersman_cluster.kubelet.pod_lifecycle import Place, Step, ended, killings, lived
+from tests.unit.kubelet.samples import NOW, container, pod
+
+PLACE = Place(host_ip="172.20.0.2", pod_ip="10.128.0.9")
+PREFIX = "nodes.steersman.dev/"
+
+
+def after(seconds: float) -> datetime:
+    return NOW + timedelta(seconds=seconds)
+
+
+def step(each: core_v1.Pod, *, seconds: float = 0, start_seconds: float = 0) -> Step:
+    return lived(each, PLACE, now=after(seconds), start_seconds=start_seconds)
+
+
+def told(**said: str) -> dict[str, str]:
+    return {f"{PREFIX}{what.replace('_', '-')}": value for what, value in said.items()}
+
+
+def grown(each: core_v1.Pod, *, seconds: float = 0) -> core_v1.Pod:
+    """The Pod as it is then."""
+    return replace(each, status=step(each, seconds=seconds).status)
+
+
+def bound(name: str = "one", **given: object) -> core_v1.Pod:
+    scheduled = core_v1.PodCondition(type="PodScheduled", status="True", last_transition_time=NOW)
+    status = core_v1.PodStatus(phase="Pending", conditions=(scheduled,))
+    return pod(name, node_name="node-1", status=status, **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("restarts", "ran", "seconds"),
+    [(0, 0, 0), (1, 0, 10), (2, 0, 20), (5, 0, 160), (6, 0, 300), (5000, 0, 300), (6, 600, 0)],
+)
+def test_the_waits_between_restarts_double_up_to_five_minutes(
+    restarts: int, ran: float, seconds: int
+) -> None:
+    assert wait_seconds(restarts, ran_seconds=ran) == seconds
+
+
+def test_a_pod_that_has_time_to_start_is_being_created_until_then() -> None:
+    first = step(bound(), start_seconds=3)
+
+    assert (first.status.phase, first.status.pod_ip, first.after_seconds) == ("Pending", None, 3.0)
+    assert step(replace(bound(), status=first.status), seconds=3).status.phase == "Running"
+
+
+def test_what_a_pod_says_goes_before_what_is_usual() -> None:
+    eager = bound(annotations=told(start_seconds="0"))
+
+    assert step(eager, start_seconds=60).status.phase == "Running"
+
+
+def test_a_second_look_at_the_same_moment_finds_nothing_to_do() -> None:
+    for each in (
+        bound(),
+        bound(restart_policy="Never"),
+        bound(annotations=told(exit_code="1")),
+        bound(annotations=told(image="missing")),
+        bound(annotations=told(never_ready="true")),
+        bound(annotations=told(ready_seconds="5")),
+    ):
+        once = grown(each)
+
+        again = step(once)
+
+        assert again.status == once.status
+        assert again.told == ()
+
+
+def test_a_container_that_has_run_its_time_is_over_and_not_before() -> None:
+    each = bound(restart_policy="Never", annotations=told(run_seconds="30", exit_code="7"))
+    running = step(each)
+    over = step(replace(each, status=running.status), seconds=30)
+
+    assert (running.status.phase, running.after_seconds) == ("Running", 30.0)
+    assert (over.status.phase, over.after_seconds) == ("Failed", None)
+
+
+def test_each_container_can_have_a_script_of_its_own() -> None:
+    each = bound(annotations={f"{PREFIX}never-ready.side": "true"})
+    assert each.spec is not None
+    two = replace(each, spec=replace(each.spec, containers=(container("app"), container("side"))))
+
+    status = step(two).status
+
+    assert [one.ready for one in status.container_statuses or ()] == [True, False]
+    ready = next(one for one in status.conditions or () if one.type == "Ready")
+    assert ready.message == "containers with unready status: [side]"
+
+
+def test_what_is_not_a_kubelets_to_say_is_left_as_it_is() -> None:
+    other = core_v1.PodCondition(type="example.com/other", status="Unknown")
+    each = bound()
+    assert each.status is not None
+    each = replace(each, status=replace(each.status, conditions=(other,), qos_class="Burstable"))
+
+    status = step(each).status
+
+    assert other in (status.conditions or ())
+    assert status.qos_class == "Burstable"
+
+
+def test_a_pod_that_is_over_stays_as_it_is() -> None:
+    over = replace(bound(), status=core_v1.PodStatus(phase="Failed", reason="Evicted"))
+
+    assert step(over).status == over.status
+    assert ended(over, now=NOW) == over.status
+
+
+def test_containers_that_run_are_told_to_stop_and_others_are_not() -> None:
+    running = grown(bound())
+    crashing = grown(bound(annotations=told(exit_code="1")))
+
+    assert [each.note for each in killings(running)] == ["Stopping container app"]
+    assert killings(crashing) == ()
+    assert ended(running, now=NOW).phase == "Failed"
+
+
+@pytest.mark.parametrize(
+    ("each", "is_moving"),
+    [
+        (pod(), True),
+        (pod(scheduler_name="another"), False),
+        (bound(), True),
+        (grown(bound()), False),
+        (grown(bound(annotations=told(ready_seconds="9"))), True),
+        (grown(bound(annotations=told(never_ready="true"))), False),
+        (grown(bound(annotations=told(exit_code="1"))), False),
+        (grown(bound(annotations=told(image="missing"))), True),
+        (grown(grown(bound(annotations=told(image="missing"))), seconds=10), False),
+        (grown(bound(restart_policy="Never", annotations=told(run_seconds="9"))), True),
+        (grown(bound(restart_policy="Never")), False),
+        (grown(bound(annotations=told(run_seconds="9"))), False),
+    ],
+)
+def test_a_pod_is_in_motion_while_it_is_owed_a_change(each: core_v1.Pod, is_moving: bool) -> None:
+    assert has_pending_changes(each) is is_moving
+
+
+def test_a_pod_that_ends_is_in_motion_until_only_others_hold_it() -> None:
+    running = grown(bound())
+    ending = replace(
+        running,
+        metadata=replace(
+            running.metadata, deletion_timestamp=NOW, deletion_grace_period_seconds=30
+        ),
+    )
+    held = replace(ending, metadata=replace(ending.metadata, deletion_grace_period_seconds=0))
+
+    assert has_pending_changes(ending)
+    assert not has_pending_changes(held)

@@ -1,0 +1,141 @@
+"""When a CronJob is due."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from steersman_cluster.workloads.cronjobs.schedule import (
+    MANY,
+    Due,
+    NeverDue,
+    due,
+    is_too_late,
+    job_name,
+    mailed,
+    next_seconds,
+    schedule_of,
+    zoned,
+)
+from tests.unit.workloads.cronjobs.samples import CREATED, cron_job
+
+
+def at(hour: int, minute: int, second: int = 0, *, day: int = 1) -> datetime:
+    return datetime(2026, 1, day, hour, minute, second, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("now", "last", "missed"),
+    [
+        (at(12, 9, 59), None, 0),
+        (at(12, 10), at(12, 10), 0),
+        (at(12, 19, 59), at(12, 10), 0),
+        (at(12, 20), at(12, 20), 2),
+        (at(13, 5), at(13, 0), 6),
+    ],
+)
+def test_of_what_was_missed_only_the_last_is_made_up_for(
+    now: datetime, last: datetime | None, missed: int
+) -> None:
+    given = cron_job()
+
+    found = due(given, schedule_of(given), now)
+
+    assert found == Due(since=CREATED, last=last, missed=missed)
+
+
+def test_what_has_run_is_not_due_again() -> None:
+    given = cron_job(last=at(12, 20))
+
+    assert due(given, schedule_of(given), at(12, 25)).last is None
+    assert due(given, schedule_of(given), at(12, 30)).last == at(12, 30)
+
+
+def test_a_schedule_with_uneven_gaps_is_due_at_its_last_moment() -> None:
+    given = cron_job("30 6-16/4 * * 1-5")
+
+    assert due(given, schedule_of(given), at(9, 0, day=8)).last == at(6, 30, day=8)
+
+
+def test_what_was_missed_before_a_long_gap_is_not_made_up_for_as_on_the_real_one() -> None:
+    given = cron_job("30 6-16/4 * * 1-5")
+
+    found = due(given, schedule_of(given), at(9, 0, day=11))
+
+    assert (found.last, found.missed) == (None, 15)
+    assert next_seconds(given, schedule_of(given), at(9, 0, day=11)) == pytest.approx(77_400.1)
+
+
+def test_what_is_too_late_to_be_started_is_not_looked_at() -> None:
+    given = cron_job("0 * * * *", starting_deadline_seconds=60)
+
+    assert due(given, schedule_of(given), at(15, 0, 59)).last == at(15, 0)
+    assert due(given, schedule_of(given), at(15, 1, 1)).last is None
+
+
+def test_so_many_that_a_clock_must_be_wrong_are_told_apart() -> None:
+    given = cron_job("* * * * *")
+
+    assert due(given, schedule_of(given), CREATED + timedelta(minutes=MANY)).missed == MANY
+    assert due(given, schedule_of(given), CREATED + timedelta(minutes=MANY + 1)).missed > MANY
+
+
+def test_decades_of_missed_moments_are_counted_at_once() -> None:
+    given = cron_job("* * * * *")
+    now = datetime(2126, 1, 1, tzinfo=UTC)
+
+    found = due(given, schedule_of(given), now)
+
+    assert (found.last, found.missed) == (now, 36_524 * 24 * 60 - 12 * 60)
+
+
+def test_a_day_that_is_never_there_is_never_due() -> None:
+    given = cron_job("59 23 31 2 *")
+
+    with pytest.raises(NeverDue, match="time difference between two schedules is less than 1"):
+        due(given, schedule_of(given), at(13, 0))
+    assert next_seconds(given, schedule_of(given), at(13, 0)) is None
+
+
+@pytest.mark.parametrize(
+    ("now", "seconds"),
+    [(at(12, 1), 540.1), (at(12, 10), 600.1), (at(12, 19, 59), 1.1), (at(13, 5), 300.1)],
+)
+def test_the_next_moment_is_waited_for_and_a_little_longer(now: datetime, seconds: float) -> None:
+    given = cron_job()
+
+    assert next_seconds(given, schedule_of(given), now) == pytest.approx(seconds)
+
+
+def test_a_schedule_goes_by_the_clocks_of_its_zone() -> None:
+    given = cron_job("0 9 * * *", time_zone="Asia/Tokyo")
+
+    assert due(given, schedule_of(given), at(0, 0, day=2)).last == at(0, 0, day=2)
+
+
+def test_it_is_too_late_after_the_deadline_and_not_before() -> None:
+    given = cron_job(starting_deadline_seconds=10)
+
+    assert not is_too_late(given, at(12, 0), at(12, 0, 10))
+    assert is_too_late(given, at(12, 0), at(12, 0, 11))
+    assert not is_too_late(cron_job(), at(12, 0), at(23, 0))
+
+
+def test_a_job_is_named_by_its_minute() -> None:
+    assert job_name(cron_job(), datetime(1970, 1, 1, 2, 3, 59, tzinfo=UTC)) == "tick-123"
+
+
+@pytest.mark.parametrize(
+    ("zone", "text"),
+    [
+        (None, "2026-01-01T12:00:00Z"),
+        ("Europe/London", "2026-01-01T12:00:00Z"),
+        ("Europe/Berlin", "2026-01-01T13:00:00+01:00"),
+        ("America/St_Johns", "2026-01-01T08:30:00-03:30"),
+    ],
+)
+def test_a_moment_is_written_as_in_its_zone(zone: str | None, text: str) -> None:
+    assert zoned(at(12, 0), zone) == text
+
+
+def test_a_missed_moment_is_told_as_go_tells_it() -> None:
+    assert mailed(at(12, 0)) == "Thu, 01 Jan 2026 12:00:00 +0000"

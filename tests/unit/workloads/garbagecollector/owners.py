@@ -1,0 +1,51 @@
+"""Objects and their owners, as small as can be."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from steersman.kinds.meta_v1 import ObjectMeta, OwnerReference
+from steersman_cluster.workloads.garbagecollector.absent_owner_cache import AbsentOwners
+from steersman_cluster.workloads.garbagecollector.graph import Graph, Work
+from steersman_cluster.workloads.garbagecollector.identity import Identity
+
+ENDING = datetime(2030, 1, 1, tzinfo=UTC)
+
+
+def identity(uid: str, *, namespace: str = "here", kind: str = "ConfigMap") -> Identity:
+    return Identity(kind, "v1", namespace, uid, uid)
+
+
+def owner(
+    uid: str, *, blocks: bool | None = None, name: str = "", kind: str = "ConfigMap"
+) -> OwnerReference:
+    return OwnerReference(
+        api_version="v1", kind=kind, name=name or uid, uid=uid, block_owner_deletion=blocks
+    )
+
+
+def metadata(
+    *owners: OwnerReference, finalizers: Sequence[str] = (), ending: bool = False, version: str = ""
+) -> ObjectMeta:
+    return ObjectMeta(
+        owner_references=owners or None,
+        finalizers=tuple(finalizers) or None,
+        deletion_timestamp=ENDING if ending else None,
+        resource_version=version,
+    )
+
+
+def empty_graph() -> Graph:
+    return Graph(absent=AbsentOwners())
+
+
+def seen(graph: Graph, uid: str, *owners: OwnerReference, **rest: object) -> None:
+    """Tell a graph of an object in the usual place."""
+    graph.saw(identity(uid), metadata(*owners, **rest))  # type: ignore[arg-type]
+
+
+def work_in(graph: Graph) -> list[tuple[str, str]]:
+    """All that is to be looked at, as pairs."""
+    return [(each.what, each.uid) for each in graph.take_work()]
+
+
+COLLECT_B = Work("collect", "b")

@@ -1,0 +1,151 @@
+"""Which kinds can be collected, and when to ask for them anew."""
+
+import pytest
+
+from steersman.client import Discovery, ServedResource
+from steersman.kinds import MetadataOnly, metadata_only
+from steersman.kinds.meta_v1 import ObjectMeta
+from steersman.names import GroupVersionKind, ResourceType
+from steersman_cluster.workloads.garbagecollector.discovery import (
+    LONGEST_SECONDS,
+    Definitions,
+    defines,
+)
+from steersman_cluster.workloads.garbagecollector.kinds import KnownKinds, collectable, is_quiet
+
+ALL = ("delete", "list", "watch")
+
+
+def served(
+    api_version: str, kind: str, plural: str, verbs: tuple[str, ...] = ALL
+) -> ServedResource:
+    gvk = GroupVersionKind.of(api_version, kind)
+    return ServedResource(
+        resource_type=ResourceType(gvk=gvk, plural=plural, namespaced=True), verbs=verbs
+    )
+
+
+def definition(name: str, *, generation: int = 1) -> MetadataOnly:
+    gvk = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
+    kind = ResourceType(gvk=gvk, plural="customresourcedefinitions", namespaced=False)
+    assert defines(kind)
+    return metadata_only(kind)(metadata=ObjectMeta(name=name, generation=generation))
+
+
+def api_service(name: str, **labels: str) -> MetadataOnly:
+    gvk = GroupVersionKind("apiregistration.k8s.io", "v1", "APIService")
+    kind = ResourceType(gvk=gvk, plural="apiservices", namespaced=False)
+    return metadata_only(kind)(
+        metadata=ObjectMeta(
+            name=name,
+            labels={f"kube-aggregator.kubernetes.io/{k}": v for k, v in labels.items()},
+        )
+    )
+
+
+def test_each_kind_is_followed_in_its_preferred_version() -> None:
+    discovery = Discovery(
+        (
+            served("autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers"),
+            served("autoscaling/v1", "HorizontalPodAutoscaler", "horizontalpodautoscalers"),
+        )
+    )
+
+    assert [str(each) for each in collectable(discovery)] == [
+        "autoscaling/v2 HorizontalPodAutoscaler"
+    ]
+
+
+def test_what_cannot_be_watched_and_events_are_left_out() -> None:
+    discovery = Discovery(
+        (
+            served("v1", "Binding", "bindings", ("create",)),
+            served("v1", "Event", "events"),
+            served("events.k8s.io/v1", "Event", "events"),
+            served("v1", "Pod", "pods"),
+        )
+    )
+
+    assert [str(each) for each in collectable(discovery)] == ["v1 Pod"]
+
+
+@pytest.mark.parametrize(
+    ("api_version", "namespaced", "is_so"),
+    [
+        ("v1", False, True),
+        ("rbac.authorization.k8s.io/v1", False, True),
+        ("rbac.authorization.k8s.io/v1", True, False),
+        ("apiextensions.k8s.io/v1", False, False),
+        ("sea.example.com/v1", False, False),
+    ],
+)
+def test_only_the_servers_own_kinds_without_a_namespace_are_quiet(
+    api_version: str, namespaced: bool, is_so: bool
+) -> None:
+    gvk = GroupVersionKind.of(api_version, "Thing")
+
+    assert is_quiet(ResourceType(gvk=gvk, plural="things", namespaced=namespaced)) is is_so
+
+
+def test_an_owner_is_found_in_any_version_that_is_served() -> None:
+    kinds = KnownKinds(Discovery((served("apps/v1beta1", "Deployment", "deployments"),)))
+
+    found = kinds.find("apps/v1beta1", "Deployment")
+
+    assert found is not None
+    assert found.resource_type.plural == "deployments"
+    assert kinds.find("apps/v1", "Deployment") is None
+
+
+def test_a_definition_that_is_served_already_is_no_news() -> None:
+    definitions = Definitions()
+    definitions.are_served(frozenset(("widgets.example.com",)))
+
+    definitions.saw(definition("widgets.example.com"))
+
+    assert not definitions.changed.is_set()
+    assert definitions.wait_seconds() is None
+
+
+def test_a_new_definition_is_news_and_is_asked_for_until_it_is_served() -> None:
+    definitions = Definitions()
+
+    definitions.saw(definition("widgets.example.com"))
+
+    waits = [definitions.wait_seconds() or 0.0 for _ in range(12)]
+    assert definitions.changed.is_set()
+    assert waits == sorted(waits)
+    assert waits[-1] == LONGEST_SECONDS
+    definitions.are_served(frozenset(("widgets.example.com",)))
+    assert definitions.wait_seconds() is None
+
+
+def test_a_definition_that_says_something_else_is_news() -> None:
+    definitions = Definitions()
+    definitions.are_served(frozenset(("widgets.example.com",)))
+    definitions.saw(definition("widgets.example.com"))
+
+    definitions.saw(definition("widgets.example.com", generation=2))
+
+    assert definitions.changed.is_set()
+
+
+def test_a_definition_that_went_is_news() -> None:
+    definitions = Definitions()
+    definitions.are_served(frozenset(("widgets.example.com",)))
+    definitions.saw(definition("widgets.example.com"))
+
+    definitions.went("widgets.example.com")
+
+    assert definitions.changed.is_set()
+
+
+def test_what_another_server_serves_is_asked_for_now_and_then() -> None:
+    definitions = Definitions()
+    definitions.are_served(frozenset(("v1.metrics.k8s.io", "v1.apps")))
+
+    definitions.saw(api_service("v1.apps", automanaged="onstart"))
+    assert definitions.wait_seconds() is None
+
+    definitions.saw(api_service("v1.metrics.k8s.io"))
+    assert definitions.wait_seconds() == LONGEST_SECONDS

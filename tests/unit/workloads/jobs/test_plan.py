@@ -1,0 +1,114 @@
+"""What is to be done about a Job's Pods."""
+
+import pytest
+
+from steersman.kinds import batch_v1
+from steersman_cluster.workloads.jobs.accessors import NO_INDEX
+from steersman_cluster.workloads.jobs.plan import MOST_AT_ONCE, Plan, planned
+from steersman_cluster.workloads.jobs.state import Look
+from tests.unit.workloads.jobs.samples import indexed, job, looked, names, pod
+
+
+def plan_of(look: Look) -> Plan:
+    return planned(look, vanished={})
+
+
+@pytest.mark.parametrize(
+    ("parallelism", "completions", "succeeded", "active", "made"),
+    [
+        (2, 5, 0, 0, 2),
+        (2, 5, 0, 1, 1),
+        (2, 5, 4, 0, 1),
+        (2, 5, 4, 1, 0),
+        (0, 5, 0, 0, 0),
+        (3, None, 0, 1, 2),
+        (3, None, 1, 1, 0),
+    ],
+)
+def test_no_more_pods_run_than_are_wanted_or_still_needed(
+    parallelism: int, completions: int | None, succeeded: int, active: int, made: int
+) -> None:
+    status = batch_v1.JobStatus(succeeded=succeeded)
+    given = job(parallelism=parallelism, completions=completions, status=status)
+    running = [pod(f"p{number}") for number in range(active)]
+
+    assert plan_of(looked(given, *running)) == Plan(make=(NO_INDEX,) * made)
+
+
+def test_a_pod_too_many_goes_and_the_one_that_does_the_least_first() -> None:
+    given = job(parallelism=1, completions=5)
+
+    plan = plan_of(looked(given, pod("a", is_ready=True), pod("b", "Pending"), pod("c")))
+
+    assert names(plan.delete) == ["b", "c"]
+
+
+def test_a_suspended_job_has_no_pods() -> None:
+    plan = plan_of(looked(job(suspend=True, parallelism=2), pod("a"), pod("b", "Pending")))
+
+    assert sorted(names(plan.delete)) == ["a", "b"]
+
+
+def test_a_pod_that_failed_is_not_replaced_at_once() -> None:
+    given = job(parallelism=2, completions=5)
+
+    plan = plan_of(looked(given, pod("a", "Failed", ended_seconds_ago=3), pod("b")))
+
+    assert plan == Plan(wait_seconds=7.0)
+
+
+def test_one_that_is_still_ending_has_its_place_until_it_has_failed() -> None:
+    going = pod("a", is_going=True, index=0)
+
+    eager = plan_of(looked(indexed(completions=1), going))
+    patient = plan_of(looked(indexed(completions=1, pod_replacement_policy="Failed"), going))
+
+    assert eager == Plan(wait_seconds=10.0)  # it has been deleted, which counts as a failure
+    assert patient == Plan()
+
+
+def test_indexes_are_given_in_order_to_those_that_have_no_pod() -> None:
+    status = batch_v1.JobStatus(completed_indexes="1", succeeded=1)
+    given = indexed(parallelism=3, completions=6, status=status)
+
+    plan = plan_of(looked(given, pod("a", index=2)))
+
+    assert plan == Plan(make=(0, 3))
+
+
+def test_of_two_pods_with_one_index_one_goes() -> None:
+    given = indexed(parallelism=4, completions=4)
+
+    plan = plan_of(
+        looked(
+            given,
+            pod("a", index=1, is_ready=True),
+            pod("b", "Pending", index=1),
+            pod("c", index=2),
+            pod("d", index=9),
+            pod("e"),
+        )
+    )
+
+    assert names(plan.delete) == ["e", "b", "d"]
+
+
+def test_an_index_that_failed_for_good_gets_no_pod() -> None:
+    status = batch_v1.JobStatus(failed_indexes="0", completed_indexes="")
+    given = indexed(parallelism=2, completions=3, backoff_limit_per_index=0, status=status)
+
+    assert plan_of(looked(given)) == Plan(make=(1, 2))
+
+
+def test_one_index_that_waits_holds_up_no_other() -> None:
+    given = indexed(parallelism=2, completions=2, backoff_limit_per_index=3)
+    failed = pod("a", "Failed", index=0, failures=1, ended_seconds_ago=5)
+
+    assert plan_of(looked(given, failed)) == Plan(make=(1,))
+    assert plan_of(looked(given, failed, pod("b", index=1))) == Plan(wait_seconds=15.0)
+
+
+def test_no_more_than_five_hundred_are_made_in_one_look() -> None:
+    plan = plan_of(looked(indexed(parallelism=900, completions=900)))
+
+    assert plan.make == tuple(range(MOST_AT_ONCE))

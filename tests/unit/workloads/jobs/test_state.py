@@ -1,0 +1,205 @@
+"""How a Job stands."""
+
+from datetime import timedelta
+
+import pytest
+
+from steersman.kinds import batch_v1
+from steersman_cluster.workloads.jobs.state import Verdict, is_complete
+from tests.unit.workloads.jobs.samples import NOW, indexed, job, looked, names, pod
+from tests.unit.workloads.jobs.test_policies import on_codes, policy
+
+
+def uncounted(
+    *, succeeded: tuple[str, ...] = (), failed: tuple[str, ...] = ()
+) -> batch_v1.JobStatus:
+    return batch_v1.JobStatus(
+        succeeded=3,
+        failed=2,
+        uncounted_terminated_pods=batch_v1.UncountedTerminatedPods(
+            succeeded=succeeded, failed=failed
+        ),
+    )
+
+
+def test_what_has_ended_is_counted_wherever_it_stands() -> None:
+    given = job(completions=9, status=uncounted(succeeded=("a",), failed=("b",)))
+
+    look = looked(
+        given,
+        pod("a", "Succeeded"),  # being counted
+        pod("b", "Failed"),  # being counted
+        pod("c", "Succeeded"),  # new
+        pod("d", "Failed"),  # new
+        pod("e", "Succeeded", is_tracked=False),  # counted
+        pod("f", "Failed", is_tracked=False),  # counted
+        pod("g", is_ready=True),
+        pod("h", "Pending"),
+    )
+
+    assert (look.succeeded, look.failed) == (5, 4)
+    assert (names(look.active), look.ready) == (["g", "h"], 1)
+
+
+def test_a_pod_on_its_way_out_has_failed_unless_only_failures_are_replaced() -> None:
+    going = pod("a", is_going=True)
+
+    eager = looked(job(completions=1), going)
+    patient = looked(job(completions=1, pod_replacement_policy="Failed"), going)
+
+    assert (eager.failed, eager.terminating) == (1, 1)
+    assert (patient.failed, patient.terminating) == (0, 1)
+
+
+def test_too_many_failures_are_the_end() -> None:
+    pods = [pod(f"p{number}", "Failed") for number in range(3)]
+
+    assert looked(job(backoff_limit=3), *pods).verdict is None
+    assert looked(job(backoff_limit=2), *pods).verdict == Verdict(
+        is_success=False,
+        reason="BackoffLimitExceeded",
+        message="Job has reached the specified backoff limit",
+    )
+
+
+@pytest.mark.parametrize(
+    ("limit", "restarts", "is_over"), [(3, 2, False), (3, 3, True), (0, 1, True)]
+)
+def test_restarts_count_where_containers_are_restarted(
+    limit: int, restarts: int, is_over: bool
+) -> None:
+    given = job(backoff_limit=limit, restart_policy="OnFailure")
+
+    assert (looked(given, pod("p", restarts=restarts)).verdict is not None) == is_over
+
+
+def test_a_job_that_is_active_for_too_long_is_over() -> None:
+    def after(seconds: int, **spec: bool) -> Verdict | None:
+        status = batch_v1.JobStatus(start_time=NOW - timedelta(seconds=seconds))
+        return looked(job(active_deadline_seconds=30, status=status, **spec)).verdict
+
+    assert after(29) is None
+    assert after(30, suspend=True) is None
+    assert after(30) == Verdict(
+        is_success=False,
+        reason="DeadlineExceeded",
+        message="Job was active longer than specified deadline",
+    )
+
+
+def test_a_job_says_how_long_it_may_still_be_active() -> None:
+    status = batch_v1.JobStatus(start_time=NOW - timedelta(seconds=12))
+
+    assert looked(job(active_deadline_seconds=30, status=status)).deadline_seconds == 18.0
+    assert looked(job(active_deadline_seconds=30)).deadline_seconds == 30.0
+    assert looked(job()).deadline_seconds is None
+
+
+def test_a_rule_can_end_a_job_at_its_first_failure() -> None:
+    given = job(pod_failure_policy=policy(on_codes("FailJob", "In", 3)))
+
+    verdict = looked(given, pod("p", "Failed", exit_code=3)).verdict
+
+    assert verdict == Verdict(
+        is_success=False,
+        reason="PodFailurePolicy",
+        message="Container main for pod here/p failed with exit code 3"
+        " matching FailJob rule at index 0",
+    )
+
+
+def test_a_failure_that_is_ignored_is_not_counted() -> None:
+    given = job(backoff_limit=0, pod_failure_policy=policy(on_codes("Ignore", "In", 3)))
+
+    look = looked(given, pod("p", "Failed", exit_code=3))
+
+    assert (look.failed, look.verdict) == (0, None)
+
+
+def test_an_earlier_verdict_stands() -> None:
+    condition = batch_v1.JobCondition(
+        type="FailureTarget", status="True", reason="DeadlineExceeded", message="too long"
+    )
+    given = job(status=batch_v1.JobStatus(conditions=(condition,)))
+
+    assert looked(given).verdict == Verdict(
+        is_success=False, reason="DeadlineExceeded", message="too long", is_new=False
+    )
+
+
+def test_an_index_is_done_once_one_pod_of_it_has_succeeded() -> None:
+    status = batch_v1.JobStatus(completed_indexes="0,1", succeeded=2)
+
+    look = looked(
+        indexed(completions=5, status=status),
+        pod("a", "Succeeded", index=0, is_tracked=False),
+        pod("b", "Succeeded", index=3),
+        pod("c", "Succeeded", index=3),
+        pod("d", "Succeeded", index=7),  # no index of this Job
+        pod("e", "Failed", index=4),
+    )
+
+    assert (str(look.counted_indexes), str(look.done_indexes)) == ("0,1", "0,1,3")
+    assert (look.succeeded, look.failed) == (3, 1)
+
+
+def test_an_index_fails_after_its_own_limit() -> None:
+    given = indexed(completions=5, backoff_limit_per_index=1)
+
+    look = looked(
+        given,
+        pod("a", "Failed", index=0, failures=1),
+        pod("b", "Failed", index=1, failures=0),
+        pod("c", "Failed", index=2, failures=0),
+        pod("d", "Running", index=2, failures=1),
+    )
+
+    assert str(look.failed_indexes) == "0"
+    assert {index: each.name for index, each in look.replaced.items()} == {1: "b"}
+    assert look.verdict is None
+
+
+def test_a_job_whose_indexes_have_all_ended_and_some_failed_has_failed() -> None:
+    given = indexed(completions=2, backoff_limit_per_index=0)
+
+    look = looked(given, pod("a", "Failed", index=0), pod("b", "Succeeded", index=1))
+
+    assert look.verdict is not None
+    assert (look.verdict.reason, look.verdict.message) == (
+        "FailedIndexes",
+        "Job has failed indexes",
+    )
+
+
+def test_a_job_ends_when_more_indexes_fail_than_may() -> None:
+    given = indexed(completions=9, backoff_limit_per_index=0, max_failed_indexes=1)
+
+    one = looked(given, pod("a", "Failed", index=0))
+    two = looked(given, pod("a", "Failed", index=0), pod("b", "Failed", index=4))
+
+    assert one.verdict is None
+    assert two.verdict is not None
+    assert two.verdict.reason == "MaxFailedIndexesExceeded"
+
+
+def test_a_policy_can_say_that_enough_have_succeeded() -> None:
+    rule = batch_v1.SuccessPolicyRule(succeeded_indexes="0")
+    given = indexed(completions=3, success_policy=batch_v1.SuccessPolicy(rules=(rule,)))
+
+    look = looked(given, pod("a", "Succeeded", index=0), pod("b", index=1))
+
+    assert look.verdict == Verdict(
+        is_success=True, reason="SuccessPolicy", message="Matched rules at index 0"
+    )
+
+
+@pytest.mark.parametrize(
+    ("completions", "succeeded", "active", "is_so"),
+    [(2, 2, 0, True), (2, 1, 0, False), (2, 2, 1, False), (None, 1, 0, True), (None, 0, 0, False)],
+)
+def test_a_job_is_complete_when_enough_have_succeeded_and_none_is_left(
+    completions: int | None, succeeded: int, active: int, is_so: bool
+) -> None:
+    look = looked(job(completions=completions, status=batch_v1.JobStatus(succeeded=succeeded)))
+
+    assert is_complete(look, active) == is_so

@@ -1,0 +1,205 @@
+"""Each Pod that ends is counted once."""
+
+from itertools import count
+
+import pytest
+
+from steersman.kinds import batch_v1, core_v1
+from steersman_cluster.workloads.jobs import status
+from steersman_cluster.workloads.jobs.accessors import status_of
+from steersman_cluster.workloads.jobs.state import Verdict, completed
+from steersman_cluster.workloads.jobs.status import (
+    MOST_UNCOUNTED,
+    account,
+    finished,
+    with_counts,
+    with_suspension,
+    with_verdict,
+)
+from tests.unit.workloads.jobs.samples import (
+    NOW,
+    indexed,
+    job,
+    looked,
+    names,
+    pod,
+    released,
+    with_status,
+)
+from tests.unit.workloads.jobs.test_policies import on_codes, policy
+
+FAILED = Verdict(is_success=False, reason="DeadlineExceeded", message="too long")
+
+
+def counts(status: batch_v1.JobStatus) -> tuple[int, int]:
+    return status.succeeded or 0, status.failed or 0
+
+
+def uncounted(status: batch_v1.JobStatus) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    pods = status.uncounted_terminated_pods
+    return ((pods.succeeded or ()), (pods.failed or ())) if pods else ((), ())
+
+
+class Crash(Exception):
+    pass
+
+
+def walked(
+    given: batch_v1.Job, pods: list[core_v1.Pod], *, steps: int
+) -> tuple[batch_v1.Job, list[core_v1.Pod]]:
+    """A Job and its Pods after so many writes of one look; a crash is after the last of them."""
+    left = count(steps, -1)
+
+    def written() -> None:
+        if next(left) == 0:
+            raise Crash
+
+    state = list(pods)
+    try:
+        look = looked(given, *state)
+        first = account(look, status_of(given), None)
+        if first.status != status_of(given):
+            written()
+            given = with_status(given, first.status)
+        gone: dict[str, None] = {}
+        for place in range(len(state)):
+            if state[place] in first.release:
+                written()
+                gone[state[place].uid] = None
+                state[place] = released(state[place])
+        second = status.released(status_of(given), look, gone)
+        if second != status_of(given):
+            written()
+            given = with_status(given, second)
+    except Crash:
+        pass
+    return given, state
+
+
+@pytest.mark.parametrize("steps", range(8))
+def test_each_pod_that_ends_is_counted_once_whatever_happens_in_between(steps: int) -> None:
+    given = job(completions=9, backoff_limit=9, status=batch_v1.JobStatus(succeeded=1, failed=1))
+    pods = [pod("a", "Succeeded"), pod("b", "Failed"), pod("c", "Succeeded"), pod("d")]
+
+    given, pods = walked(given, pods, steps=steps)
+    given, pods = walked(given, pods, steps=100)
+
+    assert counts(status_of(given)) == (3, 2)
+    assert uncounted(status_of(given)) == ((), ())
+    assert names([each for each in pods if each.metadata.finalizers]) == ["d"]
+
+
+@pytest.mark.parametrize("steps", range(6))
+def test_each_index_that_ends_is_counted_once_whatever_happens_in_between(steps: int) -> None:
+    given = indexed(completions=5, backoff_limit=9)
+    pods = [pod("a", "Succeeded", index=1), pod("b", "Failed", index=2), pod("c", index=3)]
+
+    given, pods = walked(given, pods, steps=steps)
+    given, pods = walked(given, pods, steps=100)
+
+    assert counts(status_of(given)) == (1, 1)
+    assert status_of(given).completed_indexes == "1"
+    assert names([each for each in pods if each.metadata.finalizers]) == ["c"]
+
+
+def test_what_still_runs_when_a_job_fails_has_failed_with_it() -> None:
+    look = looked(job(), pod("a"), pod("b", "Succeeded"))
+
+    found = account(look, status_of(look.job), FAILED)
+
+    assert uncounted(found.status) == (("b",), ("a",))
+    assert names(found.release) == ["a", "b"]
+
+
+def test_what_still_runs_when_a_job_succeeds_is_not_counted() -> None:
+    look = looked(job(), pod("a"), pod("b", "Succeeded"))
+
+    found = account(look, status_of(look.job), completed())
+
+    assert uncounted(found.status) == (("b",), ())
+    assert names(found.release) == ["a", "b"]
+
+
+def test_a_failure_that_is_ignored_is_let_go_uncounted() -> None:
+    given = job(pod_failure_policy=policy(on_codes("Ignore", "In", 3)))
+    look = looked(given, pod("a", "Failed", exit_code=3))
+
+    found = account(look, status_of(look.job), None)
+
+    assert uncounted(found.status) == ((), ())
+    assert names(found.release) == ["a"]
+
+
+def test_the_last_failed_pod_of_an_index_is_kept_until_it_is_replaced() -> None:
+    given = indexed(completions=2, backoff_limit_per_index=3)
+    failed = pod("a", "Failed", index=0, failures=1)
+
+    before = account(looked(given, failed), status_of(given), None)
+    after = account(looked(given, failed, pod("b", index=0, failures=2)), status_of(given), None)
+
+    assert (names(before.release), names(after.release)) == ([], ["a"])
+
+
+def test_no_more_uids_are_written_than_a_status_has_room_for() -> None:
+    pods = [pod(f"p{number:03}", "Succeeded") for number in range(MOST_UNCOUNTED + 10)]
+    look = looked(job(completions=600), *pods)
+
+    found = account(look, status_of(look.job), None)
+
+    assert (len(uncounted(found.status)[0]), found.is_all) == (MOST_UNCOUNTED, False)
+    assert len(found.release) == MOST_UNCOUNTED
+
+
+def test_a_job_is_not_over_while_pods_are_to_be_counted_or_waited_for() -> None:
+    ending = batch_v1.JobStatus(terminating=1)
+    counting = batch_v1.JobStatus(
+        uncounted_terminated_pods=batch_v1.UncountedTerminatedPods(failed=("a",))
+    )
+
+    assert finished(ending, FAILED, NOW) is None
+    assert finished(counting, FAILED, NOW) is None
+    assert finished(batch_v1.JobStatus(), FAILED, NOW) is not None
+
+
+def test_a_job_says_where_it_goes_before_it_is_there() -> None:
+    met = with_verdict(batch_v1.JobStatus(), completed(), NOW)
+    over = finished(met, completed(), NOW)
+
+    assert over is not None
+    assert [(each.type, each.reason) for each in over.conditions or ()] == [
+        ("SuccessCriteriaMet", "CompletionsReached"),
+        ("Complete", "CompletionsReached"),
+    ]
+    assert over.completion_time == NOW
+
+
+def test_a_job_that_has_failed_has_no_time_of_completion() -> None:
+    over = finished(with_verdict(batch_v1.JobStatus(), FAILED, NOW), FAILED, NOW)
+
+    assert over is not None
+    assert [each.type for each in over.conditions or ()] == ["FailureTarget", "Failed"]
+    assert over.completion_time is None
+
+
+def test_a_job_that_is_resumed_begins_anew() -> None:
+    suspended, is_news = with_suspension(looked(job(suspend=True)), batch_v1.JobStatus())
+    again, is_old_news = with_suspension(looked(job(suspend=True)), suspended)
+    resumed, _ = with_suspension(looked(job()), suspended)
+
+    assert (is_news, is_old_news) == (True, False)
+    assert again == suspended
+    assert suspended.start_time is None
+    assert [(each.type, each.status, each.reason) for each in resumed.conditions or ()] == [
+        ("Suspended", "False", "JobResumed")
+    ]
+    assert resumed.start_time == NOW
+
+
+def test_a_job_that_was_never_suspended_does_not_say_so() -> None:
+    assert with_suspension(looked(job()), batch_v1.JobStatus()) == (batch_v1.JobStatus(), False)
+
+
+def test_counts_of_nothing_are_left_out_where_the_real_ones_are() -> None:
+    status = with_counts(looked(job()), active=0, ready=0, terminating=0)
+
+    assert (status.active, status.ready, status.terminating) == (None, 0, 0)

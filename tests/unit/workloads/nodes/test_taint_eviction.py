@@ -1,0 +1,55 @@
+"""The taints of a node, and how long Pods tolerate them."""
+
+from datetime import timedelta
+
+import pytest
+
+from steersman.kinds import core_v1
+from steersman.kinds.base import replace
+from steersman_cluster.workloads.nodes.node_taints import node_taints
+from steersman_cluster.workloads.nodes.taint_eviction import bearable_seconds
+from tests.unit.kubelet.samples import NOW, node
+
+BROKEN = core_v1.Taint(key="broken", effect="NoExecute")
+
+
+def test_the_taints_that_say_how_a_node_is_come_and_go_and_others_stay() -> None:
+    other = core_v1.Taint(key="other", effect="NoSchedule")
+    new = core_v1.Taint(key="node.kubernetes.io/not-ready", effect="NoSchedule")
+    cordoned = node(taints=(new, other), unschedulable=True)
+
+    kept = node_taints(cordoned, now=NOW, is_responsive=True)
+    silent = node_taints(node(taints=(other,)), now=NOW, is_responsive=False)
+
+    assert [each.key for each in kept] == ["other", "node.kubernetes.io/unschedulable"]
+    assert [(each.key, each.effect) for each in silent] == [
+        ("other", "NoSchedule"),
+        ("node.kubernetes.io/unreachable", "NoSchedule"),
+        ("node.kubernetes.io/unreachable", "NoExecute"),
+    ]
+    again = node_taints(node(taints=silent), now=NOW + timedelta(hours=1), is_responsive=False)
+    assert again == silent
+
+
+@pytest.mark.parametrize(
+    ("seconds", "since", "left"),
+    [
+        ((), 0, 0.0),
+        ((None,), 0, None),
+        ((100,), 0, 100.0),
+        ((100, 30), 10, 20.0),
+        ((100, None), 0, 100.0),
+        ((5,), 10, 0.0),
+    ],
+)
+def test_a_pod_may_stay_as_long_as_its_shortest_toleration_lasts(
+    seconds: tuple[int | None, ...], since: int, left: float | None
+) -> None:
+    borne = [
+        core_v1.Toleration(key="broken", operator="Exists", toleration_seconds=each)
+        for each in seconds
+    ]
+    taint = replace(BROKEN, time_added=NOW - timedelta(seconds=since))
+
+    assert bearable_seconds(borne, (taint,), now=NOW) == left
+    assert bearable_seconds(borne, (), now=NOW) is None

@@ -1,0 +1,123 @@
+"""What is used of one quota, object by object."""
+
+from datetime import timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from steersman.kinds import core_v1, meta_v1
+from steersman.names import ObjectKey
+from steersman.units import Quantity
+from steersman_cluster.workloads.quotas.evaluators import CLAIMS, PODS
+from steersman_cluster.workloads.quotas.quota_usage import Ledger
+from tests.unit.workloads.pods.samples import NOW
+
+ALL = {PODS: None, CLAIMS: None}
+
+
+def ledger(*names: str, scopes: tuple[str, ...] | None = None) -> Ledger:
+    hard = {name: Quantity(10) for name in names}
+    return Ledger(core_v1.ResourceQuotaSpec(hard=hard, scopes=scopes))
+
+
+def key(name: str) -> ObjectKey:
+    return ObjectKey("here", name)
+
+
+def pod(memory: str = "1Gi", *, phase: str = "Running", grace: int | None = None) -> core_v1.Pod:
+    requests = {"memory": Quantity(memory)}
+    resources = core_v1.ResourceRequirements(requests=requests)
+    return core_v1.Pod(
+        metadata=meta_v1.ObjectMeta(
+            deletion_timestamp=None if grace is None else NOW + timedelta(seconds=grace),
+            deletion_grace_period_seconds=grace,
+        ),
+        spec=core_v1.PodSpec(
+            containers=(core_v1.Container(name="main", image="main", resources=resources),)
+        ),
+        status=core_v1.PodStatus(phase=phase),
+    )
+
+
+def used(ledger: Ledger) -> dict[str, str]:
+    return {name: str(each) for name, each in ledger.used(ALL).items()}
+
+
+def test_a_new_ledger_says_that_nothing_is_used() -> None:
+    empty = ledger("pods", "requests.storage", "example.com/unknown")
+
+    assert empty.users == (PODS, CLAIMS)
+    assert used(empty) == {"pods": "0", "requests.storage": "0"}
+    assert empty.used({PODS: None}).keys() == {"pods"}
+
+
+def test_what_is_put_in_is_used_and_what_is_gone_is_given_back() -> None:
+    book = ledger("pods", "requests.memory")
+
+    assert book.put(PODS, key("a"), pod("1Gi"), NOW) > 0
+    assert book.put(PODS, key("b"), pod("500Mi"), NOW) > 0
+    assert used(book) == {"pods": "2", "requests.memory": "1524Mi"}
+    assert book.remove(PODS, key("a")) < 0
+    assert used(book) == {"pods": "1", "requests.memory": "500Mi"}
+    assert book.remove(PODS, key("a")) == 0
+
+
+def test_an_object_that_uses_less_than_before_gives_back_the_rest() -> None:
+    book = ledger("pods", "count/pods", "requests.memory")
+    book.put(PODS, key("a"), pod("1Gi"), NOW)
+
+    assert book.put(PODS, key("a"), pod("1Gi"), NOW) == 0
+    assert book.put(PODS, key("a"), pod("2Gi"), NOW) > 0
+    assert book.put(PODS, key("a"), pod(phase="Succeeded"), NOW) < 0
+    assert used(book) == {"count/pods": "1", "pods": "0", "requests.memory": "0"}
+
+
+def test_what_is_in_no_scope_of_the_quota_is_not_counted() -> None:
+    book = ledger("pods", scopes=("BestEffort",))
+
+    assert book.put(PODS, key("a"), pod("1Gi"), NOW) == 0
+    assert book.put(PODS, key("b"), pod("0"), NOW) > 0
+    assert used(book) == {"pods": "1"}
+
+
+def test_a_pod_that_does_not_go_is_free_of_charge_after_twice_its_grace() -> None:
+    book = ledger("pods", "count/pods")
+    book.put(PODS, key("a"), pod(grace=30), NOW)
+
+    assert book.release(NOW) == 60.001
+    assert used(book) == {"count/pods": "1", "pods": "1"}
+    assert book.release(NOW + timedelta(seconds=60.001)) is None
+    assert used(book) == {"count/pods": "1", "pods": "0"}
+
+
+def test_a_pod_that_has_gone_is_not_waited_for() -> None:
+    book = ledger("pods")
+    book.put(PODS, key("a"), pod(grace=30), NOW)
+    book.remove(PODS, key("a"))
+
+    assert book.release(NOW) is None
+
+
+changes = st.lists(
+    st.tuples(st.sampled_from("abc"), st.sampled_from((None, "1Gi", "300Mi", "5k"))), max_size=12
+)
+
+
+@given(changes)
+def test_counting_as_things_change_comes_to_the_same_as_counting_anew(
+    changes: list[tuple[str, str | None]],
+) -> None:
+    book = ledger("pods", "requests.memory")
+    there: dict[str, str] = {}
+    for name, memory in changes:
+        if memory is None:
+            there.pop(name, None)
+            book.remove(PODS, key(name))
+        else:
+            there[name] = memory
+            book.put(PODS, key(name), pod(memory), NOW)
+
+    found = book.used(ALL)
+
+    assert found["pods"] == Quantity(len(there))
+    assert found["requests.memory"] == sum((Quantity(each) for each in there.values()), Quantity(0))

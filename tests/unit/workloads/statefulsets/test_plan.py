@@ -1,0 +1,281 @@
+"""What is to be done next about the Pods of a StatefulSet."""
+
+from typing import Any
+
+import pytest
+
+from steersman.kinds import apps_v1, core_v1
+from steersman_cluster.workloads.statefulsets.identity import StatefulSet
+from steersman_cluster.workloads.statefulsets.plan import (
+    Create,
+    Delete,
+    FillClaims,
+    Mend,
+    OwnClaims,
+    members,
+    status_of,
+    steps,
+)
+from tests.unit.workloads.statefulsets.samples import (
+    DATA,
+    NEW,
+    NOW,
+    OLD,
+    pod,
+    stateful_set,
+)
+
+
+def plan(owner: StatefulSet, *pods: core_v1.Pod) -> list[str]:
+    """The steps, in a few words each."""
+    return [told(each) for each in steps(owner, members(owner, pods), update=NEW, now=NOW)]
+
+
+def told(step: Any) -> str:
+    match step:
+        case Create(ordinal=ordinal, is_current=is_current):
+            return f"create {ordinal}{' as before' if is_current else ''}"
+        case Delete(pod=gone):
+            return f"delete {gone.name}"
+        case Mend(pod=mended):
+            return f"mend {mended.name}"
+        case FillClaims(pod=waiting):
+            return f"claims of {waiting.name}"
+        case OwnClaims(pod=gone):
+            return f"owners of the claims of {gone.name}"
+        case _:
+            raise AssertionError(step)
+
+
+# Making
+
+
+def test_the_first_pod_is_made_and_waited_for() -> None:
+    assert plan(stateful_set(3)) == ["create 0"]
+
+
+@pytest.mark.parametrize(
+    "unwell",
+    [
+        pod(0, phase="Pending"),
+        pod(0, is_ready=False),
+        pod(0, is_ending=True),
+        pod(0, phase="Unknown"),
+    ],
+    ids=["pending", "not ready", "being deleted", "unknown"],
+)
+def test_no_pod_is_made_while_one_before_it_is_unwell(unwell: core_v1.Pod) -> None:
+    assert plan(stateful_set(3), unwell) == []
+
+
+def test_the_next_pod_is_made_when_those_before_it_are_ready() -> None:
+    assert plan(stateful_set(3), pod(0)) == ["create 1"]
+
+
+def test_a_pod_is_waited_for_until_it_was_ready_long_enough() -> None:
+    owner = stateful_set(2, min_ready_seconds=30)
+
+    assert plan(owner, pod(0, ready_seconds=29)) == []
+    assert plan(owner, pod(0, ready_seconds=30)) == ["create 1"]
+
+
+def test_a_gap_is_filled_before_what_comes_after_it() -> None:
+    assert plan(stateful_set(4), pod(0), pod(2)) == ["create 1"]
+
+
+def test_ordinals_begin_where_they_should() -> None:
+    assert plan(stateful_set(2, start=5)) == ["create 5"]
+    assert plan(stateful_set(2, start=5), pod(5)) == ["create 6"]
+
+
+def test_parallel_pods_are_all_made_at_once() -> None:
+    assert plan(stateful_set(3, is_parallel=True), pod(1, is_ready=False)) == [
+        "create 0",
+        "create 2",
+    ]
+
+
+@pytest.mark.parametrize("phase", ["Failed", "Succeeded"])
+def test_a_pod_that_has_ended_is_deleted(phase: str) -> None:
+    assert plan(stateful_set(2), pod(0, phase=phase)) == ["delete web-0"]
+    assert plan(stateful_set(2), pod(0, phase=phase, is_ending=True)) == []
+
+
+def test_in_a_parallel_set_a_pod_that_has_ended_is_deleted_once_and_holds_up_nobody() -> None:
+    owner = stateful_set(3, is_parallel=True)
+
+    assert plan(owner, pod(0), pod(2, phase="Failed", revision=OLD)) == [
+        "create 1",
+        "delete web-2",
+    ]
+
+
+def test_below_the_partition_a_pod_is_made_as_it_was_before() -> None:
+    owner = stateful_set(3, partition=2)
+
+    assert plan(owner, pod(0)) == ["create 1 as before"]
+    assert plan(owner, pod(0), pod(1)) == ["create 2"]
+
+
+def test_without_a_word_on_a_partition_as_many_as_there_were_are_made_as_before() -> None:
+    status = apps_v1.StatefulSetStatus(replicas=2, current_replicas=1)
+
+    assert plan(stateful_set(3, partition=None, status=status)) == ["create 0 as before"]
+    assert plan(stateful_set(3, partition=None, status=status), pod(0)) == ["create 1"]
+
+
+# Scaling down
+
+
+def test_the_highest_pod_goes_first_and_alone() -> None:
+    assert plan(stateful_set(1), pod(0), pod(2), pod(1)) == ["delete web-2"]
+
+
+def test_a_pod_that_goes_is_waited_for() -> None:
+    assert plan(stateful_set(1), pod(0), pod(1), pod(2, is_ending=True)) == []
+
+
+def test_nothing_goes_while_a_pod_that_stays_is_unwell() -> None:
+    assert plan(stateful_set(1), pod(0, is_ready=False), pod(1)) == []
+
+
+def test_of_unwell_pods_that_are_too_many_the_lowest_holds_up_the_others() -> None:
+    sick, sicker = pod(1, is_ready=False), pod(2, is_ready=False)
+
+    assert plan(stateful_set(1), pod(0), pod(1), sicker) == ["delete web-2"]
+    assert plan(stateful_set(1), pod(0), sick, sicker) == []
+
+
+def test_parallel_pods_all_go_at_once() -> None:
+    owner = stateful_set(1, is_parallel=True)
+
+    assert plan(owner, pod(0, is_ready=False), pod(1), pod(2)) == ["delete web-2", "delete web-1"]
+
+
+def test_pods_below_the_first_ordinal_are_too_many() -> None:
+    assert plan(stateful_set(2, start=2), pod(2), pod(3), pod(0), pod(1)) == ["delete web-1"]
+
+
+# Updating
+
+
+def test_the_highest_pod_of_an_older_revision_is_replaced() -> None:
+    old = [pod(ordinal, revision=OLD) for ordinal in range(3)]
+
+    assert plan(stateful_set(3), *old) == ["delete web-2"]
+
+
+def test_an_updated_pod_is_waited_for_before_the_next_one_goes() -> None:
+    old = [pod(0, revision=OLD), pod(1, revision=OLD)]
+
+    assert plan(stateful_set(3, is_parallel=True), *old, pod(2, is_ready=False)) == []
+    assert plan(stateful_set(3), *old, pod(2)) == ["delete web-1"]
+
+
+def test_pods_below_the_partition_are_left_alone() -> None:
+    old = [pod(ordinal, revision=OLD) for ordinal in range(2)]
+
+    assert plan(stateful_set(3, partition=2), *old, pod(2)) == []
+
+
+def test_the_partition_counts_from_the_first_ordinal() -> None:
+    old = [pod(ordinal, revision=OLD) for ordinal in (5, 6)]
+
+    assert plan(stateful_set(2, start=5, partition=1), *old) == ["delete web-6"]
+    assert plan(stateful_set(2, start=5, partition=2), *old) == []
+
+
+def test_with_on_delete_no_pod_is_replaced() -> None:
+    assert plan(stateful_set(1, on_delete=True), pod(0, revision=OLD)) == []
+
+
+def test_scaling_comes_before_updating() -> None:
+    assert plan(stateful_set(1), pod(0, revision=OLD), pod(1)) == ["delete web-1"]
+
+
+# Claims and identity
+
+
+def test_a_pod_without_its_label_is_mended() -> None:
+    assert plan(stateful_set(1), pod(0, labels={"app": "web"}), pod(1)) == [
+        "mend web-0",
+        "delete web-1",
+    ]
+
+
+def test_the_claims_of_a_waiting_pod_are_looked_after() -> None:
+    owner = stateful_set(1, claims=(DATA,))
+
+    assert plan(owner, pod(0, phase="Pending")) == ["claims of web-0"]
+
+
+def test_the_claims_of_pods_that_are_too_many_get_their_owners_before_any_goes() -> None:
+    volumes = (
+        core_v1.Volume(
+            name="data",
+            persistent_volume_claim=core_v1.PersistentVolumeClaimVolumeSource(
+                claim_name="data-web-0"
+            ),
+        ),
+    )
+    owner = stateful_set(1, claims=(DATA,))
+
+    assert plan(owner, pod(0, volumes=volumes), pod(1), pod(2)) == [
+        "mend web-0",
+        "owners of the claims of web-2",
+        "owners of the claims of web-1",
+        "delete web-2",
+    ]
+
+
+# Status
+
+
+def status(owner: StatefulSet, *pods: core_v1.Pod) -> apps_v1.StatefulSetStatus:
+    return status_of(owner, pods, current=OLD, update=NEW, collisions=0, now=NOW)
+
+
+def test_a_status_counts_what_is_there_by_its_state_and_revision() -> None:
+    said = status(
+        stateful_set(5, min_ready_seconds=30),
+        pod(0, revision=OLD),
+        pod(1, revision=OLD, is_ending=True),
+        pod(2, ready_seconds=10),
+        pod(3, is_ready=False),
+        pod(4, phase="Pending"),
+    )
+
+    assert said == apps_v1.StatefulSetStatus(
+        observed_generation=4,
+        replicas=5,
+        ready_replicas=3,
+        available_replicas=2,
+        current_replicas=1,
+        updated_replicas=3,
+        current_revision=OLD,
+        update_revision=NEW,
+        collision_count=0,
+    )
+
+
+def test_an_update_is_complete_when_all_pods_are_ready_in_the_new_revision() -> None:
+    said = status(stateful_set(2), pod(0), pod(1))
+
+    assert (said.current_revision, said.current_replicas) == (NEW, 2)
+
+
+@pytest.mark.parametrize(
+    "pods",
+    [
+        (pod(0, revision=OLD), pod(1)),
+        (pod(0), pod(1, is_ready=False)),
+        (pod(0), pod(1), pod(2)),
+    ],
+    ids=["one is old", "one is not ready", "one is too many"],
+)
+def test_until_then_the_old_revision_is_the_current_one(pods: tuple[core_v1.Pod, ...]) -> None:
+    assert status(stateful_set(2), *pods).current_revision == OLD
+
+
+def test_with_on_delete_the_current_revision_stays() -> None:
+    assert status(stateful_set(1, on_delete=True), pod(0)).current_revision == OLD
