@@ -38,7 +38,15 @@ from steersman.manifests.deploy_settings import BundleSettings, DeploySettings, 
 from steersman.manifests.deployment import API_SERVER_PORTS, DNS_PORT
 from steersman.manifests.documents import Document, as_document, yaml_of
 from steersman.manifests.evolution import BreakingChange, breaking_changes
-from steersman.manifests.files import Changes, Tree, check_trees, under, was_generated, write_trees
+from steersman.manifests.files import (
+    Changes,
+    Tree,
+    check_trees,
+    generated_paths,
+    under,
+    was_generated,
+    write_trees,
+)
 from steersman.manifests.helm import helm_tree
 from steersman.manifests.install import Parts, crd_documents, install_documents, parts_of
 from steersman.manifests.installation import (
@@ -76,6 +84,7 @@ __all__ = [
     "crd_tree",
     "crds_of",
     "deploy_tree",
+    "generated_paths",
     "helm_tree",
     "install_documents",
     "own_kinds",

@@ -94,6 +94,12 @@ def was_generated(directory: Path, folder: str, *, record: str = RECORD) -> bool
     return (directory / record).exists() or (directory / folder).exists()
 
 
+def generated_paths(directory: Path, *, record: str = RECORD) -> frozenset[str]:
+    """The files that have been generated, whether or not they are there."""
+    recorded = _read_record(directory / record)
+    return frozenset(path for part in recorded.values() for path in part)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
     stale: tuple[str, ...]  # to be written; nobody's work is lost

@@ -17,7 +17,7 @@ from steersman.scaffold.egress import egress_warnings
 from steersman.scaffold.making import Made, create_api, create_controller, init_project
 from steersman.scaffold.origin import Origin, installed_origin
 from steersman.scaffold.project import Project
-from steersman.scaffold.upgrading import Upgraded, upgrade_project
+from steersman.scaffold.upgrade import Upgraded, upgrade_project
 
 __all__ = [
     "BundleTable",

@@ -170,8 +170,9 @@ Example:
 def upgrade(output: str | None) -> None:
     """Bring a project up to date with this steersman.
 
-    Your changes are kept. Where you and steersman have changed the same line, the file has both,
-    with the conflict markers of git, and the exit status is 1.
+    Your changes are kept. Names of steersman that have changed are replaced in all files that you
+    write; `ruff check --fix` sorts the imports afterwards. Where you and steersman have changed the
+    same line, the file has both, with the conflict markers of git, and the exit status is 1.
     """
     from steersman.scaffold import Project, installed_origin, upgrade_project
 
@@ -182,14 +183,18 @@ def upgrade(output: str | None) -> None:
         "added": done.added,
         "replaced": done.replaced,
         "merged": done.merged,
+        "renamed": done.renamed,
         "removed": done.removed,
         "kept": done.kept,
         "conflicts": done.conflicts,
     }
     if output == "json":
-        echo_json({"before": done.before, "after": done.after, **files})
+        names = [{"before": old, "after": new} for old, new in done.names]
+        echo_json({"before": done.before, "after": done.after, **files, "names": names})
     else:
         echo_files(files, output=None)
+        for old, new in done.names:
+            click.echo(f"{old} is now {new}", err=True)
         if done.before != done.after or any(files.values()):
             click.echo(f"upgraded from {done.before} to {done.after}", err=True)
         else:

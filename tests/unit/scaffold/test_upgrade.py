@@ -357,7 +357,7 @@ def test_the_steersman_that_a_project_carries_leaves_its_origin_alone(
     assert files_in(project.directory) == before
 
 
-def test_a_file_that_is_no_text_is_told_and_nothing_is_merged(tmp_path: Path) -> None:
+def test_a_file_that_is_no_text_is_named_and_nothing_is_merged(tmp_path: Path) -> None:
     project = older_project(tmp_path, changes={"Makefile": ("-m pytest\n", "-m unittest\n")})
     (project.directory / "Dockerfile").write_bytes(b"\xff\xfe")
 
@@ -376,3 +376,96 @@ def test_an_upgrade_that_cannot_be_written_changes_nothing(tmp_path: Path) -> No
         upgraded(project)
 
     assert files_in(project.directory) == before
+
+
+def bytes_in(project: Project) -> dict[Path, bytes]:
+    return {each: each.read_bytes() for each in project.directory.rglob("*") if each.is_file()}
+
+
+OLD_IMPORT = "from steersman.simulation import simulate\n"
+
+
+def test_an_upgrade_replaces_old_names_in_all_files_that_people_write(tmp_path: Path) -> None:
+    project = older_project(tmp_path)
+    written = {
+        "src/shop_operator/web.py": "import steersman.dashboard as view\n",
+        "tests/deep/test_web.py": OLD_IMPORT,
+        "docs/page.md": "See `steersman.testing`.\n",
+        ".github/workflows/more.yaml": "run: python -m steersman.testing.binaries\n",
+    }
+    skipped = {
+        ".venv/lib/steersman.py": OLD_IMPORT,
+        "env/pyvenv.cfg": "",
+        "env/lib/web.py": OLD_IMPORT,
+        "CHANGELOG.md": "`steersman.testing`\n",
+        "deploy/install.yaml": "# steersman.testing\n",
+        ".steersman/generated.json": '{"parts": {"crd": {"deploy/install.yaml": "sha256:0"}}}',
+    }
+    for path, text in {**written, **skipped}.items():
+        (project.directory / path).parent.mkdir(parents=True, exist_ok=True)
+        (project.directory / path).write_text(text)
+
+    done = upgraded(project)
+
+    assert done.renamed == tuple(sorted(written))
+    assert done.names == (
+        ("steersman.dashboard", "steersman.view"),
+        ("steersman.simulation", "steersman_cluster.simulation"),
+        ("steersman.testing", "steersman_cluster.testing"),
+    )
+    texts = {path: text_of(project, path) for path in written}
+    assert texts == {
+        "src/shop_operator/web.py": "import steersman.view as view\n",
+        "tests/deep/test_web.py": "from steersman_cluster.simulation import simulate\n",
+        "docs/page.md": "See `steersman_cluster.testing`.\n",
+        ".github/workflows/more.yaml": "run: python -m steersman_cluster.testing.binaries\n",
+    }
+    assert {path: text_of(project, path) for path in skipped} == skipped
+
+
+def test_a_name_that_modules_of_the_project_import_from_each_other_is_kept(tmp_path: Path) -> None:
+    project = older_project(tmp_path)
+    common = project.directory / "src/shop_operator/common.py"
+    common.write_text("from steersman.dashboard import Gallery\n")
+    (project.directory / "tests/test_common.py").write_text(
+        "from shop_operator.common import Gallery\n"
+    )
+
+    upgraded(project)
+
+    assert common.read_text() == "from steersman.view import ObjectView as Gallery\n"
+
+
+@pytest.mark.parametrize(
+    "content", [b"from steersman import (\n", b"import steersman\0", b"import steersman # \xff\n"]
+)
+def test_a_file_that_is_not_valid_python_is_refused_before_anything_is_written(
+    tmp_path: Path, content: bytes
+) -> None:
+    project = older_project(tmp_path, changes={"Makefile": ("-m pytest\n", "-m unittest\n")})
+    (project.directory / "src/shop_operator/a.py").write_text(OLD_IMPORT)
+    broken = project.directory / "src/shop_operator/broken.py"
+    broken.write_bytes(content)
+    before = bytes_in(project)
+
+    with pytest.raises(ProjectError) as refused:
+        upgraded(project)
+
+    assert "src/shop_operator/broken.py" in str(refused.value)
+    assert bytes_in(project) == before
+
+
+def test_a_file_without_names_of_steersman_need_not_be_valid_python(tmp_path: Path) -> None:
+    project = older_project(tmp_path)
+    (project.directory / "src/shop_operator/template.py").write_text("class {{ name }}:\n")
+
+    assert upgraded(project).renamed == ()
+
+
+def test_what_is_written_for_a_new_project_has_no_old_name(tmp_path: Path) -> None:
+    project = new_project(tmp_path)
+    create_api(project, group="app", version="v1", kind="Web")
+
+    done = upgraded(project)
+
+    assert (done.renamed, done.names, done.replaced, done.merged) == ((), (), (), ())

@@ -11,8 +11,9 @@
     a new file                    added, unless there is one of that name
     a file no longer written      removed, unless it was changed
 
-Only the frame of a project is looked at: what was made for a kind is its author's. The wheels of
-steersman that a project carries are replaced by those of this one.
+Only the frame of a project is merged: what was made for a kind is its author's. In all files that
+people write, names of steersman that have changed are renamed. The wheels of steersman that a
+project carries are replaced by those of this one.
 """
 
 import re
@@ -31,6 +32,7 @@ from steersman.scaffold.making import version_of_steersman
 from steersman.scaffold.origin import Origin, carried_wheels, index_origin, kept_origin
 from steersman.scaffold.project import CHOOSE, PYPROJECT, Project, is_torn
 from steersman.scaffold.rendering import Answers, frame_of
+from steersman.scaffold.upgrade.project_names import ProjectNames, other_texts
 from steersman.scaffold.writing import read_text, write_files
 
 _YOURS: Final = "yours"
@@ -49,6 +51,9 @@ class Upgraded:
     # Written by steersman no more, or for the first time: and of the author's making, either way.
     kept: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
+    # Files outside the frame in which names were replaced, and the names: old and new.
+    renamed: tuple[str, ...] = ()
+    names: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass
@@ -99,7 +104,8 @@ def upgrade_project(
     )
     yours = {path: read_text(directory / path) for path in sorted({*base, *theirs})}
     _refuse_markers(yours)
-    renewed = _Renewal(project, after=after, origin=found.source)
+    names = ProjectNames.of(directory, project.package)
+    renewed = _Renewal(project, after=after, origin=found.source, names=names)
     plan = _planned(
         {path: renewed.of(path, text) for path, text in base.items()},
         {path: None if text is None else renewed.of(path, text) for path, text in yours.items()},
@@ -110,6 +116,11 @@ def upgrade_project(
     for path in texts:
         if not any(path in paths for paths in plan.done.values()):  # only the version is another
             plan.do("replaced" if yours[path] == base.get(path) else "merged", path)
+    for path, text in other_texts(directory, besides=yours):
+        today = names.renamed(path, text)
+        if today != text:
+            plan.do("renamed", path, today)
+            texts[path] = today
     carried = _plan_wheels(plan, directory, found)
     fresh = {BASE: base_text(theirs)} if _is_stale(directory, theirs) else {}
     gone = [each.relative_to(directory).as_posix() for each in old_base_files(directory)]
@@ -118,6 +129,7 @@ def upgrade_project(
     return Upgraded(
         before=project.scaffold,
         after=after,
+        names=tuple(sorted(names.found)),
         **{what: tuple(sorted(paths)) for what, paths in plan.done.items()},
     )
 
@@ -215,21 +227,22 @@ def _plan_wheels(plan: _Plan, directory: Path, origin: Origin) -> dict[str, byte
 
 
 class _Renewal:
-    """Version, extra and origin of steersman in a pyproject.toml, brought to those of this one.
+    """A file with today's names, and in pyproject.toml the version and origin of this steersman.
 
     They are replaced before the merge, in the base and in the author's file alike, so that a change
     of the author's to a line next to them is no conflict.
     """
 
-    def __init__(self, project: Project, *, after: str, origin: str) -> None:
+    def __init__(self, project: Project, *, after: str, origin: str, names: ProjectNames) -> None:
+        self._names = names
         self._words = (
             (f'scaffold = "{project.scaffold}"', f'scaffold = "{after}"'),
-            (f'"steersman[webhooks]>={project.scaffold}"', f'"steersman[tls]>={after}"'),
             (f'"steersman[tls]>={project.scaffold}"', f'"steersman[tls]>={after}"'),
             (f'origin = "{project.origin}"', f'origin = "{origin}"'),
         )
 
     def of(self, path: str, text: str) -> str:
+        text = self._names.renamed(path, text)
         if path == PYPROJECT:
             for before, after in self._words:
                 text = text.replace(before, after)

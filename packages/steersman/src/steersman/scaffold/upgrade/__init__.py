@@ -1,0 +1,16 @@
+"""Projects brought up to date: their frame merged, and the names of steersman replaced.
+
+    project_upgrade ─▶ project_names ─▶ python_source, text_source ─▶ rename_map
+
+Takes:     a project on disk, as an older steersman made it, and the files of ``scaffold/renames``
+Gives:     the files to write, and what was done to each
+Promises:  - an upgrade keeps what the author changed
+           - a second upgrade changes nothing
+           - a project of an older steersman has the names of this one after an upgrade
+           - a file that is not valid python is refused before anything is written
+Never:     replaces a word because it looks like an old name: it has to be one of ours
+"""
+
+from steersman.scaffold.upgrade.project_upgrade import Upgraded, upgrade_project
+
+__all__ = ["Upgraded", "upgrade_project"]

@@ -1,0 +1,123 @@
+"""Old names in all files of a project, replaced: read here, and written by the upgrade."""
+
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, TypeVar
+
+from steersman.errors import ProjectError
+from steersman.manifests import generated_paths
+from steersman.scaffold.upgrade.python_source import (
+    Renamed,
+    imported_elsewhere,
+    renamed_python,
+)
+from steersman.scaffold.upgrade.rename_map import PACKAGES, RenameMap, rename_map
+from steersman.scaffold.upgrade.text_source import renamed_text
+from steersman.scaffold.writing import read_text
+
+_SUFFIXES: Final = (
+    *(".cfg", ".env", ".ini", ".jinja", ".json", ".md", ".mk", ".rst", ".sh", ".toml", ".txt"),
+    *(".yaml", ".yml"),
+)
+_NAMES: Final = ("Containerfile", "Dockerfile", "Justfile", "Makefile")
+_SKIPPED: Final = frozenset({"__pycache__", "build", "dist", "node_modules", "site-packages"})
+
+T = TypeVar("T")
+
+# A changelog has the names of its time.
+_HISTORY: Final = "CHANGELOG"
+
+
+@dataclass
+class ProjectNames:
+    """The names that are renamed in one project, and what has been renamed so far."""
+
+    package: str = ""
+    exported: Collection[str] = frozenset()
+    renames: RenameMap = field(default_factory=rename_map)
+    found: set[tuple[str, str]] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, directory: Path, package: str) -> "ProjectNames":
+        """With the names that the project's modules import from each other."""
+        exported: set[str] = set()
+        for path in project_files(directory):
+            if _is_python(path):
+                text = read_text(directory / path) or ""
+                exported.update(_parsed(path, text, imported_elsewhere) or ())
+        return cls(package=package, exported=exported)
+
+    def renamed(self, path: str, text: str) -> str:
+        """A file with today's names; ``ProjectError`` if it is no Python and says that it is."""
+        if _is_python(path):
+            done = _parsed(path, text, self._renamed_python) or Renamed(text)
+        else:
+            programs = [each for each in (self.package, self.package.replace("_", "-")) if each]
+            done = renamed_text(text, self.renames, path=path, programs=programs)
+        self.found |= done.names
+        return done.text
+
+    def _renamed_python(self, text: str) -> Renamed:
+        return renamed_python(text, self.renames, exported=self.exported)
+
+
+def project_files(directory: Path) -> Iterator[str]:
+    """The files that people write, sorted: neither generated, nor of tools and environments."""
+    generated = generated_paths(directory)
+    for folder, folders, names in os.walk(directory):
+        here = Path(folder).relative_to(directory)
+        folders[:] = sorted(
+            each
+            for each in folders
+            if each not in _SKIPPED
+            and (not each.startswith(".") or each == ".github")
+            and not (directory / here / each / "pyvenv.cfg").exists()
+        )
+        for name in sorted(names):
+            path = (here / name).as_posix()
+            is_text = name.endswith((".py", ".pyi", *_SUFFIXES)) or name.startswith(_NAMES)
+            if (
+                is_text
+                and path not in generated
+                and not name.startswith(_HISTORY)
+                and not (directory / path).is_symlink()
+            ):
+                yield path
+
+
+def other_texts(directory: Path, *, besides: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Path and text of the files in which there may be a name of ours, without the frame's."""
+    for path in project_files(directory):
+        if path in besides:
+            continue
+        try:
+            text = (directory / path).read_bytes().decode("utf-8")
+        except UnicodeDecodeError:
+            if _is_python(path):
+                read_text(directory / path)  # says what is wrong
+            continue
+        except OSError:
+            read_text(directory / path)
+            continue
+        yield path, text
+
+
+def _is_python(path: str) -> bool:
+    return path.endswith((".py", ".pyi"))
+
+
+def _parsed(path: str, text: str, read: Callable[[str], T]) -> T | None:
+    """What is read from Python; ``None`` if it is not Python, and has nothing of ours."""
+    try:
+        return read(text)
+    except (SyntaxError, ValueError) as error:
+        if not any(package in text for package in PACKAGES):
+            return None
+        line = getattr(error, "lineno", None)
+        raise ProjectError(
+            problem=f"{path}{f':{line}' if line else ''} is not valid Python, and nothing was"
+            f" changed: {getattr(error, 'msg', error)}",
+            what_now="Correct the file, and run `steersman upgrade` again.",
+        ) from error

@@ -1,0 +1,114 @@
+"""``RenameMap``: the public names that have changed, from ``scaffold/renames/*.toml``.
+
+Each file has some of these tables, with ``"old" = "new"``:
+
+    modules      dotted paths, with all that is below them
+    names        dotted paths of classes, functions and constants
+    attributes   of a class of ours: ``"steersman.simulation.World.asked" = "requests"``; a key
+                 without a dot is for every object of ours
+    keywords     the same for arguments: ``"steersman.simulation.Scenario.plot" = "steps"``; of a
+                 method, ``"steersman.simulation.World.apply.old"``
+    flags        of the command line: ``"--old" = "--new"``
+    metrics      whole names, without the suffixes of histograms
+    extras       of the distribution: ``steersman[old]``
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+PACKAGES: Final = ("steersman", "steersman_cluster")
+
+Table = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenameMap:
+    """What each old name is now; nothing new is also an old name."""
+
+    modules: Table = field(default_factory=dict)
+    names: Table = field(default_factory=dict)
+    attributes: Table = field(default_factory=dict)
+    keywords: Table = field(default_factory=dict)
+    flags: Table = field(default_factory=dict)
+    metrics: Table = field(default_factory=dict)
+    extras: Table = field(default_factory=dict)
+
+    def current(self, path: str) -> str:
+        """The dotted path that a dotted path of ours has now; itself where nothing has changed."""
+        old, new = self.entry(path) or ("", "")
+        return new + path.removeprefix(old)
+
+    def entry(self, path: str) -> tuple[str, str] | None:
+        """The old and the new path of what has changed in a dotted path, if anything has."""
+        parts = path.split(".")
+        for end in range(len(parts), 0, -1):
+            prefix = ".".join(parts[:end])
+            for table in (self.names, self.modules):
+                if prefix in table:
+                    return prefix, table[prefix]
+        return None
+
+    def attribute(self, owner: str, name: str) -> str | None:
+        """The new name of an attribute; ``owner`` is its class, or empty if that is unknown."""
+        return _member(self.attributes, owner, name)
+
+    def keyword(self, function: str, name: str) -> str | None:
+        """The new name of a keyword; ``function`` is a dotted path, or empty if unknown."""
+        return _member(self.keywords, function, name)
+
+
+def is_ours(path: str) -> bool:
+    """Whether a dotted path begins in a package of steersman."""
+    return path.partition(".")[0] in PACKAGES
+
+
+@cache
+def rename_map() -> RenameMap:
+    """All tables of all files."""
+    directory = files("steersman.scaffold") / "renames"
+    documents = [
+        tomllib.loads(each.read_text(encoding="utf-8"))
+        for each in sorted(directory.iterdir(), key=lambda each: each.name)
+        if each.name.endswith(".toml")
+    ]
+    return merged_map(documents)
+
+
+def merged_map(documents: list[dict[str, dict[str, str]]]) -> RenameMap:
+    """One map of several documents; a project between two versions is renamed as well."""
+    tables: dict[str, dict[str, str]] = {each.name: {} for each in fields(RenameMap)}
+    for document in documents:
+        for table, entries in document.items():
+            tables[table].update(entries)
+    moved = RenameMap(modules=tables["modules"])
+    current = {*tables["names"].values(), *tables["modules"].values()}
+    for table in ("names", "modules"):
+        # The name at its new place, for a project that has the new place and the old name.
+        for old, new in list(tables[table].items()):
+            between = moved.current(old)
+            if between not in current and between != old:
+                tables[table].setdefault(between, new)
+    named = RenameMap(modules=tables["modules"], names=tables["names"])
+    for table in ("attributes", "keywords"):
+        for old, new in list(tables[table].items()):
+            owner, dot, member = old.rpartition(".")
+            tables[table].setdefault(f"{named.current(owner)}{dot}{member}", new)
+    return RenameMap(**tables)
+
+
+def _member(table: Table, owner: str, name: str) -> str | None:
+    if name in table:
+        return table[name]
+    if owner:
+        # By the class alone: a class has several paths, such as steersman.Context.
+        last = [part for part in owner.split(".") if part[:1].isupper()] or owner.split(".")[-1:]
+        rest = owner.split(".")[owner.split(".").index(last[0]) :]
+        wanted = ".".join((*rest, name))
+        found = {new for old, new in table.items() if old.endswith(f".{wanted}")}
+    else:
+        found = {new for old, new in table.items() if old.endswith(f".{name}")}
+    return found.pop() if len(found) == 1 else None

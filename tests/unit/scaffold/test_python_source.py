@@ -1,0 +1,219 @@
+"""Old names in Python: replaced where they are ours, and left alone everywhere else."""
+
+import ast
+from textwrap import dedent
+
+import pytest
+
+from steersman.scaffold.upgrade.python_source import imported_elsewhere, renamed_python
+from steersman.scaffold.upgrade.rename_map import merged_map
+
+RENAMES = merged_map(
+    [
+        {
+            "modules": {
+                "steersman.simulation": "steersman_cluster.simulation",
+                "steersman.dashboard": "steersman.view",
+            },
+            "names": {
+                "steersman.simulation.World": "steersman_cluster.simulation.Cluster",
+                "steersman.errors.Deadlock": "steersman_cluster.errors.Deadlock",
+                "steersman.controller.old_function": "steersman.controller.new_function",
+            },
+            "attributes": {
+                "steersman.controller.Context.hold": "add_finalizer",
+                "steersman.simulation.World.asked": "requests",
+            },
+            "keywords": {
+                "steersman.simulation.Scenario.plot": "steps",
+                "steersman.controller.Context.get.everywhere": "all_namespaces",
+            },
+            "metrics": {"steersman_old_seconds": "steersman_new_seconds"},
+        }
+    ]
+)
+
+
+def renamed(text: str, *, exported: frozenset[str] = frozenset()) -> str:
+    """The new text, which is Python, and has no old name left."""
+    new = renamed_python(dedent(text), RENAMES, exported=exported).text
+    ast.parse(new)
+    assert renamed_python(new, RENAMES, exported=exported).text == new
+    return new
+
+
+def same(text: str) -> bool:
+    return renamed(text) == dedent(text)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("import steersman.simulation\n", "import steersman_cluster.simulation\n"),
+        ("import steersman.dashboard as d\n", "import steersman.view as d\n"),
+        ("from steersman import dashboard\n", "from steersman import view\n"),
+        ("from steersman.simulation import *\n", "from steersman_cluster.simulation import *\n"),
+        (
+            "from steersman.simulation.world import x  # why\n",
+            "from steersman_cluster.simulation.world import x  # why\n",
+        ),
+        (
+            "if 1: from steersman.errors import Deadlock, NotFound\n",
+            "if 1: from steersman_cluster.errors import Deadlock; "
+            "from steersman.errors import NotFound\n",
+        ),
+        # A project between two versions.
+        (
+            "from steersman_cluster.simulation import World\n",
+            "from steersman_cluster.simulation import Cluster\n",
+        ),
+    ],
+)
+def test_an_import_of_an_old_name_becomes_one_of_the_new(before: str, after: str) -> None:
+    assert renamed(before) == after
+
+
+def test_an_import_of_names_that_went_to_two_places_becomes_two_imports() -> None:
+    text = """\
+        def test() -> None:
+            from steersman.errors import (
+                Deadlock,  # in a simulation
+                NotFound,
+            )
+        """
+
+    assert renamed(text) == dedent("""\
+        def test() -> None:
+            # in a simulation
+            from steersman_cluster.errors import Deadlock
+            from steersman.errors import NotFound
+        """)
+
+
+def test_the_uses_of_a_name_follow_its_import() -> None:
+    text = """\
+        from steersman.simulation import World
+
+        def settle(cluster: World, other: "list[World] | None" = None) -> World:
+            \"\"\"A World.\"\"\"
+            return World(f"{World.size} World") or mine.World
+        """
+
+    assert renamed(text) == dedent("""\
+        from steersman_cluster.simulation import Cluster
+
+        def settle(cluster: Cluster, other: "list[Cluster] | None" = None) -> Cluster:
+            \"\"\"A World.\"\"\"
+            return Cluster(f"{Cluster.size} World") or mine.World
+        """)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "Cluster = 1\n",
+        "def f(World): return World\n",
+        "__all__ = ['World']\n",
+        "T = TypeVar('T', bound='World')\n",
+        "from other import Cluster\n",
+    ],
+)
+def test_a_name_that_means_two_things_in_a_file_is_kept_by_as(rest: str) -> None:
+    new = renamed(f"from steersman.simulation import World\n\n{rest}")
+
+    assert new == f"from steersman_cluster.simulation import Cluster as World\n\n{rest}"
+
+
+def test_a_name_that_another_file_imports_from_here_is_kept_by_as() -> None:
+    elsewhere = imported_elsewhere("from shop.common import World\nfrom steersman import Part\n")
+
+    new = renamed("from steersman.simulation import World\n", exported=elsewhere)
+
+    assert elsewhere == {"World"}
+    assert new == "from steersman_cluster.simulation import Cluster as World\n"
+
+
+def test_a_dotted_use_of_a_module_follows_it() -> None:
+    text = """\
+        import steersman.errors
+        import steersman.simulation
+        from steersman import controller, dashboard, errors
+
+        def f(world: steersman.simulation.World) -> steersman.simulation.Scenario:
+            dashboard.lines(errors.Deadlock, errors.NotFound, controller.old_function)
+            raise steersman.errors.Deadlock from steersman.errors.NotFound
+        """
+
+    assert renamed(text) == dedent("""\
+        import steersman.errors
+        import steersman_cluster.errors
+        import steersman_cluster.simulation
+        from steersman import controller, view, errors
+
+        def f(world: steersman_cluster.simulation.Cluster) -> steersman_cluster.simulation.Scenario:
+            view.lines(steersman_cluster.errors.Deadlock, errors.NotFound, controller.new_function)
+            raise steersman_cluster.errors.Deadlock from steersman.errors.NotFound
+        """)
+
+
+def test_attributes_and_keywords_of_our_objects_are_renamed() -> None:
+    text = """\
+        from steersman import Context
+        from steersman.simulation import Scenario, World
+
+        async def f(app: App, ctx: Context[App], cluster: World, mine: Mine) -> None:
+            await ctx.hold(app, "x")
+            ctx.get(App, plot=1, everywhere=True)
+            print(f"{ctx.hold} hold", cluster.asked[0], lambda: cluster.asked)
+            scenario = Scenario(plot=f)
+        """
+
+    assert renamed(text) == dedent("""\
+        from steersman import Context
+        from steersman_cluster.simulation import Scenario, Cluster
+
+        async def f(app: App, ctx: Context[App], cluster: Cluster, mine: Mine) -> None:
+            await ctx.add_finalizer(app, "x")
+            ctx.get(App, plot=1, all_namespaces=True)
+            print(f"{ctx.add_finalizer} hold", cluster.requests[0], lambda: cluster.requests)
+            scenario = Scenario(steps=f)
+        """)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "def f(ctx: Mine): ctx.hold()\n",
+        "def f(ctx): ctx.hold()\n",
+        "def f(ctx: Context):\n    ctx = mine()\n    ctx.hold()\n",
+        "def f(ctx: Context[App]): ctx.owner.hold()\n",
+        "def f(ctx: Context): ctx.get(App).hold()\n",
+        "def f(*ctx: Context): ctx.hold()\n",
+        "def f(ctx: Context):\n    for ctx in mine: ctx.hold()\n",
+        "Mine(plot=1, everywhere=2)\n",
+        "class Context: pass\ndef f(ctx: Context): ctx.hold()\n",
+        "'hold', 'World', 'steersman.simulation is gone'  # steersman.simulation\n",
+    ],
+)
+def test_what_only_looks_like_an_old_name_is_left_alone(rest: str) -> None:
+    assert same(f"from steersman import Context\n\n{rest}")
+
+
+def test_a_string_that_is_a_dotted_path_or_a_metric_is_renamed() -> None:
+    text = 'import steersman\nplugins = ["steersman.simulation.plugin", "steersman_old_seconds"]\n'
+
+    assert renamed(text) == (
+        "import steersman\n"
+        'plugins = ["steersman_cluster.simulation.plugin", "steersman_new_seconds"]\n'
+    )
+
+
+def test_what_is_not_renamed_stays_byte_for_byte() -> None:
+    text = (
+        "\ufeff# früh\r\nfrom steersman.simulation import World\r\n\x0c\r\n"
+        "x = 'é', World(  1 )\r\ny = 'é\u2028', World\r\n"
+    )
+
+    new = renamed_python(text, RENAMES).text
+
+    assert new == text.replace("steersman.sim", "steersman_cluster.sim").replace("World", "Cluster")

@@ -1,0 +1,77 @@
+"""The maps of old names: each leads to something that is there, in one step."""
+
+import re
+from importlib import import_module
+
+import pytest
+
+from steersman.scaffold.upgrade.rename_map import RenameMap, merged_map, rename_map
+from tests.architecture.tree import modules
+
+
+def is_there(path: str) -> bool:
+    module, _, name = path.rpartition(".")
+    try:
+        return hasattr(import_module(module), name)
+    except ImportError:
+        return False
+
+
+def module_is_there(path: str) -> bool:
+    return any(module.name == path for module in modules())
+
+
+def test_every_new_name_is_there() -> None:
+    renames = rename_map()
+
+    assert [each for each in renames.names.values() if not is_there(each)] == []
+    assert [each for each in renames.modules.values() if not module_is_there(each)] == []
+    code = "\n".join(module.text for module in modules())
+    for member in {*renames.attributes.values(), *renames.keywords.values()}:
+        assert re.search(rf"\b{member}\b", code), member
+
+
+def test_no_old_name_is_there() -> None:
+    renames = rename_map()
+
+    assert [each for each in renames.names if is_there(each)] == []
+    assert [each for each in renames.modules if module_is_there(each)] == []
+
+
+def test_no_new_name_is_an_old_one() -> None:
+    renames = rename_map()
+
+    for path in (*renames.names.values(), *renames.modules.values()):
+        assert renames.current(path) == path
+    for table in (renames.flags, renames.metrics, renames.extras):
+        assert not set(table) & set(table.values())
+
+
+def test_a_name_that_was_renamed_in_a_package_that_moved_is_found_at_both_places() -> None:
+    renames = merged_map(
+        [
+            {"modules": {"steersman.a": "steersman_cluster.a"}},
+            {
+                "names": {"steersman.a.Old": "steersman_cluster.a.New"},
+                "attributes": {"steersman.a.Old.x": "y"},
+            },
+        ]
+    )
+
+    for old in ("steersman.a.Old", "steersman_cluster.a.Old"):
+        assert renames.current(f"{old}.z") == "steersman_cluster.a.New.z"
+    for owner in ("steersman.a.Old", "steersman_cluster.a.Old", "steersman_cluster.a.New"):
+        assert renames.attribute(owner, "x") == "y"
+    assert renames.current("steersman.a.Older") == "steersman_cluster.a.Older"
+
+
+@pytest.mark.parametrize("owner", ["", "steersman.Other"])
+def test_an_attribute_of_an_unknown_object_is_renamed_only_if_it_can_be_one_thing(
+    owner: str,
+) -> None:
+    renames = RenameMap(
+        attributes={"steersman.A.x": "y", "steersman.B.x": "z", "steersman.A.u": "v"}
+    )
+
+    assert renames.attribute(owner, "x") is None
+    assert renames.attribute(owner, "u") == (None if owner else "v")
