@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from steersman.cache import Caches, Scope, Wanted
+from steersman.cache import Caches, InformerSpec, Scope
 from steersman.client import Client
 from steersman.errors import BadValue, NotFollowed
 from steersman.kinds import core_v1
@@ -15,7 +15,7 @@ from tests.cluster.informing import HERE, Scene
 from tests.real.definitions import OCTOPODES, Octopus, Widget, install
 
 ConfigMap = core_v1.ConfigMap
-IN_HERE = Wanted(Scope(namespaces=(HERE,)), {})
+IN_HERE = InformerSpec(Scope(namespaces=(HERE,)), {})
 
 
 async def test_no_first_list_waits_for_another(scene: Scene) -> None:
@@ -25,7 +25,7 @@ async def test_no_first_list_waits_for_another(scene: Scene) -> None:
 
     async def follow() -> None:
         wanted = {ConfigMap: IN_HERE, Widget: IN_HERE}
-        async with caches.following_all(wanted) as informers:
+        async with caches.informers_for(wanted) as informers:
             entered.extend(len(informers[kind]) for kind in wanted)
 
     async with caches.running(), asyncio.TaskGroup() as group:
@@ -43,7 +43,7 @@ async def test_where_one_cannot_be_followed_none_is(scene: Scene) -> None:
     caches = scene.caches()
     async with caches.running():
         with pytest.raises(BadValue, match="live in no namespace"):
-            async with caches.following_all({ConfigMap: IN_HERE, Octopus: IN_HERE}):
+            async with caches.informers_for({ConfigMap: IN_HERE, Octopus: IN_HERE}):
                 raise AssertionError("not before all are")
 
         assert len(caches) == 0
@@ -51,9 +51,9 @@ async def test_where_one_cannot_be_followed_none_is(scene: Scene) -> None:
 
 async def test_whoever_has_a_share_keeps_it_when_another_cannot_have_theirs(scene: Scene) -> None:
     caches = scene.caches()
-    async with caches.running(), caches.following(ConfigMap, scope=IN_HERE.scope) as informer:
+    async with caches.running(), caches.informer(ConfigMap, scope=IN_HERE.scope) as informer:
         with pytest.raises(BadValue):
-            async with caches.following_all({ConfigMap: IN_HERE, Octopus: IN_HERE}):
+            async with caches.informers_for({ConfigMap: IN_HERE, Octopus: IN_HERE}):
                 raise AssertionError("not before all are")
         await scene.settle()
 
@@ -68,7 +68,7 @@ async def test_whoever_waits_for_the_first_lists_is_told_when_the_caches_end(sce
 
     async def follow() -> None:
         try:
-            async with caches.following_all({ConfigMap: IN_HERE, Widget: IN_HERE}):
+            async with caches.informers_for({ConfigMap: IN_HERE, Widget: IN_HERE}):
                 raise AssertionError("nothing was ever heard")
         except NotFollowed as error:
             failures.append(error)

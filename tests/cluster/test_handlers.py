@@ -187,7 +187,7 @@ async def test_a_warmed_cache_is_put_right_by_the_first_list(scene: Scene) -> No
 
 async def test_a_prompt_handler_has_been_told_of_whatever_the_cache_shows(scene: Scene) -> None:
     informer, told = scene.informer(), Told()
-    registration = informer.add_handler(told, prompt=True)
+    registration = informer.add_handler(told, inline=True)
 
     async with informer.running():
         assert registration.has_synced
@@ -198,20 +198,20 @@ async def test_a_prompt_handler_has_been_told_of_whatever_the_cache_shows(scene:
     assert told.story[2:] == [("Updated", "one")]
 
 
-@pytest.mark.parametrize("prompt", [False, True])
+@pytest.mark.parametrize("inline", [False, True])
 @pytest.mark.parametrize("is_late", [False, True])
 async def test_who_asks_for_it_is_told_of_what_is_there_newest_first(
-    scene: Scene, prompt: bool, is_late: bool
+    scene: Scene, inline: bool, is_late: bool
 ) -> None:
     informer, told = scene.informer(), Told()
     await scene.patch("one", new="yes")
     await scene.server.create(config_map(HERE, "another"))
 
     if not is_late:
-        informer.add_handler(told, prompt=prompt, newest_first=True)
+        informer.add_handler(told, inline=inline, newest_first=True)
     async with informer.running():
         if is_late:
-            informer.add_handler(told, prompt=prompt, newest_first=True)
+            informer.add_handler(told, inline=inline, newest_first=True)
         await scene.settle()
         await scene.patch("two", new="yes")
         await scene.settle()
@@ -232,7 +232,7 @@ async def test_a_prompt_handler_that_raises_is_told_of_the_next_change(scene: Sc
         told.append(delta.key.name)
         raise ValueError("no")
 
-    informer.add_handler(handle, name="failing", prompt=True)
+    informer.add_handler(handle, name="failing", inline=True)
     async with informer.running():
         pass
 
@@ -244,7 +244,7 @@ async def test_a_prompt_handler_that_wants_to_wait_has_failed(scene: Scene) -> N
     informer = scene.informer()
     waiting = asyncio.get_running_loop().create_future()
 
-    informer.add_handler(lambda _: waiting, name="patient", prompt=True)
+    informer.add_handler(lambda _: waiting, name="patient", inline=True)
     async with informer.running():
         pass
 
@@ -253,7 +253,7 @@ async def test_a_prompt_handler_that_wants_to_wait_has_failed(scene: Scene) -> N
 
 async def test_a_prompt_handler_that_was_removed_is_told_nothing(scene: Scene) -> None:
     informer, told = scene.informer(), Told()
-    registration = informer.add_handler(told, prompt=True)
+    registration = informer.add_handler(told, inline=True)
     informer.remove_handler(registration)
 
     async with informer.running():
@@ -269,7 +269,7 @@ async def test_a_prompt_handler_by_turns_lets_others_have_theirs_in_a_long_list(
     informer, told = scene.informer(), Told()
     seen: list[int] = []
     async with informer.running():
-        registration = informer.add_handler(told, prompt=True, by_turns=True)
+        registration = informer.add_handler(told, inline=True, may_yield=True)
 
         at_once = len(told.deltas)
         while not registration.has_synced:
@@ -291,8 +291,8 @@ async def test_a_prompt_handler_by_turns_is_told_in_order_while_it_catches_up(
     await create_config_maps(scene.server, HERE, *(f"m{number}" for number in range(600)))
     informer, told = scene.informer(), Told()
     async with informer.running():
-        registration = informer.add_handler(told, prompt=True, by_turns=True)
-        await informer.noting(scene.patch("one", new="yes"))
+        registration = informer.add_handler(told, inline=True, may_yield=True)
+        await informer.record_write(scene.patch("one", new="yes"))
         await registration.synced()
         await scene.until(lambda: ("Updated", "one") in told.story)
 
@@ -304,7 +304,7 @@ async def test_a_prompt_handler_by_turns_that_was_removed_is_told_no_more(scene:
     await create_config_maps(scene.server, HERE, *(f"m{number}" for number in range(1200)))
     informer, told = scene.informer(), Told()
     async with informer.running():
-        registration = informer.add_handler(told, prompt=True, by_turns=True)
+        registration = informer.add_handler(told, inline=True, may_yield=True)
         while not told.deltas:  # noqa: ASYNC110 - turn by turn
             await asyncio.sleep(0)  # noqa: TID251 - as above
         informer.remove_handler(registration)
@@ -320,7 +320,7 @@ async def test_a_prompt_handler_by_turns_is_told_all_whenever_the_informer_was_s
     made = 2
     for passes in range(8):
         informer, told = scene.informer(), Told()
-        informer.add_handler(told, prompt=True, by_turns=True)
+        informer.add_handler(told, inline=True, may_yield=True)
         async with asyncio.TaskGroup() as group:
             running = group.create_task(informer.run())
             await informer.synced()
@@ -343,7 +343,7 @@ async def test_a_prompt_handler_that_is_cancelled_has_failed_and_the_informer_go
         raise asyncio.CancelledError
 
     informer = scene.informer()
-    informer.add_handler(handle, prompt=True)
+    informer.add_handler(handle, inline=True)
     async with informer.running():
         await scene.patch("one", new="yes")
         await scene.until(lambda: len(scene.seen(HandlerFailed)) == 3)
@@ -354,9 +354,9 @@ async def test_a_prompt_handler_that_fails_does_not_disturb_whoever_writes(scene
         raise ValueError("no")
 
     informer = scene.informer()
-    informer.add_handler(handle, prompt=True, by_turns=True)
+    informer.add_handler(handle, inline=True, may_yield=True)
     async with informer.running():
-        answers = [await informer.noting(scene.patch("one", new=each)) for each in ("a", "b")]
+        answers = [await informer.record_write(scene.patch("one", new=each)) for each in ("a", "b")]
         await scene.until(lambda: len(scene.seen(HandlerFailed)) == 4)
 
     assert [each.data for each in answers] == [{"new": "a"}, {"new": "b"}]
@@ -367,7 +367,7 @@ async def test_a_prompt_handler_by_turns_is_told_of_everything_again_in_a_resync
 ) -> None:
     await create_config_maps(scene.server, HERE, *(f"m{number}" for number in range(600)))
     informer, told = scene.informer(), Told()
-    informer.add_handler(told, prompt=True, by_turns=True, resync_seconds=100)
+    informer.add_handler(told, inline=True, may_yield=True, resync_seconds=100)
     async with informer.running():
         await scene.until(lambda: len(told.deltas) == 602)
         for number in (2, 3):

@@ -143,7 +143,7 @@ async def test_our_own_writes_are_seen_although_the_server_claims_a_version_of_t
         await scene.until(lambda: scene.seen(OutOfOrder), seconds=0.1)
 
         # The watch is down, and the list has not come: only the overlay can know.
-        await informer.noting(scene.server.create(config_map(HERE, "three")))
+        await informer.record_write(scene.server.create(config_map(HERE, "three")))
 
         assert "three" in names(informer)
         scene.way.garble = bytes
@@ -168,7 +168,7 @@ async def test_an_answer_that_claims_a_version_of_the_future_hides_no_later_chan
 ) -> None:
     async with following(scene) as informer:
         await scene.until(lambda: informer.has_synced)
-        await informer.noting(from_the_future(scene.patch("one", number="ours")))
+        await informer.record_write(from_the_future(scene.patch("one", number="ours")))
         await scene.patch("one", number="theirs")
         await scene.until(lambda: number_in(informer) == "theirs", seconds=0.5)
 
@@ -189,7 +189,7 @@ async def test_the_end_of_an_object_at_a_version_of_the_future_hides_none_of_its
 
     async with following(scene) as informer:
         await scene.until(lambda: informer.has_synced)
-        await informer.noting(from_the_future(delete()))
+        await informer.record_write(from_the_future(delete()))
         assert names(informer) == ["two"]
         await scene.server.create(config_map(HERE, "one"))
         await scene.until(lambda: names(informer) == ["one", "two"], seconds=0.5)
@@ -200,7 +200,7 @@ async def test_an_object_that_claims_a_version_of_the_future_in_a_list_is_follow
 ) -> None:
     informer = scene.informer()
     async with informer.running():
-        part = informer._parts[HERE]
+        part = informer._children[HERE]
         objects = dict(part.fifo.known)
         version = part.fifo.position
         for key, obj in objects.items():

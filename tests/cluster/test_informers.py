@@ -55,7 +55,7 @@ from tests.unit.cache.things import by_key
 # What is promised
 
 
-async def test_the_store_is_updated_before_anyone_is_told(scene: Scene) -> None:
+async def test_the_store_is_updated_before_handlers_are_called(scene: Scene) -> None:
     informer = scene.informer()
     seen: list[str | None] = []
 
@@ -71,7 +71,7 @@ async def test_the_store_is_updated_before_anyone_is_told(scene: Scene) -> None:
         await scene.until(lambda: seen[-1] is None)
 
 
-async def test_no_object_is_lost_and_no_ghost_is_kept(scene: Scene) -> None:
+async def test_no_object_is_lost_and_no_deleted_object_stays(scene: Scene) -> None:
     informer, told = scene.informer(), Told()
     informer.add_handler(told)
     async with informer.running():
@@ -109,12 +109,14 @@ async def test_what_was_made_anew_under_its_name_in_a_gap_is_shown(scene: Scene)
 async def test_reads_never_go_back_in_time(scene: Scene) -> None:
     caches = scene.caches()
     scope = Scope(namespaces=(HERE,))
-    async with caches.running(), caches.following(ConfigMap, scope=scope) as informer:
+    async with caches.running(), caches.informer(ConfigMap, scope=scope) as informer:
         await scene.settle()
         scene.way.hold()
         await scene.patch("one", color="red")
         mine = MergePatch({"data": {"color": "blue"}})
-        answer = await caches.noting(scene.client.patch(ConfigMap, "one", mine, namespace=HERE))
+        answer = await caches.record_write(
+            scene.client.patch(ConfigMap, "one", mine, namespace=HERE)
+        )
 
         scene.way.let_go()
         for _ in range(50):
@@ -124,7 +126,7 @@ async def test_reads_never_go_back_in_time(scene: Scene) -> None:
             await turns()
 
 
-async def test_a_slow_or_failing_handler_delays_nobody_but_itself(scene: Scene) -> None:
+async def test_a_slow_or_failing_handler_delays_no_other_handler(scene: Scene) -> None:
     informer, told = scene.informer(), Told()
     release = asyncio.Event()
 
@@ -152,7 +154,7 @@ async def test_a_slow_or_failing_handler_delays_nobody_but_itself(scene: Scene) 
         await scene.until(lambda: sluggard.has_synced)
 
 
-async def test_handlers_see_what_is_there_first_and_each_objects_changes_in_order(
+async def test_handlers_get_existing_objects_first_and_each_objects_changes_in_order(
     scene: Scene,
 ) -> None:
     informer, told = scene.informer(), Told()
@@ -182,11 +184,11 @@ async def test_one_informer_for_each_kind_and_scope_however_many_use_it(scene: S
     here = Scope(namespaces=(HERE,))
     async with (
         caches.running(),
-        caches.following(ConfigMap, scope=here) as first,
-        caches.following(ConfigMap, scope=Scope(namespaces=(HERE, HERE))) as second,
-        caches.following(ConfigMap) as wider,
-        caches.following(Unstructured.of("v1", "ConfigMap"), scope=here) as loose,
-        caches.following(Unstructured.of("v1", "ConfigMap"), scope=here) as looser,
+        caches.informer(ConfigMap, scope=here) as first,
+        caches.informer(ConfigMap, scope=Scope(namespaces=(HERE, HERE))) as second,
+        caches.informer(ConfigMap) as wider,
+        caches.informer(Unstructured.of("v1", "ConfigMap"), scope=here) as loose,
+        caches.informer(Unstructured.of("v1", "ConfigMap"), scope=here) as looser,
     ):
         assert first is second
         assert loose is looser
@@ -198,18 +200,18 @@ async def test_two_users_may_ask_for_the_same_index(scene: Scene) -> None:
     caches = scene.caches()
     async with (
         caches.running(),
-        caches.following(ConfigMap, indexes={"app": by_label("app")}) as first,
-        caches.following(ConfigMap, indexes={"app": by_label("app")}) as second,
+        caches.informer(ConfigMap, indexes={"app": by_label("app")}) as first,
+        caches.informer(ConfigMap, indexes={"app": by_label("app")}) as second,
     ):
         assert first is second
 
 
-async def test_an_informer_that_nobody_needs_is_dropped(scene: Scene) -> None:
+async def test_an_informer_without_users_is_stopped(scene: Scene) -> None:
     caches = scene.caches()
     async with caches.running():
         before = len(asyncio.all_tasks())
-        async with caches.following(ConfigMap):
-            async with caches.following(ConfigMap):
+        async with caches.informer(ConfigMap):
+            async with caches.informer(ConfigMap):
                 pass
             assert len(caches) == 1
 
@@ -221,7 +223,7 @@ async def test_an_informer_that_nobody_needs_is_dropped(scene: Scene) -> None:
 
 async def test_caches_say_which_of_them_follow(scene: Scene) -> None:
     caches = scene.caches(settings=InformerSettings(stale_seconds=60))
-    async with caches.running(), caches.following(ConfigMap) as informer:
+    async with caches.running(), caches.informer(ConfigMap) as informer:
         assert caches.informers == (informer,)
         assert all(each.has_synced for each in caches.informers)
 
@@ -231,7 +233,7 @@ async def test_caches_say_which_of_them_follow(scene: Scene) -> None:
     assert len(caches.informers) == 0
 
 
-async def test_a_cache_that_cannot_follow_no_longer_counts_as_synced(scene: Scene) -> None:
+async def test_a_cache_that_cannot_watch_no_longer_counts_as_synced(scene: Scene) -> None:
     informer = scene.informer(settings=InformerSettings(stale_seconds=60))
     async with informer.running():
         await scene.settle()
@@ -250,7 +252,7 @@ async def test_a_cache_that_cannot_follow_no_longer_counts_as_synced(scene: Scen
             await scene.until(waiting.done)
 
 
-async def test_an_object_that_does_not_fit_is_kept_aside_and_the_others_go_on(
+async def test_an_object_that_cannot_be_decoded_is_set_aside_and_the_others_continue(
     scene: Scene,
 ) -> None:
     informer, told = scene.informer(Colored), Told()
@@ -258,16 +260,16 @@ async def test_an_object_that_does_not_fit_is_kept_aside_and_the_others_go_on(
     await scene.paint("one", "puce")
     async with informer.running():
         assert names(informer) == ["two"]
-        assert [key.name for key in informer.refused] == ["one"]
+        assert [key.name for key in informer.decode_failures] == ["one"]
 
         await scene.paint("two", "puce")
-        await scene.until(lambda: len(informer.refused) == 2)
+        await scene.until(lambda: len(informer.decode_failures) == 2)
         assert [each.ref.name for each in scene.seen(ObjectRefused)] == ["one", "two"]
         assert names(informer) == ["two"]  # as it was when it last fitted
 
         await scene.paint("one", "red")
         await scene.paint("two", "blue")
-        await scene.until(lambda: not informer.refused)
+        await scene.until(lambda: not informer.decode_failures)
         await scene.until(lambda: len(told.deltas) == 3)
         assert sorted(obj.spec.color for obj in informer.lister.list()) == ["blue", "red"]
         assert told.story == [("Added", "two"), ("Added", "one"), ("Updated", "two")]
@@ -279,7 +281,7 @@ async def test_an_object_that_does_not_fit_is_kept_aside_and_the_others_go_on(
 async def test_reading_before_the_first_list_is_refused(scene: Scene) -> None:
     informer = scene.informer()
 
-    with pytest.raises(NotSynced, match="has not been heard to its end"):
+    with pytest.raises(NotSynced, match="is not complete"):
         informer.lister.list()
     with pytest.raises(NotSynced):
         informer.lister.get("one", namespace=HERE)
@@ -311,9 +313,9 @@ async def test_a_scope_with_namespaces_for_a_kind_that_lives_in_none_is_refused(
 
 async def test_a_cluster_scoped_kind_is_followed(scene: Scene) -> None:
     caches = scene.caches()
-    async with caches.running(), caches.following(core_v1.Namespace) as informer:
+    async with caches.running(), caches.informer(core_v1.Namespace) as informer:
         new = core_v1.Namespace(metadata=ObjectMeta(name="new"))
-        made = await caches.noting(scene.client.create(new))
+        made = await caches.record_write(scene.client.create(new))
 
         assert informer.lister.get("new") is not None
         assert informer.lister.get("new") == replace(
@@ -322,7 +324,7 @@ async def test_a_cluster_scoped_kind_is_followed(scene: Scene) -> None:
         with pytest.raises(BadName, match="lives in no namespace"):
             informer.lister.get("new", namespace=HERE)
 
-        deletion = await caches.noting(scene.client.delete(core_v1.Namespace, "new"))
+        deletion = await caches.record_write(scene.client.delete(core_v1.Namespace, "new"))
         assert (informer.lister.get("new") is None) == deletion.is_gone
 
 
@@ -343,15 +345,15 @@ async def test_several_namespaces_are_followed_one_by_one(scene: Scene) -> None:
 async def test_a_handler_that_comes_between_two_namespaces_is_told_of_both(scene: Scene) -> None:
     await create_config_maps(scene.server, THERE, "three")
     informer, told = scene.informer(scope=Scope(namespaces=(THERE, HERE))), Told()
-    late = informer._parts[THERE]
-    early = informer._parts[HERE]
+    late = informer._children[THERE]
+    early = informer._children[HERE]
     listing = await scene.server.list(ConfigMap, namespace=HERE)
     early.replace(by_key(listing.items), (), listing.resource_version, rewound=False)
 
     registration = informer.add_handler(told)
     assert not registration.has_synced
-    assert early.is_whole
-    assert not late.is_whole
+    assert early.has_listed
+    assert not late.has_listed
 
     async with informer.running():
         await scene.until(lambda: registration.has_synced)
@@ -444,10 +446,10 @@ async def test_a_transform_that_raises_or_changes_the_name_sets_the_object_aside
         for mood in ("shy", "lost"):
             await scene.patch("one", mood=mood)
             await scene.settle()
-            assert len(informer.refused) == 1
+            assert len(informer.decode_failures) == 1
 
         await scene.patch("one", mood=None)
-        await scene.until(lambda: not informer.refused)
+        await scene.until(lambda: not informer.decode_failures)
         assert names(informer) == ["one", "two"]
 
 
@@ -471,7 +473,7 @@ async def test_a_user_that_is_cancelled_while_it_waits_leaves_nothing_behind(sce
     scene.way.answer = Unreachable("gone for a while")
 
     async def use() -> None:
-        async with caches.following(ConfigMap):
+        async with caches.informer(ConfigMap):
             raise AssertionError("it was never synced")
 
     async with caches.running(), asyncio.TaskGroup() as group:
@@ -491,7 +493,7 @@ async def test_a_user_that_waits_when_the_caches_end_is_told_so(scene: Scene) ->
     scene.way.answer = Unreachable("gone for a while")
 
     async def use() -> None:
-        async with caches.following(ConfigMap):
+        async with caches.informer(ConfigMap):
             raise AssertionError("it was never synced")
 
     async with asyncio.TaskGroup() as group:
@@ -505,7 +507,7 @@ async def test_a_user_that_comes_when_the_caches_end_is_told_so(scene: Scene) ->
     caches = scene.caches()
 
     async def use() -> None:
-        async with caches.following(ConfigMap):
+        async with caches.informer(ConfigMap):
             raise AssertionError("it was never synced")
 
     async with asyncio.TaskGroup() as group:
@@ -519,10 +521,10 @@ async def test_a_user_that_comes_when_the_caches_end_is_told_so(scene: Scene) ->
 async def test_caches_that_ended_can_begin_again(scene: Scene) -> None:
     caches = scene.caches()
     for _ in range(2):
-        async with caches.running(), caches.following(ConfigMap) as informer:
+        async with caches.running(), caches.informer(ConfigMap) as informer:
             assert "one" in names(informer)
     with pytest.raises(NotFollowed, match="are not running"):
-        async with caches.following(ConfigMap):
+        async with caches.informer(ConfigMap):
             pass
 
 
@@ -583,7 +585,7 @@ async def test_a_clock_that_jumps_costs_one_new_watch_and_nothing_else(scene: Sc
 async def test_what_the_block_raises_comes_out_as_it_is(scene: Scene) -> None:
     caches = scene.caches()
     with pytest.raises(ZeroDivisionError):
-        async with caches.running(), caches.following(ConfigMap):
+        async with caches.running(), caches.informer(ConfigMap):
             _ = 1 / 0
     with pytest.raises(ZeroDivisionError):
         async with scene.informer().running():

@@ -292,7 +292,7 @@ async def test_what_a_runnable_follows_is_limited_by_kind_too(scene: Scene) -> N
 
     async def follow(services: sm.Services) -> None:
         for scope in (None, Scope(namespaces=(HERE,))):
-            async with services.caches.following(ConfigMap, scope=scope) as informer:
+            async with services.caches.informer(ConfigMap, scope=scope) as informer:
                 seen.extend((each.namespace, each.name) for each in informer.lister.list())
 
     for namespace in (HERE, THERE):

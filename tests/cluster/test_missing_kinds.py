@@ -209,7 +209,7 @@ async def test_whoever_follows_a_missing_kind_can_set_a_deadline(scene: Scene) -
 
         async def follow() -> Exception | None:
             try:
-                async with caches.following(Octopus, within_seconds=20.0):
+                async with caches.informer(Octopus, within_seconds=20.0):
                     return None
             except CacheSyncTimeout as error:
                 return error

@@ -41,13 +41,13 @@ def following(scene: Scene, kind: type[Any] = ConfigMap, **rest: Any) -> Followi
     @asynccontextmanager
     async def both() -> AsyncIterator[tuple[Caches, Informer[Any]]]:
         caches = scene.caches(**rest)
-        async with caches.running(), caches.following(kind, scope=Scope(namespaces=(HERE,))) as it:
+        async with caches.running(), caches.informer(kind, scope=Scope(namespaces=(HERE,))) as it:
             await scene.settle()
             scene.way.hold()
             yield caches, it
             scene.way.let_go()
             await scene.settle()
-            assert [len(part.writes) for part in it._parts.values()] == [0]
+            assert [len(part.writes) for part in it._children.values()] == [0]
 
     return both()
 
@@ -58,7 +58,7 @@ RED = MergePatch({"spec": {"color": "red"}})
 @pytest.mark.parametrize("kind", [Widget, AnyWidget, WidgetMetadata])
 async def test_an_answer_stays_as_it_is_for_whoever_has_it(scene: Scene, kind: type[Any]) -> None:
     async with following(scene, kind) as (caches, informer):
-        answer = await caches.noting(scene.client.patch(kind, "one", RED, namespace=HERE))
+        answer = await caches.record_write(scene.client.patch(kind, "one", RED, namespace=HERE))
         found: Any = informer.lister.get("one", namespace=HERE)
 
         assert found.resource_version == answer.resource_version
@@ -74,7 +74,9 @@ async def test_an_answer_stays_as_it_is_even_if_a_transform_reaches_deep(scene: 
 
     caching = {"options": (CacheOptions(AnyWidget, transform=transform),)}
     async with following(scene, AnyWidget, **caching) as (caches, informer):
-        answer = await caches.noting(scene.client.patch(AnyWidget, "one", RED, namespace=HERE))
+        answer = await caches.record_write(
+            scene.client.patch(AnyWidget, "one", RED, namespace=HERE)
+        )
         found: Any = informer.lister.get("one", namespace=HERE)
 
         assert found.get("spec") == {}
@@ -87,7 +89,7 @@ async def test_transforms_are_for_every_class_that_unstructured_of_made(scene: S
 
     options = CacheOptions(Unstructured.of("v1", "ConfigMap"), transform=transform)
     caches = scene.caches(options=(options,))
-    async with caches.running(), caches.following(AnyConfigMap) as informer:
+    async with caches.running(), caches.informer(AnyConfigMap) as informer:
         found: Any = informer.lister.get("one", namespace=HERE)
         assert found.get("data") == {"seen": "yes"}
 
@@ -108,7 +110,7 @@ async def test_an_answer_of_another_class_is_shown_if_it_has_all_fields(
     scene: Scene, writing: type[Any], reading: type[Any]
 ) -> None:
     async with following(scene, reading) as (caches, informer):
-        answer = await caches.noting(scene.client.patch(writing, "one", RED, namespace=HERE))
+        answer = await caches.record_write(scene.client.patch(writing, "one", RED, namespace=HERE))
 
         found: Any = informer.lister.get("one", namespace=HERE)
         assert type(found) is reading
@@ -130,33 +132,33 @@ async def test_an_answer_that_lacks_fields_is_shown_when_it_is_heard(
 ) -> None:
     async with following(scene, reading) as (caches, informer):
         before = informer.lister.get("one", namespace=HERE)
-        await caches.noting(scene.client.patch(writing, "one", RED, namespace=HERE))
+        await caches.record_write(scene.client.patch(writing, "one", RED, namespace=HERE))
         assert informer.lister.get("one", namespace=HERE) is before
 
         # Which object a deletion ends is clear, whatever its class.
-        await caches.noting(scene.client.delete(writing, "one", namespace=HERE))
+        await caches.record_write(scene.client.delete(writing, "one", namespace=HERE))
         assert informer.lister.get("one", namespace=HERE) is None
 
 
 async def test_an_answer_that_does_not_fit_the_cache_is_still_an_answer(scene: Scene) -> None:
     async with following(scene, Colored) as (caches, informer):
         puce = MergePatch({"spec": {"color": "puce"}})
-        answer = await caches.noting(scene.client.patch(Widget, "one", puce, namespace=HERE))
+        answer = await caches.record_write(scene.client.patch(Widget, "one", puce, namespace=HERE))
         assert answer.spec.color == "puce"
 
         scene.way.let_go()
-        await scene.until(lambda: informer.refused)
-        assert isinstance(next(iter(informer.refused.values())), InvalidObject)
+        await scene.until(lambda: informer.decode_failures)
+        assert isinstance(next(iter(informer.decode_failures.values())), InvalidObject)
 
 
 async def test_what_we_wrote_stays_when_a_stranger_makes_it_unreadable(scene: Scene) -> None:
     async with following(scene, Colored) as (caches, informer):
-        answer = await caches.noting(scene.client.patch(Widget, "one", RED, namespace=HERE))
+        answer = await caches.record_write(scene.client.patch(Widget, "one", RED, namespace=HERE))
         scene.way.cut()
         await scene.paint("one", "puce")
         scene.api.server.history.forget()
         scene.way.let_go()
-        await scene.until(lambda: informer.refused, seconds=1)
+        await scene.until(lambda: informer.decode_failures, seconds=1)
 
         found: Any = informer.lister.get("one", namespace=HERE)
         assert found.resource_version == answer.resource_version
@@ -172,7 +174,7 @@ async def test_our_own_deletion_of_what_does_not_fit_is_forgotten_with_its_end(
     async with following(scene, Colored) as (caches, informer):
         assert names(informer) == ["two"]
 
-        await caches.noting(scene.client.delete(Widget, "one", namespace=HERE))
+        await caches.record_write(scene.client.delete(Widget, "one", namespace=HERE))
 
 
 async def test_a_misfit_in_a_list_does_not_take_the_position_back(scene: Scene) -> None:
@@ -180,8 +182,8 @@ async def test_a_misfit_in_a_list_does_not_take_the_position_back(scene: Scene) 
     await scene.patch("one", color="red")
     caches = scene.caches()
     scope = Scope(namespaces=(HERE,))
-    async with caches.running(), caches.following(Colored, scope=scope) as informer:
-        (part,) = informer._parts.values()
+    async with caches.running(), caches.informer(Colored, scope=scope) as informer:
+        (part,) = informer._children.values()
         listed = await scene.server.list(core_v1.Secret)
 
         assert part.writes.position == listed.resource_version
@@ -197,9 +199,9 @@ async def test_a_write_under_way_while_the_informer_begins_is_shown(scene: Scene
 
     async with caches.running(), asyncio.TaskGroup() as group:
         started = asyncio.Event()
-        noted = group.create_task(caches.noting(slow_patch()))
+        noted = group.create_task(caches.record_write(slow_patch()))
         await turns()
-        async with caches.following(Widget) as informer:
+        async with caches.informer(Widget) as informer:
             started.set()
             answer = await noted
             found = informer.lister.get("one", namespace=HERE)
@@ -217,15 +219,15 @@ async def test_a_pod_with_a_grace_period_is_shown_as_ending_and_then_not_at_all(
         ),
     )
     async with following(scene, core_v1.Pod) as (caches, informer):
-        await caches.noting(scene.client.create(pod))
-        await caches.noting(
+        await caches.record_write(scene.client.create(pod))
+        await caches.record_write(
             scene.client.delete(core_v1.Pod, "web", namespace=HERE, grace_seconds=20)
         )
         found = informer.lister.get("web", namespace=HERE)
         assert found is not None
         assert found.deletion_time is not None
 
-        await caches.noting(
+        await caches.record_write(
             scene.client.delete(core_v1.Pod, "web", namespace=HERE, grace_seconds=0)
         )
         assert informer.lister.get("web", namespace=HERE) is None
@@ -234,7 +236,7 @@ async def test_a_pod_with_a_grace_period_is_shown_as_ending_and_then_not_at_all(
 async def test_a_write_of_another_kind_is_none_of_an_informers_business(scene: Scene) -> None:
     informer = scene.informer()
     async with informer.running():
-        answer = await informer.noting(scene.client.create(widget(HERE, "three", size=3)))
+        answer = await informer.record_write(scene.client.create(widget(HERE, "three", size=3)))
 
         assert answer.name == "three"
         assert names(informer) == ["one", "two"]
@@ -245,10 +247,10 @@ async def test_a_write_that_fails_shows_nothing_and_leaves_nothing(scene: Scene)
         before = informer.lister.list()
         scene.way.answer = Unreachable("gone for a while")
         with pytest.raises(Unreachable):
-            await caches.noting(scene.client.patch(Widget, "one", RED, namespace=HERE))
+            await caches.record_write(scene.client.patch(Widget, "one", RED, namespace=HERE))
 
         assert informer.lister.list() == before
-        assert len(caches._flights) == 0
+        assert len(caches._inflight) == 0
         scene.way.answer = None
 
 
@@ -257,23 +259,23 @@ async def test_a_label_limited_cache_drops_what_our_write_takes_out(scene: Scene
     scope = Scope(labels=Labels.equal({"tier": "front"}))
     new = widget(HERE, "web")
     new = replace(new, metadata=replace(new.metadata, labels={"tier": "front"}))
-    async with caches.running(), caches.following(Widget, scope=scope) as informer:
+    async with caches.running(), caches.informer(Widget, scope=scope) as informer:
         await scene.settle()
         scene.way.hold()
-        await caches.noting(scene.client.create(new))
+        await caches.record_write(scene.client.create(new))
         assert names(informer) == ["web"]
 
         back = MergePatch({"metadata": {"labels": {"tier": "back"}}})
-        await caches.noting(scene.client.patch(Widget, "web", back, namespace=HERE))
+        await caches.record_write(scene.client.patch(Widget, "web", back, namespace=HERE))
         assert names(informer) == []
 
 
 async def test_a_bookmark_ends_what_is_never_heard_of(scene: Scene) -> None:
     caches = scene.caches()
     scope = Scope(labels=Labels.has("app"))
-    async with caches.running(), caches.following(ConfigMap, scope=scope) as informer:
-        await caches.noting(scene.client.create(config_map(HERE, "web")))
-        (part,) = informer._parts.values()
+    async with caches.running(), caches.informer(ConfigMap, scope=scope) as informer:
+        await caches.record_write(scene.client.create(config_map(HERE, "web")))
+        (part,) = informer._children.values()
         assert len(part.writes) == 1
 
         await scene.until(lambda: len(part.writes) == 0, seconds=1)
@@ -283,17 +285,17 @@ async def test_a_bookmark_ends_what_is_never_heard_of(scene: Scene) -> None:
 async def test_what_was_heard_before_an_answer_came_counts_before_it(scene: Scene) -> None:
     informer = scene.informer()
     async with informer.running():
-        (part,) = informer._parts.values()
+        (part,) = informer._children.values()
         known: Any = informer.lister.get("one", namespace=HERE)
 
         async def delete() -> Any:
             deletion = await scene.server.delete(ConfigMap, "one", namespace=HERE)
             later = str(int(known.resource_version) + 1000)
             last = replace(known, metadata=replace(known.metadata, resource_version=later))
-            part.removed(last)
+            part.delete(last)
             return deletion
 
-        await informer.noting(delete())
+        await informer.record_write(delete())
 
         assert names(informer) == ["two"]
         assert len(part.writes) == 0
@@ -307,10 +309,10 @@ async def test_a_label_that_the_transform_takes_away_still_decides(scene: Scene)
     scope = Scope(labels=Labels.has("app"))
     new = config_map(HERE, "web")
     new = replace(new, metadata=replace(new.metadata, labels={"app": "web"}))
-    async with caches.running(), caches.following(ConfigMap, scope=scope) as informer:
+    async with caches.running(), caches.informer(ConfigMap, scope=scope) as informer:
         await scene.settle()
         scene.way.hold()
-        await caches.noting(scene.client.create(new))
+        await caches.record_write(scene.client.create(new))
 
         assert names(informer) == ["web"]
         scene.way.let_go()

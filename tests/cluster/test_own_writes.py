@@ -69,7 +69,7 @@ class Story:
         while self.rounds < rounds:
             self.clock.advance(0.02)
             with suppress(ApiError):
-                self.read_back(await self.caches.noting(self.something(self.client)))
+                self.read_back(await self.caches.record_write(self.something(self.client)))
                 self.rounds += 1
             if self.rng.random() < 0.05:
                 labels = self.rng.choice((Labels(), FRONT, Labels.lacks("tier")))
@@ -160,7 +160,7 @@ class Story:
         with suppress(ApiError):
             gone = client.delete(Widget, name, namespace=namespace)
             if client is self.client:
-                self.read_back(await self.caches.noting(gone))
+                self.read_back(await self.caches.record_write(gone))
             else:
                 await gone
         return await client.create(self.new(namespace, name))
@@ -192,10 +192,10 @@ class Story:
                 )
                 there |= {obj.uid: bare(obj) for obj in listing.items}
             assert {obj.uid: obj for obj in informer.lister.list()} == there
-            assert [len(part.writes) for part in informer._parts.values()] == [0] * len(
+            assert [len(part.writes) for part in informer._children.values()] == [0] * len(
                 scope.parts()
             )
-        assert len(self.caches._flights) == 0
+        assert len(self.caches._inflight) == 0
 
 
 def bare(obj: Widget) -> Widget:
@@ -221,7 +221,7 @@ async def story(seed: int, scopes: tuple[Scope, ...]) -> AsyncIterator[Story]:
         readers = [
             Reader(
                 await stack.enter_async_context(
-                    caches.following(Widget, scope=scope, indexes={"tier": tier})
+                    caches.informer(Widget, scope=scope, indexes={"tier": tier})
                 ),
                 log,
                 known,
@@ -236,7 +236,7 @@ async def story(seed: int, scopes: tuple[Scope, ...]) -> AsyncIterator[Story]:
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("seed", range(10))
-async def test_we_read_our_own_writes(seed: int) -> None:
+async def test_reads_include_our_own_writes(seed: int) -> None:
     scopes = tuple(Random(seed).sample(SCOPES, 3))
     async with story(seed, scopes) as told:
         async with asyncio.TaskGroup() as group:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from steersman.client import Client, Fields, MergePatch, Misfit, Removed, Wrote
+from steersman.client import Client, DecodeFailure, Fields, MergePatch, Removed, Wrote
 from steersman.errors import Invalid, InvalidObject
 from steersman.kinds import (
     Condition,
@@ -164,7 +164,7 @@ async def test_one_object_that_does_not_fit_its_class_does_not_end_the_watch(
     async with client.watch(Box, namespace=namespace, resource_version=start) as events:
         first, second = await anext(events), await anext(events)
 
-    assert isinstance(first, Misfit)
+    assert isinstance(first, DecodeFailure)
     assert first.error.ref == f"Box {namespace}/a"
     assert first.resource_version == huge.resource_version
     assert not first.is_gone

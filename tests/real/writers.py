@@ -109,7 +109,7 @@ async def running_writer(
         informers = []
         for kind in kinds:
             informer = await stack.enter_async_context(
-                caches.following(
+                caches.informer(
                     kind,
                     scope=Scope(namespaces=(namespace,), labels=labels),
                     indexes={CONTROLLER_INDEX: by_controller},

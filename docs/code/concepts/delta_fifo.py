@@ -1,4 +1,4 @@
-"""The delta FIFO: what was heard becomes what has changed, in order."""
+"""The delta FIFO: turns watch events into deltas, in order."""
 
 from collections.abc import Iterator
 
@@ -7,9 +7,9 @@ from steersman.kinds import core_v1
 
 
 def changes(fifo: DeltaFifo[core_v1.Pod]) -> Iterator[str]:
-    """All changes that wait, as people would say them."""
+    """The queued deltas, as text."""
     for popped in fifo.drain():
-        # A list is one change, however much is different from what was known.
+        # A list is one delta, however many objects have changed.
         for delta in popped.deltas if isinstance(popped, Replaced) else (popped,):
             match delta:
                 case Added(obj=pod, is_initial=is_initial):
@@ -17,6 +17,6 @@ def changes(fifo: DeltaFifo[core_v1.Pod]) -> Iterator[str]:
                 case Updated(old=old, obj=pod):
                     yield f"{pod.name} went from {old.resource_version} to {pod.resource_version}"
                 case Deleted(obj=pod, is_missed=is_missed):
-                    yield f"{pod.name} went unseen" if is_missed else f"{pod.name} is gone"
+                    yield f"{pod.name} was missed" if is_missed else f"{pod.name} is gone"
                 case _:
-                    pass  # a place in the story, at which nothing changed
+                    pass  # a bookmark: a new position, and no change

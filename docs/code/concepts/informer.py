@@ -1,4 +1,4 @@
-"""An informer: one kind followed, kept in memory, and told to handlers."""
+"""An informer: watches one kind, keeps its objects in memory, and notifies handlers."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from steersman.observe import Observer
 def pods(
     client: Client, say: Callable[[str], None], *, namespace: str, observe: Observer
 ) -> Informer[core_v1.Pod]:
-    """An informer of the Pods of one namespace, and a handler that says what it is told."""
+    """An informer of the Pods of one namespace, and a handler that prints each change."""
     informer = Informer(client, core_v1.Pod, scope=Scope(namespaces=(namespace,)), observe=observe)
 
     def names() -> list[str]:

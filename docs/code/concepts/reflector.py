@@ -1,4 +1,4 @@
-"""The reflector: a list, then a watch, told to a sink as one story."""
+"""The reflector: lists and watches, and passes everything to a sink."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,36 +11,36 @@ from steersman.watch import ClientSource, Reflector, ReflectorSettings
 
 
 class Diary:
-    """A sink that writes down what it is told."""
+    """A sink that writes down what it receives."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.lines: list[str] = []
 
     def replace(
         self,
         objects: Mapping[ObjectKey, core_v1.ConfigMap],
-        misfits: Sequence[InvalidObject],
+        decode_failures: Sequence[InvalidObject],
         version: str,
         *,
         rewound: bool,
     ) -> None:
-        self.told.append(f"there are {sorted(key.name for key in objects)}")
+        self.lines.append(f"there are {sorted(key.name for key in objects)}")
 
-    def wrote(self, obj: core_v1.ConfigMap) -> None:
-        self.told.append(f"{obj.name} was written")
+    def upsert(self, obj: core_v1.ConfigMap) -> None:
+        self.lines.append(f"{obj.name} was written")
 
-    def removed(self, obj: core_v1.ConfigMap) -> None:
-        self.told.append(f"{obj.name} is gone")
+    def delete(self, obj: core_v1.ConfigMap) -> None:
+        self.lines.append(f"{obj.name} is gone")
 
-    def misfit(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
-        self.told.append(str(error))
+    def decode_failed(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
+        self.lines.append(str(error))
 
-    def reached(self, version: str) -> None:
-        """Nothing happened up to here: a place to go on from."""
+    def progress(self, version: str) -> None:
+        """All events up to here have been received: a version to resume from."""
 
 
 async def reflect(client: Client, diary: Diary, *, namespace: str, observe: Observer) -> None:
-    """Tell the diary of the notes in a namespace, for ever."""
+    """Write the notes of a namespace into the diary, for ever."""
     notes = Labels.equal({"sort": "note"})
     source = ClientSource(client, core_v1.ConfigMap, namespace=namespace, labels=notes)
     reflector = Reflector(

@@ -16,7 +16,7 @@ async def caches(cluster: Cluster) -> Caches:
 
 
 async def test_we_read_our_own_writes(cluster: Cluster, caches: Caches) -> None:
-    async with caches.running(), caches.following(core_v1.ConfigMap):
+    async with caches.running(), caches.informer(core_v1.ConfigMap):
         counted = [
             await count_up(cluster.client, caches, namespace=cluster.namespace) for _ in range(10)
         ]
@@ -26,8 +26,8 @@ async def test_we_read_our_own_writes(cluster: Cluster, caches: Caches) -> None:
 
 async def test_there_is_one_informer_however_many_follow(cluster: Cluster, caches: Caches) -> None:
     async with caches.running():
-        async with caches.following(core_v1.ConfigMap) as mine:
-            async with caches.following(core_v1.ConfigMap) as yours:
+        async with caches.informer(core_v1.ConfigMap) as mine:
+            async with caches.informer(core_v1.ConfigMap) as yours:
                 assert mine is yours
                 assert len(caches) == 1
         assert len(caches) == 0

@@ -20,13 +20,13 @@ def by_key(*pods: core_v1.Pod) -> Mapping[ObjectKey, core_v1.Pod]:
     return {key_of(pod): pod for pod in pods}
 
 
-def test_changes_come_out_in_the_order_in_which_they_were_heard() -> None:
+def test_changes_come_out_in_the_order_of_the_events() -> None:
     fifo = DeltaFifo[core_v1.Pod]()
 
     fifo.replace(by_key(pod("a", "1")), [], "3", rewound=False)
-    fifo.wrote(pod("b", "4"))
-    fifo.wrote(pod("a", "5"))
-    fifo.removed(pod("b", "6"))
+    fifo.upsert(pod("b", "4"))
+    fifo.upsert(pod("a", "5"))
+    fifo.delete(pod("b", "6"))
 
     assert [*changes(fifo)] == ["a was there", "b is new", "a went from 1 to 5", "b is gone"]
 
@@ -38,27 +38,27 @@ def test_what_was_deleted_in_a_gap_is_in_the_list_that_follows() -> None:
 
     fifo.replace(by_key(pod("a", "9")), [], "10", rewound=False)
 
-    assert [*changes(fifo)] == ["b went unseen", "a went from 1 to 9"]
+    assert [*changes(fifo)] == ["b was missed", "a went from 1 to 9"]
 
 
-def test_an_object_made_anew_under_its_name_is_another_one() -> None:
+def test_an_object_created_again_under_its_name_is_another_one() -> None:
     fifo = DeltaFifo[core_v1.Pod]()
     fifo.replace(by_key(pod("a", "1", uid="first")), [], "3", rewound=False)
     fifo.drain()
 
-    fifo.wrote(pod("a", "7", uid="second"))
+    fifo.upsert(pod("a", "7", uid="second"))
 
-    assert [*changes(fifo)] == ["a went unseen", "a is new"]
+    assert [*changes(fifo)] == ["a was missed", "a is new"]
 
 
-def test_what_is_heard_twice_or_late_is_no_change() -> None:
+def test_a_duplicate_or_late_event_is_no_change() -> None:
     fifo = DeltaFifo[core_v1.Pod]()
     fifo.replace(by_key(pod("a", "1")), [], "3", rewound=False)
-    fifo.wrote(pod("a", "5"))
+    fifo.upsert(pod("a", "5"))
     fifo.drain()
 
-    fifo.wrote(pod("a", "5"))
-    fifo.wrote(pod("a", "4"))
+    fifo.upsert(pod("a", "5"))
+    fifo.upsert(pod("a", "4"))
 
     assert [*changes(fifo)] == []
     assert fifo.dropped == 2

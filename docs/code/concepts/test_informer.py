@@ -11,9 +11,7 @@ def pod(name: str) -> core_v1.Pod:
     return recipes.pod(name, core_v1.Container(name="main", image="nginx"))
 
 
-async def test_a_handler_is_told_first_what_is_there_and_then_what_happens(
-    cluster: Cluster,
-) -> None:
+async def test_a_handler_gets_existing_objects_first_and_then_changes(cluster: Cluster) -> None:
     said: list[str] = []
     await cluster.create(pod("web"))
     await cluster.settle()

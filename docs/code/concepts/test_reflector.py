@@ -29,7 +29,7 @@ async def test_a_list_and_then_what_happens(cluster: Cluster) -> None:
         await cluster.clock.sleep(1)
         reflecting.cancel()
 
-    assert diary.told == [
+    assert diary.lines == [
         "there are ['before']",
         "after was written",
         "before is gone",
@@ -37,7 +37,7 @@ async def test_a_list_and_then_what_happens(cluster: Cluster) -> None:
 
 
 @pytest.mark.embedded_only
-async def test_the_server_ends_every_watch_and_nobody_notices(cluster: Cluster) -> None:
+async def test_the_server_ends_every_watch_and_the_diary_has_no_gap(cluster: Cluster) -> None:
     diary = Diary()
 
     async with asyncio.TaskGroup() as tasks:
@@ -53,4 +53,4 @@ async def test_the_server_ends_every_watch_and_nobody_notices(cluster: Cluster) 
 
     watches = [each for each in cluster.history.asked if "watch=true" in each.target]
     assert len([each for each in watches if each.actor == "user"]) > 10
-    assert diary.told[1:] == [f"hour-{number} was written" for number in range(3)]
+    assert diary.lines[1:] == [f"hour-{number} was written" for number in range(3)]

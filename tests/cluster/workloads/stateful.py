@@ -142,7 +142,7 @@ class PodsSeen:
         return self
 
     async def _listen(self, services: Services) -> None:
-        async with services.caches.following(Pod) as informer:
+        async with services.caches.informer(Pod) as informer:
             handler = on(added=self._added, updated=self._updated, deleted=self._deleted)
             informer.add_handler(handler)
             await services.clock.sleep(1e9)

@@ -179,7 +179,7 @@ class Least:
         await cluster.settle()
 
     async def _run(self, services: Services) -> None:
-        async with services.caches.following(Pod) as informer:
+        async with services.caches.informer(Pod) as informer:
 
             def look(_: object) -> None:
                 staying = [pod for pod in informer.lister.list() if pod.deletion_time is None]

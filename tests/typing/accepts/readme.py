@@ -26,10 +26,10 @@ async def using_it(config: ClusterConfig, clock: Clock, observe: Observer) -> No
             print(app.ref, app.spec.size)
         async with client.watch(AppService, resource_version="0") as events:
             async for event in events:
-                print(event)  # Wrote, Removed, Bookmark or Misfit
+                print(event)  # Wrote, Removed, Bookmark or DecodeFailure
 
 
 async def reading_our_own_writes(client: Client, caches: Caches, wanted: AppService) -> None:
-    async with caches.running(), caches.following(AppService) as apps:
-        app = await caches.noting(client.apply(wanted, field_manager="me"))
+    async with caches.running(), caches.informer(AppService) as apps:
+        app = await caches.record_write(client.apply(wanted, field_manager="me"))
         apps.lister.get(app.name, namespace=app.namespace)  # this or a newer one, never older

@@ -1,4 +1,4 @@
-"""Tasks behind a block: they end with it, and whoever is late does not begin."""
+"""Tasks behind a block: they end with it, and a late one does not begin."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -51,11 +51,11 @@ class Life:
         for number in range(ROUNDS):
             names = [f"object-{number}-{each}" for each in range(AT_ONCE)]
             made = [self._state(name, labels={"round": f"{number}"}) for name in names]
-            yield self._noting(made[::10], _object)
+            yield self._record_write(made[::10], _object)
             yield _lines(MADE, made)
             # What does not fit its class is kept aside, and goes as well.
             yield _lines(WROTE, [self._state(name, data=7) for name in names[5::10]])
-            yield self._noting(made[::10], _deletion)
+            yield self._record_write(made[::10], _deletion)
             yield _lines(GONE, [self._state(name) for name in names])
             yield self._look
         self.is_over.set()
@@ -73,13 +73,13 @@ class Life:
         head = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}
         return {**head, "data": {"name": name}, **fields}
 
-    def _noting(self, states: Sequence[Any], answer: Callable[[Any], Any]) -> Piece:
-        async def note() -> None:
+    def _record_write(self, states: Sequence[Any], answer: Callable[[Any], Any]) -> Piece:
+        async def record() -> None:
             await turns()
             for state in states:
-                await self.informer.noting(_written(answer(state)))
+                await self.informer.record_write(_written(answer(state)))
 
-        return note
+        return record
 
     async def _look(self) -> None:
         await turns()
@@ -138,17 +138,17 @@ def held_by(thing: Any) -> Counter[str]:
 
 @pytest.mark.timeout(60)
 async def test_objects_that_came_and_went_leave_nothing_behind() -> None:
-    life, told = Life(), Counter[str]()
+    life, counts = Life(), Counter[str]()
 
     def count(delta: Delta[Any]) -> None:
-        told[type(delta).__name__] += 1
+        counts[type(delta).__name__] += 1
 
     registration = life.informer.add_handler(count)
     async with life.informer.running():
         await life.is_over.wait()
 
-    assert told == {"Added": ROUNDS * AT_ONCE, "Deleted": ROUNDS * AT_ONCE}
-    assert (len(life.informer), len(registration), len(life.informer.refused)) == (0, 0, 0)
+    assert counts == {"Added": ROUNDS * AT_ONCE, "Deleted": ROUNDS * AT_ONCE}
+    assert (len(life.informer), len(registration), len(life.informer.decode_failures)) == (0, 0, 0)
     early, late = life.held[1], life.held[-1]
     assert {path: count for path, count in late.items() if count > early[path]} == {}
     assert early.total() < AT_ONCE

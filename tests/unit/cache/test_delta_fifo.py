@@ -1,4 +1,4 @@
-"""What was heard becomes what has changed, in order; what is no news changes nothing."""
+"""What was received becomes what has changed, in order; a duplicate changes nothing."""
 
 import asyncio
 from typing import Any
@@ -7,10 +7,10 @@ import pytest
 
 from steersman.cache.delta_fifo import (
     Added,
+    DecodeFailure,
     Deleted,
     DeltaFifo,
-    Reached,
-    Refused,
+    Progress,
     Replaced,
     Sync,
     Updated,
@@ -18,13 +18,13 @@ from steersman.cache.delta_fifo import (
 from steersman.errors import InvalidObject
 from steersman.names import ObjectKey
 from steersman.watch import key_of
-from tests.unit.cache.things import Thing, by_key, misfit, thing
+from tests.unit.cache.things import Thing, by_key, thing, undecodable
 
 A, B = ObjectKey("default", "a"), ObjectKey("default", "b")
 
 
 def fifo_with(*objects: Thing, version: str = "10") -> DeltaFifo[Thing]:
-    """One that has heard a first list, which was taken out."""
+    """One with a first list, which was taken out."""
     fifo = DeltaFifo[Thing]()
     fifo.replace(by_key(objects), (), version, rewound=False)
     fifo.drain()
@@ -33,10 +33,10 @@ def fifo_with(*objects: Thing, version: str = "10") -> DeltaFifo[Thing]:
 
 def relisted(fifo: DeltaFifo[Thing], *objects: Thing, **options: Any) -> Replaced[Thing]:
     """What a list makes of it: one change, whatever is in it."""
-    misfits = options.pop("misfits", ())
+    decode_failures = options.pop("decode_failures", ())
     fifo.replace(
         by_key(objects),
-        misfits,
+        decode_failures,
         options.pop("version", "50"),
         rewound=options.pop("rewound", False),
     )
@@ -64,8 +64,8 @@ def test_what_is_handed_over_stays_as_it_is() -> None:
     before = dict(relist)
 
     fifo.replace(relist, (), "50", rewound=False)
-    fifo.wrote(thing("c", version=51))
-    fifo.removed(thing("b", version=52))
+    fifo.upsert(thing("c", version=51))
+    fifo.delete(thing("b", version=52))
 
     assert relist == before
     assert all(relist[key] is before[key] for key in relist)
@@ -96,7 +96,7 @@ def test_an_object_that_is_the_same_in_a_list_stays_the_one_that_was_known() -> 
     assert fifo.known[A] is a
 
 
-def test_an_object_made_anew_while_nobody_listened_is_deleted_and_added() -> None:
+def test_an_object_created_again_while_disconnected_is_deleted_and_added() -> None:
     old, new = thing("a", version=3, uid="one"), thing("a", version=20, uid="two")
     fifo = fifo_with(old)
 
@@ -105,15 +105,15 @@ def test_an_object_made_anew_while_nobody_listened_is_deleted_and_added() -> Non
     assert replaced.deltas == [Deleted(old, A, is_missed=True), Added(new, A)]
 
 
-def test_writes_and_deletions_come_out_in_the_order_in_which_they_were_heard() -> None:
+def test_writes_and_deletions_come_out_in_the_order_in_which_they_were_received() -> None:
     fifo = fifo_with()
     first, second, last = (thing("a", version=version) for version in (11, 12, 14))
     other = thing("b", version=13)
 
-    fifo.wrote(first)
-    fifo.wrote(second)
-    fifo.wrote(other)
-    fifo.removed(last)
+    fifo.upsert(first)
+    fifo.upsert(second)
+    fifo.upsert(other)
+    fifo.delete(last)
 
     assert fifo.drain() == [
         Added(first, A),
@@ -127,16 +127,16 @@ def test_an_object_written_under_the_name_of_another_is_deleted_and_added() -> N
     old, new = thing("a", version=3, uid="one"), thing("a", version=20, uid="two")
     fifo = fifo_with(old)
 
-    fifo.wrote(new)
+    fifo.upsert(new)
 
     assert fifo.drain() == [Deleted(old, A, is_missed=True), Added(new, A)]
 
 
-def test_the_deletion_of_a_successor_nobody_heard_of_deletes_what_was_known() -> None:
+def test_the_deletion_of_a_successor_that_was_never_received_deletes_what_was_known() -> None:
     old = thing("a", version=3, uid="one")
     fifo = fifo_with(old)
 
-    fifo.removed(thing("a", version=20, uid="two"))
+    fifo.delete(thing("a", version=20, uid="two"))
 
     assert fifo.drain() == [Deleted(old, A, "20", is_missed=True)]
 
@@ -145,7 +145,7 @@ def test_the_deletion_of_a_successor_nobody_heard_of_deletes_what_was_known() ->
 def test_an_event_that_is_no_news_is_dropped_and_counted(version: int) -> None:
     fifo = fifo_with(thing("a", version=10))
 
-    fifo.wrote(thing("a", version=version))
+    fifo.upsert(thing("a", version=version))
 
     assert fifo.drain() == []
     assert fifo.dropped == 1
@@ -153,10 +153,10 @@ def test_an_event_that_is_no_news_is_dropped_and_counted(version: int) -> None:
 
 def test_what_was_deleted_does_not_come_back_by_a_late_event() -> None:
     fifo = fifo_with(thing("a", version=3))
-    fifo.removed(thing("a", version=12))
+    fifo.delete(thing("a", version=12))
     fifo.drain()
 
-    fifo.wrote(thing("a", version=11))
+    fifo.upsert(thing("a", version=11))
 
     assert fifo.drain() == []
     assert A not in fifo.known
@@ -165,7 +165,7 @@ def test_what_was_deleted_does_not_come_back_by_a_late_event() -> None:
 def test_a_late_deletion_of_a_predecessor_deletes_nothing() -> None:
     fifo = fifo_with(thing("a", version=9, uid="two"))
 
-    fifo.removed(thing("a", version=8, uid="one"))
+    fifo.delete(thing("a", version=8, uid="one"))
 
     assert fifo.drain() == []
     assert A in fifo.known
@@ -174,8 +174,8 @@ def test_a_late_deletion_of_a_predecessor_deletes_nothing() -> None:
 def test_objects_deleted_at_one_version_are_all_deleted() -> None:
     fifo = fifo_with(thing("a", version=3), thing("b", version=4))
 
-    fifo.removed(thing("a", version=12))
-    fifo.removed(thing("b", version=12))
+    fifo.delete(thing("a", version=12))
+    fifo.delete(thing("b", version=12))
 
     assert [type(each) for each in fifo.drain()] == [Deleted, Deleted]
 
@@ -183,9 +183,9 @@ def test_objects_deleted_at_one_version_are_all_deleted() -> None:
 def test_a_deletion_without_a_version_of_its_own_counts_for_the_state_that_is_known() -> None:
     fifo = fifo_with(thing("a", version=3), thing("b", version=10))
 
-    fifo.removed(thing("a", version=3))
-    fifo.removed(thing("b", version=10))
-    fifo.wrote(thing("b", version=10))
+    fifo.delete(thing("a", version=3))
+    fifo.delete(thing("b", version=10))
+    fifo.upsert(thing("b", version=10))
 
     assert fifo.drain() == [
         Deleted(thing("a", version=3), A, ""),
@@ -197,9 +197,9 @@ def test_an_object_that_left_the_selection_may_come_back() -> None:
     fifo = fifo_with(thing("a", version=3), thing("b", version=4))
     back = thing("a", version=13)
 
-    fifo.removed(thing("a", version=12))
-    fifo.removed(thing("b", version=13))
-    fifo.wrote(back)
+    fifo.delete(thing("a", version=12))
+    fifo.delete(thing("b", version=13))
+    fifo.upsert(back)
 
     assert fifo.drain()[-1] == Added(back, A)
 
@@ -207,21 +207,21 @@ def test_an_object_that_left_the_selection_may_come_back() -> None:
 def test_the_deletion_of_an_unknown_object_moves_the_position_and_nothing_else() -> None:
     fifo = fifo_with()
 
-    fifo.removed(thing("a", version=12))
+    fifo.delete(thing("a", version=12))
 
-    assert fifo.drain() == [Reached("12")]
+    assert fifo.drain() == [Progress("12")]
     assert fifo.position == "12"
 
 
 def test_bookmarks_in_a_row_become_one() -> None:
     fifo = fifo_with()
 
-    fifo.reached("11")
-    fifo.reached("15")
-    fifo.reached("15")
-    fifo.reached("14")
+    fifo.progress("11")
+    fifo.progress("15")
+    fifo.progress("15")
+    fifo.progress("14")
 
-    assert fifo.drain() == [Reached("15")]
+    assert fifo.drain() == [Progress("15")]
 
 
 def test_a_list_from_before_the_position_is_dropped() -> None:
@@ -246,7 +246,7 @@ def test_after_a_rewind_the_list_is_true_whatever_its_versions() -> None:
         Updated(kept, other, A),
         Updated(newer, older, B),
     ]
-    fifo.wrote(thing("d", version=8))
+    fifo.upsert(thing("d", version=8))
     assert [type(each) for each in fifo.drain()] == [Added]
 
 
@@ -254,7 +254,7 @@ def test_after_a_rewind_without_a_version_an_event_of_any_version_counts() -> No
     fifo = fifo_with(version="100")
     relisted(fifo, version="", rewound=True)
 
-    fifo.wrote(thing("a", version=8))
+    fifo.upsert(thing("a", version=8))
 
     assert [type(each) for each in fifo.drain()] == [Added]
 
@@ -271,9 +271,9 @@ def test_a_list_without_a_version_leaves_the_position_where_it_is() -> None:
 def test_versions_that_are_no_numbers_are_taken_in_the_order_in_which_they_come() -> None:
     fifo = fifo_with(version="zebra")
 
-    fifo.wrote(thing("a", version="yak"))
-    fifo.wrote(thing("a", version="yak"))
-    fifo.wrote(thing("a", version="ant"))
+    fifo.upsert(thing("a", version="yak"))
+    fifo.upsert(thing("a", version="yak"))
+    fifo.upsert(thing("a", version="ant"))
 
     assert [type(each) for each in fifo.drain()] == [Added, Updated]
 
@@ -281,111 +281,115 @@ def test_versions_that_are_no_numbers_are_taken_in_the_order_in_which_they_come(
 def test_an_object_that_does_not_fit_is_refused_once_and_stays_known_as_it_was() -> None:
     a = thing("a", version=3)
     fifo = fifo_with(a)
-    error = misfit("a", version=12)
+    error = undecodable("a", version=12)
 
-    fifo.misfit(error, "12", is_gone=False)
-    fifo.misfit(error, "12", is_gone=False)
-    replaced = [fifo.pop(), relisted(fifo, misfits=[misfit("a", version=12)])][1]
+    fifo.decode_failed(error, "12", is_gone=False)
+    fifo.decode_failed(error, "12", is_gone=False)
+    replaced = [fifo.pop(), relisted(fifo, decode_failures=[undecodable("a", version=12)])][1]
 
     assert isinstance(replaced, Replaced)
-    assert (replaced.deltas, replaced.refused) == ([], [])
+    assert (replaced.deltas, replaced.decode_failures) == ([], [])
     assert fifo.known[A] is a
-    assert fifo.misfits[A].version == "12"
+    assert fifo.decode_failures[A].version == "12"
 
 
-def test_an_object_that_fits_again_is_updated_from_what_was_told_last() -> None:
+def test_an_object_that_fits_again_is_updated_from_the_last_delta() -> None:
     good, better = thing("a", version=3), thing("a", version=13)
     fifo = fifo_with(good)
-    error = misfit("a", version=12)
+    error = undecodable("a", version=12)
 
-    fifo.misfit(error, "12", is_gone=False)
-    fifo.wrote(better)
+    fifo.decode_failed(error, "12", is_gone=False)
+    fifo.upsert(better)
 
-    assert fifo.drain() == [Refused(A, error, "12"), Updated(good, better, A)]
-    assert not fifo.misfits
+    assert fifo.drain() == [DecodeFailure(A, error, "12"), Updated(good, better, A)]
+    assert not fifo.decode_failures
 
 
-def test_a_misfit_that_is_deleted_is_gone_whether_or_not_its_last_state_fits() -> None:
+def test_an_undecodable_object_that_is_deleted_is_gone_whether_or_not_its_last_state_fits() -> None:
     good = thing("a", version=3)
     fifo = fifo_with(good)
-    first, last = misfit("a", version=12), misfit("a", version=13)
-    stranger, gone = misfit("b", version=14), thing("b", version=15)
+    first, last = undecodable("a", version=12), undecodable("a", version=13)
+    stranger, gone = undecodable("b", version=14), thing("b", version=15)
 
-    fifo.misfit(first, "12", is_gone=False)
-    fifo.misfit(last, "13", is_gone=True)
-    fifo.misfit(stranger, "14", is_gone=False)
-    fifo.removed(gone)
+    fifo.decode_failed(first, "12", is_gone=False)
+    fifo.decode_failed(last, "13", is_gone=True)
+    fifo.decode_failed(stranger, "14", is_gone=False)
+    fifo.delete(gone)
 
     assert fifo.drain() == [
-        Refused(A, first, "12"),
+        DecodeFailure(A, first, "12"),
         Deleted(good, A, is_missed=True),
-        Refused(A, last, "13", is_gone=True),
-        Refused(B, stranger, "14"),
-        Refused(B, stranger, "15", is_gone=True),
+        DecodeFailure(A, last, "13", is_gone=True),
+        DecodeFailure(B, stranger, "14"),
+        DecodeFailure(B, stranger, "15", is_gone=True),
     ]
     assert not fifo.known
-    assert not fifo.misfits
+    assert not fifo.decode_failures
 
 
-def test_a_late_misfit_is_dropped() -> None:
+def test_a_late_undecodable_object_is_dropped() -> None:
     fifo = fifo_with()
 
-    fifo.misfit(misfit("a", version=9), "9", is_gone=False)
+    fifo.decode_failed(undecodable("a", version=9), "9", is_gone=False)
 
     assert fifo.drain() == []
-    assert not fifo.misfits
+    assert not fifo.decode_failures
 
 
 @pytest.mark.parametrize("position", ["12", "15"])
-def test_a_misfit_deleted_without_a_version_of_its_own_is_gone_for_good(position: str) -> None:
+def test_an_undecodable_object_deleted_without_a_version_of_its_own_is_gone_for_good(
+    position: str,
+) -> None:
     fifo = fifo_with()
-    error = misfit("a", version=12)
-    fifo.misfit(error, "12", is_gone=False)
-    fifo.reached(position)
+    error = undecodable("a", version=12)
+    fifo.decode_failed(error, "12", is_gone=False)
+    fifo.progress(position)
     fifo.drain()
 
-    fifo.misfit(error, "12", is_gone=True)
-    fifo.misfit(error, "12", is_gone=False)
+    fifo.decode_failed(error, "12", is_gone=True)
+    fifo.decode_failed(error, "12", is_gone=False)
 
     moves_to = "" if position == "15" else "12"
-    assert fifo.drain() == [Refused(A, error, moves_to, is_gone=True)]
-    assert not fifo.misfits
+    assert fifo.drain() == [DecodeFailure(A, error, moves_to, is_gone=True)]
+    assert not fifo.decode_failures
 
 
-def test_a_misfit_that_no_list_has_any_more_is_gone() -> None:
+def test_an_undecodable_object_that_no_list_has_any_more_is_gone() -> None:
     good = thing("a", version=3)
     fifo = fifo_with(good)
-    error = misfit("a", version=12)
-    fifo.misfit(error, "12", is_gone=False)
+    error = undecodable("a", version=12)
+    fifo.decode_failed(error, "12", is_gone=False)
     fifo.drain()
 
     replaced = relisted(fifo)
 
     assert replaced.deltas == [Deleted(good, A, is_missed=True)]
-    assert replaced.refused == [Refused(A, error, "50", is_gone=True)]
-    assert not fifo.misfits
+    assert replaced.decode_failures == [DecodeFailure(A, error, "50", is_gone=True)]
+    assert not fifo.decode_failures
 
 
-def test_an_object_that_a_list_has_whole_and_as_a_misfit_is_whole() -> None:
+def test_an_object_that_a_list_has_whole_and_as_an_undecodable_object_is_whole() -> None:
     fifo = fifo_with()
 
-    replaced = relisted(fifo, thing("a", version=12), misfits=[misfit("a", version=12)])
+    replaced = relisted(
+        fifo, thing("a", version=12), decode_failures=[undecodable("a", version=12)]
+    )
 
     assert [type(delta) for delta in replaced.deltas] == [Added]
-    assert replaced.refused == []
+    assert replaced.decode_failures == []
 
 
-def test_a_misfit_under_the_name_of_another_object_deletes_that_one() -> None:
+def test_an_undecodable_object_under_the_name_of_another_object_deletes_that_one() -> None:
     good = thing("a", version=3, uid="one")
     fifo, listed = fifo_with(good), fifo_with(good)
-    error = misfit("a", version=12, uid="two")
+    error = undecodable("a", version=12, uid="two")
 
-    fifo.misfit(error, "12", is_gone=False)
-    replaced = relisted(listed, misfits=[error])
+    fifo.decode_failed(error, "12", is_gone=False)
+    replaced = relisted(listed, decode_failures=[error])
 
-    assert fifo.drain() == [Deleted(good, A, is_missed=True), Refused(A, error, "12")]
+    assert fifo.drain() == [Deleted(good, A, is_missed=True), DecodeFailure(A, error, "12")]
     assert replaced.deltas == [Deleted(good, A, is_missed=True)]
-    assert replaced.refused == [Refused(A, error, "12")]
+    assert replaced.decode_failures == [DecodeFailure(A, error, "12")]
 
 
 @pytest.mark.parametrize(
@@ -398,14 +402,16 @@ def test_a_misfit_under_the_name_of_another_object_deletes_that_one() -> None:
     ],
     ids=str,
 )
-def test_a_misfit_without_sensible_metadata_is_refused_all_the_same(body: dict[str, Any]) -> None:
+def test_an_undecodable_object_without_sensible_metadata_is_refused_all_the_same(
+    body: dict[str, Any],
+) -> None:
     fifo = fifo_with()
     error = InvalidObject(ref="Thing", into="Thing", problem="nonsense", body=body)
 
-    fifo.misfit(error, "12", is_gone=False)
-    replaced = [fifo.pop(), relisted(fifo, misfits=[error], version="13")]
+    fifo.decode_failed(error, "12", is_gone=False)
+    replaced = [fifo.pop(), relisted(fifo, decode_failures=[error], version="13")]
 
-    assert replaced[0] == Refused(ObjectKey(None, ""), error, "12")
+    assert replaced[0] == DecodeFailure(ObjectKey(None, ""), error, "12")
 
 
 def test_a_warmed_object_that_is_not_there_is_deleted_by_the_first_list() -> None:
@@ -420,26 +426,26 @@ def test_a_warmed_object_that_is_not_there_is_deleted_by_the_first_list() -> Non
     assert fifo.drain() == [Replaced([Deleted(warmed, A, is_missed=True)], [], "10", is_first=True)]
 
 
-def test_a_warmed_object_that_is_there_is_updated_by_whatever_is_heard_of_it_first() -> None:
+def test_a_warmed_object_that_is_there_is_updated_by_its_first_event() -> None:
     warmed, real = thing("a", uid=None), thing("a", version=3)
     listed, watched = DeltaFifo[Thing](), fifo_with()
 
     listed.warm([warmed])
     watched.warm([warmed])
     replaced = relisted(listed, real)
-    watched.wrote(thing("a", version=11))
-    watched.wrote(thing("a", version=11))
+    watched.upsert(thing("a", version=11))
+    watched.upsert(thing("a", version=11))
 
     assert replaced.deltas == [Updated(warmed, real, A)]
     assert watched.drain() == [Updated(warmed, thing("a", version=11), A)]
 
 
-def test_a_warmed_object_that_was_heard_of_is_like_any_other() -> None:
+def test_a_warmed_object_that_was_received_is_like_any_other() -> None:
     fifo = DeltaFifo[Thing]()
     fifo.warm([thing("a", uid=None)])
     relisted(fifo, thing("a", version=10), version="10")
 
-    fifo.wrote(thing("a", version=10))
+    fifo.upsert(thing("a", version=10))
 
     assert fifo.drain() == []
 
@@ -454,16 +460,16 @@ def test_a_warmed_object_is_updated_even_by_the_state_with_which_it_was_warmed()
     assert replaced.deltas == [Updated(warmed, same, A)]
 
 
-def test_a_misfit_that_a_rewind_makes_what_it_was_is_told_to_fit_again() -> None:
+def test_an_undecodable_object_that_a_rewind_makes_what_it_was_can_be_decoded_again() -> None:
     good, again = thing("a", version=3), thing("a", version=3)
     fifo = fifo_with(good)
-    fifo.misfit(misfit("a", version=12), "12", is_gone=False)
+    fifo.decode_failed(undecodable("a", version=12), "12", is_gone=False)
     fifo.drain()
 
     replaced = relisted(fifo, again, version="5", rewound=True)
 
     assert replaced.deltas == [Updated(good, again, A)]
-    assert not fifo.misfits
+    assert not fifo.decode_failures
 
 
 def test_warming_does_not_touch_what_is_known() -> None:
@@ -479,22 +485,22 @@ def test_a_sync_tells_again_what_is_known_and_leaves_the_position_alone() -> Non
     a, b = thing("a", version=3), thing("b", version=4)
     fifo = fifo_with(a, b)
 
-    fifo.sync([B, ObjectKey("default", "nobody")])
+    fifo.sync([B, ObjectKey("default", "missing")])
     fifo.sync()
 
-    told = fifo.drain()
-    assert told == [Sync(b, B), Sync(a, A), Sync(b, B)]
-    assert {each.version for each in told} == {""}
+    synced = fifo.drain()
+    assert synced == [Sync(b, B), Sync(a, A), Sync(b, B)]
+    assert {each.version for each in synced} == {""}
 
 
 def test_every_change_says_to_where_it_moves_the_position() -> None:
     fifo = fifo_with(thing("a", version=3, uid="one"))
 
-    fifo.wrote(thing("a", version=11, uid="two"))
-    fifo.wrote(thing("a", version=12, uid="two"))
-    fifo.misfit(misfit("b", version=13), "13", is_gone=False)
-    fifo.removed(thing("a", version=14, uid="two"))
-    fifo.reached("15")
+    fifo.upsert(thing("a", version=11, uid="two"))
+    fifo.upsert(thing("a", version=12, uid="two"))
+    fifo.decode_failed(undecodable("b", version=13), "13", is_gone=False)
+    fifo.delete(thing("a", version=14, uid="two"))
+    fifo.progress("15")
     fifo.replace({}, (), "16", rewound=False)
 
     moves = [each.version for each in fifo.drain()]
@@ -506,18 +512,18 @@ async def test_waiting_ends_when_something_arrives() -> None:
 
     async with asyncio.TaskGroup() as group:
         waiting = group.create_task(fifo.arrived())
-        group.create_task(_told(fifo))
+        group.create_task(_delivered(fifo))
 
     assert waiting.done()
-    assert fifo.pop() == Reached("12")
+    assert fifo.pop() == Progress("12")
     assert fifo.pop() is None
 
 
-async def _told(fifo: DeltaFifo[Thing]) -> None:
-    fifo.reached("12")
+async def _delivered(fifo: DeltaFifo[Thing]) -> None:
+    fifo.progress("12")
 
 
-async def test_waiting_ends_when_somebody_wants_to_be_told_again() -> None:
+async def test_waiting_ends_when_a_resync_is_requested() -> None:
     fifo = fifo_with(thing("a", version=3))
 
     async with asyncio.TaskGroup() as group:
@@ -534,28 +540,28 @@ async def _synced(fifo: DeltaFifo[Thing]) -> None:
 
 async def test_waiting_goes_on_when_what_arrived_was_taken_by_another() -> None:
     fifo = fifo_with()
-    fifo.reached("12")
+    fifo.progress("12")
     fifo.drain()
 
     async with asyncio.TaskGroup() as group:
         waiting = group.create_task(fifo.arrived())
-        taken = group.create_task(_told_and_taken(fifo))
+        taken = group.create_task(_delivered_and_taken(fifo))
         await taken
         ended_early = waiting.done()
-        fifo.reached("20")
+        fifo.progress("20")
 
     assert not ended_early
 
 
-async def _told_and_taken(fifo: DeltaFifo[Thing]) -> None:
-    fifo.reached("13")
+async def _delivered_and_taken(fifo: DeltaFifo[Thing]) -> None:
+    fifo.progress("13")
     fifo.drain()
 
 
 def test_its_repr_says_how_much_there_is_and_nothing_of_what() -> None:
     fifo = fifo_with(thing("a", version=3))
-    fifo.misfit(misfit("b", version=12), "12", is_gone=False)
+    fifo.decode_failed(undecodable("b", version=12), "12", is_gone=False)
 
-    assert repr(fifo) == "<DeltaFifo 1 waiting, 1 known, 1 kept aside, at 12>"
+    assert repr(fifo) == "<DeltaFifo 1 waiting, 1 known, 1 not decoded, at 12>"
     assert "canary-5c1d" not in repr(fifo.pop())
     assert repr(DeltaFifo[Thing]()) == "<DeltaFifo 0 waiting, 0 known, at no version>"

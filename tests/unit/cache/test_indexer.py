@@ -125,7 +125,7 @@ def test_a_reader_may_do_with_a_list_as_it_likes() -> None:
     assert len(store.keys()) == 1
 
 
-def test_the_store_may_change_while_somebody_goes_through_it() -> None:
+def test_the_store_may_change_while_it_is_iterated() -> None:
     store = indexer()
     store.put(thing("a"))
     store.put(thing("b"))

@@ -1,4 +1,4 @@
-"""Whoever changes an object that belongs to the cache is found out, and nothing is given away."""
+"""A change of an object that belongs to the cache is found, and its value is not shown."""
 
 from typing import Any, cast
 
@@ -36,7 +36,7 @@ def test_a_changed_label_is_found_with_its_path() -> None:
 
 
 @pytest.mark.parametrize("kind", BOTH)
-def test_an_object_that_nobody_touched_is_not_reported(kind: type[Thing | Unstructured]) -> None:
+def test_an_object_that_was_not_changed_is_not_reported(kind: type[Thing | Unstructured]) -> None:
     detector = MutationDetector()
     detector.remember(A, built(kind, thing("a", labels={"app": "web"})))
 
@@ -83,7 +83,7 @@ def test_the_order_of_fields_is_no_change() -> None:
     assert detector.check() == []
 
 
-def test_each_change_is_told_once() -> None:
+def test_each_change_is_reported_once() -> None:
     obj = as_any(thing("a"))
     detector = MutationDetector()
     detector.remember(A, obj)

@@ -67,7 +67,7 @@ def thing(
         api_version="things.example.com/v1",
         kind="Thing",
         metadata=metadata,
-        spec=Spec(size=size, settings={"mode": "calm"}),
+        spec=Spec(size=size, settings={"mode": "quiet"}),
     )
 
 
@@ -96,12 +96,12 @@ def as_any(obj: Thing) -> Unstructured:
             "apiVersion": "things.example.com/v1",
             "kind": "Thing",
             "metadata": metadata,
-            "spec": {"size": obj.spec.size, "settings": {"mode": "calm"}, "ports": [1, 2]},
+            "spec": {"size": obj.spec.size, "settings": {"mode": "quiet"}, "ports": [1, 2]},
         }
     )
 
 
-def misfit(
+def undecodable(
     name: str, *, version: int | str = "", uid: str = "", namespace: str | None = "default"
 ) -> InvalidObject:
     """What a Thing of this name that does not decode gives."""

@@ -20,10 +20,10 @@ from steersman.client import (
     Client,
     ClientSettings,
     ClusterConfig,
+    DecodeFailure,
     JsonPatch,
     Listing,
     MergePatch,
-    Misfit,
     StrategicMergePatch,
     Wrote,
     connect,
@@ -148,7 +148,7 @@ async def watched(client: Client) -> None:
     async with client.watch(core_v1.Secret, namespace="default") as events:
         async for event in events:
             assert CANARY not in repr(event)
-            if isinstance(event, Misfit):
+            if isinstance(event, DecodeFailure):
                 raise event.error
 
 

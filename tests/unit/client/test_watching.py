@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from steersman.client import Bookmark, ClientSettings, Misfit, Removed, WatchEvent, Wrote
+from steersman.client import Bookmark, ClientSettings, DecodeFailure, Removed, WatchEvent, Wrote
 from steersman.client.watching import read_events
 from steersman.errors import (
     BadAnswer,
@@ -96,7 +96,7 @@ def test_a_bookmark_can_be_the_end_of_what_was_there_at_first() -> None:
 def test_an_object_that_does_not_fit_is_told_as_such() -> None:
     event = read("MODIFIED", widget(size="large", version="8"))
 
-    assert isinstance(event, Misfit)
+    assert isinstance(event, DecodeFailure)
     assert (event.resource_version, event.is_gone) == ("8", False)
     assert event.error.ref == "Widget default/web"
 
@@ -104,7 +104,7 @@ def test_an_object_that_does_not_fit_is_told_as_such() -> None:
 def test_an_object_that_does_not_fit_and_is_gone_is_told_as_gone() -> None:
     event = read("DELETED", widget(size="large"))
 
-    assert isinstance(event, Misfit)
+    assert isinstance(event, DecodeFailure)
     assert event.is_gone
 
 
@@ -113,7 +113,7 @@ async def test_an_object_that_does_not_fit_does_not_end_the_watch() -> None:
 
     events, error = await heard(World(Answer(body=body)))
 
-    assert [type(event) for event in events] == [Misfit, Wrote]
+    assert [type(event) for event in events] == [DecodeFailure, Wrote]
     assert error is None
 
 
@@ -200,7 +200,7 @@ def _summary(event: WatchEvent[Any]) -> str:
             return f"removed {obj.resource_version}"
         case Bookmark(version):
             return f"up to {version}"
-        case Misfit():
+        case DecodeFailure():
             return "misfit"
 
 

@@ -124,7 +124,7 @@ def test_rights_to_a_kind_are_in_the_namespaces_that_its_cache_has() -> None:
 
 def test_an_adjusted_manager_keeps_what_is_not_given() -> None:
     check = HealthCheck("well", well)
-    settings, informers = ManagerSettings(grace_seconds=3.0), InformerSettings(look_seconds=5.0)
+    settings, informers = ManagerSettings(grace_seconds=3.0), InformerSettings(check_seconds=5.0)
     manager = Manager(controllers=[CONTROLLER], settings=settings, healthz=[check])
 
     other = manager.adjusted(informers=informers, readyz=[check])

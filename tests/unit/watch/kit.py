@@ -8,7 +8,7 @@ from itertools import pairwise
 from random import Random
 from typing import Any, TypeAlias
 
-from steersman.client import Bookmark, Misfit, Removed, WatchEvent, Wrote
+from steersman.client import Bookmark, DecodeFailure, Removed, WatchEvent, Wrote
 from steersman.errors import InvalidObject, SteersmanError
 from steersman.kinds import DecodedList, Resource, core_v1, meta_v1
 from steersman.names import ObjectKey, ObjectRef
@@ -58,7 +58,7 @@ def invalid(name: str) -> InvalidObject:
 
 def misfit(name: str, version: str | int, *, is_gone: bool = False) -> Event:
     """It was written, and does not fit its class."""
-    return Misfit(invalid(name), str(version), is_gone)
+    return DecodeFailure(invalid(name), str(version), is_gone)
 
 
 def page(*objects: ConfigMap, version: str | int, misfits: Sequence[str] = ()) -> Any:
@@ -161,7 +161,7 @@ class ScriptedSource:
         for piece in answer.pieces:
             if isinstance(piece, SteersmanError):
                 raise piece
-            if isinstance(piece, Wrote | Removed | Bookmark | Misfit):
+            if isinstance(piece, Wrote | Removed | Bookmark | DecodeFailure):
                 yield piece
             else:
                 outcome = piece()
@@ -202,18 +202,18 @@ class Mirror:
         self.reached_version = version
         self.told.append(f"{'rewound' if rewound else 'replace'} at {version}")
 
-    def wrote(self, obj: Resource) -> None:
+    def upsert(self, obj: Resource) -> None:
         self.objects[obj.name] = obj.resource_version
         self.told.append(f"{obj.name} {obj.resource_version}")
 
-    def removed(self, obj: Resource) -> None:
+    def delete(self, obj: Resource) -> None:
         self.objects.pop(obj.name, None)
         self.told.append(f"{obj.name} gone {obj.resource_version}")
 
-    def misfit(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
+    def decode_failed(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
         self.told.append(f"{error.ref} {'gone' if is_gone else 'odd'} {version}")
 
-    def reached(self, version: str) -> None:
+    def progress(self, version: str) -> None:
         self.reached_version = version
         self.told.append(f"reached {version}")
 

@@ -1,6 +1,6 @@
 """Pages and events become one list, in which nothing is twice and nothing is lost."""
 
-from steersman.client import Misfit, Removed, Wrote
+from steersman.client import DecodeFailure, Removed, Wrote
 from steersman.errors import InvalidObject
 from steersman.kinds import DecodedList
 from steersman.watch import identity_in
@@ -42,9 +42,9 @@ def test_misfits_without_a_name_are_kept_apart_from_each_other() -> None:
     one, two = nameless("one"), nameless("two")
 
     listed.add_page(DecodedList(items=(), invalid=(one, two)))
-    streamed.add(Misfit(one, "3", False))
-    streamed.add(Misfit(two, "4", False))
-    streamed.add(Misfit(nameless("three"), "5", True))
+    streamed.add(DecodeFailure(one, "3", False))
+    streamed.add(DecodeFailure(two, "4", False))
+    streamed.add(DecodeFailure(nameless("three"), "5", True))
 
     assert uids(listed) == uids(streamed) == ["one", "two"]
 
@@ -52,14 +52,14 @@ def test_misfits_without_a_name_are_kept_apart_from_each_other() -> None:
 def test_an_object_is_as_the_last_event_says() -> None:
     collection = Collection[ConfigMap]()
 
-    collection.add(Misfit(invalid("a"), "2", False))
+    collection.add(DecodeFailure(invalid("a"), "2", False))
     collection.add(Wrote(obj("a", 3)))
     collection.add(Wrote(obj("b", 4)))
-    collection.add(Misfit(invalid("b"), "5", False))
-    collection.add(Misfit(invalid("c"), "6", False))
+    collection.add(DecodeFailure(invalid("b"), "5", False))
+    collection.add(DecodeFailure(invalid("c"), "6", False))
     collection.add(Removed(obj("c", 7)))
     collection.add(Wrote(obj("d", 8)))
-    collection.add(Misfit(invalid("d"), "9", True))
+    collection.add(DecodeFailure(invalid("d"), "9", True))
 
     assert [each.resource_version for each in collection.objects.values()] == ["3"]
     assert [error.ref for error in collection.misfits] == [invalid("b").ref]

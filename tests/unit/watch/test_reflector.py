@@ -99,9 +99,9 @@ async def test_of_many_events_at_once_others_get_a_turn_in_between() -> None:
     told_in_turn: Counter[int] = Counter()
 
     class Counting(Mirror):
-        def wrote(self, obj: Resource) -> None:
+        def upsert(self, obj: Resource) -> None:
             told_in_turn[others_turns] += 1
-            super().wrote(obj)
+            super().upsert(obj)
 
     async def work() -> None:
         nonlocal others_turns
@@ -614,7 +614,7 @@ async def test_a_cancelled_reflector_leaves_nothing_open() -> None:
 
 async def test_a_sink_that_fails_ends_the_reflector() -> None:
     class Failing(Mirror):
-        def wrote(self, obj: Resource) -> None:
+        def upsert(self, obj: Resource) -> None:
             raise KeyError("a bug")
 
     scene = Scene(A_AND_B, watching(wrote("c", 6)), mirror=Failing())

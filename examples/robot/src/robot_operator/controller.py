@@ -179,7 +179,9 @@ class Controller:
         wanted = deployment_of(robot)
         found = self.deployments.lister.get(wanted.name, namespace=wanted.namespace)
         if found is None:
-            made = await self.deployments.noting(self.client.create(wanted, field_manager=NAME))
+            made = await self.deployments.record_write(
+                self.client.create(wanted, field_manager=NAME)
+            )
             self.recorder.record(robot, "Created", f"created {made.ref}", related=made)
             writes.append(Write(verb="create", ref=made.ref, is_change=True))
             return made
@@ -195,7 +197,7 @@ class Controller:
         patch = self.client.patch(
             apps_v1.Deployment, found.name, change, namespace=found.namespace, field_manager=NAME
         )
-        corrected = await self.deployments.noting(patch)
+        corrected = await self.deployments.record_write(patch)
         self.recorder.record(robot, "Corrected", f"corrected {found.ref}", related=found)
         writes.append(Write(verb="patch", ref=found.ref, is_change=True))
         return corrected
@@ -210,7 +212,7 @@ class Controller:
             return False
         change = MergePatch({"metadata": {"uid": robot.uid}, "status": status})
         below = self.client.status(Robot, robot.name, namespace=robot.namespace)
-        await self.robots.noting(below.patch(change, field_manager=NAME))
+        await self.robots.record_write(below.patch(change, field_manager=NAME))
         writes.append(Write(verb="apply status", ref=robot.ref, is_change=True))
         return True
 

@@ -34,7 +34,7 @@ class Scene:
         for name in names:
             objects.put(app(name), ObjectKey("here", name))
         lister = Lister(
-            objects, resource_type=App.resource_type, scope=Scope(), is_whole=lambda: True
+            objects, resource_type=App.resource_type, scope=Scope(), has_listed=lambda: True
         )
         self.cached = CacheReader("app", {App: lister})
 

@@ -93,7 +93,7 @@ def test_what_the_server_says_is_gone_is() -> None:
     heard = Heard(graph)
     replaced(heard, config_map("a"), config_map("b", owner("a")))
 
-    heard.sink.removed(config_map("a"))
+    heard.sink.delete(config_map("a"))
 
     assert work_in(graph) == [("collect", "b")]
     assert identity("a") in graph.absent
@@ -125,9 +125,9 @@ def test_what_an_informer_only_missed_is_in_doubt() -> None:
 def test_the_end_of_what_lives_in_no_namespace_is_told_apart() -> None:
     nodes = metadata_only(core_v1.Node)
     heard = Heard(empty_graph(), nodes)
-    heard.sink.wrote(nodes(metadata=ObjectMeta(name="n", uid="n")))
+    heard.sink.upsert(nodes(metadata=ObjectMeta(name="n", uid="n")))
     assert heard.ended == 0
 
-    heard.sink.wrote(nodes(metadata=ObjectMeta(name="n", uid="n", deletion_timestamp=ENDING)))
+    heard.sink.upsert(nodes(metadata=ObjectMeta(name="n", uid="n", deletion_timestamp=ENDING)))
 
     assert heard.ended == 1

@@ -31,7 +31,7 @@ def holding(*sets: ReplicaSet) -> CacheReader:
         objects,
         resource_type=ReplicaSet.resource_type,
         scope=Scope(),
-        is_whole=lambda: True,
+        has_listed=lambda: True,
     )
     return CacheReader("they", {ReplicaSet: lister})
 

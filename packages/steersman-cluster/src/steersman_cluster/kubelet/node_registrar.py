@@ -27,9 +27,9 @@ def machines(settings: WorkloadSettings) -> Runnable:
     """What registers the nodes and keeps them."""
 
     async def run(services: Services) -> None:
-        async with services.caches.following(core_v1.Node) as nodes, in_background() as start:
+        async with services.caches.informer(core_v1.Node) as nodes, in_background() as start:
             keeping = Keeping(settings, services, nodes.lister)
-            nodes.add_handler(keeping.node_changed, name="nodes", prompt=True, by_turns=True)
+            nodes.add_handler(keeping.node_changed, name="nodes", inline=True, may_yield=True)
             for number in range(1, WORKERS):
                 start(keeping.work(), name=f"nodes/{number}")
             await keeping.work()
@@ -85,7 +85,7 @@ class Keeping:
                 return
             wanted = new_node(number, self._settings, now=self._clock.now())
             try:
-                node = await self._caches.noting(self._client.create(wanted))
+                node = await self._caches.record_write(self._client.create(wanted))
             except AlreadyExists:
                 return  # somebody else's, and word of it is on its way
         if node.deletion_time is None and is_simulated_node(node):
@@ -99,12 +99,12 @@ class Keeping:
         if node.status != wanted:
             target = self._client.status(core_v1.Node, node.name)
             patch = MergePatch({"metadata": {"uid": node.uid}, "status": wanted})
-            node = await self._caches.noting(target.patch(patch))
+            node = await self._caches.record_write(target.patch(patch))
         wanted_taints = node_taints(node, now=now, is_responsive=is_heard)
         if wanted_taints != ((node.spec.taints if node.spec is not None else None) or ()):
             body = {"metadata": {"uid": node.uid}, "spec": {"taints": wanted_taints or None}}
             write = self._client.patch(core_v1.Node, node.name, MergePatch(body))
-            node = await self._caches.noting(write)
+            node = await self._caches.record_write(write)
         return node
 
     async def _give_sign(self, node: core_v1.Node) -> None:

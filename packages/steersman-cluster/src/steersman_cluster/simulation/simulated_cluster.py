@@ -439,7 +439,7 @@ def _slowed(manager: Manager, reflector: ReflectorSettings | None) -> Manager:
         informers=msgspec.structs.replace(
             own,
             reflector=reflector or own.reflector,
-            look_seconds=own.look_seconds * SLOWNESS,
+            check_seconds=own.check_seconds * SLOWNESS,
         ),
         healthz=slowed(options.healthz),
         readyz=slowed(options.readyz),

@@ -1,29 +1,29 @@
-"""What the cluster holds, kept in memory and up to date: informers, indexes and listers.
+"""Informers, indexes and listers: the objects of the cluster in memory, kept up to date.
 
-Takes:     the story that ``watch`` tells, and the answers to our own writes
+Takes:     lists and events from ``watch``, and the server's answers to our own writes
 Gives:     objects by name, namespace, label and index; changes, in order, to handlers
-Promises:  - the store is updated before anyone is told
-           - no object is lost and no ghost is kept
-           - we read our own writes
+Promises:  - the store is updated before handlers are called
+           - no object is lost and no deleted object stays
+           - reads include our own writes
            - reads never go back in time
-           - a slow or failing handler delays nobody but itself
-           - handlers see what is there first and each object's changes in order
+           - a slow or failing handler delays no other handler
+           - handlers get existing objects first and each object's changes in order
            - one informer for each kind and scope however many use it
-           - an informer that nobody needs is dropped
-           - a cache that cannot follow no longer counts as synced
-           - an object that does not fit is kept aside and the others go on
-Never:     writes to the cluster, copies what it gives out, or asks the server when it is read
+           - an informer without users is stopped
+           - a cache that cannot watch no longer counts as synced
+           - an object that cannot be decoded is set aside and the others continue
+Never:     writes to the cluster, copies the objects that it returns, or asks the server on a read
 """
 
 from steersman.cache.background import Start, in_background, is_cancelled
-from steersman.cache.caches import Caches, Wanted
+from steersman.cache.caches import Caches, InformerSpec
 from steersman.cache.delta_fifo import (
     Added,
+    DecodeFailure,
     Deleted,
     Delta,
     DeltaFifo,
-    Reached,
-    Refused,
+    Progress,
     Replaced,
     Sync,
     Updated,
@@ -48,6 +48,7 @@ __all__ = [
     "Added",
     "CacheOptions",
     "Caches",
+    "DecodeFailure",
     "Deleted",
     "Delta",
     "DeltaFifo",
@@ -56,18 +57,17 @@ __all__ = [
     "Indexer",
     "Informer",
     "InformerSettings",
+    "InformerSpec",
     "Lister",
     "Mutation",
     "MutationDetector",
-    "Reached",
-    "Refused",
+    "Progress",
     "Registration",
     "Replaced",
     "Scope",
     "Start",
     "Sync",
     "Updated",
-    "Wanted",
     "by_controller",
     "by_label",
     "by_namespace",

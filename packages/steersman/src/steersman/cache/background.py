@@ -1,4 +1,4 @@
-"""Tasks that end with a block, and whether one is to end."""
+"""Tasks that end with a block."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
@@ -12,8 +12,8 @@ class Start(Protocol):
     def __call__(self, work: Coroutine[Any, Any, None], *, name: str) -> asyncio.Task[None]:
         """Start it; it may be cancelled before the block ends.
 
-        Once the block ends, it is cancelled before it begins: whoever is on the way out himself
-        need not know that all others are, too.
+        Once the block ends, new tasks are cancelled before they begin, so that code on its way out
+        need not check for that.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""``Caches``: informers shared by all who need them, and dropped when nobody does."""
+"""``Caches``: shared informers, stopped with their last user."""
 
 import asyncio
 from collections.abc import (
@@ -14,8 +14,8 @@ from contextlib import asynccontextmanager
 from typing import Any, NamedTuple, TypeVar
 
 from steersman.cache.background import Start, in_background
-from steersman.cache.flights import Flights, Ticket
 from steersman.cache.indexes import IndexFunction
+from steersman.cache.inflight_writes import InflightWrites, WriteToken
 from steersman.cache.informer import Answer, Informer, InformerSettings
 from steersman.cache.options import CacheOptions, options_of
 from steersman.cache.scope import Scope
@@ -28,19 +28,19 @@ from steersman.observe import Observer
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
-class Wanted(NamedTuple):
-    """In which scope a kind is to be followed, and what its objects are to be found by."""
+class InformerSpec(NamedTuple):
+    """The scope and the indexes of the informer that a caller needs for a kind."""
 
     scope: Scope
     indexes: Mapping[str, IndexFunction[Any]]
 
 
 class Caches:
-    """One informer for each kind and scope, however many follow it.
+    """One informer for each kind and scope, however many use it.
 
-    ``following`` gives the informer; ``noting`` makes our own writes visible in all of them. Both
-    inside ``async with caches.running()``. ``options`` limit and transform what is kept of a kind,
-    for all who follow it.
+    ``informer`` gives the informer; ``record_write`` shows our own writes in all of them. Both
+    inside ``async with caches.running()``. ``options`` limit and transform the objects of a kind,
+    for all users.
     """
 
     def __init__(
@@ -57,9 +57,9 @@ class Caches:
         self._options = tuple(options)
         self._transforms = {_same(each.kind): each.transform for each in self._options}
         self._shared: dict[Hashable, _Shared] = {}
-        # The same: of a write, those want to know that hold objects of its kind.
+        # The same by kind: a write concerns the informers of its kind.
         self._by_kind: dict[GroupVersionKind, list[_Shared]] = {}
-        self._flights = Flights()
+        self._inflight = InflightWrites()
         self._start: Start | None = None
 
     def __repr__(self) -> str:
@@ -71,17 +71,17 @@ class Caches:
 
     @property
     def settings(self) -> InformerSettings:
-        """What the informers do."""
+        """The settings of the informers."""
         return self._settings
 
     @property
     def informers(self) -> tuple[Informer[Any], ...]:
-        """Those that run: who is ready only while all of them follow asks each ``has_synced``."""
+        """The running informers."""
         return tuple(shared.informer for shared in self._shared.values())
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Caches"]:
-        """Informers run inside the block, from their first user's coming to their last's going."""
+        """Informers run inside the block, each from its first user to its last."""
         async with in_background() as self._start:
             try:
                 yield self
@@ -91,7 +91,7 @@ class Caches:
                 self._by_kind.clear()
 
     @asynccontextmanager
-    async def following(
+    async def informer(
         self,
         kind: type[Obj],
         *,
@@ -101,22 +101,24 @@ class Caches:
     ) -> AsyncIterator[Informer[Obj]]:
         """The informer of this kind and scope, synced, for as long as the block runs.
 
-        ``CacheSyncTimeout`` if it has not synced ``within_seconds``; without a limit it waits for
-        as long as that takes.
+        ``CacheSyncTimeout`` if it has not synced ``within_seconds``; without a limit it waits until
+        it has.
         """
-        wanted: dict[type[Any], Wanted] = {kind: Wanted(scope or Scope(), indexes or {})}
-        async with self.following_all(wanted, within_seconds=within_seconds) as informers:
+        wanted: dict[type[Any], InformerSpec] = {
+            kind: InformerSpec(scope or Scope(), indexes or {})
+        }
+        async with self.informers_for(wanted, within_seconds=within_seconds) as informers:
             yield informers[kind]
 
     @asynccontextmanager
-    async def following_all(
+    async def informers_for(
         self,
-        wanted: Mapping[type[Any], Wanted],
+        wanted: Mapping[type[Any], InformerSpec],
         *,
         within_seconds: float | None = None,
         joined: Callable[[Mapping[type[Any], Informer[Any]]], None] | None = None,
     ) -> AsyncIterator[Mapping[type[Any], Informer[Any]]]:
-        """The same for several kinds: no first list waits for another.
+        """The informers of several kinds; their first lists run at the same time.
 
         ``joined`` is called with the informers before they have synced.
         """
@@ -150,23 +152,23 @@ class Caches:
                 raise
             raise current.sync_timeout(within_seconds or 0.0) from current.sync_error
 
-    async def noting(self, write: Awaitable[Answer]) -> Answer:
-        """The answer to a write of ours, which all informers show from now on.
+    async def record_write(self, write: Awaitable[Answer]) -> Answer:
+        """Await a write, and show its answer in all informers from now on.
 
-        For writes that were meant: the answer to a dry run would be shown as if it were true. An
-        informer of another class for the same kind shows it at once if the answer has all fields
-        that its class names, and otherwise when it hears of it.
+        Not for dry runs: their answer would be shown as if it were true. An informer of another
+        class for the same kind shows the answer at once if it has all fields of that class, and
+        otherwise when the watch reports it.
         """
-        with Ticket(self._flights) as ticket:
+        with WriteToken(self._inflight) as token:
             answer = await write
             for shared in self._by_kind.get(answer.resource_type.gvk, ()):
-                shared.informer.note(answer, ticket)
+                shared.informer.record_answer(answer, token)
         return answer
 
     def _join(self, kind: type[Obj], scope: Scope) -> "_Shared":
         if self._start is None:
             raise NotFollowed(
-                wanted=f"follow {kind.resource_type}",
+                wanted=f"watch {kind.resource_type}",
                 problem="the caches are not running",
                 what_now="Enter `async with caches.running()` first.",
             )
@@ -182,11 +184,11 @@ class Caches:
                 scope=scope,
                 transform=self._transforms.get(_same(kind)),
                 settings=self._settings,
-                flights=self._flights,
+                inflight=self._inflight,
             )
             task = self._start(informer.run(), name=f"informer of {kind.resource_type}, {scope}")
-            # A task that is cancelled before it begins has no end of its own.
-            task.add_done_callback(lambda _: informer.give_up())
+            # A task that is cancelled before it begins does not run its ``finally``.
+            task.add_done_callback(lambda _: informer.mark_ended())
             shared = self._shared[identity] = _Shared(identity, informer, task)
             self._by_kind.setdefault(kind.resource_type.gvk, []).append(shared)
         shared.users += 1
@@ -202,7 +204,7 @@ class Caches:
 
 
 def _same(kind: type[Obj]) -> tuple[type[Any], ResourceType]:
-    """What stands for a class: those that Unstructured.of made for one kind are as good as one."""
+    """The identity of a class: all that Unstructured.of made for one kind are one class."""
     return Unstructured if issubclass(kind, Unstructured) else kind, kind.resource_type
 
 

@@ -1,17 +1,17 @@
-"""The delta FIFO: what was heard becomes what has changed, in order. Pure.
+"""The delta FIFO: turns watch events into deltas, in order. Pure.
 
-It stands between the reflector, which tells it what it hears, and the informer, which takes the
-changes out. It knows every object as of what it heard last, and from that:
+The reflector puts events in, and the informer takes deltas out. It knows the last received state of
+every object, and from that:
 
-- what is heard twice, late or in the wrong order makes no change, and what was deleted does not
-  come back by it;
-- a list is one change, however many objects differ from what was known; what was deleted in a gap
+- an event that comes twice, late or out of order makes no delta, and does not bring back a deleted
+  object;
+- a list is one delta, however many objects differ from the known ones; an object deleted in a gap
   is in it as a tombstone;
-- the changes of one key are always Added, then Updated any number of times, then Deleted. An object
-  that was deleted and made anew under its name is Deleted and Added, never Updated.
+- the deltas of one key are always Added, then Updated any number of times, then Deleted. An object
+  that was deleted and created again under its name is Deleted and Added, never Updated.
 
-Every change says in ``version`` to where it moves the position, that is, up to where everything has
-been told; ``""`` if it does not move it.
+The ``version`` of a delta is the position after it: all events up to there have been received. It
+is ``""`` if the delta does not move the position.
 """
 
 import asyncio
@@ -41,12 +41,12 @@ class Added(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
 
     @property
     def version(self) -> str:
-        """To where it moves the position."""
+        """The position after it."""
         return self.obj.resource_version
 
 
 class Updated(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
-    """The object has changed; ``old`` is the state that was told last."""
+    """The object has changed; ``old`` is the state in the last delta."""
 
     old: Obj
     obj: Obj
@@ -54,12 +54,12 @@ class Updated(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
 
     @property
     def version(self) -> str:
-        """To where it moves the position."""
+        """The position after it."""
         return self.obj.resource_version
 
 
 class Deleted(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
-    """The object is gone: ``obj`` is its last state or, if ``is_missed``, the last one told."""
+    """The object was deleted: ``obj`` is its last state; if ``is_missed``, the last known one."""
 
     obj: Obj
     key: ObjectKey
@@ -68,7 +68,7 @@ class Deleted(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
 
 
 class Sync(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
-    """Nothing has changed: somebody asked to be told again."""
+    """Nothing has changed: the object is delivered again for a resync."""
 
     obj: Obj
     key: ObjectKey
@@ -82,13 +82,13 @@ class Sync(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
 Delta: TypeAlias = Added[Obj] | Updated[Obj] | Deleted[Obj] | Sync[Obj]
 
 
-# The collector looks at this one and at what contains it: an error has a traceback, and so perhaps
-# a way back to whoever holds the error.
-class Refused(msgspec.Struct, frozen=True):
-    """An object does not fit its class and is kept aside, or is gone from there if ``is_gone``.
+# The collector visits this one and what contains it: an error has a traceback, and so perhaps a
+# reference cycle.
+class DecodeFailure(msgspec.Struct, frozen=True):
+    """An object cannot be decoded and is set aside; ``is_gone`` if it was deleted there.
 
-    Once it fits again, it is Added or Updated. An object that was known before stays known as it
-    was last told, until it is gone.
+    Once it can be decoded again, it is Added or Updated. The last known state of an object stays
+    until the object is deleted.
     """
 
     key: ObjectKey
@@ -98,63 +98,63 @@ class Refused(msgspec.Struct, frozen=True):
 
 
 class Replaced(msgspec.Struct, Generic[Obj], frozen=True):
-    """A list was made: all at once, this is how it differs from what was known.
+    """A list, as its differences from the known objects.
 
-    ``rewound``: it is from an earlier time, and true all the same, because the server's own history
-    has become shorter.
+    ``rewound``: it is older than the position, and right all the same, because the server's history
+    was rewound.
     """
 
     deltas: list[Delta[Obj]]
-    refused: list[Refused]
+    decode_failures: list[DecodeFailure]
     version: str
     rewound: bool = False
     is_first: bool = False
 
 
-class Reached(msgspec.Struct, frozen=True, gc=False):
-    """Everything up to ``version`` has been told."""
+class Progress(msgspec.Struct, frozen=True, gc=False):
+    """All events up to ``version`` have been received."""
 
     version: str
 
 
 Popped: TypeAlias = (
-    Added[Obj] | Updated[Obj] | Deleted[Obj] | Sync[Obj] | Refused | Replaced[Obj] | Reached
+    Added[Obj] | Updated[Obj] | Deleted[Obj] | Sync[Obj] | DecodeFailure | Replaced[Obj] | Progress
 )
 
 
 class DeltaFifo(Generic[Obj]):
-    """Takes what a reflector hears, and gives changes in the same order."""
+    """Takes the events of a reflector, and gives deltas in the same order."""
 
     def __init__(self) -> None:
         self._queue: deque[Popped[Obj]] = deque()
         self._arrived = asyncio.Event()
         self._known: dict[ObjectKey, Obj] = {}
-        self._misfits: dict[ObjectKey, Refused] = {}
+        self._decode_failures: dict[ObjectKey, DecodeFailure] = {}
         self._warmed: set[ObjectKey] = set()
         self._position = ""
-        # The uids of what was removed at the position itself: there, no version tells an event that
-        # comes late from a new one.
-        self._just_gone: set[str] = set()
+        # The uids deleted at the position itself: there, the version does not distinguish a late
+        # event from a new one.
+        self._deleted_at_position: set[str] = set()
         self._has_list = False
         self._dropped = 0
 
     def replace(
         self,
         objects: Mapping[ObjectKey, Obj],
-        misfits: Sequence[InvalidObject],
+        decode_failures: Sequence[InvalidObject],
         version: str,
         *,
         rewound: bool,
     ) -> None:
-        """These are all objects there are, as of ``version``.
+        """Replace all objects by those of a list at ``version``.
 
-        A list from before the position is dropped, unless the server's history was ``rewound``.
+        A list older than the position is dropped, unless the server's history was ``rewound``.
         """
         if not rewound and self._is_past(version):
             self._dropped += 1
             return
         fresh, changes = self._compared(objects, rewound=rewound)
-        refused = self._set_aside(misfits, fresh, version)
+        failures = self._set_aside(decode_failures, fresh, version)
         gone: list[Delta[Obj]] = [
             Deleted(old, key, is_missed=True)
             for key, old in self._known.items()
@@ -162,24 +162,24 @@ class DeltaFifo(Generic[Obj]):
         ]
         is_first, self._has_list = not self._has_list, True
         self._known = fresh
-        self._warmed.intersection_update(self._misfits)
+        self._warmed.intersection_update(self._decode_failures)
         if rewound:
             self._position = ""
         self._move_to(version)
-        self._push(Replaced([*gone, *changes], refused, version, rewound, is_first))
+        self._push(Replaced([*gone, *changes], failures, version, rewound, is_first))
 
-    def wrote(self, obj: Obj) -> None:
+    def upsert(self, obj: Obj) -> None:
         """The object was created or changed."""
         key, uid, version = identity_of(obj)
         old = self._known.get(key)
-        if self._is_past(version, uid) or (old is not None and self._is_told(old, key, version)):
+        if self._is_past(version, uid) or (old is not None and self._is_known(old, key, version)):
             self._dropped += 1
             return
         self._known[key] = obj
         if self._warmed:
             self._warmed.discard(key)
-        if self._misfits:
-            self._misfits.pop(key, None)
+        if self._decode_failures:
+            self._decode_failures.pop(key, None)
         self._move_to(version)
         if old is None:
             self._push(Added(obj, key))
@@ -189,41 +189,41 @@ class DeltaFifo(Generic[Obj]):
         else:
             self._push(Updated(old, obj, key))
 
-    def removed(self, obj: Obj) -> None:
-        """The object is gone; this was its last state."""
+    def delete(self, obj: Obj) -> None:
+        """The object was deleted; this was its last state."""
         key, uid, version = identity_of(obj)
         old = self._known.get(key)
         is_other = old is not None and _is_other(old, uid)
         if self._is_past(version):
-            # An aggregated API server may give a deletion no version of its own: what is deleted in
-            # exactly the state that is known is gone, however old that state.
+            # An aggregated API server may give a deletion no version of its own: an object that is
+            # deleted in exactly its known state is gone, however old that state.
             if old is None or is_other or old.resource_version != version:
                 self._dropped += 1
                 return
             version = ""
         self._move_to(version)
         if version:
-            self._just_gone.add(uid)
-        kept = self._misfits.pop(key, None)
+            self._deleted_at_position.add(uid)
+        kept = self._decode_failures.pop(key, None)
         if old is not None:
             del self._known[key]
             self._warmed.discard(key)
             last = old if is_other else obj
             self._push(Deleted(last, key, version, is_missed=is_other))
         if kept is not None:
-            self._push(Refused(key, kept.error, version, is_gone=True))
+            self._push(DecodeFailure(key, kept.error, version, is_gone=True))
         elif old is None:
             self._reach(version)
 
-    def misfit(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
-        """An object was written that does not fit its class, or is gone."""
+    def decode_failed(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
+        """An object that cannot be decoded was written or deleted."""
         key, uid, _ = identity_in(error.body)
         old = self._known.get(key)
-        kept = self._misfits.get(key)
+        kept = self._decode_failures.get(key)
         is_past = self._is_past(version, uid)
         is_kept = kept is not None and kept.version == version
         if is_gone and is_kept and is_past:
-            version = ""  # a deletion without a version of its own, as in ``removed``
+            version = ""  # a deletion without a version of its own, as in ``delete``
         elif is_past or (is_kept and not is_gone):
             self._dropped += 1
             return
@@ -233,27 +233,27 @@ class DeltaFifo(Generic[Obj]):
             self._warmed.discard(key)
             self._push(Deleted(old, key, is_missed=True))
         if is_gone and version:
-            self._just_gone.add(uid)
+            self._deleted_at_position.add(uid)
         if not is_gone:
-            self._misfits[key] = Refused(key, error, version)
-            self._push(self._misfits[key])
+            self._decode_failures[key] = DecodeFailure(key, error, version)
+            self._push(self._decode_failures[key])
         elif old is not None or kept is not None:
-            self._misfits.pop(key, None)
-            self._push(Refused(key, error, version, is_gone=True))
+            self._decode_failures.pop(key, None)
+            self._push(DecodeFailure(key, error, version, is_gone=True))
         else:
             self._reach(version)
 
-    def reached(self, version: str) -> None:
-        """Everything up to ``version`` has been told."""
+    def progress(self, version: str) -> None:
+        """All events up to ``version`` have been received."""
         if version != self._position and not self._is_past(version):
             self._move_to(version)
             self._reach(version)
 
     def warm(self, objects: Iterable[Obj]) -> None:
-        """Take these for known, without a change.
+        """Take these for known, without a delta.
 
-        When one is heard of it is Updated, whatever its version, and Deleted if the first list does
-        not have it.
+        Its first event makes an object Updated, whatever its version; it is Deleted if the first
+        list does not have it.
         """
         for obj in objects:
             key = key_of(obj)
@@ -262,63 +262,63 @@ class DeltaFifo(Generic[Obj]):
                 self._warmed.add(key)
 
     def sync(self, keys: Iterable[ObjectKey] | None = None) -> None:
-        """Tell what is known again: of these keys, or all of it."""
+        """Queue the known objects again: of these keys, or all of them."""
         chosen = self._known if keys is None else keys
-        told = [Sync(self._known[key], key) for key in chosen if key in self._known]
-        self._queue.extend(told)
-        if told:
+        deltas = [Sync(self._known[key], key) for key in chosen if key in self._known]
+        self._queue.extend(deltas)
+        if deltas:
             self._arrived.set()
 
     def pop(self) -> Popped[Obj] | None:
-        """The next change, if there is one."""
+        """The next delta, if there is one."""
         return self._queue.popleft() if self._queue else None
 
     def drain(self) -> list[Popped[Obj]]:
-        """All changes there are."""
+        """All queued deltas."""
         everything = list(self._queue)
         self._queue.clear()
         return everything
 
     async def arrived(self) -> None:
-        """Wait until there is a change."""
+        """Wait until there is a delta."""
         while not self._queue:
             self._arrived.clear()
             await self._arrived.wait()
 
     @property
     def known(self) -> Mapping[ObjectKey, Obj]:
-        """All objects, as of what was heard last; some of it may not have been taken out yet."""
+        """All objects in their last received state; the deltas of some may still be queued."""
         return MappingProxyType(self._known)
 
     @property
-    def misfits(self) -> Mapping[ObjectKey, Refused]:
-        """What is kept aside, as of what was heard last."""
-        return MappingProxyType(self._misfits)
+    def decode_failures(self) -> Mapping[ObjectKey, DecodeFailure]:
+        """The objects that cannot be decoded, in their last received state."""
+        return MappingProxyType(self._decode_failures)
 
     @property
     def position(self) -> str:
-        """Up to where everything was heard."""
+        """The version up to which all events have been received."""
         return self._position
 
     @property
     def dropped(self) -> int:
-        """How many times something was heard that was no news: a duplicate, or late."""
+        """How many events were duplicate or late."""
         return self._dropped
 
     def __len__(self) -> int:
         return len(self._queue)
 
     def __repr__(self) -> str:
-        misfits = f", {len(self._misfits)} kept aside" if self._misfits else ""
+        failures = f", {len(self._decode_failures)} not decoded" if self._decode_failures else ""
         return (
-            f"<DeltaFifo {len(self._queue)} waiting, {len(self._known)} known{misfits},"
+            f"<DeltaFifo {len(self._queue)} waiting, {len(self._known)} known{failures},"
             f" at {self._position or 'no version'}>"
         )
 
     def _compared(
         self, objects: Mapping[ObjectKey, Obj], *, rewound: bool
     ) -> tuple[dict[ObjectKey, Obj], list[Delta[Obj]]]:
-        """What is known from now on, and how the list differs from what was."""
+        """The objects known from now on, and how the list differs from those before."""
         known, is_initial = self._known, not self._has_list
         fresh = dict(objects)
         if not known:
@@ -334,53 +334,56 @@ class DeltaFifo(Generic[Obj]):
             elif (
                 obj.resource_version != old.resource_version
                 or key in self._warmed
-                or key in self._misfits
+                or key in self._decode_failures
                 # In another history the same version may be another state.
                 or (rewound and obj != old)
             ):
                 changes.append(Updated(old, obj, key))
             else:
-                # The cache has this very object already; a second one would be memory twice.
+                # The cache has this very object already; a second one would double the memory.
                 fresh[key] = old
         return fresh, changes
 
     def _set_aside(
-        self, misfits: Sequence[InvalidObject], fresh: dict[ObjectKey, Obj], version: str
-    ) -> list[Refused]:
-        """Which of a list's misfits are news, and which are gone; those known stay in ``fresh``."""
-        aside: dict[ObjectKey, Refused] = {}
-        refused: list[Refused] = []
-        for error in misfits:
+        self, decode_failures: Sequence[InvalidObject], fresh: dict[ObjectKey, Obj], version: str
+    ) -> list[DecodeFailure]:
+        """The failures of a list that are new, and those that are gone.
+
+        An object that was known before stays in ``fresh``.
+        """
+        aside: dict[ObjectKey, DecodeFailure] = {}
+        failures: list[DecodeFailure] = []
+        for error in decode_failures:
             key, uid, own_version = identity_in(error.body)
             if key in fresh or key in aside:
                 continue
-            aside[key] = Refused(key, error, own_version or version)
-            kept = self._misfits.get(key)
+            aside[key] = DecodeFailure(key, error, own_version or version)
+            kept = self._decode_failures.get(key)
             if kept is None or kept.version != aside[key].version:
-                refused.append(aside[key])
+                failures.append(aside[key])
             old = self._known.get(key)
             if old is not None and not _is_other(old, uid):
                 fresh[key] = old
-        for key, kept in self._misfits.items():
+        for key, kept in self._decode_failures.items():
             if key not in fresh and key not in aside:
-                refused.append(Refused(key, kept.error, version, is_gone=True))
-        self._misfits = aside
-        return refused
+                failures.append(DecodeFailure(key, kept.error, version, is_gone=True))
+        self._decode_failures = aside
+        return failures
 
     def _is_past(self, version: str, uid: str = "") -> bool:
-        # What has the position's own version is not past: when etcd lets a lease run out, as it
-        # does with Events, many objects are deleted at one version.
+        # An event with the position's own version is not past: when a lease of etcd expires, as
+        # with Events, many objects are deleted at one version.
         if version == self._position:
-            return bool(uid) and uid in self._just_gone
+            return bool(uid) and uid in self._deleted_at_position
         return is_older(version, than=self._position)
 
-    def _is_told(self, old: Obj, key: ObjectKey, version: str) -> bool:
+    def _is_known(self, old: Obj, key: ObjectKey, version: str) -> bool:
         if self._warmed and key in self._warmed:
             return False
         old_version = old.resource_version
         if version == old_version:
             return True
-        # A listed object may claim a version from no history; later events of it still apply.
+        # A listed object may have a version of no history; later events of it still apply.
         return is_older(version, than=old_version) and not is_far_ahead(
             old_version, of=self._position
         )
@@ -388,15 +391,15 @@ class DeltaFifo(Generic[Obj]):
     def _move_to(self, version: str) -> None:
         if version and version != self._position:
             self._position = version
-            if self._just_gone:
-                self._just_gone.clear()
+            if self._deleted_at_position:
+                self._deleted_at_position.clear()
 
     def _reach(self, version: str) -> None:
         if not version:
             return
-        if self._queue and isinstance(self._queue[-1], Reached):
+        if self._queue and isinstance(self._queue[-1], Progress):
             self._queue.pop()
-        self._push(Reached(version))
+        self._push(Progress(version))
 
     def _push(self, popped: Popped[Obj]) -> None:
         self._queue.append(popped)
@@ -404,6 +407,6 @@ class DeltaFifo(Generic[Obj]):
 
 
 def _is_other(old: Resource | Unstructured, uid: str) -> bool:
-    """Whether ``uid`` is not the old object's; no uid is nobody's in particular."""
+    """Whether ``uid`` is another object's; an empty uid matches any object."""
     old_uid = old.uid
     return old_uid != uid and bool(old_uid and uid)

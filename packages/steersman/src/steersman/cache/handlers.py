@@ -1,7 +1,7 @@
-"""Handlers: who is told of each change, each with a buffer and a task of its own.
+"""Handlers, which get each change, each with a buffer and a task of its own.
 
-A slow handler delays nobody but itself; one that raises is told of the next change all the same.
-One that only notes what has changed can do without both.
+A slow handler delays no other handler; one that raises gets the next change all the same. An inline
+handler has neither buffer nor task.
 """
 
 import asyncio
@@ -20,38 +20,38 @@ from steersman.watch import newest_first
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
-# A handler that has been busy with one change for so long is reported: longer than anything that
-# only puts a key into a queue, shorter than a person's patience.
+# A handler that has been busy with one change for so long is reported: longer than any handler
+# that only puts a key into a queue, and shorter than a person waits.
 STUCK_SECONDS = 30.0
 
-# Plain functions never give up the thread of themselves, and an initial list may have a hundred
-# thousand objects; after so many, everybody else gets a turn.
-TURN = 500
+# Plain functions never yield to the event loop, and a first list may have a hundred thousand
+# objects; after so many, other tasks run.
+BATCH = 500
 
 
 class Handler(Protocol[Obj]):
-    """Anything that takes a delta, as a plain function or as one to be awaited."""
+    """A function of a delta, plain or async."""
 
     def __call__(self, delta: Delta[Obj], /) -> Awaitable[None] | None:
-        """Be told of one change; the cache shows it already."""
+        """Handle one change, which the cache shows already."""
         ...
 
 
-Told: TypeAlias = Awaitable[None] | None
+HandlerResult: TypeAlias = Awaitable[None] | None
 
 
 def on(
     *,
-    added: Callable[[Obj], Told] | None = None,
-    updated: Callable[[Obj, Obj], Told] | None = None,
-    deleted: Callable[[Obj], Told] | None = None,
+    added: Callable[[Obj], HandlerResult] | None = None,
+    updated: Callable[[Obj, Obj], HandlerResult] | None = None,
+    deleted: Callable[[Obj], HandlerResult] | None = None,
 ) -> Handler[Obj]:
     """A handler made of functions: ``added(obj)``, ``updated(old, obj)``, ``deleted(obj)``.
 
     A resync is an update from an object to itself.
     """
 
-    def handle(delta: Delta[Obj]) -> Told:
+    def handle(delta: Delta[Obj]) -> HandlerResult:
         match delta:
             case Added(obj=obj):
                 return added(obj) if added is not None else None
@@ -100,60 +100,60 @@ class Registration(Generic[Obj]):
         return f"<Registration {self.name}, {len(self._waiting)} waiting>"
 
     def __len__(self) -> int:
-        """How many changes it has not been told of yet."""
+        """How many changes the handler has not finished."""
         return len(self._waiting) + (self._busy_with is not None)
 
     @property
     def has_synced(self) -> bool:
-        """Whether it has been told of every object that was there at first."""
+        """Whether the handler has got every object that existed at first."""
         return self._initial_left == 0
 
     async def synced(self) -> None:
-        """Wait until it has; ``NotFollowed`` if it is removed before."""
+        """Wait until the handler has synced; ``NotFollowed`` if it is removed before."""
         await self._caught_up.wait()
         if not self.has_synced:
             raise NotFollowed(
                 wanted=f"wait for the handler {self.name} of {self._resource}",
-                problem="it was removed before it had been told of all that was there",
+                problem="it was removed before it had received all existing objects",
                 what_now="Wait first, then remove it.",
             )
 
-    def tell(self, deltas: Sequence[Delta[Obj]]) -> None:
+    def notify(self, deltas: Sequence[Delta[Obj]]) -> None:
         """Put changes into its buffer."""
         if not self._is_ended:
             self._waiting.extend(self._ordered(deltas))
             self._arrived.set()
 
     def _ordered(self, deltas: Sequence[Delta[Obj]]) -> Sequence[Delta[Obj]]:
-        """As they came; or the newest first, as long as they are of what was there."""
+        """The deltas as they are, or existing objects with the newest first."""
         if not self._is_newest_first or self._initial_left is not None:
             return deltas
         there = [delta for delta in deltas if type(delta) is Added]
-        # An object may have to end before one of its name is there.
+        # An object may have to be deleted before another of its name is added.
         others = [delta for delta in deltas if type(delta) is not Added]
         return [*others, *newest_first(there, [each.version for each in there])]
 
-    def tell_again(self, deltas: Sequence[Delta[Obj]]) -> None:
-        """The same for a resync, unless it is not through with the last one."""
-        # Else whoever is slower than that would never catch up, and the buffer grow for ever.
+    def resync(self, deltas: Sequence[Delta[Obj]]) -> None:
+        """Put in the deltas of a resync, unless the last resync is unfinished."""
+        # Otherwise the buffer of a handler that is slower than its resync would grow for ever.
         if not self._resynced_left:
-            self.tell(deltas)
+            self.notify(deltas)
             self._resynced_left = len(self)
 
     def end(self) -> None:
-        """Tell it nothing any more, not even what waits."""
+        """Stop calling the handler, and drop its buffer."""
         self._waiting.clear()
         self._is_ended = True
         self._caught_up.set()
 
     def end_initial(self) -> None:
-        """What it has been told up to here is what was there at first."""
+        """The deltas up to here are the objects that existed at first."""
         self._initial_left = len(self)
         if self._initial_left == 0:
             self._caught_up.set()
 
     def check(self) -> None:
-        """Report it if it has been busy with one change for too long; once for each."""
+        """Report the handler, once a change, if it has been busy with one for too long."""
         if self._busy_with is None or self._is_reported:
             return
         busy_seconds = self._clock.monotonic() - self._busy_since_at
@@ -170,8 +170,8 @@ class Registration(Generic[Obj]):
             )
 
     async def run(self) -> None:
-        """Tell the handler, change by change."""
-        told = 0
+        """Call the handler, change by change."""
+        delivered = 0
         while True:
             while not self._waiting:
                 self._arrived.clear()
@@ -180,20 +180,20 @@ class Registration(Generic[Obj]):
             try:
                 answer = self._handler(delta)
                 if answer is not None:
-                    await self._patiently(delta, answer)
+                    await self._await_handler(delta, answer)
             except asyncio.CancelledError:
                 if is_cancelled():
                     raise
-                # Something that the handler waited for was, which is the handler's own affair.
+                # Only what the handler awaited was cancelled, not this task.
                 self._failed(delta, RuntimeError("what it waited for was cancelled"))
             except AUTHOR_ERRORS as error:
                 self._failed(delta, failure_of(error))
-            self._count_told()
-            told += 1
-            if told % TURN == 0:
+            self._count_delivered()
+            delivered += 1
+            if delivered % BATCH == 0:
                 await self._clock.sleep(0)
 
-    def _count_told(self) -> None:
+    def _count_delivered(self) -> None:
         if self._initial_left:
             self._initial_left -= 1
             if self._initial_left == 0:
@@ -208,7 +208,7 @@ class Registration(Generic[Obj]):
             )
         )
 
-    async def _patiently(self, delta: Delta[Obj], answer: Awaitable[None]) -> None:
+    async def _await_handler(self, delta: Delta[Obj], answer: Awaitable[None]) -> None:
         self._busy_with, self._busy_since_at = delta, self._clock.monotonic()
         self._is_reported = False
         try:
@@ -217,10 +217,10 @@ class Registration(Generic[Obj]):
             self._busy_with = None
 
 
-class PromptRegistration(Registration[Obj]):
-    """One that is told by whoever hears, without a task of its own.
+class InlineRegistration(Registration[Obj]):
+    """A handler that the reflector calls, without a task of its own.
 
-    Unless it may be told ``by_turns`` of many changes at once: in a task that ends with the last.
+    With ``may_yield``, many changes at once are delivered in a task that ends with the last.
     """
 
     def __init__(
@@ -233,7 +233,7 @@ class PromptRegistration(Registration[Obj]):
         newest_first: bool,
         clock: Clock,
         observe: Observer,
-        by_turns: bool,
+        may_yield: bool,
     ) -> None:
         super().__init__(
             handler,
@@ -244,55 +244,55 @@ class PromptRegistration(Registration[Obj]):
             clock=clock,
             observe=observe,
         )
-        self._most_at_once = TURN if by_turns else inf
-        self._employ: Callable[[], object] | None = None
-        self._is_working_off = False
+        self._most_at_once = BATCH if may_yield else inf
+        self._start_delivery: Callable[[], object] | None = None
+        self._is_delivering = False
 
-    def employ_with(self, employ: Callable[[], object] | None) -> None:
-        """Have ``employ`` run ``work_off`` whenever there is more than can be told in passing.
+    def deliver_with(self, start_delivery: Callable[[], object] | None) -> None:
+        """Use ``start_delivery`` to run ``deliver_waiting`` in a task when there are many changes.
 
-        With ``None`` there is nobody who could, and it waits until there is.
+        With ``None``, changes wait until there is one.
         """
-        self._employ = employ
-        self._is_working_off = False
-        self._work_off_if_needed()
+        self._start_delivery = start_delivery
+        self._is_delivering = False
+        self._start_delivery_if_needed()
 
-    def tell(self, deltas: Sequence[Delta[Obj]]) -> None:
-        """Tell the handler, change by change."""
+    def notify(self, deltas: Sequence[Delta[Obj]]) -> None:
+        """Call the handler, change by change."""
         if self._is_ended:
             return
         ordered = self._ordered(deltas)
         if self._waiting or len(ordered) > self._most_at_once:
             self._waiting.extend(ordered)
-            self._work_off_if_needed()
+            self._start_delivery_if_needed()
             return
         for delta in ordered:
-            self._pass_on(delta)
+            self._deliver(delta)
 
-    def _work_off_if_needed(self) -> None:
-        if self._waiting and self._employ is not None and not self._is_working_off:
-            self._is_working_off = True
-            self._employ()
+    def _start_delivery_if_needed(self) -> None:
+        if self._waiting and self._start_delivery is not None and not self._is_delivering:
+            self._is_delivering = True
+            self._start_delivery()
 
-    async def work_off(self) -> None:
-        """Tell of what has come together, by turns."""
-        told = 0
+    async def deliver_waiting(self) -> None:
+        """Deliver the buffered changes, in batches."""
+        delivered = 0
         while self._waiting:
-            self._pass_on(self._waiting.popleft())
-            self._count_told()
-            told += 1
-            if told % TURN == 0:
+            self._deliver(self._waiting.popleft())
+            self._count_delivered()
+            delivered += 1
+            if delivered % BATCH == 0:
                 await self._clock.sleep(0)
-        self._is_working_off = False
+        self._is_delivering = False
 
-    def _pass_on(self, delta: Delta[Obj]) -> None:
+    def _deliver(self, delta: Delta[Obj]) -> None:
         if self._is_ended:
             return
         try:
             if self._handler(delta) is not None:
-                raise TypeError("a prompt handler is a plain function that returns nothing")
+                raise TypeError("an inline handler is a plain function that returns nothing")
         except asyncio.CancelledError:
-            # Whoever hears is not to end for it: something that the handler looked at was.
+            # Only what the handler used was cancelled; the reflector goes on.
             self._failed(delta, RuntimeError("what it asked for was cancelled"))
         except AUTHOR_ERRORS as error:
             self._failed(delta, failure_of(error))

@@ -19,8 +19,8 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 class Indexer(Generic[Obj]):
     """Objects by key and by index.
 
-    An index function that raises takes its object out of that index only. ``failed`` hears of it,
-    with the name of the index, the key and the error: once, until the function has worked for that
+    An index function that raises takes its object out of that index only. ``failed`` is called with
+    the name of the index, the key and the error: once, until the function has worked for that
     object again or the object is gone.
     """
 
@@ -53,7 +53,7 @@ class Indexer(Generic[Obj]):
                 index.put(key, obj)
 
     def put(self, obj: Obj, key: ObjectKey | None = None) -> None:
-        """Store ``obj``, in place of what had its key. Who has the key at hand may give it."""
+        """Store ``obj`` under its key, which a caller that knows it may pass."""
         if key is None:
             key = key_of(obj)
         self._namespaces[key.namespace][key] = obj
@@ -140,7 +140,7 @@ class _Index(Generic[Obj]):
         self.buckets: dict[str, dict[ObjectKey, Obj]] = {}
         self._name = name
         self._failed = failed
-        # What the function said last, since nobody promises that it would say the same again.
+        # The last values, because the function may return others for the same object.
         self._values: dict[ObjectKey, tuple[str, ...]] = {}
         self._failing: set[ObjectKey] = set()
 
@@ -175,7 +175,7 @@ class _Index(Generic[Obj]):
         try:
             values = self.function(obj)
             if isinstance(values, str):
-                # Its letters would be indexed one by one, and nobody would find anything.
+                # Its letters would be indexed one by one.
                 raise TypeError("an index function gives a collection of texts, not one text")
             found = tuple(values)
             if len(found) > 1:

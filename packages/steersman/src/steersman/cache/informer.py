@@ -1,11 +1,11 @@
-"""The informer: one kind followed, kept in memory, and told to handlers.
+"""The informer: watches the objects of one kind, keeps them in memory, and notifies handlers.
 
     reflector ──▶ delta FIFO ──▶ own writes ──▶ indexer ──▶ lister
                        │
                        └───────▶ handlers, each at its own pace
 
-The store is updated before anyone is told. Each namespace of the scope is a part with a story of
-its own; all parts share one indexer.
+The store is updated before handlers are called. Each namespace of the scope has a reflector and a
+position of its own; all of them share one indexer.
 """
 
 import asyncio
@@ -27,16 +27,16 @@ import msgspec
 
 from steersman.cache.background import Start, in_background
 from steersman.cache.delta_fifo import Added, Deleted, Delta, Sync
-from steersman.cache.flights import Flights, Ticket
-from steersman.cache.handlers import Handler, PromptRegistration, Registration
+from steersman.cache.handlers import Handler, InlineRegistration, Registration
 from steersman.cache.indexer import Indexer
 from steersman.cache.indexes import IndexFunction
+from steersman.cache.inflight_writes import InflightWrites, WriteToken
+from steersman.cache.informer_events import InformerEvents
 from steersman.cache.lister import Lister
 from steersman.cache.mutations import MutationDetector
-from steersman.cache.part import Part
-from steersman.cache.preparing import Preparation, PreparedSource
+from steersman.cache.namespace_informer import NamespaceInformer
 from steersman.cache.scope import Scope
-from steersman.cache.telling import Teller
+from steersman.cache.transform import TransformedSource, Transformer
 from steersman.client import Client, Deletion, is_gone
 from steersman.errors import (
     BadSettings,
@@ -57,28 +57,28 @@ Answer = TypeVar("Answer", bound=Resource | Unstructured | Deletion[Any])
 
 
 class InformerSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What informers do unless told otherwise."""
+    """Settings of informers."""
 
     reflector: ReflectorSettings = ReflectorSettings()
 
     keep_managed_fields: bool = False
 
-    # Of these, what they applied is kept all the same: a controller knows by it whether an apply
-    # would change anything.
+    # The entries of these field managers are kept all the same: from them a controller knows
+    # whether an apply would change anything.
     kept_managers: frozenset[str] = frozenset()
 
     # Without a watch for so long, a cache no longer counts as synced. Longer than an API server
-    # takes to restart; short enough that nobody acts for minutes on what may have changed.
+    # takes to restart; short enough that no controller acts for minutes on old objects.
     stale_seconds: float = 60.0
 
-    # How often an informer looks after itself: whether it has gone stale, whether a handler hangs.
-    look_seconds: float = 10.0
+    # How often an informer checks whether it has gone stale, and whether a handler hangs.
+    check_seconds: float = 10.0
 
-    # Costs an encoding of each object: for tests.
+    # Encodes each object, so it is for tests.
     detect_mutations: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("stale_seconds", "look_seconds"):
+        for name in ("stale_seconds", "check_seconds"):
             seconds = getattr(self, name)
             if not 0 < seconds < inf:
                 raise BadSettings(
@@ -89,10 +89,10 @@ class InformerSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Informer(Generic[Obj]):
-    """Follows the objects of one kind in one scope.
+    """Watches the objects of one kind in one scope.
 
-    ``lister`` reads what it holds. ``run`` follows for ever; ``running`` while a block runs, which
-    is entered once everything that is there has been heard.
+    ``lister`` reads its objects. ``run`` watches for ever; ``running`` while a block runs, which is
+    entered once the cache is synced.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Informer(Generic[Obj]):
         indexes: Mapping[str, IndexFunction[Obj]] | None = None,
         transform: Callable[[Obj], Obj] | None = None,
         settings: InformerSettings | None = None,
-        flights: Flights | None = None,
+        inflight: InflightWrites | None = None,
     ) -> None:
         self.kind = kind
         self.scope = scope or Scope()
@@ -114,30 +114,34 @@ class Informer(Generic[Obj]):
         self._clock = client.clock
         self._rng = client.rng
         self._observe = observe
-        self._tell = Teller(observe, resource_type=kind.resource_type, scope=str(self.scope))
-        self._flights = Flights() if flights is None else flights
-        self._preparation = Preparation(
+        self._events = InformerEvents(
+            observe, resource_type=kind.resource_type, scope=str(self.scope)
+        )
+        self._inflight = InflightWrites() if inflight is None else inflight
+        self._transformer = Transformer(
             kind,
             transform=transform,
             keep_managed_fields=self._settings.keep_managed_fields,
             kept_managers=self._settings.kept_managers,
         )
         self._detector = MutationDetector() if self._settings.detect_mutations else None
-        self._objects: Indexer[Obj] = Indexer(failed=self._tell.index_failed)
+        self._objects: Indexer[Obj] = Indexer(failed=self._events.index_failed)
         for name, function in (indexes or {}).items():
             self._objects.add_index(name, function)
-        self._pulse = asyncio.Event()
-        self._parts = {namespace: self._part(client, namespace) for namespace in self.scope.parts()}
+        self._state_changed = asyncio.Event()
+        self._children = {
+            namespace: self._new_child(client, namespace) for namespace in self.scope.parts()
+        }
         self._registrations: dict[Registration[Obj], list[asyncio.Task[None]]] = {}
         self._start: Start | None = None
-        self._is_whole = False
+        self._has_listed = False
         self._is_stale = False
         self._has_ended = False
         self.lister = Lister(
             self._objects,
             resource_type=kind.resource_type,
             scope=self.scope,
-            is_whole=lambda: self.is_whole,
+            has_listed=lambda: self.has_listed,
         )
 
     def __repr__(self) -> str:
@@ -148,38 +152,38 @@ class Informer(Generic[Obj]):
         """How many objects it holds."""
         return len(self._objects)
 
-    # How it stands
+    # State
 
     @property
-    def is_whole(self) -> bool:
-        """Whether everything that was there at first has been heard; from then on it always is."""
-        return self._is_whole or all(part.is_whole for part in self._parts.values())
+    def has_listed(self) -> bool:
+        """Whether a first list is complete, in all namespaces; once true, it stays true."""
+        return self._has_listed or all(child.has_listed for child in self._children.values())
 
     @property
     def has_synced(self) -> bool:
-        """Whether it runs, has heard all there is, and follows, or did until a moment ago."""
+        """Whether it runs, has every object, and watches, or did until ``stale_seconds`` ago."""
         limit = self._settings.stale_seconds
         return self._start is not None and all(
-            part.is_fresh and part.lost_seconds < limit for part in self._parts.values()
+            child.is_relisted and child.failing_seconds < limit for child in self._children.values()
         )
 
     @property
     def is_running(self) -> bool:
-        """Whether it follows, or tries to."""
+        """Whether ``run`` is running."""
         return self._start is not None
 
     @property
     def last_contact_at(self) -> float | None:
         """When the server last sent anything to one of its lists or watches; ``None``: never."""
-        contacts = [part.reflector.last_contact_at for part in self._parts.values()]
+        contacts = [child.reflector.last_contact_at for child in self._children.values()]
         return max((each for each in contacts if each is not None), default=None)
 
     def silent_watches(self, *, since_at: float) -> Sequence[Reflector[Obj]]:
-        """Those of its watches that are open, and through which nothing came since then."""
+        """Its open watches that have received nothing since then."""
         return [
-            part.reflector
-            for part in self._parts.values()
-            if part.reflector.is_connected and (part.reflector.last_contact_at or 0.0) <= since_at
+            child.reflector
+            for child in self._children.values()
+            if child.reflector.is_connected and (child.reflector.last_contact_at or 0.0) <= since_at
         ]
 
     @property
@@ -187,11 +191,14 @@ class Informer(Generic[Obj]):
         """Why its last list or watch failed, while it is not synced; ``None`` if nothing failed."""
         if self.has_synced:
             return None
-        errors = (part.reflector.last_error for part in self._parts.values())
+        errors = (child.reflector.last_error for child in self._children.values())
         return next((error for error in errors if error is not None), None)
 
     async def synced(self, *, within_seconds: float | None = None) -> None:
-        """Wait until it has; ``NotFollowed`` if it ends, ``CacheSyncTimeout`` if it is too late."""
+        """Wait until it has synced.
+
+        ``NotFollowed`` if it ends before, ``CacheSyncTimeout`` if it takes too long.
+        """
         try:
             async with self._clock.timeout(within_seconds):
                 await self._synced()
@@ -201,11 +208,11 @@ class Informer(Generic[Obj]):
     async def synced_or_failing(self) -> None:
         """Wait until it has synced, a list or watch of it has failed, or it has ended."""
         while not (self.has_synced or self.sync_error is not None or self._has_ended):
-            self._pulse.clear()
-            await self._pulse.wait()
+            self._state_changed.clear()
+            await self._state_changed.wait()
 
     def sync_timeout(self, waited_seconds: float) -> CacheSyncTimeout:
-        """The error for waiting so long in vain."""
+        """The error for a cache that has not synced in time."""
         return CacheSyncTimeout(
             wanted=f"fill the cache of {self.kind.resource_type}, {self.scope}",
             pending=[(str(self.kind.resource_type.gvk), sync_problem(self.sync_error))],
@@ -220,30 +227,30 @@ class Informer(Generic[Obj]):
                     problem="the informer has ended",
                     what_now="Wait inside the block in which it runs.",
                 )
-            self._pulse.clear()
-            await self._pulse.wait()
+            self._state_changed.clear()
+            await self._state_changed.wait()
 
     @property
-    def refused(self) -> Mapping[ObjectKey, InvalidObject]:
-        """What is kept aside because it does not fit the class, with the reason."""
+    def decode_failures(self) -> Mapping[ObjectKey, InvalidObject]:
+        """The objects that are not in the cache because they cannot be decoded, with the reason."""
         return {
-            key: refused.error
-            for part in self._parts.values()
-            for key, refused in part.fifo.misfits.items()
+            key: failure.error
+            for child in self._children.values()
+            for key, failure in child.fifo.decode_failures.items()
         }
 
     # Setting up
 
     def add_index(self, name: str, function: IndexFunction[Obj]) -> None:
-        """Find objects by what ``function`` says of them, under ``lister.by_index(name, …)``."""
+        """Index objects by the values of ``function``, for ``lister.by_index(name, …)``."""
         self._objects.add_index(name, function)
 
     def warm(self, objects: Iterable[Obj]) -> None:
-        """Take these for known before anything was heard; the first list puts right what is not."""
+        """Start from these objects, before the first list; the list corrects what has changed."""
         for obj in objects:
-            key, part = key_of(obj), self._part_of(obj.namespace)
-            if part is not None and key not in part.fifo.known:
-                part.fifo.warm((obj,))
+            key, child = key_of(obj), self._child_for(obj.namespace)
+            if child is not None and key not in child.fifo.known:
+                child.fifo.warm((obj,))
                 if key not in self._objects:
                     self._objects.put(obj, key)
 
@@ -253,22 +260,22 @@ class Informer(Generic[Obj]):
         *,
         name: str = "",
         resync_seconds: float | None = None,
-        prompt: bool = False,
-        by_turns: bool = False,
+        inline: bool = False,
+        may_yield: bool = False,
         newest_first: bool = False,
     ) -> Registration[Obj]:
-        """Tell ``handler`` of each change; of what is there already first, as Added.
+        """Call ``handler`` with each change; with existing objects first, as Added.
 
-        Every ``resync_seconds`` it is told of everything again, as Sync. A ``prompt`` one is told
-        in passing, which costs next to nothing, and is for plain functions that only note what has
-        changed: while one of them runs, everybody else waits. If it may be told ``by_turns``, that
-        is not so for all of a long list, and the cache may show what it has not been told of yet.
-        One that asks for ``newest_first`` is told of what is there in that order: what was written
-        last has perhaps been written while nobody listened.
+        Every ``resync_seconds`` it gets every object again, as Sync. An ``inline`` handler is a
+        plain function that is called by the reflector itself. That costs next to nothing, but
+        everything else waits while it runs, so it should only note what has changed. With
+        ``may_yield``, a long list is delivered in batches instead, and the cache may be ahead of
+        the handler. With ``newest_first`` existing objects come in that order: the last ones
+        written have perhaps changed while no operator was running.
         """
         if resync_seconds is not None and not resync_seconds > 0:
             raise ValueError(f"resync_seconds must be positive, got {resync_seconds}")
-        make = partial(PromptRegistration, by_turns=by_turns) if prompt else Registration
+        make = partial(InlineRegistration, may_yield=may_yield) if inline else Registration
         registration: Registration[Obj] = make(
             handler,
             name=name or getattr(handler, "__qualname__", type(handler).__qualname__),
@@ -278,16 +285,16 @@ class Informer(Generic[Obj]):
             clock=self._clock,
             observe=self._observe,
         )
-        registration.tell([Added(obj, key, True) for key, obj in self._known()])
-        if self.is_whole:
+        registration.notify([Added(obj, key, True) for key, obj in self._known()])
+        if self.has_listed:
             registration.end_initial()
         self._registrations[registration] = []
         if self._start is not None:
-            self._start_telling(registration, self._start)
+            self._start_delivery(registration, self._start)
         return registration
 
     def remove_handler(self, registration: Registration[Obj]) -> None:
-        """Tell it nothing any more."""
+        """Stop calling the handler."""
         registration.end()
         for task in self._registrations.pop(registration, ()):
             task.cancel()
@@ -296,7 +303,7 @@ class Informer(Generic[Obj]):
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Follow while the block runs; enter it once everything that is there has been heard."""
+        """Watch while the block runs; enter it once the cache is synced."""
         self._has_ended = False
         async with in_background() as start:
             start(self.run(), name=f"informer of {self.kind.resource_type}")
@@ -305,43 +312,43 @@ class Informer(Generic[Obj]):
             self.check_mutations()
 
     async def run(self) -> None:
-        """Follow for ever; whoever begins again begins with a list."""
+        """Watch for ever; each run begins with a list."""
         async with in_background() as start:
             self._start, self._has_ended = start, False
             try:
-                for part in self._parts.values():
-                    part.is_fresh = False
-                    start(part.reflector.run(), name=f"reflector of {part.ref}")
+                for child in self._children.values():
+                    child.is_relisted = False
+                    start(child.reflector.run(), name=f"reflector of {child.ref}")
                 for registration in self._registrations:
-                    self._start_telling(registration, start)
+                    self._start_delivery(registration, start)
                 while True:
-                    await self._clock.sleep(self._settings.look_seconds)
-                    self._look_after()
+                    await self._clock.sleep(self._settings.check_seconds)
+                    self._check()
             finally:
                 self._start = None
                 for registration in self._registrations:
-                    if isinstance(registration, PromptRegistration):
-                        registration.employ_with(None)
-                self.give_up()
-                self._tell.ended()
+                    if isinstance(registration, InlineRegistration):
+                        registration.deliver_with(None)
+                self.mark_ended()
+                self._events.ended()
 
-    def give_up(self) -> None:
-        """Have nobody wait for it: it has ended, or will never begin."""
+    def mark_ended(self) -> None:
+        """Wake all waiters: the informer has ended, or will never start."""
         self._has_ended = True
-        self._pulse.set()
+        self._state_changed.set()
 
-    def _start_telling(self, registration: Registration[Obj], start: Start) -> None:
+    def _start_delivery(self, registration: Registration[Obj], start: Start) -> None:
         tasks: list[asyncio.Task[None]] = []
         self._registrations[registration] = tasks
         name = f"handler {registration.name}"
-        if isinstance(registration, PromptRegistration):
+        if isinstance(registration, InlineRegistration):
 
-            def employ() -> None:
-                task = start(registration.work_off(), name=name)
+            def start_delivery() -> None:
+                task = start(registration.deliver_waiting(), name=name)
                 tasks.append(task)
                 task.add_done_callback(tasks.remove)
 
-            registration.employ_with(employ)
+            registration.deliver_with(start_delivery)
         else:
             tasks.append(start(registration.run(), name=name))
         if registration.resync_seconds is not None:
@@ -350,54 +357,56 @@ class Informer(Generic[Obj]):
 
     async def _resync(self, registration: Registration[Obj], seconds: float) -> None:
         while True:
-            # Up to a tenth earlier or later, so that not everybody resyncs at once.
+            # Up to a tenth earlier or later, so that handlers do not all resync at once.
             await self._clock.sleep(seconds * self._rng.uniform(0.9, 1.1))
-            registration.tell_again([Sync(obj, key) for key, obj in self._known()])
+            registration.resync([Sync(obj, key) for key, obj in self._known()])
 
     # Own writes
 
-    async def noting(self, write: Awaitable[Answer]) -> Answer:
-        """The answer to a write of ours, which is shown from now on, as by ``Caches.noting``."""
-        with Ticket(self._flights) as ticket:
+    async def record_write(self, write: Awaitable[Answer]) -> Answer:
+        """The answer to a write of ours, shown from now on, as by ``Caches.record_write``."""
+        with WriteToken(self._inflight) as token:
             answer = await write
-            self.note(answer, ticket)
+            self.record_answer(answer, token)
         return answer
 
-    def note(self, answer: Resource | Unstructured | Deletion[Any], ticket: Ticket) -> None:
-        """Show the outcome of a write of ours from now on, if it is of a kind that is kept here."""
-        theirs, mine = answer.resource_type, self.kind.resource_type
-        if theirs is not mine and theirs.gvk != mine.gvk:
+    def record_answer(
+        self, answer: Resource | Unstructured | Deletion[Any], token: WriteToken
+    ) -> None:
+        """Show the answer to a write of ours from now on, if it is of the informer's kind."""
+        written, kept = answer.resource_type, self.kind.resource_type
+        if written is not kept and written.gvk != kept.gvk:
             return
         if isinstance(answer, Deletion):
             if answer.is_gone:
                 version = answer.obj.resource_version if answer.obj is not None else ""
-                self._note_end(answer.key, answer.uid, version, ticket)
+                self._record_deletion(answer.key, answer.uid, version, token)
             elif answer.obj is not None:
-                self._note_write(answer.obj, ticket)
+                self._record_write(answer.obj, token)
         elif is_gone(answer):
-            self._note_end(key_of(answer), answer.uid, answer.resource_version, ticket)
+            self._record_deletion(key_of(answer), answer.uid, answer.resource_version, token)
         else:
-            self._note_write(answer, ticket)
+            self._record_write(answer, token)
 
-    def _note_write(self, answer: Resource | Unstructured, ticket: Ticket) -> None:
-        part = self._part_of(answer.namespace)
-        if part is None:
+    def _record_write(self, answer: Resource | Unstructured, token: WriteToken) -> None:
+        child = self._child_for(answer.namespace)
+        if child is None:
             return
         try:
-            prepared = self._preparation.of_answer(answer)
+            obj = self._transformer.transform_answer(answer)
         except InvalidObject:
-            return  # The write was made all the same. It is kept aside, and told, once heard.
-        if prepared is not None:
-            part.writes.wrote(prepared, ticket, belongs=self.scope.selects(answer))
+            return  # The write was made all the same. The watch will report the failure.
+        if obj is not None:
+            child.writes.add_write(obj, token, belongs=self.scope.selects(answer))
 
-    def _note_end(self, key: ObjectKey, uid: str, version: str, ticket: Ticket) -> None:
-        part = self._part_of(key.namespace)
-        if part is not None:
-            part.writes.ended(key, uid, version, ticket)
+    def _record_deletion(self, key: ObjectKey, uid: str, version: str, token: WriteToken) -> None:
+        child = self._child_for(key.namespace)
+        if child is not None:
+            child.writes.add_deletion(key, uid, version, token)
 
     # Inside
 
-    def _part(self, client: Client, namespace: str | None) -> Part[Obj]:
+    def _new_child(self, client: Client, namespace: str | None) -> NamespaceInformer[Obj]:
         source = ClientSource(
             client,
             self.kind,
@@ -405,64 +414,65 @@ class Informer(Generic[Obj]):
             labels=self.scope.labels,
             fields=self.scope.fields,
         )
-        return Part(
-            PreparedSource(source, self._preparation),
+        return NamespaceInformer(
+            TransformedSource(source, self._transformer),
             scope=self.scope,
             shown=self._objects,
-            flights=self._flights,
-            tell=self._tell_handlers,
+            inflight=self._inflight,
+            notify=self._notify_handlers,
             clock=self._clock,
             rng=self._rng,
             observe=self._observe,
             settings=self._settings.reflector,
-            on_change=self._pulse.set,
+            on_change=self._state_changed.set,
         )
 
-    def _part_of(self, namespace: str | None) -> Part[Obj] | None:
-        return self._parts.get(None) or self._parts.get(namespace)
+    def _child_for(self, namespace: str | None) -> NamespaceInformer[Obj] | None:
+        return self._children.get(None) or self._children.get(namespace)
 
     def _known(self) -> Iterator[tuple[ObjectKey, Obj]]:
-        """All that handlers were told of; before its first list, a part has told them nothing."""
-        for part in self._parts.values():
-            if part.is_whole:
-                yield from part.fifo.known.items()
+        """All objects that handlers have got: those of namespaces with a first list."""
+        for child in self._children.values():
+            if child.has_listed:
+                yield from child.fifo.known.items()
 
-    def _tell_handlers(self, deltas: Sequence[Delta[Obj]]) -> None:
-        """Of what a part has heard, and shows by now."""
+    def _notify_handlers(self, deltas: Sequence[Delta[Obj]]) -> None:
+        """Pass on deltas that are in the store already."""
         if deltas:
             for registration in tuple(self._registrations):
-                registration.tell(deltas)
+                registration.notify(deltas)
             if self._detector is not None:
                 _remember(self._detector, deltas)
-        if not self._is_whole and self.is_whole:
-            self._is_whole = True
+        if not self._has_listed and self.has_listed:
+            self._has_listed = True
             for registration in self._registrations:
                 registration.end_initial()
-            self._tell.synced(len(self._objects))
-        self._pulse.set()
+            self._events.synced(len(self._objects))
+        self._state_changed.set()
 
-    def _look_after(self) -> None:
-        self._pulse.set()
+    def _check(self) -> None:
+        self._state_changed.set()
         for registration in self._registrations:
             registration.check()
-        lost_seconds, part = max(
-            ((part.lost_seconds, part) for part in self._parts.values()), key=lambda pair: pair[0]
+        failing_seconds, child = max(
+            ((child.failing_seconds, child) for child in self._children.values()),
+            key=lambda pair: pair[0],
         )
-        self._tell.looked_after(
+        self._events.checked(
             objects=len(self._objects),
-            refused=len(self.refused),
-            untold=sum(map(len, self._registrations)),
-            lost_seconds=lost_seconds,
+            refused=len(self.decode_failures),
+            pending_notifications=sum(map(len, self._registrations)),
+            failing_seconds=failing_seconds,
         )
-        is_stale = self.is_whole and lost_seconds >= self._settings.stale_seconds
+        is_stale = self.has_listed and failing_seconds >= self._settings.stale_seconds
         if is_stale and not self._is_stale:
-            self._tell.stale(lost_seconds, part.reflector.last_error)
+            self._events.stale(failing_seconds, child.reflector.last_error)
         self._is_stale = is_stale
 
     def check_mutations(self) -> None:
-        """Raise ``CacheMutated`` if somebody changed what belongs to the cache.
+        """Raise ``CacheMutated`` if the operator changed an object that belongs to the cache.
 
-        Knows of it only where the settings ask for detection.
+        Only with ``detect_mutations`` in the settings.
         """
         changed = self._detector.check() if self._detector is not None else []
         if changed:
@@ -478,7 +488,7 @@ def _remember(detector: MutationDetector, deltas: Sequence[Delta[Obj]]) -> None:
 
 
 def sync_problem(error: SteersmanError | None) -> str:
-    """What keeps a cache from being filled, in a few words that hold no answer of the server."""
+    """Why a cache is not synced, in a few words that quote no answer of the server."""
     if error is None:
         return "its list has not ended"
     if isinstance(error, NotFound):

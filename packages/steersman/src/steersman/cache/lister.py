@@ -16,9 +16,9 @@ _new_key = tuple.__new__  # as in ``keys``, for every read
 
 
 class Lister(Generic[Obj]):
-    """Reads what an informer holds, our own writes included.
+    """Reads the objects of an informer, our own writes included.
 
-    What it gives is the cache's own and cannot be changed; of an ``Unstructured`` object, make a
+    The objects belong to the cache and must not be changed; of an ``Unstructured`` object, make a
     copy with ``changed``.
     """
 
@@ -28,13 +28,13 @@ class Lister(Generic[Obj]):
         *,
         resource_type: ResourceType,
         scope: Scope,
-        is_whole: Callable[[], bool],
+        has_listed: Callable[[], bool],
     ) -> None:
         self._objects = objects
         self._resource_type = resource_type
         self._scope = scope
-        self._is_whole = is_whole
-        self._was_whole = False  # and so it is for ever
+        self._has_listed = has_listed
+        self._had_listed = False  # once true, it stays true
 
     def __repr__(self) -> str:
         return f"<Lister {len(self._objects)} of {self._resource_type}, {self._scope}>"
@@ -42,7 +42,7 @@ class Lister(Generic[Obj]):
     def get(self, name: str, *, namespace: str | None = None) -> Obj | None:
         """One object, or ``None``."""
         if self._resource_type.namespaced != (namespace is not None):
-            # No such object can be there, and "it is not" would be taken for an answer.
+            # No such object can exist, and ``None`` would be taken for an answer.
             has = (
                 "lives in a namespace; say which" if namespace is None else "lives in no namespace"
             )
@@ -51,19 +51,19 @@ class Lister(Generic[Obj]):
                 value=namespace,
                 rule=f"this kind {has}",
             )
-        if not self._was_whole or self._scope.namespaces:
+        if not self._had_listed or self._scope.namespaces:
             self._check(namespace)
         return self._objects.get(_new_key(ObjectKey, (namespace, name)))
 
     def by_index(self, index: str, value: str) -> list[Obj]:
         """All objects for which the function of this index gave this value."""
-        if not self._was_whole:
-            self._check_whole()
+        if not self._had_listed:
+            self._check_listed()
         return self._objects.by_index(index, value)
 
     def _check(self, namespace: str | None) -> None:
-        if not self._was_whole:
-            self._check_whole()
+        if not self._had_listed:
+            self._check_listed()
         if not self._scope.holds(namespace):
             where = f"of namespace {namespace}" if namespace else "without a namespace"
             raise NotInScope(
@@ -72,23 +72,23 @@ class Lister(Generic[Obj]):
                 what_now="Widen the scope of the cache, or ask the server with a Client.",
             )
 
-    def _check_whole(self) -> None:
+    def _check_listed(self) -> None:
         # Half a cache looks exactly like a cluster in which someone has deleted half the objects.
-        self._was_whole = self._is_whole()
-        if not self._was_whole:
+        self._had_listed = self._has_listed()
+        if not self._had_listed:
             raise NotSynced(
                 wanted=f"read {self._resource_type} from memory",
-                problem=f"the first list, {self._scope}, has not been heard to its end",
+                problem=f"the first list, {self._scope}, is not complete",
                 what_now="Wait for the informer: `await informer.synced()`.",
             )
 
     # The last one, because from here on ``list`` means this in the class.
 
     def list(self, *, namespace: str | None = None, labels: Labels | None = None) -> list[Obj]:
-        """All objects, in one namespace or in all that are held, that match the selector."""
+        """All objects of one namespace, or of all in the cache, that match the selector."""
         if namespace is None:
-            if not self._was_whole:
-                self._check_whole()
+            if not self._had_listed:
+                self._check_listed()
             found = list(self._objects)
         else:
             self._check(namespace)

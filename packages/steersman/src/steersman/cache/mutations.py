@@ -1,8 +1,8 @@
-"""The mutation detector: has anybody changed an object that belongs to the cache? For tests.
+"""The mutation detector: finds objects of the cache that the operator has changed. For tests.
 
-Typed objects are frozen and give out their maps as read-only views; what is left are lists in
-fields of type Any, and Unstructured objects, which are dicts. The detector encodes every object
-once when it comes and once at every check, so it is not for production.
+Typed objects are frozen and their maps are read-only views; lists in fields of type Any, and
+Unstructured objects, which are dicts, can be changed. The detector encodes every object once when
+it arrives and once at every check, so it is not for production.
 """
 
 from typing import Any
@@ -28,32 +28,32 @@ class _Entry(msgspec.Struct, frozen=True):
 
 
 class MutationDetector:
-    """Remembers how objects looked when they came, and says which look different since."""
+    """Remembers objects as they were received, and finds those that have changed since."""
 
     def __init__(self) -> None:
         self._entries: dict[ObjectKey, _Entry] = {}
         self._found: list[Mutation] = []
 
     def remember(self, key: ObjectKey, obj: Resource | Unstructured) -> None:
-        """``obj`` is now the cache's under ``key``; what was is looked at once more."""
+        """``obj`` is now the cache's under ``key``; the one before is checked a last time."""
         self.forget(key)
         self._entries[key] = _Entry(obj, str(obj.ref), _encoded(obj))
 
     def forget(self, key: ObjectKey) -> None:
-        """What was under ``key`` is the cache's no longer; it is looked at once more."""
+        """The object under ``key`` is no longer the cache's; it is checked a last time."""
         entry = self._entries.pop(key, None)
         if entry is not None:
-            self._look_at(key, entry)
+            self._compare(key, entry)
 
     def check(self) -> list[Mutation]:
-        """The changes since the last check, each told once."""
+        """The changes since the last check, each reported once."""
         for key, entry in self._entries.items():
-            if self._look_at(key, entry):
+            if self._compare(key, entry):
                 self._entries[key] = msgspec.structs.replace(entry, encoded=_encoded(entry.obj))
         found, self._found = self._found, []
         return found
 
-    def _look_at(self, key: ObjectKey, entry: _Entry) -> bool:
+    def _compare(self, key: ObjectKey, entry: _Entry) -> bool:
         now = _encoded(entry.obj)
         if now == entry.encoded:
             return False
@@ -76,7 +76,7 @@ def _encoded(obj: Resource | Unstructured) -> bytes:
     try:
         return _ENCODER.encode(obj)
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
-        # Somebody put in what no JSON can be made of.
+        # The change put in a value that JSON cannot represent.
         return _NOT_JSON
 
 
@@ -85,7 +85,7 @@ def _decoded(encoded: bytes) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    # What is not JSON need not become what it would be on the wire, only something comparable.
+    # Not its wire format: the result only has to be comparable.
     return value.body if isinstance(value, Unstructured) else f"{type(value).__name__} {value}"
 
 

@@ -34,7 +34,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
             )
 
     def parts(self) -> tuple[str | None, ...]:
-        """The namespaces to follow one by one; ``None`` stands for all at once."""
+        """The namespaces to watch one by one; ``None`` stands for all at once."""
         return self.namespaces or (None,)
 
     def holds(self, namespace: str | None) -> bool:
@@ -43,11 +43,11 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_limited(self) -> bool:
-        """Whether a selector may leave objects out; namespaces are another matter."""
+        """Whether a selector may leave objects out."""
         return bool(self.labels.requirements or self.fields.terms)
 
     def selects(self, obj: Resource | Unstructured) -> bool:
-        """Whether the label selector does; what a field selector means, only the server knows."""
+        """Whether the label selector matches; field selectors are evaluated by the server."""
         return not self.labels.requirements or self.labels.matches(obj.labels)
 
     def __str__(self) -> str:

@@ -21,7 +21,7 @@ from steersman.client.retrying import RetryPolicy
 from steersman.client.selectors import Fields, Labels
 from steersman.client.settings import ClientSettings
 from steersman.client.subresources import Subresource
-from steersman.client.watching import Bookmark, Misfit, Removed, WatchEvent, Wrote
+from steersman.client.watching import Bookmark, DecodeFailure, Removed, WatchEvent, Wrote
 
 if TYPE_CHECKING:
     from steersman.client.access import (
@@ -62,6 +62,7 @@ __all__ = [
     "ClientSettings",
     "ClusterConfig",
     "Credentials",
+    "DecodeFailure",
     "Deletion",
     "Discovery",
     "ExecPlugin",
@@ -74,7 +75,6 @@ __all__ = [
     "Listing",
     "LogOptions",
     "MergePatch",
-    "Misfit",
     "Password",
     "Patch",
     "Preconditions",

@@ -9,7 +9,7 @@ from steersman.client.client import Client
 from steersman.client.paths import object_path
 from steersman.client.retrying import RetryPolicy
 from steersman.client.selectors import Fields
-from steersman.client.watching import Bookmark, Misfit, Removed, Wrote
+from steersman.client.watching import Bookmark, DecodeFailure, Removed, Wrote
 from steersman.clock import Clock
 from steersman.errors import (
     Conflict,
@@ -151,7 +151,7 @@ async def _states(
                             yield obj
                         case Removed():
                             yield None
-                        case Misfit(error=error):
+                        case DecodeFailure(error=error):
                             raise error
                         case Bookmark():
                             pass

@@ -45,7 +45,7 @@ class Bookmark(msgspec.Struct, frozen=True, gc=False):
     ends_initial_events: bool = False
 
 
-class Misfit(msgspec.Struct, frozen=True):
+class DecodeFailure(msgspec.Struct, frozen=True):
     """An object was written that does not fit its class; the others go on."""
 
     error: InvalidObject
@@ -53,7 +53,7 @@ class Misfit(msgspec.Struct, frozen=True):
     is_gone: bool
 
 
-WatchEvent: TypeAlias = Wrote[Obj] | Removed[Obj] | Bookmark | Misfit
+WatchEvent: TypeAlias = Wrote[Obj] | Removed[Obj] | Bookmark | DecodeFailure
 
 
 class _Line(msgspec.Struct):
@@ -132,7 +132,7 @@ def _event(line: bytes, kind: type[Obj], codec: Codec, wanted: str) -> WatchEven
                 obj = codec.decode(kind, heard.object, wanted=wanted)
             except InvalidObject as error:
                 version = _decoded(_VERSIONED, heard.object, wanted).metadata.resource_version
-                return Misfit(error, version, gone)
+                return DecodeFailure(error, version, gone)
             return Removed(obj) if gone else Wrote(obj, heard.type == "ADDED")
         case "BOOKMARK":
             meta = _decoded(_VERSIONED, heard.object, wanted).metadata

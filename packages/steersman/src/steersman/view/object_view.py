@@ -66,7 +66,7 @@ class ObjectView:
         }
 
     async def _following(self, kind: ResourceType) -> None:
-        async with self._caches.following(Unstructured.at(kind)) as informer:
+        async with self._caches.informer(Unstructured.at(kind)) as informer:
             self._informers[kind] = informer
             informer.add_handler(
                 on(

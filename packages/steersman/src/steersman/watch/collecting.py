@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Generic, TypeVar
 
 from steersman._collector import nothing_collected
-from steersman.client import Misfit, Removed, Wrote
+from steersman.client import DecodeFailure, Removed, Wrote
 from steersman.errors import InvalidObject
 from steersman.kinds import DecodedList, Resource, Unstructured
 from steersman.names import ObjectKey
@@ -47,7 +47,7 @@ class Collection(Generic[Obj]):
             key = _key_in(error)
             self._misfits.setdefault(key if key.name else id(error), error)
 
-    def add(self, event: Wrote[Obj] | Removed[Obj] | Misfit) -> None:
+    def add(self, event: Wrote[Obj] | Removed[Obj] | DecodeFailure) -> None:
         """Take in one event."""
         if isinstance(event, Wrote):
             self._fitting[key_of(event.obj)] = event.obj

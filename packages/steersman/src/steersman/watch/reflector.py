@@ -381,16 +381,16 @@ class Reflector(Generic[Obj]):
                     return self._out_of_order(version, position.version)
                 is_repeat, self._position, position = after is position, after, after
                 if isinstance(event, Wrote):
-                    into.wrote(event.obj)
+                    into.upsert(event.obj)
                 elif isinstance(event, Removed):
-                    into.removed(event.obj)
+                    into.delete(event.obj)
                 elif isinstance(event, Bookmark):
-                    into.reached(version)
+                    into.progress(version)
                     self._tell.heard(count)
                     count = 0
                     continue
                 else:
-                    into.misfit(event.error, version, is_gone=event.is_gone)
+                    into.decode_failed(event.error, version, is_gone=event.is_gone)
                 count += 1
                 if is_repeat and not is_repeating:
                     is_repeating = True

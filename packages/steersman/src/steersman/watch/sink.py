@@ -32,18 +32,18 @@ class Sink(Protocol[Obj_contra]):
         """
         ...
 
-    def wrote(self, obj: Obj_contra) -> None:
+    def upsert(self, obj: Obj_contra) -> None:
         """The object was created or changed."""
         ...
 
-    def removed(self, obj: Obj_contra) -> None:
+    def delete(self, obj: Obj_contra) -> None:
         """The object is gone; this was its last state."""
         ...
 
-    def misfit(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
+    def decode_failed(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
         """An object was written, or is gone, that does not fit its class."""
         ...
 
-    def reached(self, version: str) -> None:
+    def progress(self, version: str) -> None:
         """Everything up to ``version`` has been told."""
         ...

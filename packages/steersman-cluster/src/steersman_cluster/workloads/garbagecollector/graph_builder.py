@@ -65,20 +65,20 @@ class KindSink:
         self._settled()
         self._heard()
 
-    def wrote(self, obj: MetadataOnly) -> None:
+    def upsert(self, obj: MetadataOnly) -> None:
         """The object was created or changed."""
         self._saw(obj)
         self._heard()
 
-    def removed(self, obj: MetadataOnly) -> None:
+    def delete(self, obj: MetadataOnly) -> None:
         """The object is gone."""
         self._went(self._identity(obj.metadata), is_certain=True)
         self._heard()
 
-    def misfit(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
+    def decode_failed(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
         """An object does not even have metadata as it should be: it is left alone."""
 
-    def reached(self, version: str) -> None:
+    def progress(self, version: str) -> None:
         """Everything up to a version has been told."""
 
     # From an informer

@@ -204,12 +204,12 @@ class Following:
             for place, each in shared.items():
                 # To have a share in it, and not only to know it: then it goes on without the other.
                 informer = await until_the_end.enter_async_context(
-                    self._services.caches.following(each.kind)
+                    self._services.caches.informer(each.kind)
                 )
                 kind = each.kind.resource_type
                 handle = self._sink(place, kind).handle
                 name = f"owners among {kind}"
-                told[place] = informer.add_handler(handle, name=name, prompt=True)
+                told[place] = informer.add_handler(handle, name=name, inline=True)
                 until_the_end.callback(informer.remove_handler, told[place])
             for place, registration in told.items():
                 await registration.synced()

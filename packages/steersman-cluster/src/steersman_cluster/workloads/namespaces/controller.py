@@ -45,9 +45,9 @@ async def end_namespaces(services: Services) -> None:
     """End namespaces whose deletion is asked for, until cancelled."""
     async with (
         in_background() as start,
-        services.caches.following(core_v1.Namespace) as informer,
+        services.caches.informer(core_v1.Namespace) as informer,
     ):
-        told = informer.add_handler(_Ending(services, start).handle, name=NAME, prompt=True)
+        told = informer.add_handler(_Ending(services, start).handle, name=NAME, inline=True)
         try:
             await asyncio.get_running_loop().create_future()
         finally:

@@ -65,7 +65,7 @@ def runnables(settings: WorkloadSettings) -> tuple[Runnable, ...]:
 
 
 async def _run(services: Services) -> None:
-    async with services.caches.following(Autoscaler) as autoscalers:
+    async with services.caches.informer(Autoscaler) as autoscalers:
         look = _Looking(services, autoscalers)
         registration = autoscalers.add_handler(look.changed, name=NAME)
         try:
@@ -109,7 +109,7 @@ class _Looking:
         """Look at each that is due."""
         # Until there is an autoscaler, nobody has to know about Pods.
         first = await self._queue.get()
-        pods = self._services.caches.following(Pod, indexes={LABEL_INDEX: by_label})
+        pods = self._services.caches.informer(Pod, indexes={LABEL_INDEX: by_label})
         async with pods as informer, in_background() as start:
             start(self._recorder.run(), name=f"events of {NAME}")
             self._queue.add(first)

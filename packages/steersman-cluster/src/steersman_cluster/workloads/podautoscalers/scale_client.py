@@ -120,7 +120,7 @@ async def put_status(
     if change:
         patch = MergePatch({"metadata": {"uid": hpa.uid}, "status": change})
         place = services.client.status(Autoscaler, hpa.name, namespace=hpa.namespace)
-        await services.caches.noting(place.patch(patch, field_manager=field_manager))
+        await services.caches.record_write(place.patch(patch, field_manager=field_manager))
     return bool(change)
 
 

@@ -40,7 +40,7 @@ UNKNOWN_SECONDS: Final = 30.0
 
 async def run(services: Services) -> None:
     """Keep the status of all quotas, until cancelled."""
-    async with in_background() as start, services.caches.following(Quota) as quotas:
+    async with in_background() as start, services.caches.informer(Quota) as quotas:
         await Quotas(services, quotas, start=start).run()
 
 
@@ -146,7 +146,7 @@ class Quotas:
             version = {"uid": quota.uid, "resourceVersion": quota.resource_version}
             patch = MergePatch({"metadata": version, "status": change})
             status = self._services.client.status(Quota, key.name, namespace=key.namespace)
-            await self._services.caches.noting(status.patch(patch, field_manager=NAME))
+            await self._services.caches.record_write(status.patch(patch, field_manager=NAME))
         next_seconds = min(each for each in waits if each is not None)
         if next_seconds < inf:
             self._queue.add_after(key, next_seconds)
@@ -216,8 +216,8 @@ class Quotas:
         self, resource: GroupResource, kind: type[Any], is_whole: asyncio.Event
     ) -> None:
         informer: Informer[Any]
-        async with self._services.caches.following(kind) as informer:
-            told = informer.add_handler(self._handler(resource), name=NAME, prompt=True)
+        async with self._services.caches.informer(kind) as informer:
+            told = informer.add_handler(self._handler(resource), name=NAME, inline=True)
             end = asyncio.get_running_loop().create_future()
             self._followed[resource] = _Followed(informer=informer, end=end)
             is_whole.set()

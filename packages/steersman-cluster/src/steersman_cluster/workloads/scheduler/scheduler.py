@@ -65,10 +65,10 @@ def scheduler(settings: WorkloadSettings) -> Runnable:
 
     async def run(services: Services) -> None:
         async with (
-            services.caches.following(core_v1.Pod) as pods,
-            services.caches.following(core_v1.Node) as nodes,
-            services.caches.following(core_v1.Namespace) as namespaces,
-            services.caches.following(core_v1.PersistentVolumeClaim) as claims,
+            services.caches.informer(core_v1.Pod) as pods,
+            services.caches.informer(core_v1.Node) as nodes,
+            services.caches.informer(core_v1.Namespace) as namespaces,
+            services.caches.informer(core_v1.PersistentVolumeClaim) as claims,
             in_background() as start,
         ):
             recorder = EventRecorder(
@@ -102,7 +102,7 @@ def scheduler(settings: WorkloadSettings) -> Runnable:
 
 def _hear(informer: Informer[Obj], handler: Handler[Obj]) -> Registration[Obj]:
     # What they do is to note it: what is decided, and written, is somebody else's turn.
-    return informer.add_handler(handler, name=SCHEDULER, prompt=True, by_turns=True)
+    return informer.add_handler(handler, name=SCHEDULER, inline=True, may_yield=True)
 
 
 class Scheduling:
@@ -407,7 +407,7 @@ class Scheduling:
             {"metadata": {"uid": pod.uid}, "status": {"conditions": [condition]}}
         )
         target = self._client.status(core_v1.Pod, pod.name, namespace=pod.namespace)
-        await self._caches.noting(target.patch(patch))
+        await self._caches.record_write(target.patch(patch))
 
 
 def _offers_more(before: core_v1.Node, after: core_v1.Node) -> bool:

@@ -241,8 +241,8 @@ class ControlLoop(Generic[Obj]):
             handler,
             name=self._controller.name,
             resync_seconds=resync_seconds,
-            prompt=True,
-            by_turns=True,
+            inline=True,
+            may_yield=True,
             newest_first=True,
         )
 

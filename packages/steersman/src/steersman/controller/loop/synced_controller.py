@@ -9,8 +9,8 @@ from steersman.cache import (
     Caches,
     IndexFunction,
     Informer,
+    InformerSpec,
     Scope,
-    Wanted,
     in_background,
     options_of,
 )
@@ -118,10 +118,10 @@ async def synced_controller(
         observe=observe,
     )
     wanted = {
-        each.kind: Wanted(_scope(each, namespaces, options), _indexes(controller, each))
+        each.kind: InformerSpec(_scope(each, namespaces, options), _indexes(controller, each))
         for each in cached_kinds(controller)
     }
-    async with caches.following_all(wanted, joined=joined) as informers, in_background() as start:
+    async with caches.informers_for(wanted, joined=joined) as informers, in_background() as start:
         name = f"events of {controller.name}"
         recorder.begin_with(lambda: start(recorder.run(), name=name))
         yield SyncedController(

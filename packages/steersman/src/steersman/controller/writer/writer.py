@@ -393,7 +393,7 @@ class Writer:
         if not uid and (live := self._cached_object(obj)) is not None:
             uid = live.uid
         try:
-            await self._caches.noting(
+            await self._caches.record_write(
                 self._client.delete(
                     kind,
                     key.name,
@@ -444,7 +444,7 @@ class Writer:
     def _send(
         self, write: Awaitable[Obj], obj: Object, *, uid: str, verb: str
     ) -> Coroutine[Any, Any, Obj]:
-        return self._send_unnoted(self._caches.noting(write), obj, uid=uid, verb=verb)
+        return self._send_unnoted(self._caches.record_write(write), obj, uid=uid, verb=verb)
 
     async def _send_unnoted(
         self, write: Awaitable[Obj], obj: Object, *, uid: str, verb: str

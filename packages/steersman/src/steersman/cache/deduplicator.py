@@ -1,4 +1,4 @@
-"""Equal parts, kept once.
+"""Equal parts of objects, stored once.
 
 Thousands of objects of one kind have the same ports, the same resources, the same conditions. They
 are frozen, so one of each is enough: of 20,000 typical custom resources, more than half the memory
@@ -15,29 +15,29 @@ from steersman.kinds import stored_field
 
 P = TypeVar("P")
 
-# As many distinct values of one field are remembered at once. There are mostly a few; of a field
-# that has more, what is kept here would only keep alive what nobody else has any more.
+# The most distinct values of one field that are remembered. Mostly there are a few; the values of
+# a field that has more would only be kept alive here.
 MOST_VALUES: Final = 1024
 
-# What is longer is hardly ever like another, and would be remembered at great cost.
+# Longer values are rarely equal, and cost much memory.
 LONGEST_BYTES: Final = 4096
 
-# A field that was looked at so often, and was like another less often than this, is given up.
+# A field is given up after so many misses, if fewer than this share of them were hits.
 TRIES: Final = 200
 WORTH_WHILE: Final = 0.2
 
-# Not worth the look.
+# Not worth a comparison.
 _SMALL: Final = (bool, int, float, datetime)
 
-# What has a name of its own is hardly ever like another.
+# These differ from object to object.
 OWN: Final = frozenset({"api_version", "kind", "metadata"})
 
 
-class Sharing:
-    """Puts one value in the place of all that are equal to it, field by field."""
+class Deduplicator:
+    """Replaces equal values by one of them, field by field."""
 
     def __init__(self) -> None:
-        # What JSON has no word for is told by its own text, which is all that is asked here.
+        # A value that JSON cannot represent is compared by its text.
         self._encode = msgspec.json.Encoder(enc_hook=str).encode
         self._plans: dict[type[Any], list[_Field]] = {}
 
@@ -45,19 +45,19 @@ class Sharing:
         """How many values are remembered."""
         return sum(len(field.values) for plan in self._plans.values() for field in plan)
 
-    def share(self, part: P) -> P:
-        """The same object, or part of one, changed in place: before anyone else has seen it."""
+    def deduplicate(self, part: P) -> P:
+        """The same object, or part of one, changed in place, before it is shared."""
         kind: type[Any] = type(part)
         plan = self._plans.get(kind)
         if plan is None:
-            # Of a field that is a part in one object and a text in another, a text has no fields.
+            # A field may be a struct in one object and a text in another; a text has no fields.
             names = getattr(kind, "__struct_fields__", ())
             plan = self._plans[kind] = [_Field(kind, name) for name in names if name not in OWN]
         for field in plan:
             value = field.read(part)
             if value is None:
                 field.misses += 1
-            elif field.is_like_others:
+            elif field.is_shareable:
                 # Equal means: the same on the wire. Python takes 1 for True, and Quantity 1 for
                 # 1000m; and what has a mapping inside cannot be hashed.
                 try:
@@ -76,33 +76,33 @@ class Sharing:
                     field.values[encoded] = value
             elif isinstance(value, tuple):
                 for each in value:
-                    self.share(each)
+                    self.deduplicate(each)
             else:
-                self.share(value)
+                self.deduplicate(value)
             if field.misses > TRIES:
-                self._look_again(kind, field, value)
+                self._reconsider(kind, field, value)
         return part
 
-    def _look_again(self, kind: type[Any], field: "_Field", value: Any) -> None:
-        """Whether it is worth while to go on with a field that was hardly ever like another."""
+    def _reconsider(self, kind: type[Any], field: "_Field", value: Any) -> None:
+        """Give up a field whose values are rarely equal, or try the parts inside it."""
         if len(field.values) > MOST_VALUES:
             field.values.clear()
         if field.hits >= WORTH_WHILE * field.misses:
             return
         field.values.clear()
-        if _has_parts(value) and field.is_like_others:
-            field.is_like_others, field.misses = False, 0
-        elif field.is_like_others or value is None:
+        if _has_parts(value) and field.is_shareable:
+            field.is_shareable, field.misses = False, 0
+        elif field.is_shareable or value is None:
             self._plans[kind] = [each for each in self._plans[kind] if each is not field]
 
 
 class _Field:
-    __slots__ = ("hits", "is_like_others", "misses", "name", "read", "values")
+    __slots__ = ("hits", "is_shareable", "misses", "name", "read", "values")
 
     def __init__(self, kind: type[Any], name: str) -> None:
         self.name = name
         self.read = stored_field(kind, name)
-        self.is_like_others = True  # and if not, parts inside it may be
+        self.is_shareable = True  # and if not, parts inside it may be
         self.values: dict[bytes, Any] = {}
         self.hits = 0
         self.misses = 0

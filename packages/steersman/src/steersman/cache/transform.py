@@ -1,8 +1,8 @@
-"""What is done to each object before the cache keeps it.
+"""Transforms each object before it is stored in the cache.
 
-``managedFields`` go, because they often are a third of an object and hardly anyone reads them; what
-the kept managers applied stays, because that is how they know whether it is still theirs. Then the
-author's own transform has its turn. What the class does not name was never decoded.
+``managedFields`` are dropped, because they often are a third of an object and are rarely read. The
+entries of the kept managers stay: from them a controller knows whether an apply would change
+anything. Then the author's own transform runs. Fields that the class does not have are not decoded.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -10,12 +10,12 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Final, Generic, TypeVar, cast
 
 import msgspec
+from msgspec import inspect
 from msgspec.structs import replace
 
 from steersman._collector import nothing_collected
-from steersman.cache.covering import names_all_of
-from steersman.cache.sharing import Sharing
-from steersman.client import Misfit, Removed, WatchEvent, Wrote
+from steersman.cache.deduplicator import Deduplicator
+from steersman.client import DecodeFailure, Removed, WatchEvent, Wrote
 from steersman.errors import AUTHOR_ERRORS, InvalidObject, failure_of
 from steersman.kinds import (
     Codec,
@@ -30,15 +30,15 @@ from steersman.watch import Source
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
-# Of so few objects, the memory that they could share is worth less than the time to find it.
+# With so few objects, deduplication costs more time than its memory is worth.
 FEW: Final = 100
 
-# Without the look at the names of the fields, which takes six times as long as the copy.
+# Without the check of the fields' names, which takes six times as long as the copy.
 _replace: Callable[..., Any] = msgspec.structs.replace
 
 
-class Preparation(Generic[Obj]):
-    """Makes of an object what the cache keeps."""
+class Transformer(Generic[Obj]):
+    """Turns an object into the one that the cache stores."""
 
     def __init__(
         self,
@@ -53,48 +53,48 @@ class Preparation(Generic[Obj]):
         self._keep_managed_fields = keep_managed_fields
         self._kept_managers = kept_managers
         self._codec = Codec()
-        self._sharing = Sharing()
+        self._deduplicator = Deduplicator()
         self._seen = 0
-        self._covering: dict[type[Resource], bool] = {}
+        self._has_fields_of: dict[type[Resource], bool] = {}
 
-    def of_fresh(self, obj: Obj) -> Obj:
-        """From an object that nobody else has seen."""
+    def transform_new(self, obj: Obj) -> Obj:
+        """Transform an object of a list or watch, in place if possible."""
         obj = self._kept(obj)
         self._seen += 1
         if self._seen <= FEW or not isinstance(obj, Resource):
             return obj
-        return self._sharing.share(obj)
+        return self._deduplicator.deduplicate(obj)
 
     def _kept(self, obj: Obj) -> Obj:
         if not self._keep_managed_fields:
             obj = without_managed_fields(obj, but=self._kept_managers)
         return obj if self._transform is None else self._transformed(obj, self._transform)
 
-    def of_answer(self, obj: Resource | Unstructured) -> Obj | None:
-        """From the answer to a write, which somebody else has, and which stays as it is.
+    def transform_answer(self, obj: Resource | Unstructured) -> Obj | None:
+        """Transform a copy of the answer to a write; the caller keeps the answer as it is.
 
-        It may be of another class for the same kind; ``None`` if that class may not name all that
-        is kept here, so that something would seem to be missing which is there.
+        The answer may be of another class for the same kind; ``None`` if that class lacks fields of
+        this one, so that existing fields would seem to be unset.
         """
         mine = self._kind
         if self._transform is None and (copy := _copied(obj, mine)) is not None:
             return self._kept(copy)
         if issubclass(mine, MetadataOnly):
             body: object = {"metadata": obj.metadata}
-        elif isinstance(obj, Unstructured) or self._is_in(type(obj)):
+        elif isinstance(obj, Unstructured) or self._has_all_fields(type(obj)):
             body = obj
         else:
             return None
-        # Decoded anew, because a transform may reach deep into what it is given.
+        # Decoded again, because a transform may change its argument at any depth.
         data = self._codec.encode(body)
         return self._kept(self._codec.decode(mine, data, wanted=f"keep {obj.ref}"))
 
-    def _is_in(self, other: type[Resource]) -> bool:
-        """Whether the other class names all that this one does."""
-        if other not in self._covering:
+    def _has_all_fields(self, other: type[Resource]) -> bool:
+        """Whether the other class has all fields of this one."""
+        if other not in self._has_fields_of:
             mine: type[Resource] | type[Unstructured] = self._kind  # type: ignore[assignment]
-            self._covering[other] = names_all_of(other, mine)
-        return self._covering[other]
+            self._has_fields_of[other] = _has_all_fields_of(other, mine)
+        return self._has_fields_of[other]
 
     def _transformed(self, obj: Obj, transform: Callable[[Obj], Obj]) -> Obj:
         before = _identity(obj)
@@ -134,12 +134,12 @@ def _copied(obj: Resource | Unstructured, kind: type[Obj]) -> Obj | None:
     return cast(Obj, _replace(obj, metadata=_replace(obj.metadata))) if is_same else None
 
 
-class PreparedSource(Generic[Obj]):
-    """A source whose objects are ready to be kept."""
+class TransformedSource(Generic[Obj]):
+    """A source whose objects are transformed for the cache."""
 
-    def __init__(self, source: Source[Obj], preparation: Preparation[Obj]) -> None:
+    def __init__(self, source: Source[Obj], transformer: Transformer[Obj]) -> None:
         self._source = source
-        self._prepare = preparation.of_fresh
+        self._transform = transformer.transform_new
 
     @property
     def resource(self) -> str:
@@ -148,30 +148,30 @@ class PreparedSource(Generic[Obj]):
 
     @property
     def ref(self) -> ObjectRef:
-        """What is followed, as people write it."""
+        """What is watched, as people write it."""
         return self._source.ref
 
     async def probe(self, version: str) -> None:
-        """Ask whether the server has got as far as this version."""
+        """Ask whether the server has reached this version."""
         await self._source.probe(version)
 
     async def pages(self, *, page_size: int | None) -> AsyncIterator[DecodedList[Obj]]:
-        """Prepared page by page, so that no more than one is ever held as it came."""
+        """Transformed page by page, so that only one untransformed page is in memory."""
         async for page in self._source.pages(page_size=page_size):
             kept: list[Obj] = []
-            refused = list(page.invalid)
+            invalid = list(page.invalid)
             with nothing_collected():
                 for obj in page.items:
                     try:
-                        kept.append(self._prepare(obj))
+                        kept.append(self._transform(obj))
                     except InvalidObject as error:
-                        refused.append(error)
-            yield replace(page, items=tuple(kept), invalid=tuple(refused))
+                        invalid.append(error)
+            yield replace(page, items=tuple(kept), invalid=tuple(invalid))
 
     def watch(
         self, *, version: str | None, initial_events: bool, timeout_seconds: float
     ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent[Obj]]]:
-        """What happens from ``version`` on."""
+        """The events after ``version``."""
         return self._watch(version, initial_events, timeout_seconds)
 
     @asynccontextmanager
@@ -181,19 +181,19 @@ class PreparedSource(Generic[Obj]):
         async with self._source.watch(
             version=version, initial_events=initial_events, timeout_seconds=timeout_seconds
         ) as events:
-            yield _Prepared(events, self._prepare)
+            yield _TransformedEvents(events, self._transform)
 
 
-class _Prepared(Generic[Obj]):
-    """Not a generator, which somebody would have to close."""
+class _TransformedEvents(Generic[Obj]):
+    """Not a generator, which would have to be closed."""
 
     def __init__(
-        self, events: AsyncIterator[WatchEvent[Obj]], prepare: Callable[[Obj], Obj]
+        self, events: AsyncIterator[WatchEvent[Obj]], transform: Callable[[Obj], Obj]
     ) -> None:
         self._next = events.__anext__
-        self._prepare = prepare
+        self._transform = transform
 
-    def __aiter__(self) -> "_Prepared[Obj]":
+    def __aiter__(self) -> "_TransformedEvents[Obj]":
         return self
 
     async def __anext__(self) -> WatchEvent[Obj]:
@@ -202,9 +202,52 @@ class _Prepared(Generic[Obj]):
             return event
         before = event.obj
         try:
-            obj = self._prepare(before)
+            obj = self._transform(before)
         except InvalidObject as error:
-            return Misfit(error, before.resource_version, isinstance(event, Removed))
+            return DecodeFailure(error, before.resource_version, isinstance(event, Removed))
         if obj is before:
             return event
         return Removed(obj) if isinstance(event, Removed) else Wrote(obj, event.is_new)
+
+
+def _has_all_fields_of(wide: type[Resource], narrow: type[Resource] | type[Unstructured]) -> bool:
+    """Whether every field of ``narrow``, at any depth, is one of ``wide``.
+
+    An object of a class that has only some fields cannot stand for one of a class that has more.
+    """
+    if issubclass(narrow, Unstructured):
+        return False  # It has every field that the server sends.
+    return _has_all_fields_in(inspect.type_info(wide), inspect.type_info(narrow), set())
+
+
+def _has_all_fields_in(wide: Any, narrow: Any, seen: set[tuple[type, type]]) -> bool:
+    wide, narrow = _not_none(wide), _not_none(narrow)
+    match wide, narrow:
+        case inspect.StructType(), inspect.StructType():
+            both = (wide.cls, narrow.cls)
+            if wide.cls is narrow.cls or both in seen:
+                return True
+            seen.add(both)
+            theirs = {field.encode_name: field.type for field in wide.fields}
+            return all(
+                field.encode_name in theirs
+                and _has_all_fields_in(theirs[field.encode_name], field.type, seen)
+                for field in narrow.fields
+            )
+        case inspect.VarTupleType(), inspect.VarTupleType():
+            return _has_all_fields_in(wide.item_type, narrow.item_type, seen)
+        case inspect.DictType(), inspect.DictType():
+            return _has_all_fields_in(wide.value_type, narrow.value_type, seen)
+        case ((inspect.StructType() | inspect.VarTupleType() | inspect.DictType()), _):
+            return False  # The other may hold more than these fields.
+        case _:
+            return True  # A single value; the decoder checks its type.
+
+
+def _not_none(info: Any) -> Any:
+    """The type without ``None``."""
+    if isinstance(info, inspect.UnionType):
+        types = [each for each in info.types if not isinstance(each, inspect.NoneType)]
+        if len(types) == 1:
+            return types[0]
+    return info

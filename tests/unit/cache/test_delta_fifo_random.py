@@ -1,4 +1,4 @@
-"""Whatever the reflector hears, the changes that come out tell the server's story, in order."""
+"""Whatever the reflector receives, the deltas follow the server's history, in order."""
 
 from typing import Any, NamedTuple
 
@@ -15,11 +15,11 @@ from hypothesis.stateful import (
 
 from steersman.cache.delta_fifo import (
     Added,
+    DecodeFailure,
     Deleted,
     DeltaFifo,
     Popped,
-    Reached,
-    Refused,
+    Progress,
     Replaced,
     Sync,
     Updated,
@@ -27,7 +27,7 @@ from steersman.cache.delta_fifo import (
 from steersman.kinds import Unstructured
 from steersman.names import ObjectKey
 from steersman.watch import key_of
-from tests.unit.cache.things import Thing, as_any, by_key, misfit, thing
+from tests.unit.cache.things import Thing, as_any, by_key, thing, undecodable
 
 NAMES = ("a", "b", "c", "d")
 
@@ -109,8 +109,8 @@ class Informer:
     """Applies the changes, and complains about every one that does not follow from the last."""
 
     def __init__(self, warmed: dict[ObjectKey, Any]) -> None:
-        self.told: dict[ObjectKey, Any] = dict(warmed)
-        self.aside: dict[ObjectKey, Refused] = {}
+        self.objects: dict[ObjectKey, Any] = dict(warmed)
+        self.aside: dict[ObjectKey, DecodeFailure] = {}
         self.position = 0
         self.lists = 0
         self.rewinds = 0
@@ -121,15 +121,15 @@ class Informer:
             for delta in popped.deltas:
                 assert not isinstance(delta, Added) or delta.is_initial == popped.is_first
                 self._apply(delta)
-            for refused in popped.refused:
+            for refused in popped.decode_failures:
                 self._refuse(refused)
             self.lists += 1
             self.rewinds += popped.rewound
             if popped.rewound:
                 self.position = 0
-        elif isinstance(popped, Refused):
+        elif isinstance(popped, DecodeFailure):
             self._refuse(popped)
-        elif not isinstance(popped, Reached):
+        elif not isinstance(popped, Progress):
             assert not (isinstance(popped, Added) and popped.is_initial)
             self._apply(popped)
         if popped.version:
@@ -140,29 +140,29 @@ class Informer:
         assert key_of(delta.obj) == delta.key
         match delta:
             case Added(obj, key):
-                assert key not in self.told
-                self.told[key] = obj
+                assert key not in self.objects
+                self.objects[key] = obj
                 self.aside.pop(key, None)
             case Updated(old, obj, key):
-                assert self.told[key] is old
+                assert self.objects[key] is old
                 assert old.uid in (obj.uid, "")
-                self.told[key] = obj
+                self.objects[key] = obj
                 self.aside.pop(key, None)
             case Deleted(obj, key, is_missed=is_missed):
-                last = self.told.pop(key)
+                last = self.objects.pop(key)
                 assert obj is last if is_missed else last.uid in (obj.uid, "")
             case Sync(obj, key):
-                assert self.told[key] is obj
+                assert self.objects[key] is obj
 
-    def _refuse(self, refused: Refused) -> None:
+    def _refuse(self, refused: DecodeFailure) -> None:
         kept = self.aside.pop(refused.key, None)
         if not refused.is_gone:
             assert kept is None or kept.version != refused.version
             self.aside[refused.key] = refused
 
 
-class Story(RuleBasedStateMachine):
-    """A server, a reflector that hears of it with all its hiccups, and an informer."""
+class FifoMachine(RuleBasedStateMachine):
+    """A server, a reflector that receives it with all its hiccups, and an informer."""
 
     unstructured = False
 
@@ -171,7 +171,7 @@ class Story(RuleBasedStateMachine):
         self.histories = [Server()]
         self.fifo: DeltaFifo[Any] = DeltaFifo()
         self.informer = Informer({})
-        self.heard = 0
+        self.received = 0
         self.has_listed = False
 
     @property
@@ -179,60 +179,60 @@ class Story(RuleBasedStateMachine):
         return self.histories[-1]
 
     @property
-    def told_by(self) -> Server:
-        """The server of whose history the informer has heard so far."""
+    def followed_server(self) -> Server:
+        """The server of whose history the informer has received so far."""
         return self.histories[self.informer.rewinds]
 
     @initialize(names=st.sets(st.sampled_from(NAMES)))
     def warm(self, names: set[str]) -> None:
-        objects = [self.as_told(name, State("", 0, True)) for name in sorted(names)]
+        objects = [self.as_sent(name, State("", 0, True)) for name in sorted(names)]
         self.fifo.warm(objects)
         self.informer = Informer({key_of(obj): obj for obj in objects})
 
     @rule(name=st.sampled_from(NAMES), fits=st.sampled_from((True, True, True, False)))
-    def somebody_writes(self, name: str, fits: bool) -> None:
+    def a_client_writes(self, name: str, fits: bool) -> None:
         self.server.write(name, fits=fits)
 
     @rule(names=st.sets(st.sampled_from(NAMES), min_size=1, max_size=2))
-    def somebody_deletes(self, names: set[str]) -> None:
+    def a_client_deletes(self, names: set[str]) -> None:
         self.server.delete(names)
 
     @rule(name=st.sampled_from(NAMES))
-    def somebody_recreates(self, name: str) -> None:
+    def a_client_recreates(self, name: str) -> None:
         self.server.delete({name})
         self.server.write(name, fits=True)
 
     @rule()
     def the_reflector_lists(self) -> None:
-        self.hear_list(self.server.version, rewound=False)
-        self.heard = len(self.server.events)
+        self.record_list(self.server.version, rewound=False)
+        self.received = len(self.server.events)
 
     @precondition(lambda self: self.has_listed)
     @rule(back=st.integers(1, 5))
     def a_list_comes_late(self, back: int) -> None:
         position = int(self.fifo.position)
         if position - back in self.server.states:
-            self.hear_list(position - back, rewound=False)
+            self.record_list(position - back, rewound=False)
 
     @precondition(lambda self: self.has_listed)
     @rule(count=st.integers(1, 6))
-    def the_reflector_hears_events(self, count: int) -> None:
-        for event in self.server.events[self.heard : self.heard + count]:
-            self.hear(event)
-            self.heard += 1
+    def the_reflector_receives_events(self, count: int) -> None:
+        for event in self.server.events[self.received : self.received + count]:
+            self.receive(event)
+            self.received += 1
 
-    @precondition(lambda self: self.has_listed and self.heard)
+    @precondition(lambda self: self.has_listed and self.received)
     @rule(back=st.integers(1, 8))
-    def the_reflector_hears_something_again(self, back: int) -> None:
-        self.hear(self.server.events[max(0, self.heard - back)])
+    def the_reflector_receives_something_again(self, back: int) -> None:
+        self.receive(self.server.events[max(0, self.received - back)])
 
     @precondition(lambda self: self.has_listed)
     @rule()
-    def the_reflector_hears_a_bookmark(self) -> None:
-        if self.heard == len(self.server.events):
-            self.fifo.reached(str(self.server.version))
+    def the_reflector_receives_a_bookmark(self) -> None:
+        if self.received == len(self.server.events):
+            self.fifo.progress(str(self.server.version))
         else:
-            self.fifo.reached(str(self.server.events[self.heard].version - 1))
+            self.fifo.progress(str(self.server.events[self.received].version - 1))
 
     @precondition(lambda self: self.has_listed)
     @rule(back=st.integers(0, 6), name=st.sampled_from(NAMES), writes=st.booleans())
@@ -240,11 +240,11 @@ class Story(RuleBasedStateMachine):
         self.histories.append(self.server.rewound_to(max(10, self.server.version - back)))
         if writes:
             self.server.write(name, fits=True)
-        self.hear_list(self.server.version, rewound=True)
-        self.heard = len(self.server.events)
+        self.record_list(self.server.version, rewound=True)
+        self.received = len(self.server.events)
 
     @rule(names=st.none() | st.sets(st.sampled_from(NAMES)))
-    def somebody_wants_to_be_told_again(self, names: set[str] | None) -> None:
+    def a_resync_is_requested(self, names: set[str] | None) -> None:
         keys = None if names is None else [ObjectKey("default", name) for name in names]
         self.fifo.sync(keys)
 
@@ -255,7 +255,7 @@ class Story(RuleBasedStateMachine):
             if popped is None:
                 break
             self.informer.apply(popped)
-            if popped.version and int(popped.version) not in self.told_by.batches:
+            if popped.version and int(popped.version) not in self.followed_server.batches:
                 self.compare(int(popped.version))
 
     @rule()
@@ -263,66 +263,66 @@ class Story(RuleBasedStateMachine):
         for popped in self.fifo.drain():
             self.informer.apply(popped)
         assert len(self.fifo) == 0
-        assert dict(self.fifo.known) == self.informer.told
-        assert {key: kept.version for key, kept in self.fifo.misfits.items()} == {
+        assert dict(self.fifo.known) == self.informer.objects
+        assert {key: kept.version for key, kept in self.fifo.decode_failures.items()} == {
             key: kept.version for key, kept in self.informer.aside.items()
         }
 
     def teardown(self) -> None:
         if self.has_listed:
-            self.the_reflector_hears_events(len(self.server.events))
+            self.the_reflector_receives_events(len(self.server.events))
             self.the_informer_drains()
             self.compare(self.server.version)
 
     def compare(self, version: int) -> None:
         """What the informer knows is what the server had at ``version``."""
-        there = self.told_by.states[version].items()
+        there = self.followed_server.states[version].items()
         keys = {ObjectKey("default", name): state for name, state in there}
         for key, state in keys.items():
-            told = self.informer.told.get(key)
+            found = self.informer.objects.get(key)
             if state.fits:
-                assert told == self.as_told(key.name, state)
+                assert found == self.as_sent(key.name, state)
                 assert key not in self.informer.aside
             else:
                 assert self.informer.aside[key].version == str(state.version)
-                assert told is None or told.uid in (state.uid, "")
-        assert self.informer.told.keys() <= keys.keys()
+                assert found is None or found.uid in (state.uid, "")
+        assert self.informer.objects.keys() <= keys.keys()
         assert self.informer.aside.keys() <= keys.keys()
 
-    def hear(self, event: Event) -> None:
+    def receive(self, event: Event) -> None:
         if not event.state.fits:
-            error = misfit(event.name, version=event.version, uid=event.state.uid)
-            self.fifo.misfit(error, str(event.version), is_gone=event.is_gone)
+            error = undecodable(event.name, version=event.version, uid=event.state.uid)
+            self.fifo.decode_failed(error, str(event.version), is_gone=event.is_gone)
         elif event.is_gone:
-            self.fifo.removed(self.as_told(event.name, event.state))
+            self.fifo.delete(self.as_sent(event.name, event.state))
         else:
-            self.fifo.wrote(self.as_told(event.name, event.state))
+            self.fifo.upsert(self.as_sent(event.name, event.state))
 
-    def hear_list(self, version: int, *, rewound: bool) -> None:
+    def record_list(self, version: int, *, rewound: bool) -> None:
         self.has_listed = True
         there = self.server.states[version].items()
-        good = [self.as_told(name, state) for name, state in there if state.fits]
+        good = [self.as_sent(name, state) for name, state in there if state.fits]
         bad = [
-            misfit(name, version=state.version, uid=state.uid)
+            undecodable(name, version=state.version, uid=state.uid)
             for name, state in there
             if not state.fits
         ]
         self.fifo.replace(by_key(good), bad, str(version), rewound=rewound)
 
-    def as_told(self, name: str, state: State) -> Thing | Unstructured:
+    def as_sent(self, name: str, state: State) -> Thing | Unstructured:
         obj = thing(name, version=state.version or "", uid=state.uid or None, size=state.size)
         return as_any(obj) if self.unstructured else obj
 
 
-class UnstructuredStory(Story):
+class UnstructuredMachine(FifoMachine):
     """The same of objects without a class."""
 
     unstructured = True
 
 
 @pytest.mark.hypothesis
-@pytest.mark.parametrize("story", [Story, UnstructuredStory])
-def test_the_changes_tell_the_servers_story_whatever_the_reflector_hears(
-    story: type[Story],
+@pytest.mark.parametrize("machine", [FifoMachine, UnstructuredMachine])
+def test_the_changes_follow_the_servers_history_whatever_the_reflector_receives(
+    machine: type[FifoMachine],
 ) -> None:
-    run_state_machine_as_test(story, settings=settings(stateful_step_count=40))
+    run_state_machine_as_test(machine, settings=settings(stateful_step_count=40))

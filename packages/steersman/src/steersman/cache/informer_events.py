@@ -1,4 +1,4 @@
-"""What an informer tells its observer: one line here for each thing worth knowing."""
+"""The observations that an informer reports."""
 
 from steersman.names import ObjectKey, ObjectRef, ResourceType
 from steersman.observe import (
@@ -11,8 +11,8 @@ from steersman.observe import (
 )
 
 
-class Teller:
-    """Knows which cache it is about, and whom to tell."""
+class InformerEvents:
+    """Reports the observations of one cache."""
 
     def __init__(self, observe: Observer, *, resource_type: ResourceType, scope: str) -> None:
         self._observe = observe
@@ -21,27 +21,32 @@ class Teller:
         self._scope = scope
 
     def synced(self, objects: int) -> None:
-        """It is whole."""
+        """Every object that existed at the start is in the cache."""
         self._observe(CacheSynced(resource=self._resource, scope=self._scope, objects=objects))
 
-    def looked_after(self, *, objects: int, refused: int, untold: int, lost_seconds: float) -> None:
-        """How it stands."""
+    def checked(
+        self, *, objects: int, refused: int, pending_notifications: int, failing_seconds: float
+    ) -> None:
+        """The sizes of the cache at its regular check."""
         self._observe(
             CacheLookedAfter(
                 resource=self._resource,
                 scope=self._scope,
                 objects=objects,
                 refused=refused,
-                untold=untold,
-                lost_seconds=lost_seconds,
+                untold=pending_notifications,
+                lost_seconds=failing_seconds,
             )
         )
 
-    def stale(self, lost_seconds: float, error: Exception | None) -> None:
-        """It has been unable to follow for too long."""
+    def stale(self, failing_seconds: float, error: Exception | None) -> None:
+        """Its lists and watches have failed for too long."""
         self._observe(
             CacheStale(
-                resource=self._resource, scope=self._scope, lost_seconds=lost_seconds, error=error
+                resource=self._resource,
+                scope=self._scope,
+                lost_seconds=failing_seconds,
+                error=error,
             )
         )
 

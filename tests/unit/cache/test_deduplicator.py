@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from steersman.cache.preparing import FEW, Preparation
-from steersman.cache.sharing import LONGEST_BYTES, MOST_VALUES, TRIES, Sharing
+from steersman.cache.deduplicator import LONGEST_BYTES, MOST_VALUES, TRIES, Deduplicator
+from steersman.cache.transform import FEW, Transformer
 from steersman.kinds import Codec, CustomResource, Part, meta_v1, replace, stored_field
 from steersman.units import Quantity
 
@@ -46,12 +46,12 @@ def app(number: int = 0, **spec: Any) -> App:
 
 def many(number: int, **spec: Any) -> list[App]:
     """So many, shared."""
-    sharing = Sharing()
-    return [sharing.share(app(each, **spec)) for each in range(number)]
+    sharing = Deduplicator()
+    return [sharing.deduplicate(app(each, **spec)) for each in range(number)]
 
 
 def test_a_cache_of_more_than_a_few_objects_keeps_equal_parts_once() -> None:
-    prepare = Preparation(App, transform=None, keep_managed_fields=False).of_fresh
+    prepare = Transformer(App, transform=None, keep_managed_fields=False).transform_new
     few, more = ([prepare(app(each)) for each in range(FEW)] for _ in range(2))
 
     assert few[0].status is not few[-1].status
@@ -73,53 +73,55 @@ def test_parts_inside_of_what_always_differs_become_one() -> None:
 
 
 def test_an_object_is_equal_to_what_it_was() -> None:
-    sharing = Sharing()
+    sharing = Deduplicator()
 
     for number in range(3 * TRIES):
         parts = {"ports": (Port(port=number % 7), Port(port=80, name="http"))}
-        assert sharing.share(app(number, **parts)) == app(number, **parts)
+        assert sharing.deduplicate(app(number, **parts)) == app(number, **parts)
 
 
 def test_amounts_that_are_equal_and_written_differently_stay_apart() -> None:
-    sharing = Sharing()
-    many_ones = [sharing.share(app(each, limits={"cpu": Quantity("1")})) for each in range(300)]
+    sharing = Deduplicator()
+    many_ones = [
+        sharing.deduplicate(app(each, limits={"cpu": Quantity("1")})) for each in range(300)
+    ]
 
-    other = sharing.share(app(limits={"cpu": Quantity("1000m")}))
+    other = sharing.deduplicate(app(limits={"cpu": Quantity("1000m")}))
 
     assert many_ones[-1].spec.limits == other.spec.limits
     assert str((other.spec.limits or {})["cpu"]) == "1000m"
 
 
 def test_what_is_remembered_does_not_grow_with_what_was_seen() -> None:
-    sharing = Sharing()
+    sharing = Deduplicator()
 
     for number in range(4 * MOST_VALUES):
-        sharing.share(app(number, ports=(Port(port=number // 2),)))
+        sharing.deduplicate(app(number, ports=(Port(port=number // 2),)))
 
     assert len(sharing) <= 2 * MOST_VALUES
 
 
 def test_long_values_are_not_remembered() -> None:
-    sharing = Sharing()
+    sharing = Deduplicator()
 
-    sharing.share(app(data="x" * LONGEST_BYTES))
+    sharing.deduplicate(app(data="x" * LONGEST_BYTES))
 
     assert len(sharing) == 1  # the status
 
 
 def test_what_is_sometimes_a_part_and_sometimes_a_text_is_left_as_it_is() -> None:
-    sharing = Sharing()
+    sharing = Deduplicator()
     for number in range(3 * TRIES):
-        sharing.share(app(number, door=Port(port=number)))
+        sharing.deduplicate(app(number, door=Port(port=number)))
 
-    assert sharing.share(app(door="front")) == app(door="front")
+    assert sharing.deduplicate(app(door="front")) == app(door="front")
 
 
 def test_what_json_cannot_say_is_left_alone() -> None:
     odd: Any = {("a", "b"): Quantity("1")}
     obj = replace(app(), spec=Spec(image="x", limits=odd))
-    sharing = Sharing()
+    sharing = Deduplicator()
     for number in range(TRIES + 10):
-        sharing.share(app(number))
+        sharing.deduplicate(app(number))
 
-    assert stored_limits(sharing.share(obj).spec) is odd
+    assert stored_limits(sharing.deduplicate(obj).spec) is odd

@@ -1,0 +1,117 @@
+"""Our own writes that wait for an answer, and the events received meanwhile.
+
+Those events decide what an answer means. A *place* is one list and watch, such as one namespace of
+one informer. Each place has a position of its own.
+"""
+
+from types import TracebackType
+from typing import Final
+
+_ADDED: Final = "added"
+_DELETED: Final = "deleted"
+_LIST: Final = "list"
+_OTHER_HISTORY: Final = "other history"
+
+
+class InflightWrites:
+    """All writes that wait for an answer. Informers that show the same writes share one of these.
+
+    Events received while a write is in flight are recorded once, with a sequence number.
+    """
+
+    def __init__(self) -> None:
+        self._tokens: dict[WriteToken, None] = {}  # in the order in which they were sent
+        # By kind of event, place and uid; the latest is at the end.
+        self._events: dict[tuple[str, object, str], int] = {}
+        self.last_sequence = 0
+
+    def __len__(self) -> int:
+        return len(self._tokens)
+
+    def record_added(self, place: object, uid: str) -> None:
+        """Record the first event of an object at this place."""
+        if self._tokens:
+            self._record(_ADDED, place, uid)
+
+    def record_deleted(self, place: object, uid: str) -> None:
+        """Record the deletion of an object at this place."""
+        if self._tokens:
+            self._record(_DELETED, place, uid)
+
+    def record_list(self, place: object, *, rewound: bool) -> None:
+        """Record a new list at this place; ``rewound`` if it is from another history."""
+        if self._tokens:
+            self._record(_LIST, place, "")
+            if rewound:
+                self._record(_OTHER_HISTORY, place, "")
+
+    def sequence_of(self, what: str, place: object, uid: str) -> int:
+        """The sequence number of the latest such event; 0 if no write in flight is older."""
+        return self._events.get((what, place, uid), 0) if self._events else 0
+
+    def add(self, token: "WriteToken") -> None:
+        """The write was sent."""
+        self._tokens[token] = None
+
+    def discard(self, token: "WriteToken") -> None:
+        """The write was answered, or will never be."""
+        self._tokens.pop(token, None)
+        if self._events:
+            self._forget()
+
+    def _record(self, what: str, place: object, uid: str) -> None:
+        self.last_sequence += 1
+        self._events.pop((what, place, uid), None)
+        self._events[what, place, uid] = self.last_sequence
+
+    def _forget(self) -> None:
+        """Drop the events that are older than every write in flight."""
+        first = next(iter(self._tokens), None)
+        if first is None:
+            self._events.clear()
+            return
+        old = []
+        for event, number in self._events.items():
+            if number > first.sent_at_sequence:
+                break
+            old.append(event)
+        for event in old:
+            del self._events[event]
+
+
+class WriteToken:
+    """One write in flight, while the block runs."""
+
+    __slots__ = ("_inflight", "sent_at_sequence")
+
+    def __init__(self, inflight: InflightWrites) -> None:
+        self._inflight = inflight
+        self.sent_at_sequence = inflight.last_sequence
+
+    def was_added_since(self, place: object, uid: str) -> bool:
+        """Whether the place received the object's first event after the write was sent."""
+        return self._inflight.sequence_of(_ADDED, place, uid) > self.sent_at_sequence
+
+    def was_deleted_since(self, place: object, uid: str) -> bool:
+        """Whether the place received the object's deletion after the write was sent."""
+        return self._inflight.sequence_of(_DELETED, place, uid) > self.sent_at_sequence
+
+    def was_listed_since(self, place: object) -> bool:
+        """Whether the place received a new list after the write was sent, and may have a gap."""
+        return self._inflight.sequence_of(_LIST, place, "") > self.sent_at_sequence
+
+    def is_other_history(self, place: object) -> bool:
+        """Whether the server's history was rewound since; the answer may be of the old one."""
+        return self._inflight.sequence_of(_OTHER_HISTORY, place, "") > self.sent_at_sequence
+
+    def __enter__(self) -> "WriteToken":
+        self._inflight.add(self)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._inflight.discard(self)

@@ -1,0 +1,172 @@
+"""The part of an informer that watches one namespace, or all of them at once."""
+
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+from typing import Generic, TypeVar, assert_never
+
+from steersman._collector import nothing_collected
+from steersman.cache.delta_fifo import (
+    Added,
+    DecodeFailure,
+    Deleted,
+    Delta,
+    DeltaFifo,
+    Progress,
+    Replaced,
+    Sync,
+    Updated,
+)
+from steersman.cache.indexer import Indexer
+from steersman.cache.inflight_writes import InflightWrites
+from steersman.cache.own_writes import OwnWrites
+from steersman.cache.scope import Scope
+from steersman.clock import Clock
+from steersman.errors import InvalidObject
+from steersman.kinds import Resource, Unstructured
+from steersman.names import ObjectKey, ObjectRef
+from steersman.observe import ObjectRefused, Observer
+from steersman.watch import Reflector, ReflectorSettings, Source, identity_in
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+
+
+class NamespaceInformer(Generic[Obj]):
+    """One reflector, and the store kept equal to its events and to our own writes.
+
+    It is the reflector's sink: each event updates the store, and then ``notify`` gets the deltas.
+    """
+
+    def __init__(
+        self,
+        source: Source[Obj],
+        *,
+        scope: Scope,
+        shown: Indexer[Obj],
+        inflight: InflightWrites,
+        notify: Callable[[Sequence[Delta[Obj]]], None],
+        clock: Clock,
+        rng: Random,
+        observe: Observer,
+        settings: ReflectorSettings,
+        on_change: Callable[[], None],
+    ) -> None:
+        self.ref = source.ref
+        self._resource = source.resource
+        self.fifo: DeltaFifo[Obj] = DeltaFifo()
+        self.writes = OwnWrites(
+            shown,
+            is_limited=scope.is_limited,
+            overlays_new=not scope.fields.terms,
+            inflight=inflight,
+        )
+        self.reflector: Reflector[Obj] = Reflector(
+            source,
+            self,
+            clock=clock,
+            rng=rng,
+            observe=observe,
+            settings=settings,
+            on_change=on_change,
+        )
+        self.has_listed = False  # whether any list is complete
+        self.is_relisted = False  # whether a list is complete since the informer began to run
+        self._notify = notify
+        self._clock = clock
+        self._observe = observe
+
+    def __repr__(self) -> str:
+        return f"<NamespaceInformer {self.ref} at {self.writes.position}>"
+
+    @property
+    def failing_seconds(self) -> float:
+        """For how long lists and watches have failed; 0 while the reflector is connected."""
+        since_at = self.reflector.failing_since_at
+        return 0.0 if since_at is None else self._clock.monotonic() - since_at
+
+    # As the reflector's sink
+
+    def replace(
+        self,
+        objects: Mapping[ObjectKey, Obj],
+        decode_failures: Sequence[InvalidObject],
+        version: str,
+        *,
+        rewound: bool,
+    ) -> None:
+        """Replace all objects by those of a list at ``version``."""
+        with nothing_collected():
+            self.fifo.replace(objects, decode_failures, version, rewound=rewound)
+            deltas = self._drained()
+        self._notify(deltas)
+
+    def upsert(self, obj: Obj) -> None:
+        """The object was created or changed."""
+        self.fifo.upsert(obj)
+        self._notify(self._drained())
+
+    def delete(self, obj: Obj) -> None:
+        """The object was deleted."""
+        self.fifo.delete(obj)
+        self._notify(self._drained())
+
+    def decode_failed(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
+        """An object that cannot be decoded was written or deleted."""
+        self.fifo.decode_failed(error, version, is_gone=is_gone)
+        self._notify(self._drained())
+
+    def progress(self, version: str) -> None:
+        """All events up to ``version`` have been received."""
+        self.fifo.progress(version)
+        self._notify(self._drained())
+
+    # Inside
+
+    def _drained(self) -> list[Delta[Obj]]:
+        """Apply the queued deltas to the store, and return those that handlers get."""
+        deltas: list[Delta[Obj]] = []
+        writes = self.writes
+        for popped in self.fifo.drain():
+            match popped:
+                case Updated() | Added():
+                    writes.received(popped.obj, popped.key, version=popped.version)
+                    deltas.append(popped)
+                case Deleted(obj=obj, key=key):
+                    writes.received_deletion(key, obj.uid)
+                    writes.advance_to(popped.version)
+                    deltas.append(popped)
+                case Sync():
+                    deltas.append(popped)
+                case Progress(version=version):
+                    writes.advance_to(version)
+                case DecodeFailure(version=version):
+                    self._set_aside(popped)
+                    writes.advance_to(version)
+                case Replaced():
+                    self._replace(popped)
+                    deltas += popped.deltas
+                case _:
+                    assert_never(popped)
+        return deltas
+
+    def _replace(self, replaced: Replaced[Obj]) -> None:
+        for delta in replaced.deltas:
+            if isinstance(delta, Deleted):
+                self.writes.received_deletion(delta.key, delta.obj.uid)
+        # Existing objects last, because a name may belong to another object now.
+        self.writes.received_list(
+            (delta.key, delta.obj) for delta in replaced.deltas if not isinstance(delta, Deleted)
+        )
+        for failure in replaced.decode_failures:
+            self._set_aside(failure)
+        self.writes.finish_list(replaced.version, rewound=replaced.rewound)
+        self.has_listed = self.is_relisted = True
+
+    def _set_aside(self, failure: DecodeFailure) -> None:
+        key = failure.key
+        _, uid, _ = identity_in(failure.error.body)
+        if failure.is_gone:
+            self.writes.received_deletion(key, uid)
+            return
+        self.writes.received_decode_failure(key, uid)
+        ref = ObjectRef(self.ref.kind, key.namespace, key.name or "?")
+        self._observe(ObjectRefused(resource=self._resource, ref=ref, error=failure.error))
