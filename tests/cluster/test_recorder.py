@@ -1,4 +1,4 @@
-"""Events that are recorded come to be in the cluster, or are counted, and disturb nobody."""
+"""Recorded events are written to the cluster or counted as dropped, and delay no caller."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 
 
 class Failing:
-    """A transport that fails or hangs when it is told to, and may lose the answer only."""
+    """A transport that fails or hangs on demand, or loses only the answer."""
 
     def __init__(self, inner: InProcessTransport, clock: FakeClock) -> None:
         self._inner = inner
@@ -105,7 +105,7 @@ def config_map(
     return core_v1.ConfigMap(metadata=meta)
 
 
-async def test_an_event_of_a_component_is_of_the_older_api_and_each_repetition_is_told() -> None:
+async def test_a_component_writes_core_events_and_each_repetition() -> None:
     async with recording("deployment-controller") as scene:
         for seconds in (0, 1, 1):
             await scene.settle(seconds)
@@ -155,14 +155,14 @@ async def test_an_event_is_written_about_its_object() -> None:
     assert "series" not in event
 
 
-async def test_to_record_does_not_wait_for_anything() -> None:
+async def test_recording_does_not_wait() -> None:
     async with recording() as scene:
         scene.recorder.record(config_map(), "Scaled", "to three")
 
         assert scene.transport.asked == []
 
 
-async def test_what_is_repeated_becomes_a_series_that_is_told_of_once_a_minute() -> None:
+async def test_repeated_events_become_a_series_that_is_written_once_a_minute() -> None:
     async with recording() as scene:
         scene.recorder.record(config_map(), "Failed", "no luck")
         await scene.settle()
@@ -183,7 +183,7 @@ async def test_what_is_repeated_becomes_a_series_that_is_told_of_once_a_minute()
     assert at_last["eventTime"] == "2026-01-01T00:00:00.000000Z"
 
 
-async def test_an_event_that_the_server_has_forgotten_is_written_anew_with_its_count() -> None:
+async def test_an_event_that_the_server_has_deleted_is_created_again_with_its_count() -> None:
     async with recording() as scene:
         scene.recorder.record(config_map(), "Failed", "no luck")
         await scene.settle()
@@ -197,7 +197,7 @@ async def test_an_event_that_the_server_has_forgotten_is_written_anew_with_its_c
     assert event["series"]["count"] == 2
 
 
-async def test_what_lives_in_no_namespace_has_its_events_in_default() -> None:
+async def test_events_about_cluster_scoped_objects_are_in_default() -> None:
     role = rbac_v1.ClusterRole(metadata=meta_v1.ObjectMeta(name="system:Node:reader", uid="u"))
     async with recording() as scene:
         scene.recorder.record(role, "Seen", "it is there")
@@ -209,7 +209,7 @@ async def test_what_lives_in_no_namespace_has_its_events_in_default() -> None:
     assert event["metadata"]["name"].startswith("system-node-reader.")
 
 
-async def test_objects_without_a_class_have_events_too() -> None:
+async def test_unstructured_objects_have_events_too() -> None:
     kind = Unstructured.of("example.com/v1", "Thing")
     meta = {"name": "one", "namespace": "default", "uid": "u"}
     thing = kind({"apiVersion": "example.com/v1", "kind": "Thing", "metadata": meta})
@@ -228,7 +228,7 @@ async def test_objects_without_a_class_have_events_too() -> None:
 @pytest.mark.parametrize(
     "text", ["x" * 5000, "ü" * 5000, "€" * 5000, "😀" * 5000, "half of \ud83d a pair", "a\x00b\n"]
 )
-async def test_whatever_the_words_are_the_server_takes_them(text: str) -> None:
+async def test_the_server_accepts_any_text(text: str) -> None:
     async with recording() as scene:
         scene.recorder.record(config_map(), text.replace("\n", ""), text, action=text)
         await scene.settle()
@@ -239,9 +239,7 @@ async def test_whatever_the_words_are_the_server_takes_them(text: str) -> None:
     assert event["note"][0] == text[0]
 
 
-async def test_a_server_that_is_away_is_asked_now_and_then_and_gets_it_all_when_it_is_back() -> (
-    None
-):
+async def test_an_unreachable_server_is_retried_with_backoff_and_gets_all_events_later() -> None:
     async with recording() as scene:
         scene.transport.is_dead = True
         for number in range(20):
@@ -256,7 +254,7 @@ async def test_a_server_that_is_away_is_asked_now_and_then_and_gets_it_all_when_
         assert scene.observed(EventsDropped) == []
 
 
-async def test_a_server_that_stays_away_is_not_asked_for_ever() -> None:
+async def test_an_unreachable_server_is_not_retried_for_ever() -> None:
     async with recording() as scene:
         scene.transport.is_dead = True
         scene.recorder.record(config_map(), "Failed", "no luck")
@@ -281,7 +279,7 @@ async def test_an_answer_that_was_lost_does_not_make_two_events() -> None:
         assert scene.observed(EventNotRecorded) == []
 
 
-async def test_a_namespace_on_its_way_out_is_left_in_peace() -> None:
+async def test_a_terminating_namespace_gets_no_further_events() -> None:
     async with recording() as scene:
         namespace = await scene.api.namespace()
         pods = f"/api/v1/namespaces/{namespace}/configmaps"
@@ -293,8 +291,8 @@ async def test_a_namespace_on_its_way_out_is_left_in_peace() -> None:
             scene.recorder.record(obj, "Failed", f"no luck: {number}")
         await scene.settle(60)
 
-        (told,) = scene.observed(EventNotRecorded)
-        assert isinstance(told.error, Forbidden)
+        (observed,) = scene.observed(EventNotRecorded)
+        assert isinstance(observed.error, Forbidden)
         assert sum(each.count for each in scene.observed(EventsDropped)) == 19
         assert len(scene.transport.asked) == 1
         scene.recorder.record(config_map(), "Scaled", "elsewhere all is well")
@@ -302,7 +300,7 @@ async def test_a_namespace_on_its_way_out_is_left_in_peace() -> None:
         assert len(await scene.events()) == 1
 
 
-async def test_a_flood_about_one_object_is_cut_and_counted() -> None:
+async def test_too_many_events_about_one_object_are_dropped_and_counted() -> None:
     async with recording() as scene:
         for number in range(1000):
             scene.recorder.record(config_map(), "Failed", f"attempt {number}")
@@ -315,7 +313,7 @@ async def test_a_flood_about_one_object_is_cut_and_counted() -> None:
         assert len(scene.observed(EventsDropped)) == 1
 
 
-async def test_drops_are_told_of_once_a_minute() -> None:
+async def test_drops_are_reported_once_a_minute() -> None:
     async with recording() as scene:
         for number in range(200):
             scene.recorder.record(config_map(), "Failed", f"attempt {number}")
@@ -324,7 +322,7 @@ async def test_drops_are_told_of_once_a_minute() -> None:
         assert 2 <= len(scene.observed(EventsDropped)) <= 4
 
 
-async def test_what_is_left_at_the_end_is_flushed() -> None:
+async def test_queued_events_are_flushed_at_the_end() -> None:
     scene = Scene()
     for number in range(3):
         scene.recorder.record(config_map(), "Failed", f"attempt {number}")
@@ -350,7 +348,7 @@ async def test_counts_that_were_not_due_yet_are_flushed_too() -> None:
 
 
 @pytest.mark.parametrize("how", ["is_dead", "is_hung"])
-async def test_a_flush_ends_in_time_and_tells_what_was_lost(how: str) -> None:
+async def test_a_flush_ends_in_time_and_reports_what_was_lost(how: str) -> None:
     scene = Scene()
     setattr(scene.transport, how, True)
     for number in range(3):
@@ -365,7 +363,7 @@ async def test_a_flush_ends_in_time_and_tells_what_was_lost(how: str) -> None:
     assert dropped.count == 3
 
 
-async def test_an_event_that_is_being_written_when_the_end_comes_is_flushed() -> None:
+async def test_an_event_in_flight_at_the_end_is_flushed() -> None:
     async with recording() as scene:
         scene.transport.is_hung = True
         scene.recorder.record(config_map(), "Failed", "no luck")
@@ -377,7 +375,7 @@ async def test_an_event_that_is_being_written_when_the_end_comes_is_flushed() ->
     assert len(await scene.events()) == 1
 
 
-async def test_a_flush_waits_for_what_is_being_written() -> None:
+async def test_a_flush_waits_for_the_write_in_flight() -> None:
     async with recording() as scene:
         scene.transport.is_slow = True
         for number in range(3):
@@ -392,10 +390,10 @@ async def test_a_flush_waits_for_what_is_being_written() -> None:
         assert scene.observed(EventsDropped) == []
 
 
-WHOSE: ContextVar[str] = ContextVar("whose", default="nobody's")
+WHOSE: ContextVar[str] = ContextVar("whose", default="default")
 
 
-async def test_writing_begins_with_the_first_event_and_is_not_part_of_what_recorded_it() -> None:
+async def test_the_writer_task_starts_with_the_first_event_and_outlives_its_caller() -> None:
     scene = Scene()
     begun: list[str] = []
     async with asyncio.TaskGroup() as group:
@@ -405,7 +403,7 @@ async def test_writing_begins_with_the_first_event_and_is_not_part_of_what_recor
             begun.append(WHOSE.get())
             await scene.recorder.run()
 
-        scene.recorder.begin_with(lambda: running.append(group.create_task(run())))
+        scene.recorder.start_with(lambda: running.append(group.create_task(run())))
         await scene.settle()
         assert begun == []
 
@@ -413,14 +411,14 @@ async def test_writing_begins_with_the_first_event_and_is_not_part_of_what_recor
         for name in ("one", "two"):
             scene.recorder.record(config_map(name), "Seen", "it was")
         await scene.settle()
-        assert begun == ["nobody's"]
+        assert begun == ["default"]
         assert len(await scene.events()) == 2
         running[0].cancel()
 
 
-async def test_what_was_recorded_without_anybody_to_write_is_written_at_the_end() -> None:
+async def test_events_recorded_without_a_running_writer_are_written_by_the_flush() -> None:
     scene = Scene()
-    scene.recorder.begin_with(lambda: None)
+    scene.recorder.start_with(lambda: None)
     scene.recorder.record(config_map(), "Seen", "it was")
     await scene.settle()
     assert await scene.events() == []

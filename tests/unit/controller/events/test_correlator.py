@@ -8,45 +8,45 @@ import pytest
 
 from steersman.controller.events.correlator import (
     BURST,
-    MOST_KEPT,
-    MOST_WAITING,
+    MAX_KEPT,
+    MAX_QUEUED,
     OVER_KEPT,
-    OVER_SHARE,
-    OVER_WAITING,
+    OVER_LIMIT,
+    OVER_QUEUED,
     REFILL_SECONDS,
     REFRESH_SECONDS,
-    ROW_SECONDS,
-    EventRows,
-    Row,
-    Said,
+    SERIES_SECONDS,
+    EventCorrelator,
+    EventEntry,
+    EventKey,
 )
 from steersman.kinds import core_v1
 
 START_TIME = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-class Book:
-    """Rows, and a time that the test moves."""
+class TimedCorrelator:
+    """A correlator with a clock that the test moves."""
 
     def __init__(self) -> None:
-        self.rows = EventRows()
+        self.correlator = EventCorrelator()
         self.now_at = 1000.0
 
     @property
     def now_time(self) -> datetime:
         return START_TIME + timedelta(seconds=self.now_at)
 
-    def say(self, note: str = "it failed", *, about: str = "uid-1") -> bool:
-        said = Said(about, "Warning", "Failed", "Reconcile", note, "")
+    def record(self, note: str = "it failed", *, about: str = "uid-1") -> bool:
+        key = EventKey(about, "Warning", "Failed", "Reconcile", note, "")
         now_at, now_time = self.now_at, self.now_time
-        if self.rows.repeated(said, now_at=now_at, now_time=now_time):
+        if self.correlator.count_repeat(key, now_at=now_at, now_time=now_time):
             return True
-        if not self.rows.may_begin(about, now_at=now_at):
+        if not self.correlator.allows(about, now_at=now_at):
             return False
         reference = core_v1.ObjectReference(name="web", namespace="default")
-        self.rows.begin(
-            Row(
-                said,
+        self.correlator.add(
+            EventEntry(
+                key,
                 regarding=reference,
                 related=None,
                 name="web.1",
@@ -57,194 +57,197 @@ class Book:
         return True
 
     def write(self) -> int | None:
-        """Tell the server of what is due; of how many."""
-        row = self.rows.take_due(now_at=self.now_at)
-        if row is None:
+        """Write the entry that is due; its count."""
+        entry = self.correlator.take_due(now_at=self.now_at)
+        if entry is None:
             return None
-        self.rows.was_told(row, row.count, now_at=self.now_at)
-        return row.count
+        self.correlator.mark_written(entry, entry.count, now_at=self.now_at)
+        return entry.count
 
 
 def test_an_event_is_due_at_once_and_so_is_its_first_repetition() -> None:
-    book = Book()
+    events = TimedCorrelator()
 
-    book.say()
-    assert (book.write(), book.write()) == (1, None)
-    book.say()
-    assert (book.write(), book.write()) == (2, None)
+    events.record()
+    assert (events.write(), events.write()) == (1, None)
+    events.record()
+    assert (events.write(), events.write()) == (2, None)
 
 
-def test_what_comes_again_before_it_was_written_is_written_once() -> None:
-    book = Book()
+def test_an_event_that_repeats_before_it_is_written_is_written_once() -> None:
+    events = TimedCorrelator()
 
     for _ in range(7):
-        book.say()
+        events.record()
 
-    assert (book.write(), book.write()) == (7, None)
+    assert (events.write(), events.write()) == (7, None)
 
 
-def test_further_repetitions_are_told_of_once_a_minute() -> None:
-    book = Book()
+def test_further_repetitions_are_written_once_a_minute() -> None:
+    events = TimedCorrelator()
     for _ in range(2):
-        book.say()
-        book.write()
+        events.record()
+        events.write()
 
     for _ in range(100):
-        book.say()
-    assert book.write() is None
-    assert book.rows.due_seconds(now_at=book.now_at) == REFRESH_SECONDS
-    book.now_at += REFRESH_SECONDS
+        events.record()
+    assert events.write() is None
+    assert events.correlator.due_seconds(now_at=events.now_at) == REFRESH_SECONDS
+    events.now_at += REFRESH_SECONDS
 
-    assert (book.write(), book.write()) == (102, None)
+    assert (events.write(), events.write()) == (102, None)
 
 
-def test_what_comes_again_while_it_is_told_waits_its_minute_too() -> None:
-    book = Book()
+def test_a_repetition_during_the_write_waits_its_minute_too() -> None:
+    events = TimedCorrelator()
     for _ in range(2):
-        book.say()
-        book.write()
-    book.say()
-    book.now_at += REFRESH_SECONDS
-    row = book.rows.take_due(now_at=book.now_at)
-    assert row is not None
+        events.record()
+        events.write()
+    events.record()
+    events.now_at += REFRESH_SECONDS
+    entry = events.correlator.take_due(now_at=events.now_at)
+    assert entry is not None
 
-    book.say()  # the last time that it was told is a minute ago, as yet
-    book.rows.was_told(row, 3, now_at=book.now_at)
+    events.record()  # the last time that it was written is a minute ago, as yet
+    events.correlator.mark_written(entry, 3, now_at=events.now_at)
 
-    assert book.write() is None
-    book.now_at += REFRESH_SECONDS
-    assert book.write() == 4
+    assert events.write() is None
+    events.now_at += REFRESH_SECONDS
+    assert events.write() == 4
 
 
-def test_after_six_minutes_of_silence_it_is_another_event() -> None:
-    book = Book()
-    book.say()
-    book.write()
+def test_after_six_quiet_minutes_a_new_series_starts() -> None:
+    events = TimedCorrelator()
+    events.record()
+    events.write()
 
-    book.now_at += ROW_SECONDS
-    book.say()
-    assert book.write() == 2
-    book.now_at += ROW_SECONDS + 1
-    book.say()
-    assert book.write() == 1
+    events.now_at += SERIES_SECONDS
+    events.record()
+    assert events.write() == 2
+    events.now_at += SERIES_SECONDS + 1
+    events.record()
+    assert events.write() == 1
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        Said("uid-2", "Warning", "Failed", "Reconcile", "it failed", ""),
-        Said("uid-1", "Normal", "Failed", "Reconcile", "it failed", ""),
-        Said("uid-1", "Warning", "Lost", "Reconcile", "it failed", ""),
-        Said("uid-1", "Warning", "Failed", "Finalize", "it failed", ""),
-        Said("uid-1", "Warning", "Failed", "Reconcile", "it failed again", ""),
-        Said("uid-1", "Warning", "Failed", "Reconcile", "it failed", "uid-2"),
+        EventKey("uid-2", "Warning", "Failed", "Reconcile", "it failed", ""),
+        EventKey("uid-1", "Normal", "Failed", "Reconcile", "it failed", ""),
+        EventKey("uid-1", "Warning", "Lost", "Reconcile", "it failed", ""),
+        EventKey("uid-1", "Warning", "Failed", "Finalize", "it failed", ""),
+        EventKey("uid-1", "Warning", "Failed", "Reconcile", "it failed again", ""),
+        EventKey("uid-1", "Warning", "Failed", "Reconcile", "it failed", "uid-2"),
     ],
 )
-def test_a_row_is_of_events_that_are_alike_in_everything(other: Said) -> None:
-    book = Book()
-    book.say()
+def test_a_series_has_events_that_are_equal_in_everything(other: EventKey) -> None:
+    events = TimedCorrelator()
+    events.record()
 
-    assert not book.rows.repeated(other, now_at=book.now_at, now_time=book.now_time)
-
-
-def test_one_object_has_so_many_events_at_once_and_one_more_every_five_minutes() -> None:
-    book = Book()
-
-    said = [book.say(f"number {n}") for n in range(BURST + 3)]
-    assert said == [True] * BURST + [False] * 3
-    assert book.say("another object's", about="uid-2")
-    assert book.rows.take_dropped() == {OVER_SHARE: 3}
-    book.now_at += REFILL_SECONDS
-
-    assert [book.say(f"later {n}") for n in range(2)] == [True, False]
+    assert not events.correlator.count_repeat(other, now_at=events.now_at, now_time=events.now_time)
 
 
-def test_a_repetition_costs_nothing_of_that() -> None:
-    book = Book()
+def test_one_object_has_a_burst_of_events_and_one_more_every_five_minutes() -> None:
+    events = TimedCorrelator()
 
-    assert all(book.say() for _ in range(BURST * 10))
+    allowed = [events.record(f"number {n}") for n in range(BURST + 3)]
+    assert allowed == [True] * BURST + [False] * 3
+    assert events.record("another object's", about="uid-2")
+    assert events.correlator.take_dropped() == {OVER_LIMIT: 3}
+    events.now_at += REFILL_SECONDS
+
+    assert [events.record(f"later {n}") for n in range(2)] == [True, False]
 
 
-def test_no_more_than_so_many_wait_to_be_written() -> None:
-    book = Book()
+def test_a_repetition_does_not_count_against_the_limit() -> None:
+    events = TimedCorrelator()
 
-    said = [book.say(about=f"uid-{n}") for n in range(MOST_WAITING + 5)]
+    assert all(events.record() for _ in range(BURST * 10))
 
-    assert said == [True] * MOST_WAITING + [False] * 5
-    assert book.rows.take_dropped() == {OVER_WAITING: 5}
-    while book.write() is not None:
+
+def test_the_queue_is_bounded() -> None:
+    events = TimedCorrelator()
+
+    allowed = [events.record(about=f"uid-{n}") for n in range(MAX_QUEUED + 5)]
+
+    assert allowed == [True] * MAX_QUEUED + [False] * 5
+    assert events.correlator.take_dropped() == {OVER_QUEUED: 5}
+    while events.write() is not None:
         pass
-    assert book.say(about="uid-new")
+    assert events.record(about="uid-new")
 
 
-def test_no_more_than_so_many_rows_are_kept_and_what_was_not_told_of_them_is_counted() -> None:
-    book = Book()
-    book.say(about="first")
-    book.write()
-    book.say(about="first")
-    book.write()
-    book.say(about="first")  # not told yet
-    for number in range(MOST_KEPT + 10):
-        book.say(about=f"uid-{number}")
-        book.write()
+def test_the_number_of_series_is_bounded_and_unwritten_events_of_dropped_ones_are_counted() -> None:
+    events = TimedCorrelator()
+    events.record(about="first")
+    events.write()
+    events.record(about="first")
+    events.write()
+    events.record(about="first")  # not written yet
+    for number in range(MAX_KEPT + 10):
+        events.record(about=f"uid-{number}")
+        events.write()
 
-    assert len(book.rows) == MOST_KEPT
-    assert book.rows.take_dropped() == {OVER_KEPT: 1}
-    book.now_at += REFRESH_SECONDS
-    assert book.write() is None
+    assert len(events.correlator) == MAX_KEPT
+    assert events.correlator.take_dropped() == {OVER_KEPT: 1}
+    events.now_at += REFRESH_SECONDS
+    assert events.write() is None
 
 
-def test_rows_that_are_at_their_end_are_forgotten() -> None:
-    book = Book()
+def test_series_that_have_ended_are_forgotten() -> None:
+    events = TimedCorrelator()
     for number in range(100):
-        book.say(about=f"uid-{number}")
-        book.write()
-    book.now_at += ROW_SECONDS + 1
+        events.record(about=f"uid-{number}")
+        events.write()
+    events.now_at += SERIES_SECONDS + 1
 
-    book.rows.forget_old(now_at=book.now_at)
+    events.correlator.forget_old(now_at=events.now_at)
 
-    assert len(book.rows) == 0
-
-
-def test_what_could_not_be_written_is_due_again_until_it_is_given_up() -> None:
-    book = Book()
-    book.say()
-    row = book.rows.take_due(now_at=book.now_at)
-    assert row is not None
-
-    book.rows.put_back(row, now_at=book.now_at)
-    assert book.rows.take_due(now_at=book.now_at) is row
-    book.rows.give_up(row, "refused")
-
-    assert book.rows.take_due(now_at=inf) is None
-    assert book.rows.take_dropped() == {"refused": 1}
-    assert book.rows.take_dropped() == {}
+    assert len(events.correlator) == 0
 
 
-def test_whatever_happens_every_event_is_told_or_dropped() -> None:
+def test_an_entry_that_could_not_be_written_is_due_again_until_it_is_given_up() -> None:
+    events = TimedCorrelator()
+    events.record()
+    entry = events.correlator.take_due(now_at=events.now_at)
+    assert entry is not None
+
+    events.correlator.requeue(entry, now_at=events.now_at)
+    assert events.correlator.take_due(now_at=events.now_at) is entry
+    events.correlator.give_up(entry, "refused")
+
+    assert events.correlator.take_due(now_at=inf) is None
+    assert events.correlator.take_dropped() == {"refused": 1}
+    assert events.correlator.take_dropped() == {}
+
+
+def test_every_event_is_written_or_counted_as_dropped() -> None:
     rng = Random(1)
-    book = Book()
-    said = told = 0
+    events = TimedCorrelator()
+    key = written = 0
     for _ in range(20_000):
-        book.now_at += rng.expovariate(1)
-        said += 1
-        book.say(f"note {rng.randrange(40)}", about=f"uid-{rng.randrange(30)}")
-        if rng.random() < 0.3 and (row := book.rows.take_due(now_at=book.now_at)) is not None:
-            before = row.told
+        events.now_at += rng.expovariate(1)
+        key += 1
+        events.record(f"note {rng.randrange(40)}", about=f"uid-{rng.randrange(30)}")
+        if (
+            rng.random() < 0.3
+            and (entry := events.correlator.take_due(now_at=events.now_at)) is not None
+        ):
+            before = entry.written
             if rng.random() < 0.2:
-                book.rows.put_back(row, now_at=book.now_at)
+                events.correlator.requeue(entry, now_at=events.now_at)
             elif rng.random() < 0.1:
-                book.rows.give_up(row, "refused")
+                events.correlator.give_up(entry, "refused")
             else:
-                times = row.count
+                times = entry.count
                 if rng.random() < 0.5:
-                    said += 1
-                    book.say(row.said.note, about=row.said.about)
-                told += times - before
-                book.rows.was_told(row, times, now_at=book.now_at)
-    while (row := book.rows.take_due(now_at=inf)) is not None:
-        told += row.count - row.told
-        book.rows.was_told(row, row.count, now_at=book.now_at)
+                    key += 1
+                    events.record(entry.key.note, about=entry.key.about)
+                written += times - before
+                events.correlator.mark_written(entry, times, now_at=events.now_at)
+    while (entry := events.correlator.take_due(now_at=inf)) is not None:
+        written += entry.count - entry.written
+        events.correlator.mark_written(entry, entry.count, now_at=events.now_at)
 
-    assert told + sum(book.rows.take_dropped().values()) == said
-    assert told > 1000
+    assert written + sum(events.correlator.take_dropped().values()) == key
+    assert written > 1000

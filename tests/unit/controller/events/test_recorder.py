@@ -6,7 +6,12 @@ from random import Random
 import pytest
 
 from steersman.client import Client
-from steersman.controller.events.recorder import EventRecorder, cut, event_name, reporting_name
+from steersman.controller.events.recorder import (
+    EventRecorder,
+    event_name,
+    reporting_name,
+    truncated,
+)
 from steersman.names import ObjectRef
 from steersman.observe import ignore
 from tests.clocks import FakeClock
@@ -16,25 +21,25 @@ from tests.unit.controller.apps import app
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def test_text_is_cut_between_characters_and_only_if_it_must_be() -> None:
-    assert cut("x" * 10, 10) == "x" * 10
-    assert cut("x" * 11, 10) == "x" * 7 + "…"
-    assert cut("€€€€", 10) == "€€…"
-    assert cut("€€€", 10) == "€€€"
+def test_a_text_that_is_too_long_is_cut_between_characters() -> None:
+    assert truncated("x" * 10, 10) == "x" * 10
+    assert truncated("x" * 11, 10) == "x" * 7 + "…"
+    assert truncated("€€€€", 10) == "€€…"
+    assert truncated("€€€", 10) == "€€€"
 
 
 @pytest.mark.parametrize(
     ("name", "begins"),
     [("web", "web."), ("system:node", "system-node."), ("..", "role."), ("a" * 253, "aaaa")],
 )
-def test_an_events_name_is_one_that_the_server_accepts(name: str, begins: str) -> None:
+def test_the_name_of_an_event_is_valid(name: str, begins: str) -> None:
     made = event_name(ObjectRef("Role", None, name), NOW, 0, Random(0))
 
     assert made.startswith(begins)
     assert len(made) <= 253
 
 
-def test_events_are_named_in_the_order_in_which_they_came() -> None:
+def test_names_of_events_sort_in_the_order_of_recording() -> None:
     ref, rng = ObjectRef("Pod", "here", "web"), Random(0)
     moments = [(NOW, 9), (NOW, 10), (NOW + timedelta(microseconds=1), 0)]
 
@@ -53,13 +58,13 @@ def test_events_are_named_in_the_order_in_which_they_came() -> None:
         ("?", "controller"),
     ],
 )
-def test_a_controllers_name_is_reported_so_that_the_server_takes_it(
+def test_a_controllers_name_is_reported_in_a_form_that_the_server_accepts(
     name: str, reported: str
 ) -> None:
     assert reporting_name(name) == reported
 
 
-async def test_its_repr_says_how_it_stands_and_to_record_sends_nothing() -> None:
+async def test_recording_sends_nothing_and_the_repr_shows_the_queue() -> None:
     transport = ScriptedTransport()
     clock = FakeClock()
     client = Client(transport, clock=clock, rng=Random(0), observe=ignore)
@@ -74,5 +79,5 @@ async def test_its_repr_says_how_it_stands_and_to_record_sends_nothing() -> None
     for _ in range(2):
         recorder.record(app(), "Failed", "no luck")
 
-    assert repr(recorder) == "<EventRecorder of appservice: <EventRows 1 kept, 1 in line>>"
+    assert repr(recorder) == "<EventRecorder of appservice: <EventCorrelator 1 kept, 1 queued>>"
     assert transport.requests == []

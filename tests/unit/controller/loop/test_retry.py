@@ -151,4 +151,4 @@ def test_an_error_that_cannot_be_shown_is_an_error_all_the_same() -> None:
 
     verdict = judge(Done(), Shy("x"), failures=0)
 
-    assert verdict.note == ("Permanent", "an error of Shy that cannot be shown")
+    assert verdict.note == ("Permanent", "Shy, whose text cannot be read")

@@ -79,7 +79,7 @@ def scheduler(settings: WorkloadSettings) -> Runnable:
                 rng=services.rng,
                 observe=services.observe,
             )
-            recorder.begin_with(lambda: start(recorder.run(), name="events of the scheduler"))
+            recorder.start_with(lambda: start(recorder.run(), name="events of the scheduler"))
             scheduling = Scheduling(
                 services,
                 pods=pods.lister,

@@ -3,20 +3,20 @@
 from steersman.errors import SteersmanError
 
 
-def in_public(error: Exception, *, of: str) -> str:
-    """What an event says of an error that a function of the author's raised.
+def public_text(error: Exception, *, of: str) -> str:
+    """The note of an event about an error that an author's function raised.
 
-    Anyone who may read the namespace reads its events, and nobody knows what the text of somebody
-    else's error holds. What steersman raises never holds a secret.
+    Everyone with read access to the namespace can read its events, and the text of an unknown error
+    may hold a secret. Errors of steersman never do.
     """
     if isinstance(error, SteersmanError):
-        return text_of(error)
+        return error_text(error)
     return f"{of} raised {type(error).__name__}; the operator's log says where and why"
 
 
-def text_of(error: Exception) -> str:
-    """What an error says, if it can."""
+def error_text(error: Exception) -> str:
+    """The text of an error, if it has one."""
     try:
         return str(error)
-    except Exception:  # noqa: BLE001  an author's class, and it must not end the worker
-        return f"an error of {type(error).__name__} that cannot be shown"
+    except Exception:  # noqa: BLE001  an author's class, which must not end the worker
+        return f"{type(error).__name__}, whose text cannot be read"

@@ -1,57 +1,57 @@
-"""Rows as the events that the server keeps, in the API of today and in the older one. Pure."""
+"""Entries of the correlator as ``events.k8s.io/v1`` events and as core events. Pure."""
 
 from steersman.client import MergePatch
-from steersman.controller.events.correlator import Row
+from steersman.controller.events.correlator import EventEntry
 from steersman.kinds import core_v1, events_v1, meta_v1
 from steersman.units import MicroTime, format_micro_time, format_time
 
 
-def event_of(row: Row, reporting: str, instance: str) -> events_v1.Event:
-    """A row, as whoever reports it writes it."""
-    said, series = row.said, None
-    if row.count > 1:
+def to_event(entry: EventEntry, reporting: str, instance: str) -> events_v1.Event:
+    """The ``events.k8s.io/v1`` event of an entry."""
+    key, series = entry.key, None
+    if entry.count > 1:
         series = events_v1.EventSeries(
-            count=row.count, last_observed_time=MicroTime.of(row.last_time)
+            count=entry.count, last_observed_time=MicroTime.of(entry.last_time)
         )
     return events_v1.Event(
-        metadata=meta_v1.ObjectMeta(name=row.name, namespace=row.namespace),
-        event_time=MicroTime.of(row.first_time),
+        metadata=meta_v1.ObjectMeta(name=entry.name, namespace=entry.namespace),
+        event_time=MicroTime.of(entry.first_time),
         series=series,
         reporting_controller=reporting,
         reporting_instance=instance,
-        type=said.type,
-        reason=said.reason,
-        action=said.action,
-        note=said.note,
-        regarding=row.regarding,
-        related=row.related,
+        type=key.type,
+        reason=key.reason,
+        action=key.action,
+        note=key.note,
+        regarding=entry.regarding,
+        related=entry.related,
     )
 
 
-def change_of(row: Row) -> MergePatch:
-    """How often it came by now."""
-    last_time = format_micro_time(row.last_time)
-    return MergePatch({"series": {"count": row.count, "lastObservedTime": last_time}})
+def to_event_patch(entry: EventEntry) -> MergePatch:
+    """The patch that brings the series of an event up to date."""
+    last_time = format_micro_time(entry.last_time)
+    return MergePatch({"series": {"count": entry.count, "lastObservedTime": last_time}})
 
 
-def component_event(row: Row, component: str) -> core_v1.Event:
-    """The same as a part of Kubernetes writes it: ``kubectl describe`` sorts by its times."""
-    said = row.said
+def to_core_event(entry: EventEntry, component: str) -> core_v1.Event:
+    """The core event of an entry, as a component of Kubernetes writes it."""
+    key = entry.key
     return core_v1.Event(
-        metadata=meta_v1.ObjectMeta(name=row.name, namespace=row.namespace),
-        involved_object=row.regarding,
-        reason=said.reason,
-        message=said.note,
-        type=said.type,
+        metadata=meta_v1.ObjectMeta(name=entry.name, namespace=entry.namespace),
+        involved_object=entry.regarding,
+        reason=key.reason,
+        message=key.note,
+        type=key.type,
         source=core_v1.EventSource(component=component),
         reporting_component=component,
-        first_timestamp=row.first_time,
-        last_timestamp=row.last_time,
-        count=row.count,
-        related=row.related,
+        first_timestamp=entry.first_time,
+        last_timestamp=entry.last_time,
+        count=entry.count,
+        related=entry.related,
     )
 
 
-def component_change(row: Row) -> MergePatch:
-    """How often it came by now."""
-    return MergePatch({"count": row.count, "lastTimestamp": format_time(row.last_time)})
+def to_core_event_patch(entry: EventEntry) -> MergePatch:
+    """The patch that brings the count of a core event up to date."""
+    return MergePatch({"count": entry.count, "lastTimestamp": format_time(entry.last_time)})

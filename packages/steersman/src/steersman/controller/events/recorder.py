@@ -12,12 +12,18 @@ from typing import Final, Literal
 
 from steersman.client import Client
 from steersman.clock import Clock
-from steersman.controller.events.correlator import BURST, EventRows, Row, Said, reference_to
+from steersman.controller.events.correlator import (
+    BURST,
+    EventCorrelator,
+    EventEntry,
+    EventKey,
+    reference_to,
+)
 from steersman.controller.events.event_objects import (
-    change_of,
-    component_change,
-    component_event,
-    event_of,
+    to_core_event,
+    to_core_event_patch,
+    to_event,
+    to_event_patch,
 )
 from steersman.errors import (
     AlreadyExists,
@@ -39,17 +45,17 @@ from steersman.workqueue import BackoffPolicy
 LONGEST_NOTE: Final = 1024
 LONGEST_WORD: Final = 128
 
-# An event is worth no more than this: there are others in line.
+# An event is not worth more time than this: others are queued.
 _DEADLINE_SECONDS: Final = 10.0
-# client-go tries twelve times, every ten seconds; by then it is news of two minutes ago.
+# client-go tries twelve times, every ten seconds; the event is two minutes old by then.
 _MOST_TRIES: Final = 5
-# What a server asks for beyond this would outlast the news that an event is.
+# A longer Retry-After would outlast the use of an event.
 _LONGEST_RETRY_AFTER_SECONDS: Final = 60.0
 _BACKOFF: Final = BackoffPolicy(first_seconds=1.0, longest_seconds=30.0, jitter=0.5)
-# For so long nothing more is sent to a namespace that took an event from nobody: it is on its way
-# out, or the operator lacks the right. And what went wrong is not told again.
+# How long a namespace that refused an event gets no more: it is being deleted, or the operator
+# lacks the permission. And how long the same error is not reported again.
 _CLOSED_SECONDS: Final = 300.0
-# How often to say that events were dropped.
+# How often dropped events are reported.
 _DROPS_SECONDS: Final = 60.0
 
 _PASSING: Final = (Unreachable, TooManyRequests, ServerFailed, Unauthorized)
@@ -58,15 +64,15 @@ _UNFIT: Final = re.compile(r"[^a-z0-9.-]+")
 
 
 class EventRecorder:
-    """Writes events in the background, and never gets into the way of those who record them.
+    """Writes events in the background, without delaying the code that records them.
 
-    One event that comes again and again is one object in the cluster with a count. Too many
-    different ones about one object, or too many at once, are dropped and counted. What the server
-    does not take is told to the observer, and is nobody's failure.
+    Repeated events are one object in the cluster with a count. Too many different events about one
+    object, or too many at once, are dropped and counted. An event that the server refuses is
+    observed, and fails no reconcile.
 
-    ``controller`` is who reports, as ``NAME`` or ``DOMAIN/NAME``; observations have the ``NAME``.
-    With a ``source`` events are of the older API, from that component, as those of Kubernetes' own
-    controllers are. ``record`` belongs to the thread of the event loop.
+    ``controller`` is the reporting controller, as ``NAME`` or ``DOMAIN/NAME``; observations have
+    the ``NAME``. With a ``source``, events are core events from that component, as those of the
+    controllers of Kubernetes are. ``record`` must be called in the thread of the event loop.
     """
 
     def __init__(
@@ -84,25 +90,25 @@ class EventRecorder:
         self._client = client.adjusted(deadline_seconds=_DEADLINE_SECONDS)
         self._reporting = reporting_name(controller)
         self._controller = controller.rpartition("/")[2]
-        self._instance = cut(instance, LONGEST_WORD) or self._reporting
+        self._instance = truncated(instance, LONGEST_WORD) or self._reporting
         self._clock = clock
         self._rng = rng
         self._observe = observe
-        # Kubernetes' own tell of each that comes again, up to their share.
-        self._rows = EventRows(eager=BURST if source else 2)
+        # The controllers of Kubernetes write each repeated event, up to the limit of the object.
+        self._correlator = EventCorrelator(eager=BURST if source else 2)
         self._number = 0
-        self._news = asyncio.Event()
-        self._begin: Callable[[], object] | None = None
+        self._recorded = asyncio.Event()
+        self._start: Callable[[], object] | None = None
         self._one_at_a_time = asyncio.Lock()
         self._failures = 0
-        self._closed: dict[str, float] = {}  # namespaces, and until when
-        self._complained: dict[str, float] = {}  # errors, and until when they are old news
+        self._closed_until: dict[str, float] = {}  # namespaces, by the time until when
+        self._reported_until: dict[str, float] = {}  # names of errors, by the time until when
         self._drops_due_at = 0.0
 
-    def begin_with(self, begin: Callable[[], object]) -> None:
-        """Have ``begin`` start ``run`` when there is a first event: most have none for long."""
-        # Whoever records it first is not the one to whom all the rest belongs.
-        self._begin = partial(copy_context().run, begin)
+    def start_with(self, start: Callable[[], object]) -> None:
+        """Have ``start`` start ``run`` at the first event: most controllers have none for long."""
+        # The task must not inherit the context variables of the first caller of ``record``.
+        self._start = partial(copy_context().run, start)
 
     def record(
         self,
@@ -114,169 +120,169 @@ class EventRecorder:
         action: str = "Reconcile",
         related: Resource | Unstructured | None = None,
     ) -> None:
-        """An event about ``obj``, written soon; what is too long for the server is cut."""
-        if self._begin is not None:
-            begin, self._begin = self._begin, None
-            begin()
+        """Record an event about ``obj``; texts that are too long for the server are truncated."""
+        if self._start is not None:
+            start, self._start = self._start, None
+            start()
         about = _identity(obj)
-        said = Said(
+        key = EventKey(
             about,
             type,
-            cut(reason, LONGEST_WORD),
-            cut(action, LONGEST_WORD),
-            cut(note, LONGEST_NOTE),
+            truncated(reason, LONGEST_WORD),
+            truncated(action, LONGEST_WORD),
+            truncated(note, LONGEST_NOTE),
             "" if related is None else _identity(related),
         )
         now_at, now_time = self._clock.monotonic(), self._clock.now()
-        is_one_more = self._rows.repeated(said, now_at=now_at, now_time=now_time)
-        if not is_one_more and self._rows.may_begin(about, now_at=now_at):
+        is_repeat = self._correlator.count_repeat(key, now_at=now_at, now_time=now_time)
+        if not is_repeat and self._correlator.allows(about, now_at=now_at):
             self._number += 1
-            row = Row(
-                said,
+            entry = EventEntry(
+                key,
                 regarding=reference_to(obj),
                 related=None if related is None else reference_to(related),
                 name=event_name(obj.ref, now_time, self._number, self._rng),
                 now_at=now_at,
                 now_time=now_time,
             )
-            self._rows.begin(row)
-        self._news.set()
+            self._correlator.add(entry)
+        self._recorded.set()
 
     async def run(self) -> None:
-        """Write what is recorded, until cancelled; ``flush`` writes what is left then."""
+        """Write what is recorded, until cancelled; ``flush`` writes the rest."""
         while True:
-            self._news.clear()
+            self._recorded.clear()
             now_at = self._clock.monotonic()
-            row = self._rows.take_due(now_at=now_at)
-            if row is not None:
-                wait_seconds = await self._write(row)
+            entry = self._correlator.take_due(now_at=now_at)
+            if entry is not None:
+                wait_seconds = await self._write(entry)
                 if wait_seconds:
-                    # Whatever is the matter with the server, all others in line would find it too.
+                    # A failing server would fail the queued events, too.
                     await self._clock.sleep(wait_seconds)
                 continue
-            self._rows.forget_old(now_at=now_at)
-            if self._rows.has_dropped and now_at >= self._drops_due_at:
-                self._tell_of_drops()
+            self._correlator.forget_old(now_at=now_at)
+            if self._correlator.has_dropped and now_at >= self._drops_due_at:
+                self._report_drops()
                 self._drops_due_at = now_at + _DROPS_SECONDS
             await self._rest(now_at)
 
     async def flush(self, *, within_seconds: float) -> None:
-        """Write all that is left, as far as it can be done in time; drop the rest."""
+        """Write what is queued, as far as the time allows; drop the rest."""
         try:
             async with self._clock.timeout(within_seconds):
                 while True:
                     async with self._one_at_a_time:
                         pass  # what ``run`` is still writing is done
-                    row = self._rows.take_due(now_at=inf)
-                    # There is no time to wait until a server that is unwell is well again.
-                    if row is None or await self._write(row):
+                    entry = self._correlator.take_due(now_at=inf)
+                    # There is no time to wait for a failing server.
+                    if entry is None or await self._write(entry):
                         break
         except TimeoutError:
             pass
-        while (row := self._rows.take_due(now_at=inf)) is not None:
-            self._rows.give_up(row, "the operator stopped")
-        self._tell_of_drops()
+        while (entry := self._correlator.take_due(now_at=inf)) is not None:
+            self._correlator.give_up(entry, "the operator stopped")
+        self._report_drops()
 
     async def _rest(self, now_at: float) -> None:
-        waits = [self._rows.due_seconds(now_at=now_at)]
-        if self._rows.has_dropped:
+        waits = [self._correlator.due_seconds(now_at=now_at)]
+        if self._correlator.has_dropped:
             waits.append(self._drops_due_at - now_at)
         try:
             async with self._clock.timeout(min((w for w in waits if w is not None), default=None)):
-                await self._news.wait()
+                await self._recorded.wait()
         except TimeoutError:
             pass
 
-    async def _write(self, row: Row) -> float:
-        """Tell the server of a row; how long to wait before the next, if there is a reason to."""
+    async def _write(self, entry: EventEntry) -> float:
+        """Write an entry; the seconds to wait before the next one."""
         try:
             async with self._one_at_a_time:
-                return await self._write_now(row)
+                return await self._write_now(entry)
         except asyncio.CancelledError:
-            self._rows.put_back(row, now_at=self._clock.monotonic())
+            self._correlator.requeue(entry, now_at=self._clock.monotonic())
             raise
 
-    async def _write_now(self, row: Row) -> float:
+    async def _write_now(self, entry: EventEntry) -> float:
         now_at = self._clock.monotonic()
-        if now_at < self._closed.get(row.namespace, now_at):
-            self._rows.give_up(row, "the namespace takes no events")
+        if now_at < self._closed_until.get(entry.namespace, now_at):
+            self._correlator.give_up(entry, "the namespace takes no events")
             return 0.0
-        times = row.count
+        times = entry.count
         try:
-            await (self._patch(row) if row.told else self._create(row))
+            await (self._patch(entry) if entry.written else self._create(entry))
         except _PASSING as error:
-            return self._try_later(row, error)
+            return self._try_later(entry, error)
         except SteersmanError as error:
             self._failures = 0
             if isinstance(error, Forbidden):
-                self._close(row.namespace)
-            self._give_up(row, error)
+                self._close(entry.namespace)
+            self._give_up(entry, error)
             return 0.0
         self._failures = 0
-        self._rows.was_told(row, times, now_at=self._clock.monotonic())
+        self._correlator.mark_written(entry, times, now_at=self._clock.monotonic())
         return 0.0
 
-    async def _create(self, row: Row) -> None:
+    async def _create(self, entry: EventEntry) -> None:
         event: Resource
         if self._source:
-            event = component_event(row, self._source)
+            event = to_core_event(entry, self._source)
         else:
-            event = event_of(row, self._reporting, self._instance)
+            event = to_event(entry, self._reporting, self._instance)
         try:
             await self._client.create(event)
         except AlreadyExists:
-            # The answer to an earlier attempt was lost. What came since is still to be told.
-            if row.count > 1:
-                await self._patch(row)
+            # The answer to an earlier attempt was lost. Later events are still to be written.
+            if entry.count > 1:
+                await self._patch(entry)
 
-    async def _patch(self, row: Row) -> None:
+    async def _patch(self, entry: EventEntry) -> None:
         kind: type[Resource] = core_v1.Event if self._source else events_v1.Event
-        patch = component_change(row) if self._source else change_of(row)
+        patch = to_core_event_patch(entry) if self._source else to_event_patch(entry)
         try:
-            await self._client.patch(kind, row.name, patch, namespace=row.namespace)
+            await self._client.patch(kind, entry.name, patch, namespace=entry.namespace)
         except NotFound:
-            # The server keeps events for an hour or so, and somebody may have deleted it.
-            await self._create(row)
+            # The server deletes events after an hour by default.
+            await self._create(entry)
 
-    def _try_later(self, row: Row, error: SteersmanError) -> float:
+    def _try_later(self, entry: EventEntry, error: SteersmanError) -> float:
         self._failures += 1
-        row.tries += 1
-        if row.tries < _MOST_TRIES:
-            self._rows.put_back(row, now_at=self._clock.monotonic())
+        entry.tries += 1
+        if entry.tries < _MOST_TRIES:
+            self._correlator.requeue(entry, now_at=self._clock.monotonic())
         else:
-            self._give_up(row, error)
+            self._give_up(entry, error)
         asked = error.retry_after_seconds if isinstance(error, TooManyRequests) else None
         asked_seconds = min(asked or 0.0, _LONGEST_RETRY_AFTER_SECONDS)
         return max(asked_seconds, _BACKOFF.wait_seconds(self._failures, rng=self._rng))
 
-    def _give_up(self, row: Row, error: SteersmanError) -> None:
-        # The first error of its sort is told; those that follow are only counted.
+    def _give_up(self, entry: EventEntry, error: SteersmanError) -> None:
+        # The first error of its type is reported; those that follow are only counted.
         name, now_at = type(error).__name__, self._clock.monotonic()
-        is_news = now_at >= self._complained.get(name, now_at)
-        self._rows.give_up(row, None if is_news else f"refused: {name}")
-        if is_news:
-            self._complained[name] = now_at + _CLOSED_SECONDS
-            regarding = row.regarding
+        is_first = now_at >= self._reported_until.get(name, now_at)
+        self._correlator.give_up(entry, None if is_first else f"refused: {name}")
+        if is_first:
+            self._reported_until[name] = now_at + _CLOSED_SECONDS
+            regarding = entry.regarding
             ref = ObjectRef(regarding.kind or "", regarding.namespace, regarding.name or "")
             self._observe(EventNotRecorded(controller=self._controller, ref=ref, error=error))
 
     def _close(self, namespace: str) -> None:
         now_at = self._clock.monotonic()
-        self._closed = {each: at for each, at in self._closed.items() if at > now_at}
-        self._closed[namespace] = now_at + _CLOSED_SECONDS
+        self._closed_until = {each: at for each, at in self._closed_until.items() if at > now_at}
+        self._closed_until[namespace] = now_at + _CLOSED_SECONDS
 
-    def _tell_of_drops(self) -> None:
-        for reason, count in self._rows.take_dropped().items():
+    def _report_drops(self) -> None:
+        for reason, count in self._correlator.take_dropped().items():
             self._observe(EventsDropped(controller=self._controller, count=count, reason=reason))
 
     def __repr__(self) -> str:
-        return f"<EventRecorder of {self._controller}: {self._rows!r}>"
+        return f"<EventRecorder of {self._controller}: {self._correlator!r}>"
 
 
-def cut(text: str, longest_bytes: int) -> str:
-    """The text as it can be sent, cut between two characters if it is too long."""
-    whole = str(text)[: longest_bytes + 1]  # no character is less than a byte
-    # Half of a pair, as a file's name can hold it, is no character, and JSON has no place for it.
+def truncated(text: str, longest_bytes: int) -> str:
+    """The text in at most so many bytes, truncated between two characters."""
+    whole = str(text)[: longest_bytes + 1]  # a character has at least one byte
+    # A lone surrogate, as a file name can hold it, cannot be encoded.
     coded = whole.encode("utf-8", "replace")
     if len(coded) <= longest_bytes:
         return coded.decode()
@@ -284,7 +290,7 @@ def cut(text: str, longest_bytes: int) -> str:
 
 
 def reporting_name(controller: str) -> str:
-    """The name of a controller as the server takes it: a label's key, with 63 characters."""
+    """The name of a controller as a valid label key of at most 63 characters."""
     try:
         return check_label_key(controller)
     except BadName:
@@ -292,13 +298,13 @@ def reporting_name(controller: str) -> str:
 
 
 def event_name(ref: ObjectRef, now_time: datetime, number: int, rng: Random) -> str:
-    """A name for an event about this object that no other has, and that the server accepts.
+    """A unique and valid name for an event about this object.
 
-    Names are in the order of time, and then of numbers: kubectl shows events of one second in the
-    order of their names. Not every object's name is a DNS name (``system:node`` is a role), and an
-    event's must be.
+    Names sort by time, and then by number: kubectl shows events of one second in the order of their
+    names. An event's name must be a DNS name, and not every object's is (``system:node`` is a
+    role).
     """
-    # Twenty-four digits and a dot, of 253 characters.
+    # The suffix takes a dot and 24 digits of the 253 characters.
     readable = _UNFIT.sub("-", ref.name.lower())[:228].rstrip(".-")
     try:
         check_subdomain(readable)

@@ -7,7 +7,7 @@ import msgspec
 
 from steersman.clock import Clock
 from steersman.controller.declaration.outcomes import Later, Outcome
-from steersman.controller.events.error_notes import in_public, text_of
+from steersman.controller.events.error_notes import error_text, public_text
 from steersman.errors import (
     Conflict,
     NotLeading,
@@ -59,12 +59,14 @@ def judge(outcome: Outcome, error: Exception | None, *, failures: int) -> Verdic
         case None:
             return Verdict(outcome="done")
         case Permanent():
-            return Verdict(outcome="permanent", is_final=True, note=("Permanent", text_of(error)))
+            return Verdict(
+                outcome="permanent", is_final=True, note=("Permanent", error_text(error))
+            )
         case NotLeading():
             # Whoever leads does it; here, the end is near.
             return Verdict(outcome="cancelled", is_failure=True)
         case ReconcileTimedOut():
-            note = (type(error).__name__, text_of(error))
+            note = (type(error).__name__, error_text(error))
             return Verdict(outcome="timed out", is_failure=True, note=note)
         case _:
             return Verdict(outcome="failed", is_failure=True, note=_note(error, failures))
@@ -77,9 +79,9 @@ def _note(error: Exception, failures: int) -> tuple[str, str] | None:
         case Conflict() if failures < CONFLICTS_IN_SILENCE:
             return None
         case SteersmanError():
-            return type(error).__name__, in_public(error, of="reconcile")
+            return type(error).__name__, public_text(error, of="reconcile")
         case _:
-            return "ReconcileFailed", in_public(error, of="reconcile")
+            return "ReconcileFailed", public_text(error, of="reconcile")
 
 
 def fingerprint(obj: Resource | Unstructured) -> object:

@@ -123,7 +123,7 @@ async def synced_controller(
     }
     async with caches.informers_for(wanted, joined=joined) as informers, in_background() as start:
         name = f"events of {controller.name}"
-        recorder.begin_with(lambda: start(recorder.run(), name=name))
+        recorder.start_with(lambda: start(recorder.run(), name=name))
         yield SyncedController(
             controller,
             informers=informers,

@@ -26,7 +26,7 @@ from steersman.controller.changed import Made
 from steersman.controller.controller import Controller
 from steersman.controller.declaration.functions import name_of
 from steersman.controller.declaration.watches import Owns, Watch
-from steersman.controller.events.error_notes import in_public
+from steersman.controller.events.error_notes import public_text
 from steersman.controller.pause import is_paused
 from steersman.controller.triggers.mappings import Failed, Mappings
 from steersman.controller.triggers.reasons import changes
@@ -241,7 +241,7 @@ class Triggers:
         )
         if not is_gone:
             reason = f"{role.capitalize()}Failed"
-            self._recorder.record(obj, reason, in_public(error, of=name), type="Warning")
+            self._recorder.record(obj, reason, public_text(error, of=name), type="Warning")
 
 
 def _is_of(api_version: str, its_kind: str, group: str, kind: str) -> bool:
