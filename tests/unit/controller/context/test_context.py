@@ -9,7 +9,7 @@ import pytest
 import steersman as sm
 from steersman.client import Client, MergePatch
 from steersman.controller import CacheReader, Context
-from steersman.controller.declaration.access import Permits
+from steersman.controller.declaration.access import DeclaredAccess
 from steersman.errors import ContextEnded, UndeclaredWrite
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ignore
@@ -55,7 +55,7 @@ def context_of(writer: Any, controller: sm.Controller[App]) -> Context:
     return Context(
         controller,
         app(),
-        permits=Permits(controller),
+        access=DeclaredAccess(controller),
         cached=CacheReader(controller.name, {}),
         client=Client(ScriptedTransport(), clock=clock, rng=Random(0), observe=ignore),
         writer=writer,

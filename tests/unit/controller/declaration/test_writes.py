@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import steersman as sm
-from steersman.controller.declaration.access import Permits
+from steersman.controller.declaration.access import DeclaredAccess
 from steersman.controller.declaration.writes import Writes
 from steersman.controller.rbac import permissions
 from steersman.errors import BadName, BadValue, UndeclaredRead, UndeclaredWrite
@@ -131,7 +131,7 @@ def test_a_kind_alone_is_one_that_is_applied() -> None:
         (
             {"writes": (sm.Writes(ConfigMap, names=("one",)),)},
             lambda ctx: ctx.apply(named(ConfigMap, "two")),
-            "Its Writes(ConfigMap) is for one: add the name there, or leave the names out",
+            "Its Writes(ConfigMap) is limited to one: add the name to it, or remove its names",
         ),
         (
             {"writes": (sm.Writes(ConfigMap, names=("one",)),)},
@@ -168,13 +168,13 @@ def test_several_rules_of_one_kind_add_up() -> None:
             sm.Writes(ConfigMap, verbs=("delete",)),
         ),
     )
-    permits = Permits(controller)
+    access = DeclaredAccess(controller)
 
     for name in ("one", "two"):
-        permits.check_write(ConfigMap, "patch", ("patch",), name=name)
-    permits.check_write(ConfigMap, "delete", ("delete",), name="three")
-    with pytest.raises(UndeclaredWrite, match=r"Writes.ConfigMap. is for one, two"):
-        permits.check_write(ConfigMap, "patch", ("patch",), name="three")
+        access.check_write(ConfigMap, "patch", ("patch",), name=name)
+    access.check_write(ConfigMap, "delete", ("delete",), name="three")
+    with pytest.raises(UndeclaredWrite, match=r"Writes.ConfigMap. is limited to one, two"):
+        access.check_write(ConfigMap, "patch", ("patch",), name="three")
 
 
 async def _run(services: Any) -> None:

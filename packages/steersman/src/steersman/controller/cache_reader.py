@@ -1,4 +1,4 @@
-"""``CacheReader``: what a controller may read from memory, and nothing else."""
+"""``CacheReader``: reads from the caches of the kinds that a controller declares."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ from steersman.names import ResourceType
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
-# The index that every kind a controller owns has: by the uid of whoever controls an object.
+# The index of each owned kind: by the uid of the owner that controls an object.
 CONTROLLER_INDEX = "controller"
 
 
@@ -31,7 +31,7 @@ class CacheReader:
         return lister.get(name, namespace=namespace)
 
     def find(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
-        """The same, and ``None`` as well for what is not in memory, and need not be."""
+        """One object, or ``None``; ``None`` also for a kind or a namespace that is not cached."""
         lister = self._listers.get(kind) or self._listers.get(same_kind(kind))
         if lister is None:
             return None
@@ -41,15 +41,15 @@ class CacheReader:
             return None
 
     def by_index(self, kind: type[Obj], index: str, value: str) -> "list[Obj]":
-        """All objects for which the function of this index gave this value."""
+        """All objects with this value in the index."""
         return self.lister(kind).by_index(index_name(self._controller, index), value)
 
     def controlled(self, kind: type[Obj], uid: str) -> "list[Obj]":
-        """All objects of the kind that the object with this uid controls."""
+        """All objects of the kind that the owner with this uid controls."""
         return self.lister(kind).by_index(CONTROLLER_INDEX, uid)
 
     def lister(self, kind: type[Obj]) -> Lister[Obj]:
-        """What reads this kind; ``UndeclaredRead`` if the controller does not declare it."""
+        """The lister of the kind; ``UndeclaredRead`` if the kind is not declared."""
         found = self._listers.get(kind) or self._listers.get(same_kind(kind))
         if found is None:
             raise UndeclaredRead(
@@ -65,15 +65,15 @@ class CacheReader:
     def list(
         self, kind: type[Obj], *, namespace: str | None = None, labels: Labels | None = None
     ) -> list[Obj]:
-        """All objects, in one namespace or in all that are held, that match the selector."""
+        """All cached objects that match the selector, in one namespace or in all."""
         return self.lister(kind).list(namespace=namespace, labels=labels)
 
 
 def index_name(controller: str, index: str) -> str:
-    """The index under a name that no other controller which shares the cache has."""
+    """A name of the index that is unique among the controllers that share the cache."""
     return f"{controller}/{index}"
 
 
 def same_kind(kind: type[Any]) -> type[Any] | ResourceType:
-    """What stands for a class: those that Unstructured.of made for one kind are as good as one."""
+    """The identity of a class: the same for all ``Unstructured`` classes of a kind."""
     return kind.resource_type if issubclass(kind, Unstructured) else kind

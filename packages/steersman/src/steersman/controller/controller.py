@@ -20,7 +20,7 @@ from steersman.controller.declaration.writes import (
     Writes,
     as_writes,
 )
-from steersman.controller.status.conditions import fields_of_status
+from steersman.controller.status.conditions import status_fields
 from steersman.errors import BadController, BadName, NotAKind
 from steersman.kinds import Resource, Unstructured
 from steersman.names import GroupVersionKind, check_label
@@ -293,7 +293,7 @@ class Controller(Generic[Obj]):
     def _check_condition(self) -> None:
         if not self.condition or issubclass(self.kind, Unstructured):
             return
-        if "conditions" not in fields_of_status(self.kind):
+        if "conditions" not in status_fields(self.kind):
             raise self._bad(
                 f"its condition is {self.condition}, and {self.gvk.kind} has none",
                 "Add `conditions: tuple[sm.Condition, ...] = ()` to its status.",

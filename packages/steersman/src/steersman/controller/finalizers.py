@@ -1,7 +1,7 @@
-"""Patches that put our finalizer on an object, and take it off again. Pure.
+"""Patches that add a controller's finalizer to an object and remove it. Pure.
 
-The list goes as a whole, so that whoever else changed it meanwhile must be noticed: a patch is for
-one object at one version, and refused if it has another uid or version by now.
+A patch replaces the whole list, so it must not overwrite a concurrent change: it carries the uid
+and the resourceVersion, and the server refuses it with a conflict if either has changed.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from steersman.kinds import Resource, Unstructured
 
 
 def finalizers_of(obj: Resource | Unstructured) -> tuple[str, ...]:
-    """All that the object has."""
+    """The finalizers of the object."""
     if isinstance(obj, Unstructured):
         return tuple(obj.metadata.get("finalizers") or ())
     return obj.metadata.finalizers or ()
@@ -24,9 +24,9 @@ def has_finalizer(obj: Resource | Unstructured, finalizer: str) -> bool:
 
 
 def patch_to_add(obj: Resource | Unstructured, finalizer: str) -> MergePatch | None:
-    """What puts it there; ``None`` if it is there, or the object is being deleted already.
+    """The patch that adds it; ``None`` if it is there, or the object is being deleted.
 
-    The server refuses new finalizers then, and there is nothing yet to clean up.
+    The server refuses new finalizers during deletion, and there is nothing to clean up yet.
     """
     held = finalizers_of(obj)
     if finalizer in held or obj.deletion_time is not None:
@@ -35,7 +35,7 @@ def patch_to_add(obj: Resource | Unstructured, finalizer: str) -> MergePatch | N
 
 
 def patch_to_remove(obj: Resource | Unstructured, finalizer: str) -> MergePatch | None:
-    """What takes it away; ``None`` if it is not there."""
+    """The patch that removes it; ``None`` if it is not there."""
     held = finalizers_of(obj)
     if finalizer not in held:
         return None

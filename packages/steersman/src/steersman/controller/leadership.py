@@ -1,10 +1,9 @@
-"""The lead: an author's coroutine goes on only while its replica leads.
+"""Leadership of a reconcile: an author's coroutine runs only while its replica is the leader.
 
 A process that is stopped for longer than its lease lasts (a suspended container, a starved machine)
-wakes up in the middle of a reconcile, while another replica has long taken over. Writes to the API
-server are held back by the fence. What the author's function does elsewhere is not, so the
-coroutine itself is not resumed any more: at each of its steps it is asked whether this replica
-leads, and if not, it is cancelled.
+wakes up in the middle of a reconcile, after another replica has taken over. The fence refuses its
+writes to the API server. Effects of the author's function elsewhere are not fenced, so leadership
+is checked at each step of the coroutine, and the coroutine is cancelled if it is lost.
 """
 
 import asyncio
@@ -18,11 +17,11 @@ from steersman.errors import NotLeading
 
 T = TypeVar("T")
 
-# How often to look whether this replica leads again. It has lost the lead, and is cancelled soon,
-# or its lease was renewed at the last moment.
-LEAD_SECONDS: Final = 0.1
+# How often leadership is checked while it is lost. Either this process is cancelled soon, or the
+# lease was renewed at the last moment.
+LEADER_CHECK_SECONDS: Final = 0.1
 
-# Whether this replica leads, by its own clock. It is asked from threads as well.
+# Whether this replica is the leader, by its own clock. Threads call it, too.
 IsLeader: TypeAlias = Callable[[], bool]
 
 
@@ -30,12 +29,12 @@ IsLeader: TypeAlias = Callable[[], bool]
 def run_while_leader(
     work: Coroutine[Any, Any, T], leads: IsLeader, *, wanted: str
 ) -> Generator[Any, None, T]:
-    """Await ``work``, and cancel it where it would go on without the lead; ``NotLeading`` then."""
+    """Await ``work``; once leadership is lost, cancel it and raise ``NotLeading``."""
     thrown: BaseException | None = None
     is_over = False
     try:
         while True:
-            # Not where a cancellation is on its way, which may be that of a timeout in the work.
+            # Not while a cancellation is delivered, which may be that of a timeout inside the work.
             if not leads() and (thrown is None or isinstance(thrown, Exception)):
                 is_over = True
                 thrown = asyncio.CancelledError()
@@ -43,7 +42,7 @@ def run_while_leader(
             thrown = None
             try:
                 yield waits_for
-            except BaseException as error:  # noqa: BLE001  for the work: what it waited for failed
+            except BaseException as error:  # noqa: BLE001  thrown into the work, which awaited it
                 thrown = error
     except StopIteration as done:
         if is_over:
@@ -57,6 +56,6 @@ def run_while_leader(
 
 
 async def wait_until_leader(leads: IsLeader, clock: Clock) -> None:
-    """Wait until this replica leads; at once if it does."""
+    """Wait until this replica is the leader."""
     while not leads():
-        await clock.sleep(LEAD_SECONDS)
+        await clock.sleep(LEADER_CHECK_SECONDS)

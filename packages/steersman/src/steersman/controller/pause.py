@@ -1,4 +1,4 @@
-"""Pausing one object: an annotation that has its controllers leave it alone."""
+"""The pause annotation: controllers do not reconcile an object that has it."""
 
 from typing import Final
 
@@ -7,12 +7,12 @@ from steersman.kinds import Resource, Unstructured, meta_v1, stored_field
 # While an object has this annotation with the value "true", it is not reconciled.
 PAUSED: Final = "steersman.dev/paused"
 
-# Each change and each reconcile asks, so no read-only view is made for it.
+# Read for each change and each reconcile, so without the read-only view of the public attribute.
 _annotations: Final = stored_field(meta_v1.ObjectMeta, "annotations")
 
 
 def is_paused(obj: Resource | Unstructured) -> bool:
-    """Whether somebody asked that the object be left alone."""
+    """Whether the object has the pause annotation."""
     if isinstance(obj, Unstructured):
         return obj.annotations.get(PAUSED) == "true"
     annotations = _annotations(obj.metadata)

@@ -12,7 +12,7 @@ from steersman.clock import Clock
 from steersman.controller.cache_reader import CacheReader
 from steersman.controller.context.lifespan import NO_LIFESPAN, lifespan_value
 from steersman.controller.context.pending_calls import Call, verb
-from steersman.controller.declaration.access import Permits
+from steersman.controller.declaration.access import DeclaredAccess
 from steersman.controller.declaration.declaration import Declaration
 from steersman.controller.declaration.outcomes import Status
 from steersman.controller.declaration.writes import APPLY, Kind
@@ -51,6 +51,7 @@ class Context:
     """
 
     __slots__ = (
+        "_access",
         "_applies",
         "_cached",
         "_client",
@@ -61,7 +62,6 @@ class Context:
         "_lifespan",
         "_obj",
         "_own",
-        "_permits",
         "_recorder",
         "_refused",
         "_writer",
@@ -78,7 +78,7 @@ class Context:
         controller: Declaration,
         obj: Resource | Unstructured,
         *,
-        permits: Permits,
+        access: DeclaredAccess,
         cached: CacheReader,
         client: Client,
         writer: "Writer",
@@ -92,7 +92,7 @@ class Context:
     ) -> None:
         self._controller = controller
         self._obj = obj
-        self._permits = permits
+        self._access = access
         self._cached = cached
         self._writer = writer
         self._recorder = recorder
@@ -204,7 +204,7 @@ class Context:
         Whether there are enough of them already is to be asked of ``owned``, which knows of each
         from the moment that this returns.
         """
-        if self._permits.may(type(child), "create"):
+        if self._access.may(type(child), "create"):
             self._may_write(type(child), "create", ("create",), child.name)
         else:
             self._may_own(type(child), "create", ("create",))
@@ -220,7 +220,7 @@ class Context:
         If it would change nothing, nothing is sent.
         """
         # Of what is known to be there, an apply carries the uid, and never creates another.
-        creates = self._permits.may(type(obj), "create") or not self._is_known(obj)
+        creates = self._access.may(type(obj), "create") or not self._is_known(obj)
         self._may_write(type(obj), "apply", APPLY if creates else ("patch",), obj.name)
         applied = await self._sent(self._writer.apply(obj, force=force, report=self._report))
         self._applies += 1
@@ -349,7 +349,7 @@ class Context:
 
         Whether there is nothing left to be said. After the end, too.
         """
-        self._permits.check_write(
+        self._access.check_write(
             type(obj), "apply the status of", ("patch",), name=obj.name, subresource="status"
         )
         write = self._writer.report_status(obj, status, can_wait=can_wait, report=self._report)
@@ -407,23 +407,23 @@ class Context:
 
     def _may_own(self, kind: type[Any], wanted: str, verbs: tuple[str, ...]) -> None:
         self._check()
-        self._permits.check_own(kind, wanted, verbs)
+        self._access.check_own(kind, wanted, verbs)
 
     def _may_write(self, kind: type[Any], wanted: str, verbs: tuple[str, ...], name: str) -> None:
         self._check()
-        self._permits.check_write(kind, wanted, verbs, name=name)
+        self._access.check_write(kind, wanted, verbs, name=name)
 
     def _may_write_status(self, kind: type[Any], wanted: str, name: str) -> None:
         self._check()
-        self._permits.check_write(kind, wanted, ("patch",), name=name, subresource="status")
+        self._access.check_write(kind, wanted, ("patch",), name=name, subresource="status")
 
     def _may_get(self, kind: type[Any], name: str) -> None:
         self._check()
-        self._permits.check_get(kind, name)
+        self._access.check_get(kind, name)
 
     def _may_list(self, kind: type[Any]) -> None:
         self._check()
-        self._permits.check_list(kind)
+        self._access.check_list(kind)
 
     # The last one, because from here on ``list`` means this in the class.
 

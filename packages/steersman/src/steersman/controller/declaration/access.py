@@ -1,4 +1,4 @@
-"""``Permits``: what a controller's declaration allows it to touch."""
+"""``DeclaredAccess``: the reads and writes that a controller's declaration allows."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NoReturn
@@ -13,14 +13,14 @@ _STATUS: Final = "status"
 
 _NO_NAMES: Final[frozenset[str]] = frozenset()
 
-# Stands where a subresource does, and is the name of none.
+# In the place of a subresource, and the name of none.
 _OWNED: Final = "*"
 
 
-class Permits:
-    """Says no to what is not declared, and what to declare.
+class DeclaredAccess:
+    """Refuses undeclared reads and writes, with what to declare.
 
-    Made once for a controller, because each read and write of each reconcile is asked about.
+    One for each controller, because each read and write of each reconcile is checked.
     """
 
     __slots__ = ("_allowed", "_controller", "_listed", "_owned", "_verbs", "_written")
@@ -31,7 +31,7 @@ class Permits:
         self._listed = _identities(
             (*(each.kind for each in cached_kinds(controller)), *controller.reads)
         )
-        # The names of the objects that a verb is for; None for all of them.
+        # The names that a verb is limited to; None if it is not.
         self._verbs: dict[tuple[object, str], dict[str, frozenset[str] | None]] = {}
         self._allow(controller.kind, "patch", subresource=_STATUS)
         for owns in controller.owned:
@@ -42,19 +42,19 @@ class Permits:
             if "patch" in writes.verbs:
                 self._allow(of, "get", names=writes.names)
         self._written = _identities(each.kind for each in controller.written)
-        # What was found to be allowed, whatever an object's name. There are as many as there are
-        # declared kinds and verbs: a class of Unstructured, which may be a new one, is left out.
+        # Checks that passed whatever the object's name: as many as there are declared kinds and
+        # verbs. A class of Unstructured may be a new one each time, and is left out.
         self._allowed: set[tuple[type[Any], tuple[str, ...], str]] = set()
 
     def check_own(self, kind: type[Any], wanted: str, verbs: tuple[str, ...]) -> None:
-        """Whether its objects may be owned; ``UndeclaredWrite`` if not, as for all writes."""
+        """``UndeclaredWrite`` unless the kind is owned with these verbs."""
         if (kind, verbs, _OWNED) in self._allowed:
             return
         identity = _identity(kind)
         if identity not in self._owned:
             self._refuse_write(kind, wanted, f"Add owns=({_owns(kind, verbs)},) to the controller")
         allowed = self._verbs[identity, ""]
-        # A rule that names objects is for those, and not for all that are owned.
+        # A rule with names does not cover all owned objects.
         if any(allowed.get(verb, _NO_NAMES) is not None for verb in verbs):
             self._refuse_verbs(kind, wanted, verbs)
         self._remember(kind, verbs, _OWNED)
@@ -68,7 +68,10 @@ class Permits:
         name: str,
         subresource: str = "",
     ) -> None:
-        """Whether this may be done to an object of this name; a new one may have none yet."""
+        """``UndeclaredWrite`` unless these verbs are declared for an object of this name.
+
+        The name of a new object may be empty.
+        """
         if (kind, verbs, subresource) in self._allowed:
             return
         allowed = self._verbs.get((_identity(kind), subresource))
@@ -85,7 +88,7 @@ class Permits:
             self._remember(kind, verbs, subresource)
 
     def check_get(self, kind: type[Any], name: str) -> None:
-        """Whether the server may be asked for the object; ``UndeclaredRead`` if not."""
+        """``UndeclaredRead`` unless the object may be read from the server."""
         identity = _identity(kind)
         if identity in self._listed:
             return
@@ -97,12 +100,12 @@ class Permits:
             self._refuse_read(kind, f"read {kind.resource_type} {name}")
 
     def check_list(self, kind: type[Any]) -> None:
-        """Whether the server may be asked for all its objects; ``UndeclaredRead`` if not."""
+        """``UndeclaredRead`` unless the kind may be listed on the server."""
         if _identity(kind) not in self._listed:
             self._refuse_read(kind, f"list {kind.resource_type}")
 
     def may(self, kind: type[Any], verb: str) -> bool:
-        """Whether the verb is declared for some objects of the kind."""
+        """Whether the verb is declared for any object of the kind."""
         return verb in self._verbs.get((_identity(kind), ""), ())
 
     def _remember(self, kind: type[Any], verbs: tuple[str, ...], how: str) -> None:
@@ -139,8 +142,8 @@ class Permits:
         self._refuse_write(
             kind,
             wanted,
-            f"Its Writes({kind.__name__}) is for {', '.join(sorted(names))}: add the name there, or"
-            " leave the names out",
+            f"Its Writes({kind.__name__}) is limited to {', '.join(sorted(names))}: add the name to"
+            " it, or remove its names",
             name=name or "without a name",
         )
 
@@ -151,20 +154,20 @@ class Permits:
         raise UndeclaredWrite(
             controller=self._controller,
             wanted=f"{wanted} {kind.resource_type}{named}",
-            what_now=f"{what_now}, so that it gets the right to.",
+            what_now=f"{what_now}, which also grants the permission.",
         )
 
     def _refuse_read(self, kind: type[Any], wanted: str) -> NoReturn:
         raise UndeclaredRead(
             controller=self._controller,
             wanted=wanted,
-            what_now=f"Add reads=({kind.__name__},) to the controller, so that it gets the right"
-            f" to.",
+            what_now=f"Add reads=({kind.__name__},) to the controller, which also grants the"
+            f" permission.",
         )
 
 
 def _owns(kind: type[Any], verbs: Sequence[str]) -> str:
-    """How its author would declare that it is owned."""
+    """The declaration of an owned kind with these verbs, as Python."""
     if set(verbs) <= set(APPLY):
         return kind.__name__
     every = [verb for verb in VERBS if verb in (*APPLY, *verbs)]
@@ -181,5 +184,5 @@ def _identities(kinds: Iterable[type[Any]]) -> frozenset[object]:
 
 
 def _identity(kind: type[Any]) -> object:
-    """What stands for a class: those that Unstructured.of made for one kind are as good as one."""
+    """The identity of a class: the same for all ``Unstructured`` classes of a kind."""
     return kind.resource_type if issubclass(kind, Unstructured) else kind

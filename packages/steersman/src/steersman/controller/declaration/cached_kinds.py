@@ -1,4 +1,4 @@
-"""Which kinds a controller keeps in memory, each once, however often it declares it. Pure.
+"""The kinds that a controller caches, each once, however often it declares them. Pure.
 
     own kind ─┐
     owns ─────┼──▶ one ``CachedKind`` for each kind ──▶ one informer
@@ -22,9 +22,9 @@ Indexes: TypeAlias = Mapping[str, IndexFunction[Any]]
 
 
 class CachedKind(NamedTuple):
-    """What the informer of one kind must hold, and the author's indexes of it.
+    """The selectors and the author's indexes of the informer of one kind.
 
-    Objects of an owned kind are found by the object that controls them, too.
+    An owned kind also has an index by controlling owner.
     """
 
     kind: type[Any]
@@ -35,12 +35,12 @@ class CachedKind(NamedTuple):
 
     @property
     def own_indexes(self) -> Indexes:
-        """The indexes that the author did not ask for."""
+        """The indexes that the controller adds itself."""
         return {CONTROLLER_INDEX: by_controller} if self.is_owned else {}
 
 
 def cached_kinds(controller: Declaration) -> tuple[CachedKind, ...]:
-    """Each kind that the controller reads from memory.
+    """Each kind that the controller caches.
 
     ``BadController`` if two declarations of one kind contradict each other.
     """
@@ -55,7 +55,7 @@ def cached_kinds(controller: Declaration) -> tuple[CachedKind, ...]:
 def check_repeated(
     controller: str, kind: type[Any], owned: Sequence[Owns], watches: Sequence[Watch[Any]]
 ) -> None:
-    """Refuse what is declared a second time without saying anything more."""
+    """``BadController`` if a declaration repeats another one."""
     declared = {_identity(kind)}
     for owns in owned:
         if _identity(owns.kind) in declared:
@@ -113,6 +113,6 @@ def _merged(one: CachedKind, other: CachedKind, controller: str) -> CachedKind:
 
 
 def _identity(kind: type[Any]) -> tuple[str, str]:
-    # Of any version: an object has all of them.
+    # In any version: it is the same object.
     gvk = kind.resource_type.gvk
     return gvk.group, gvk.kind

@@ -1,7 +1,7 @@
-"""``Declaration``: what follows from a controller without its functions.
+"""``Declaration``: the part of a ``Controller`` that its context and its caches depend on.
 
-Caches, rights and the checks of each read and write need no more than this. ``Controller`` itself
-names the context in the type of its functions, and so knows all of these.
+A protocol, because ``Controller`` names the context in the type of its functions: neither can
+import the other.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""An author's functions: what they are called, and how they can be called. Pure."""
+"""An author's functions: their names, and how they can be called. Pure."""
 
 import functools
 import inspect
@@ -7,16 +7,16 @@ from types import FunctionType
 
 
 def is_async(function: Callable[..., object]) -> bool:
-    """Whether calling it gives something to be awaited."""
+    """Whether it is an ``async def``, or wraps one."""
     while isinstance(function, functools.partial):
         function = function.func
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
-        getattr(function, "__call__", None)  # noqa: B004 - not whether, but of which sort
+        getattr(function, "__call__", None)  # noqa: B004 - not whether it is callable
     )
 
 
 def name_of(function: Callable[..., object]) -> str:
-    """A function, as its author knows it."""
+    """The name of a function, as its author knows it."""
     while isinstance(function, functools.partial):
         function = function.func
     return getattr(function, "__qualname__", type(function).__qualname__)
@@ -24,7 +24,7 @@ def name_of(function: Callable[..., object]) -> str:
 
 def takes_arguments(function: Callable[..., object], arguments: int) -> bool:
     if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):
-        # A plain function says so itself, and much faster; all the rest is looked at closely.
+        # The code object of a plain function is much faster to read than its signature.
         code = function.__code__
         defaults = len(function.__defaults__ or ())
         if not code.co_kwonlyargcount and code.co_argcount - defaults <= arguments:
@@ -33,6 +33,6 @@ def takes_arguments(function: Callable[..., object], arguments: int) -> bool:
         inspect.signature(function).bind(*range(arguments))
     except TypeError:
         return False
-    except ValueError:  # written in C: nobody can tell
+    except ValueError:  # written in C, without a signature
         return True
     return True

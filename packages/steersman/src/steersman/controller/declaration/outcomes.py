@@ -1,4 +1,4 @@
-"""What a reconcile function may return."""
+"""``Done`` and ``Later``: what a reconcile function may return."""
 
 from collections.abc import Mapping
 from math import isfinite
@@ -12,20 +12,20 @@ Status: TypeAlias = Part | Mapping[str, Any]
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True):
-    """All is as it should be; look again when something changes.
+    """The object is as it should be: reconcile it again when something changes.
 
-    ``status`` is how things stand with the object, to be applied as ``apply_status`` would.
+    ``status`` is applied as by ``apply_status``.
     """
 
     status: Status | None = None
 
 
 class Later(msgspec.Struct, frozen=True, kw_only=True):
-    """Not all is as it should be yet: look again when something changes, or after so long.
+    """The object is not as it should be yet: reconcile it again on a change, or after a time.
 
-    ``status`` is how things stand with the object for now. If all that it tells is progress, and no
-    time is given, it may wait for more of that: after the controller's ``progress_seconds`` there
-    is another look, and what that says is applied.
+    ``status`` is applied as by ``apply_status``. Without a time, a status that flips no condition
+    may be delayed: after the controller's ``progress_seconds`` the object is reconciled again, and
+    the status of that reconcile is applied.
     """
 
     after_seconds: float | None = None

@@ -1,4 +1,4 @@
-"""``Every`` and ``Keys``: sources that wake objects for reasons that are not in the cluster."""
+"""``Every`` and ``Keys``: sources that enqueue objects for reasons outside the cluster."""
 
 from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
@@ -14,10 +14,10 @@ from steersman.names import ObjectKey
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """Wake objects every so many seconds, a tenth earlier or later.
+    """Enqueue objects every so many seconds, up to a tenth earlier or later.
 
-    All of the controller's kind, or those that ``keys`` gives of what is cached: keys or objects.
-    They wait behind what has changed.
+    All objects of the controller's kind, or those that ``keys`` returns, as keys or objects. They
+    have a lower priority than changes.
     """
 
     seconds: float
@@ -31,18 +31,18 @@ class Every:
 
     @property
     def title(self) -> str:
-        """The source, as people know it."""
+        """The name of the source in logs and metrics."""
         chosen = f", {name_of(self.keys)}" if self.keys is not None else ""
         return f"every {self.seconds:g} s{chosen}"
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Wake the objects whose keys come out of a stream.
+    """Enqueue the objects whose keys a stream yields.
 
-    ``open`` is called to open it, and again when it has ended or failed: an ``async def`` with
-    ``yield`` serves. What happened while it was closed must not be lost on it: begin with all keys
-    that may be meant, if there is no other way.
+    ``open`` opens the stream, and opens it again when it has ended or failed: an ``async def`` with
+    ``yield`` is enough. The stream must not lose what happens while it is closed: yield all keys
+    first, if there is no other way.
     """
 
     open: Callable[[], AsyncIterator[ObjectKey]]
@@ -58,7 +58,7 @@ class Keys:
 
     @property
     def title(self) -> str:
-        """The source, as people know it."""
+        """The name of the source in logs and metrics."""
         return self.name or name_of(self.open)
 
 

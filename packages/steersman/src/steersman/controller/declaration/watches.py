@@ -20,18 +20,18 @@ from steersman.names import ObjectKey
 
 Other = TypeVar("Other", bound=Resource | Unstructured)
 
-# Whom a change of another object is about: objects of the controller's own kind, or their keys.
+# From a changed object to the objects of the controller's own kind to enqueue, or their keys.
 Mapper: TypeAlias = Callable[[Other, CacheReader], Iterable[ObjectKey | Resource | Unstructured]]
 
 
 @dataclass(frozen=True, slots=True)
 class Owns:
-    """A kind of which the controller makes objects: they have its object as controlling owner.
+    """A kind whose objects the controller creates, with its own object as their controlling owner.
 
-    Each change to one wakes its owner, unless ``when`` says that it does not matter. ``verbs`` are
-    what the controller does to them: what server-side apply takes, unless ``verbs`` says otherwise.
-    A controller that calls ``ctx.delete`` or ``ctx.prune`` needs ``delete``; the garbage collector
-    has rights of its own.
+    Each change of one enqueues its owner, unless the predicate ``when`` is false. ``verbs`` are the
+    verbs of RBAC that the controller needs; by default those of server-side apply. A controller
+    that calls ``ctx.delete`` or ``ctx.prune`` needs ``delete``; the garbage collector has its own
+    permissions.
     """
 
     kind: Kind
@@ -46,11 +46,11 @@ class Owns:
 
 @dataclass(frozen=True, slots=True)
 class Watch(Generic[Other]):
-    """A kind that the controller reads, and whose changes ``to`` maps to objects of its own.
+    """A kind that the controller reads, and whose changes ``to`` maps to objects of its own kind.
 
-    Without ``to``, the kind is there to be read from memory and wakes nobody. The kind may be one
-    that the controller owns, or its own kind, or one that another ``Watch`` has: each declaration
-    has its own ``when``, and all share one informer, so that they have the same selectors.
+    Without ``to``, the kind is cached for reads, and its changes enqueue nothing. The kind may also
+    be owned, be the controller's own kind, or be in another ``Watch``: each declaration has its own
+    ``when``, and all share one informer, so they must have the same selectors.
     """
 
     kind: type[Other]

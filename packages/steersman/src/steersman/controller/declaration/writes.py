@@ -1,7 +1,7 @@
-"""``Writes``: what a controller or a runnable writes, as one rule of a Role. Pure.
+"""``Writes``: a kind that a controller or a runnable writes, as one rule of a Role. Pure.
 
-The generated RBAC and ``Permits`` both read it: what is not declared has no right on the server,
-and is refused before it is sent.
+Both the generated RBAC and ``DeclaredAccess`` use it: an undeclared write has no permission on the
+server, and is refused before it is sent.
 """
 
 from collections.abc import Sequence
@@ -19,22 +19,21 @@ WriteVerb: TypeAlias = Literal["create", "update", "patch", "delete", "deletecol
 
 VERBS: Final[tuple[WriteVerb, ...]] = get_args(WriteVerb)
 
-# What server-side apply takes: the server asks for both, because an apply may create the object.
+# The verbs of server-side apply: the server requires both, because an apply may create the object.
 APPLY: Final[tuple[WriteVerb, ...]] = ("create", "patch")
 
 
 @dataclass(frozen=True, slots=True)
 class Writes:
-    """A kind that is written without being owned: with which verbs, and which objects.
+    """A kind that is written without being owned, with verbs and names.
 
-    - ``verbs`` are those of RBAC. Unless given, they are what server-side apply takes: ``create``
-      and ``patch``. ``ctx.delete`` takes ``delete``.
-    - ``names`` limits the rule to objects of these names. The name of an object is not known to
-      the server when it is created by POST, so ``create`` is granted for all names; the controller
-      refuses others itself.
+    - ``verbs`` are those of RBAC, by default those of server-side apply: ``create`` and ``patch``.
+      ``ctx.delete`` needs ``delete``.
+    - ``names`` limits the rule to objects of these names. RBAC cannot limit ``create`` by name, so
+      it is granted for all names, and the context refuses the others.
     - ``subresource`` is ``"status"`` for ``ctx.apply_status`` and ``ctx.patch(…,
-      subresource="status")``. It has a rule of its own, as in a Role, with ``patch`` unless other
-      verbs are given.
+      subresource="status")``. It needs a rule of its own, as in a Role; its default verb is
+      ``patch``.
     """
 
     kind: Kind
@@ -54,7 +53,7 @@ class Writes:
                 rule='they are a tuple: names=("one",)',
             )
         for each in self.names:
-            # Some kinds have names of more characters, as the roles of RBAC do: system:node.
+            # Names of some kinds have further characters, as those of RBAC roles do: system:node.
             check_path_segment(each, wanted=f"the name of a {name}")
         if self.names and "deletecollection" in self.verbs:
             raise BadValue(
@@ -73,7 +72,7 @@ class Writes:
 
 
 def check_is_kind(kind: Any, *, wanted: str) -> str:
-    """The name of its class; ``BadValue`` unless its objects live somewhere."""
+    """The name of the class; ``BadValue`` if it is not the class of a kind."""
     try:
         if kind.resource_type.gvk:
             return str(kind.__name__)
@@ -87,7 +86,7 @@ def check_is_kind(kind: Any, *, wanted: str) -> str:
 
 
 def check_verbs(verbs: object, *, wanted: str) -> None:
-    """``BadValue`` unless these are verbs that write."""
+    """``BadValue`` unless these are write verbs of RBAC."""
     if not isinstance(verbs, tuple) or not verbs:
         raise BadValue(wanted=wanted, value=verbs, rule='they are a tuple: verbs=("patch",)')
     for verb in verbs:
@@ -101,5 +100,5 @@ def check_verbs(verbs: object, *, wanted: str) -> None:
 
 
 def as_writes(declared: Sequence[Any]) -> tuple[Writes, ...]:
-    """Each as a ``Writes``: a kind alone is one that is applied."""
+    """Each as a ``Writes``; a kind alone has the verbs of apply."""
     return tuple(each if isinstance(each, Writes) else Writes(each) for each in declared)

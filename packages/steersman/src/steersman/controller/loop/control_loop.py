@@ -32,7 +32,7 @@ from steersman.controller.context.context import Context
 from steersman.controller.context.lifespan import NO_LIFESPAN
 from steersman.controller.context.pending_calls import drop_unawaited
 from steersman.controller.controller import Controller
-from steersman.controller.declaration.access import Permits
+from steersman.controller.declaration.access import DeclaredAccess
 from steersman.controller.declaration.functions import name_of
 from steersman.controller.declaration.outcomes import Done, Later, Outcome
 from steersman.controller.events.recorder import EventRecorder
@@ -107,7 +107,7 @@ class ControlLoop(Generic[Obj]):
         self._lifespan = lifespan
         self._observe = observe
         self._lister = cached.lister(controller.kind)
-        self._permits = Permits(controller)
+        self._access = DeclaredAccess(controller)
         self._queue = new_queue(
             controller.name,
             backoff=controller.backoff,
@@ -357,7 +357,7 @@ class ControlLoop(Generic[Obj]):
         context = Context(
             controller,
             obj,
-            permits=self._permits,
+            access=self._access,
             cached=self._cached,
             client=self._client,
             writer=self._writer,

@@ -1,4 +1,4 @@
-"""What is made of a status before it is applied. Pure."""
+"""Statuses as they are applied: ``observedGeneration`` and conditions with times. Pure."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -13,7 +13,7 @@ from steersman.units import format_time, parse_time
 S = TypeVar("S", bound=Part | Mapping[str, Any])
 
 
-# The status of each condition, and since when it has had that.
+# By type of condition: its status, and the time of its last transition.
 _Known: TypeAlias = Mapping[str, tuple[str, datetime]]
 
 
@@ -24,16 +24,15 @@ def status_to_apply(
     now: datetime,
     before: Resource | Unstructured | None = None,
 ) -> S:
-    """``status``, said of ``obj`` as it was looked at.
+    """``status`` as the status of ``obj``, the object that was reconciled.
 
-    It gets the object's generation as ``observed_generation``, if it has such a field (a mapping:
-    if the key is there). A condition that comes without a time gets the one that it has had since
-    it last flipped: that on ``before``, which is ``obj`` as it is known now, or ``now``. Times are
-    to the second.
+    If it has a field ``observed_generation`` (for a mapping: if the key is there), that becomes the
+    object's generation. A condition without a transition time gets the time from ``before``, the
+    cached object, if its status is the same there, and else ``now``. Times have whole seconds.
     """
     known = _conditions_of(obj if before is None else before)
     part: Any = status
-    # Not whether it is a Mapping: what an abstract class is asked about costs more than the rest.
+    # Not isinstance(part, Mapping): an abstract class makes that cost more than all the rest.
     fields: tuple[str, ...] | None = getattr(part, "__struct_fields__", None)
     if fields is None:
         return _mapping_to_apply(obj, part, known, now)  # type: ignore[return-value]
@@ -51,8 +50,8 @@ def status_to_apply(
     return replace(part, **changes) if changes else status
 
 
-def fields_of_status(kind: type[Any]) -> tuple[str, ...]:
-    """What the status of a kind has, as far as its class says: nothing, of an ``Unstructured``."""
+def status_fields(kind: type[Any]) -> tuple[str, ...]:
+    """The fields of a kind's status, by its class; none for an ``Unstructured``."""
     if not issubclass(kind, Unstructured):
         for field in msgspec.structs.fields(kind):
             if field.name == "status":
@@ -63,14 +62,16 @@ def fields_of_status(kind: type[Any]) -> tuple[str, ...]:
     return ()
 
 
-def has_said(obj: Resource | Unstructured, status: Mapping[str, Any], condition: Condition) -> bool:
-    """Whether a status says this of the object as it is."""
+def has_condition(
+    obj: Resource | Unstructured, status: Mapping[str, Any], condition: Condition
+) -> bool:
+    """Whether a status has this condition, for the object's present generation."""
     if status.get("observedGeneration", obj.generation) != obj.generation:
         return False
-    said = _said_of(condition)
+    wanted = _condition_fields(condition)
     return any(
-        isinstance(each, Mapping) and {name: each.get(name) for name in said} == said
-        for each in _list_in(status)
+        isinstance(each, Mapping) and {name: each.get(name) for name in wanted} == wanted
+        for each in _conditions_in(status)
     )
 
 
@@ -80,19 +81,19 @@ def is_progress(
     *,
     before: Resource | Unstructured,
 ) -> bool:
-    """Whether nobody is misled who reads on ``before`` how things stood, instead of ``status``.
+    """Whether ``status`` differs from the status of ``before`` in progress only, and can wait.
 
-    As long as nothing is said there at all; or it was said of the generation that ``obj`` has, and
-    the same of each condition that ``status`` tells.
+    True if ``before`` has no status; or if that is for the generation of ``obj``, and each
+    condition of ``status`` has the same status there.
     """
-    said: Any = before.get("status") if isinstance(before, Unstructured) else _status_of(before)
-    if not said or not msgspec.to_builtins(said, enc_hook=str):
+    old: Any = before.get("status") if isinstance(before, Unstructured) else _status_of(before)
+    if not old or not msgspec.to_builtins(old, enc_hook=str):
         return True
-    observed = _field(said, "observed_generation", "observedGeneration")
+    observed = _field(old, "observed_generation", "observedGeneration")
     if observed is not None and observed != obj.generation:
         return False
-    known = _verdicts(said)
-    return all(known.get(type_) == verdict for type_, verdict in _verdicts(status).items())
+    known = _condition_statuses(old)
+    return all(known.get(type_) == value for type_, value in _condition_statuses(status).items())
 
 
 def _status_of(obj: Any) -> Any:
@@ -105,12 +106,12 @@ def _field(status: Any, name: str, name_on_the_wire: str) -> Any:
     return getattr(status, name, None)
 
 
-def _verdicts(status: Any) -> Mapping[str, str]:
-    """What is said of each condition."""
+def _condition_statuses(status: Any) -> Mapping[str, str]:
+    """The status of each condition, by type."""
     found: dict[str, str] = {}
     conditions = _field(status, "conditions", "conditions")
     for each in conditions if isinstance(conditions, (list, tuple)) else ():
-        # Of an object without a class, anything may stand there.
+        # In an unstructured object, any value may be there.
         found[str(_field(each, "type", "type"))] = str(_field(each, "status", "status"))
     return found
 
@@ -118,21 +119,21 @@ def _verdicts(status: Any) -> Mapping[str, str]:
 def with_condition(
     obj: Resource | Unstructured, status: Mapping[str, Any], condition: Condition
 ) -> Mapping[str, Any]:
-    """A status of the object that says this as well, in the place of what it said of that type."""
-    said = _said_of(condition)
-    conditions = [*_list_in(status)]
+    """The status with this condition, which replaces one of the same type."""
+    wanted = _condition_fields(condition)
+    conditions = [*_conditions_in(status)]
     types = [each.get("type") if isinstance(each, Mapping) else None for each in conditions]
     if condition.type in types:
-        conditions[types.index(condition.type)] = said
+        conditions[types.index(condition.type)] = wanted
     else:
-        conditions.append(said)
+        conditions.append(wanted)
     changed = {**status, "conditions": conditions}
-    if "observed_generation" in fields_of_status(type(obj)):
+    if "observed_generation" in status_fields(type(obj)):
         changed["observedGeneration"] = obj.generation
     return changed
 
 
-def _said_of(condition: Condition) -> Mapping[str, str | None]:
+def _condition_fields(condition: Condition) -> Mapping[str, str | None]:
     return {
         "type": condition.type,
         "status": condition.status,
@@ -141,8 +142,8 @@ def _said_of(condition: Condition) -> Mapping[str, str | None]:
     }
 
 
-def _list_in(status: Mapping[str, Any]) -> list[Any]:
-    # Of an object without a class, anything may stand there.
+def _conditions_in(status: Mapping[str, Any]) -> list[Any]:
+    # In an unstructured object, any value may be there.
     conditions = status.get("conditions")
     return conditions if isinstance(conditions, list) else []
 
@@ -203,6 +204,6 @@ def _conditions_of(obj: Resource | Unstructured) -> _Known:
             try:
                 since = parse_time(each["lastTransitionTime"])
             except BadValue:
-                continue  # Nobody need have written a moment there.
+                continue  # no valid time
             known[str(each.get("type"))] = str(each.get("status")), since
     return known

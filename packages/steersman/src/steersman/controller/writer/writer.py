@@ -23,7 +23,7 @@ from steersman.controller.ownership.managed_fields import fields_in, held_part
 from steersman.controller.ownership.owner_check import OwnerCheck
 from steersman.controller.ownership.owner_references import controller_of, owned_by
 from steersman.controller.status.conditions import (
-    has_said,
+    has_condition,
     is_progress,
     status_to_apply,
     with_condition,
@@ -257,7 +257,7 @@ class Writer:
     async def apply_condition(self, obj: Obj, condition: Condition, *, report: Report) -> Obj:
         """Apply one condition, beside the status fields that this controller already holds."""
         live = self._cached_object(obj)
-        if live is not None and has_said(obj, self._status_of(live), condition):
+        if live is not None and has_condition(obj, self._status_of(live), condition):
             return live
         # Read the latest version: the fields applied before are applied again, with force.
         now = await self._client.get(type(obj), obj.name, namespace=obj.namespace)
