@@ -138,9 +138,9 @@ def test_a_plain_function_is_known_as_one(function: Any, is_blocking: bool) -> N
             },
             "it has two indexes 'by' of v1 ConfigMap",
         ),
-        ({"owns": core_v1.ConfigMap}, "its owns are no tuple. Write owns=(…,)"),
-        ({"writes": [core_v1.ConfigMap]}, "its writes are no tuple"),
-        ({"sources": sm.Every(3)}, "its sources are no tuple"),
+        ({"owns": core_v1.ConfigMap}, "its owns are not a tuple. Write owns=(…,)"),
+        ({"writes": [core_v1.ConfigMap]}, "its writes are not a tuple"),
+        ({"sources": sm.Every(3)}, "its sources are not a tuple"),
         ({"owns": ("ConfigMap",)}, "'ConfigMap' is in its owns, and not a kind"),
         ({"reads": (Unstructured,)}, "is in its reads, and not a kind"),
         ({"watches": (core_v1.ConfigMap,)}, "Write watches=(sm.Watch(kind, to=…),)"),
@@ -151,7 +151,7 @@ def test_a_plain_function_is_known_as_one(function: Any, is_blocking: bool) -> N
         ),
         (
             {"watches": (sm.Watch(Octopus, to=lambda obj: ()),)},  # type: ignore[arg-type,misc]
-            "cannot be called with an object and what is cached",
+            "cannot be called with an object and a cache reader",
         ),
     ],
 )

@@ -1,7 +1,7 @@
-"""``Controller``: what an author declares, as a frozen value of plain functions.
+"""``Controller``: a kind, its reconcile function and the kinds that this uses, as a frozen value.
 
-Importing a module with a controller has no effect. What it will watch, write and need the right to
-can be read off it without running it.
+Importing a module with a controller has no effect. The kinds that it watches and writes, and the
+permissions that it needs, can be read from it without running it.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -38,51 +38,51 @@ Reconcile: TypeAlias = (
     "Callable[[Obj, Context], Awaitable[Outcome]] | Callable[[Obj, BlockingContext], Outcome]"
 )
 
-# Up to five minutes, where Go's controllers go up to a quarter of an hour: people wait for this.
+# Up to five minutes; client-go has up to a quarter of an hour, and people wait for this.
 BACKOFF: Final = BackoffPolicy(longest_seconds=300.0)
 
-# All objects of a controller together are tried again no more often than this. Go's ten a second
-# take half an hour for the 20,000 objects that an outage of the server has made fail; a hundred are
-# still few for a server, and more than a person reads.
+# The limit for the retries of all objects of a controller. client-go's ten a second take half an
+# hour for 20,000 objects that failed in an outage of the server; a hundred are few for a server.
 RETRIES: Final = BucketPolicy(per_second=100.0, burst=1000)
 
-# A lane holds so many times the number of workers, unless the controller says otherwise: a hundred
-# objects that hang for the first time, with ten workers. To wait costs next to nothing.
-SLOW_FOR_EACH_WORKER: Final = 10
+# The default size of the slow lane, for each worker: a hundred objects that hang for the first
+# time, with ten workers. A waiting reconcile costs next to nothing.
+SLOW_PER_WORKER: Final = 10
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Controller(Generic[Obj]):
-    """A kind, the function that brings the world in line with it, and what that function touches.
+    """A kind, the function that reconciles its objects, and the other kinds that the function uses.
 
-    - ``reconcile`` is awaited, or run in a thread if it is a plain function. It may be called at
-      any time, and says what should be, not what has changed.
-    - ``finalize`` is called instead once the object's deletion is asked for, and the object stays
-      until it has returned ``Done()``.
-    - ``owns``, ``watches``: see there. ``reads`` are kinds to be read from the server only, and
-      ``writes`` kinds to be applied without being owned, or a ``Writes`` each that names verbs and
-      objects. Nothing else can be read or written.
-    - ``when`` says which changes to an object of ``kind`` deserve a look; all, if it is ``None``.
+    - ``reconcile`` is awaited, or runs in a thread if it is a plain function. It may be called at
+      any time, and brings about the desired state whatever has changed.
+    - ``finalize`` is called instead while the object is being deleted; the controller's finalizer
+      keeps the object until it has returned ``Done()``.
+    - ``owns``, ``watches``: see ``Owns`` and ``Watch``. ``reads`` are kinds to read from the server
+      only, and ``writes`` kinds to apply without owning them, or a ``Writes`` each for other verbs
+      and for names. Nothing else can be read or written.
+    - ``when`` is the predicate for changes of the objects of ``kind``; ``None`` passes all.
     - ``while_deleting``: without a ``finalize``, whether ``reconcile`` is also called for an object
-      that is being deleted and that others hold; for whoever carries out deletions.
-    - ``condition`` names a condition that ``reconcile`` sets in the status. While it fails, it is
-      false and says why, in the words of the event that says so; the rest of the status stays.
-    - ``progress_seconds`` is how long a status that tells of progress only may wait for more of it:
-      one that comes with ``Later``, without a time, and flips no condition.
-    - ``workers`` is how many objects are reconciled at once. A reconcile that takes longer than
-      ``slow_seconds``, and four times as long as others do, gives its place to another and runs on
-      beside them; up to ``slow_workers`` do, ten times ``workers`` unless told otherwise. With
+      that is being deleted and has finalizers of other controllers.
+    - ``condition`` is the type of a condition that ``reconcile`` sets in the status. While the
+      reconcile fails, it is ``False`` with the reason and the message of the event about the
+      failure; the rest of the status stays.
+    - ``progress_seconds`` is how long a status that comes with ``Later``, without a time, and flips
+      no condition, may be delayed, so that several become one write.
+    - ``workers`` is the number of concurrent reconciles. A reconcile that takes longer than
+      ``slow_seconds``, and four times as long as usual, moves to the slow lane, which holds up to
+      ``slow_workers``, by default ten times ``workers``, and another takes its place. With
       ``slow_workers=0``, never more than ``workers`` run at once.
-    - ``backoff`` is how long an object waits after each failure in a row, and ``bucket`` how many
-      retries there are of all objects together.
-    - ``debounce_seconds`` gathers changes: an object is looked at so long after the first of them,
-      once for all that have come until then.
-    - ``priority`` is a function of an object: the higher, the sooner it is looked at. It is added
-      to that of the change, which is 0, and -100 for what was there at the start and for resyncs.
-      One object in ten is the one that has waited longest, whatever its priority.
-    - ``sources`` wake objects for reasons that are not in the cluster.
-    - ``name`` is in the names of the finalizer and the field manager, which are stored in the
-      cluster: whoever changes it loses both. A second controller of a kind must have one.
+    - ``backoff`` is the delay after each failure in a row of an object, and ``bucket`` limits the
+      retries of all objects together.
+    - ``debounce_seconds`` delays the reconcile after the first change of an object, so that it
+      covers all changes until then.
+    - ``priority`` is a function of an object; higher values are reconciled first. It is added to
+      the priority of the change: 0, or -100 for the initial list and for resyncs. Every tenth
+      object is the one that has waited longest, whatever its priority.
+    - ``sources`` enqueue objects for reasons outside the cluster.
+    - ``name`` is part of the names of the finalizer and the field manager, which are stored in the
+      cluster: a controller with another name loses both. A second controller of a kind needs one.
     - ``event_source`` is the reporting component of its events; by default ``GROUP/NAME``. It is
       for controllers of Kubernetes itself: events of a controller that has one are written to the
       core API (``v1``), as those of Kubernetes are.
@@ -101,20 +101,21 @@ class Controller(Generic[Obj]):
         default_factory=dict, kw_only=True, hash=False
     )
     sources: "tuple[Source, ...]" = field(default=(), kw_only=True)
-    # Waiting costs nothing, and one object that hangs should not hold up the others.
+    # A waiting reconcile costs nothing, and one that hangs should not delay the others.
     workers: int = field(default=10, kw_only=True)
-    # Long enough for what reads from memory and sends a request or two; a reconcile that is slow by
-    # mistake only has company.
+    # Long enough for a reconcile that reads from the cache and sends a request or two; one that is
+    # counted as slow by mistake only has company.
     slow_seconds: float = field(default=0.05, kw_only=True)
     slow_workers: int | None = field(default=None, kw_only=True)
-    # Longer than a few requests to a slow server; short enough that a hang is noticed.
+    # Longer than a few requests to a slow server; short enough that a hang is found.
     timeout_seconds: float = field(default=120.0, kw_only=True)
     backoff: BackoffPolicy = field(default=BACKOFF, kw_only=True)
     bucket: BucketPolicy = field(default=RETRIES, kw_only=True)
     debounce_seconds: float = field(default=0.0, kw_only=True)
     priority: "Callable[[Obj], int] | None" = field(default=None, kw_only=True)
     resync_seconds: float | None = field(default=None, kw_only=True)
-    # Nobody sees a difference, and a rollout of ten Pods is one or two writes instead of twenty.
+    # Too short for people to notice, and a rollout of ten Pods is one or two writes instead of
+    # twenty.
     progress_seconds: float = field(default=1.0, kw_only=True)
     while_deleting: bool = field(default=False, kw_only=True)
     condition: str = field(default="", kw_only=True)
@@ -148,39 +149,37 @@ class Controller(Generic[Obj]):
 
     @property
     def field_manager(self) -> str:
-        """Under which name it holds the fields that it applies."""
+        """The field manager of its applies."""
         return f"{self.name}.{self.gvk.group or 'core'}"
 
     @property
     def finalizer(self) -> str:
-        """What it puts on an object that it has to clean up after."""
+        """The finalizer that it adds to its objects if it has a ``finalize`` function."""
         return f"{self.gvk.group or 'core'}/{self.name}"
 
     @property
     def owned(self) -> tuple[Owns, ...]:
-        """What it owns, each as an ``Owns``."""
-        return self.owns  # type: ignore[return-value]  # made so from the start
+        """The owned kinds, each as an ``Owns``."""
+        return self.owns  # type: ignore[return-value]  # __post_init__ has converted them
 
     @property
     def slow_capacity(self) -> int:
-        """How many reconciles that are slow may run beside its workers."""
-        return (
-            SLOW_FOR_EACH_WORKER * self.workers if self.slow_workers is None else self.slow_workers
-        )
+        """The number of slow reconciles that may run beside the workers."""
+        return SLOW_PER_WORKER * self.workers if self.slow_workers is None else self.slow_workers
 
     @property
     def written(self) -> tuple[Writes, ...]:
-        """What it writes without owning it, each as a ``Writes``."""
-        return self.writes  # type: ignore[return-value]  # made so from the start
+        """The kinds that it writes without owning them, each as a ``Writes``."""
+        return self.writes  # type: ignore[return-value]  # __post_init__ has converted them
 
     @property
     def is_blocking(self) -> bool:
-        """Whether its reconcile is a plain function, to be run in a thread."""
+        """Whether its reconcile is a plain function, which runs in a thread."""
         return not is_async(self.reconcile)
 
     @property
     def cached_kinds(self) -> tuple[type[Any], ...]:
-        """The kinds that it reads from memory, each once."""
+        """The kinds that it caches, each once."""
         return tuple(each.kind for each in cached_kinds(self))
 
     def __repr__(self) -> str:
@@ -191,7 +190,7 @@ class Controller(Generic[Obj]):
             declared: object = getattr(self, what)
             if not isinstance(declared, tuple):
                 raise self._bad(
-                    f"its {what} are no tuple",
+                    f"its {what} are not a tuple",
                     f"Write {what}=(…,): a single one has a comma after it.",
                 )
             if what == "sources":
@@ -243,18 +242,18 @@ class Controller(Generic[Obj]):
         if self.finalize is not None and self.while_deleting:
             raise self._bad(
                 "it has a finalize function and wants reconcile to be called while deleting",
-                "Leave out while_deleting: finalize is what is called then.",
+                "Leave out while_deleting: finalize is called during deletion.",
             )
         priority: Any = self.priority
         if priority is not None and not (callable(priority) and takes_arguments(priority, 1)):
             raise self._bad(
                 "its priority cannot be called with an object",
-                "Pass a function of the object that returns an int: the higher, the sooner.",
+                "Pass a function of the object that returns an int: higher ones are reconciled first.",
             )
         for watch in self.watches:
             if watch.to is not None and not takes_arguments(watch.to, 2):
                 raise self._bad(
-                    f"{name_of(watch.to)} cannot be called with an object and what is cached",
+                    f"{name_of(watch.to)} cannot be called with an object and a cache reader",
                     "Write `def to(obj, cached)`, and return keys or objects.",
                 )
 
@@ -272,7 +271,7 @@ class Controller(Generic[Obj]):
         if not 0 <= self.debounce_seconds < float("inf"):
             raise self._bad(
                 f"debounce_seconds is {self.debounce_seconds}",
-                "Give it a number of seconds, or 0 to have each change looked at as it comes.",
+                "Give it a number of seconds, or 0 to reconcile at each change.",
             )
         for what, policy in (("backoff", BackoffPolicy), ("bucket", BucketPolicy)):
             if not isinstance(getattr(self, what), policy):
@@ -283,7 +282,7 @@ class Controller(Generic[Obj]):
         if not 0 <= self.progress_seconds < float("inf"):
             raise self._bad(
                 f"progress_seconds is {self.progress_seconds}",
-                "Give it a number of seconds, or 0 to have every status applied at once.",
+                "Give it a number of seconds, or 0 to apply each status at once.",
             )
 
     def _check_kinds(self) -> None:

@@ -1,17 +1,16 @@
-"""What an operator needs the right to, read off its controllers: no more, and no less.
+"""The RBAC rules that an operator needs, derived from what its controllers declare.
 
-- own kind: to read it, to say how it stands, and to patch it if there is a finalizer to put on it
-  or it is in ``writes``. With something owned or written also to update its finalizers: a cluster
-  may ask for that of whoever makes objects hold up their owner's deletion.
-- ``owns``: to read, and the verbs that each ``Owns`` names: what server-side apply takes, which
-  are ``create`` and ``patch``, unless it names others.
-- ``watches``: to read. ``reads``: to ask, and with ``Scale`` among them, for that of anything.
-- ``writes``: the verbs that each ``Writes`` names, of all objects or of those that it names. To
-  ``patch`` takes ``get`` as well: a patch that is refused is compared with what is there.
+- Own kind: read it, patch its status, and patch it if there is a ``finalize`` function. With owned
+  or written kinds also update its finalizers: the admission plugin
+  OwnerReferencesPermissionEnforcement requires that for an owner reference that blocks deletion.
+- ``owns``: read, and the verbs of each ``Owns``, by default ``create`` and ``patch`` for apply.
+- ``watches``: read. ``reads``: get and list; with ``Scale`` among them, the ``scale`` of any kind.
+- ``writes``: the verbs of each ``Writes``, with its names. ``patch`` includes ``get``, because a
+  refused patch is compared with the object on the server.
 - ``Runnable``: what it watches, reads and writes, in the same way.
-- events about any of these, which it can do without, and its lease.
+- Events about these, which are optional, and the lease.
 
-``Context`` allows the same, and no more: who changes the one changes the other.
+``DeclaredAccess`` allows the same: change both together.
 """
 
 import re
@@ -40,20 +39,20 @@ _VERBS: Final = (
     "delete",
     "deletecollection",
 )
-_LIVE: Final = ("get", "list")
-_FOLLOW: Final = (*_LIVE, "watch")
+_READ_VERBS: Final = ("get", "list")
+_WATCH_VERBS: Final = (*_READ_VERBS, "watch")
 
 _SCALE: Final = GroupVersionKind("autoscaling", "v1", "Scale")
 
-# What YAML takes for text without quotes, whoever reads it.
+# Strings that every YAML parser reads as a string without quotes.
 _BARE: Final = re.compile(r"[a-z][a-z0-9./-]*")
 _NOT_BARE: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
 
 
 class RbacRule(msgspec.Struct, frozen=True, kw_only=True, order=True):
-    """Some verbs on one resource: in a namespace, or everywhere; of all objects, or of some.
+    """Verbs on one resource, in one namespace or in all, for all names or for some.
 
-    Without what is not needed, an operator does less, and what it does is right.
+    Without a rule that is not needed (``is_needed``), an operator lacks a feature, and works.
     """
 
     namespace: str | None = None
@@ -73,7 +72,7 @@ class RbacRule(msgspec.Struct, frozen=True, kw_only=True, order=True):
     def yaml(self) -> str:
         """An item of the ``rules`` of a Role, on one line."""
         (policy,) = policy_rules((self,))
-        fields = ", ".join(f"{key}: {_listed(values)}" for key, values in _told(policy))
+        fields = ", ".join(f"{key}: {_listed(values)}" for key, values in _policy_fields(policy))
         return f"- {{{fields}}}"
 
     def __str__(self) -> str:
@@ -88,7 +87,7 @@ _ANY_SCALE: Final = RbacRule(group="*", resource="*", subresource="scale", verbs
 
 
 class Declared(Protocol):
-    """What says which kinds it watches, reads and writes, without being a controller."""
+    """Declares the kinds that it watches, reads and writes, as a runnable does."""
 
     @property
     def watches(self) -> tuple[Kind, ...]:
@@ -114,10 +113,10 @@ def permissions(
     runnables: Iterable[Declared] = (),
     caches: Iterable[CacheOptions[Any]] = (),
 ) -> tuple[RbacRule, ...]:
-    """All that these need, in these namespaces, or in all if there are none.
+    """All rules for these controllers and runnables, in these namespaces or, without any, in all.
 
-    ``caches`` may name other namespaces for some kinds. ``lease`` is the namespace and name of the
-    lease that their leader holds, if they have one.
+    ``caches`` may have other namespaces for some kinds. ``lease`` is the namespace and name of the
+    leader's lease, if there is an election.
     """
     wanted: list[RbacRule] = []
     apart: dict[tuple[str, str], Sequence[str]] = {
@@ -133,21 +132,21 @@ def permissions(
             wanted.extend(replace(rule, namespace=place) for place in places)
 
     for controller in controllers:
-        want(_wanted_by(controller))
+        want(_controller_rules(controller))
         own = controller.kind.resource_type
         where = apart.get((own.gvk.group, own.plural), namespaces)
-        wanted += _events_of(controller, where)
+        wanted += _event_rules(controller, where)
     for runnable in runnables:
-        want(_rule(kind, *_FOLLOW) for kind in runnable.watches)
-        want(_read(runnable.reads))
-        want(_written(runnable.written))
+        want(_rule(kind, *_WATCH_VERBS) for kind in runnable.watches)
+        want(_read_rules(runnable.reads))
+        want(_write_rules(runnable.written))
     if lease is not None:
-        wanted += _lease(*lease)
+        wanted += _lease_rules(*lease)
     return _merged(wanted)
 
 
 def rules_by_namespace(rules: Iterable[RbacRule]) -> dict[str | None, tuple[RbacRule, ...]]:
-    """The rules of each Role by its namespace; those of the ClusterRole under ``None``."""
+    """The rules of each Role by its namespace, and those of the ClusterRole under ``None``."""
     found: dict[str | None, tuple[RbacRule, ...]] = {}
     for rule in rules:
         found[rule.namespace] = (*found.get(rule.namespace, ()), rule)
@@ -155,8 +154,8 @@ def rules_by_namespace(rules: Iterable[RbacRule]) -> dict[str | None, tuple[Rbac
 
 
 def policy_rules(rules: Iterable[RbacRule]) -> "tuple[rbac_v1.PolicyRule, ...]":
-    """The rules of a Role or ClusterRole that grants all of these, wherever they are needed."""
-    # Here, because an operator that has its rights shows none of them to anybody.
+    """The rules of a Role or ClusterRole that grants all of these, whatever their namespace."""
+    # Imported here, because an operator that has its permissions never prints them.
     from steersman.kinds import rbac_v1
 
     resources: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
@@ -174,46 +173,46 @@ def policy_rules(rules: Iterable[RbacRule]) -> "tuple[rbac_v1.PolicyRule, ...]":
 
 
 def rules_yaml(rules: Iterable[RbacRule]) -> str:
-    """The same as YAML, to be pasted into a Role or ClusterRole."""
+    """The same as YAML, to paste into a Role or ClusterRole."""
     lines = ["rules:"]
     for rule in policy_rules(rules):
-        for number, (key, values) in enumerate(_told(rule)):
+        for number, (key, values) in enumerate(_policy_fields(rule)):
             lines.append(f"{'  ' if number else '- '}{key}: {_listed(values)}")
     return "\n".join(lines) + "\n"
 
 
-def _wanted_by(controller: Controller[Any]) -> Iterator[tuple[RbacRule, bool]]:
-    """What one controller wants, each with whether that lives in namespaces."""
+def _controller_rules(controller: Controller[Any]) -> Iterator[tuple[RbacRule, bool]]:
+    """The rules for one controller, each with whether its resource is namespaced."""
     own = controller.kind
-    yield _rule(own, *_FOLLOW)
+    yield _rule(own, *_WATCH_VERBS)
     if _has_status(own):
         yield _rule(own, "patch", subresource="status")
     if controller.finalize is not None:
         yield _rule(own, "patch")
     if controller.owned or controller.writes:
         rule, is_namespaced = _rule(own, "update", subresource="finalizers")
-        # Few clusters ask for it, and those say so when it is missing.
+        # Few clusters require it, and those name it in the error.
         yield replace(rule, is_needed=False), is_namespaced
     for owned in controller.owned:
-        yield _rule(owned.kind, *_FOLLOW, *owned.verbs)
+        yield _rule(owned.kind, *_WATCH_VERBS, *owned.verbs)
     for watch in controller.watches:
-        yield _rule(watch.kind, *_FOLLOW)
-    yield from _read(controller.reads)
-    yield from _written(controller.written)
+        yield _rule(watch.kind, *_WATCH_VERBS)
+    yield from _read_rules(controller.reads)
+    yield from _write_rules(controller.written)
 
 
-def _read(kinds: Iterable[Kind]) -> Iterator[tuple[RbacRule, bool]]:
+def _read_rules(kinds: Iterable[Kind]) -> Iterator[tuple[RbacRule, bool]]:
     for kind in kinds:
-        # A Scale is nowhere but below other objects, of whichever kind.
+        # A Scale is a subresource of objects of any kind.
         is_scale = kind.resource_type.gvk == _SCALE
-        yield (_ANY_SCALE, True) if is_scale else _rule(kind, *_LIVE)
+        yield (_ANY_SCALE, True) if is_scale else _rule(kind, *_READ_VERBS)
 
 
-def _written(declared: Iterable[Writes]) -> Iterator[tuple[RbacRule, bool]]:
+def _write_rules(declared: Iterable[Writes]) -> Iterator[tuple[RbacRule, bool]]:
     for each in declared:
         verbs = tuple(each.verbs)
         if each.names and "create" in verbs:
-            # By no name: what is created by POST has none yet, for those who grant rights.
+            # Without names: RBAC cannot limit create by name.
             yield _rule(each.kind, "create", subresource=each.subresource)
             verbs = tuple(verb for verb in verbs if verb != "create")
         if verbs:
@@ -240,10 +239,10 @@ def _has_status(kind: Kind) -> bool:
     return issubclass(kind, Unstructured) or hasattr(kind, "status")
 
 
-def _events_of(controller: Controller[Any], namespaces: Sequence[str]) -> Iterator[RbacRule]:
+def _event_rules(controller: Controller[Any], namespaces: Sequence[str]) -> Iterator[RbacRule]:
     places: list[str | None] = [*namespaces] or [None]
     if namespaces and not all(each.resource_type.namespaced for each in controller.cached_kinds):
-        places.append("default")  # where events about what has no namespace live
+        places.append("default")  # the namespace of events about cluster-scoped objects
     for place in places:
         yield RbacRule(
             group="" if controller.event_source else "events.k8s.io",
@@ -254,16 +253,16 @@ def _events_of(controller: Controller[Any], namespaces: Sequence[str]) -> Iterat
         )
 
 
-def _lease(namespace: str, name: str) -> Iterator[RbacRule]:
+def _lease_rules(namespace: str, name: str) -> Iterator[RbacRule]:
     lease = RbacRule(
         group="coordination.k8s.io", resource="leases", namespace=namespace, verbs=("create",)
     )
-    yield lease  # by no name: what is created has none yet, for those who grant rights
+    yield lease  # without a name: RBAC cannot limit create by name
     yield replace(lease, verbs=("get", "patch"), names=(name,))
 
 
 def _merged(rules: Iterable[RbacRule]) -> tuple[RbacRule, ...]:
-    """The same rights, each resource once, in one order."""
+    """The same permissions, sorted, with each resource once."""
     found: dict[RbacRule, tuple[set[str], bool]] = {}
     for rule in rules:
         place = replace(rule, verbs=(), is_needed=True)
@@ -273,10 +272,10 @@ def _merged(rules: Iterable[RbacRule]) -> tuple[RbacRule, ...]:
         replace(place, verbs=_in_order(verbs), is_needed=is_needed)
         for place, (verbs, is_needed) in found.items()
     )
-    return tuple(sorted(merged, key=_place))
+    return tuple(sorted(merged, key=_sort_key))
 
 
-def _place(rule: RbacRule) -> tuple[str, ...]:
+def _sort_key(rule: RbacRule) -> tuple[str, ...]:
     return (rule.namespace or "", rule.group, rule.resource, rule.subresource, *rule.names)
 
 
@@ -284,7 +283,7 @@ def _in_order(verbs: Collection[str]) -> tuple[str, ...]:
     return tuple(verb for verb in _VERBS if verb in verbs)
 
 
-def _told(rule: "rbac_v1.PolicyRule") -> Iterator[tuple[str, Sequence[str]]]:
+def _policy_fields(rule: "rbac_v1.PolicyRule") -> Iterator[tuple[str, Sequence[str]]]:
     yield "apiGroups", rule.api_groups or ()
     yield "resources", rule.resources or ()
     if rule.resource_names:

@@ -1,8 +1,8 @@
-"""Streaks: what happens again and again in quick succession, and when to warn of it. Pure.
+"""Streaks: events that repeat in quick succession, and when to warn of them. Pure.
 
-The first warning comes when a streak has gone on for a while, and each further one when it is twice
-as long: what lasts for ever is reported a dozen times, and not each second. What has been quiet for
-longer than the window is forgotten.
+The first warning is due after some repetitions, and each further one when the streak is twice as
+long: an endless streak is reported about a dozen times. An entry that was not touched for longer
+than the window is dropped.
 """
 
 from collections import OrderedDict, deque
@@ -17,7 +17,7 @@ WINDOW_SECONDS = 60.0
 
 
 class Streak:
-    """Counts what happens in a row, and says when to warn."""
+    """Counts repetitions, and says when a warning is due."""
 
     __slots__ = ("_began_at", "_count", "_latest_at", "_warn_at_count")
 
@@ -38,10 +38,10 @@ class Streak:
 
 
 class Recent(Generic[K, E]):
-    """Entries by key, of which those that nobody has touched within the window are dropped."""
+    """Entries by key; those not touched within the window are dropped."""
 
     def __init__(self) -> None:
-        # The longest untouched first. A plain dict takes ever longer to find that one.
+        # The oldest first. In a plain dict, finding the first one takes longer with each deletion.
         self._entries: OrderedDict[K, tuple[float, E]] = OrderedDict()
 
     def get(self, key: K, now_at: float) -> E | None:

@@ -1,18 +1,17 @@
-"""Threads for plain functions: so many, and whoever holds them all is named.
+"""``ThreadPool``: a bounded number of threads for plain functions.
 
-A plain function runs in a thread, and what it asks of its context is done by the task that waits
-for it, in the loop:
+A plain function runs in a thread. Its calls to the context run in the event loop, in the task that
+waits for the thread:
 
-    thread   ──call──▶   task        one at a time: while the task works, the thread waits
+    thread   ──call──▶   task        one at a time: while the task runs the call, the thread waits
              ◀─answer─
 
-With ``ThreadPolicy.HANDOVER`` the loop waits as well while the thread works: then only one of all
-threads runs at any time, and always the same one next, so that a run can be repeated exactly. A
-function that holds a lock during such a call blocks a second function that waits for the lock, and
-with it the loop: neither ever goes on.
+With ``ThreadPolicy.HANDOVER`` the event loop also waits while the thread runs: only one thread runs
+at any time, in a fixed order, so that a run can be repeated exactly. If a function holds a lock
+during such a call, and a second function waits for the lock, both and the loop are deadlocked.
 
-A thread cannot be stopped. Once its task has gone, because of a timeout or the end, each call that
-it makes raises ``ContextEnded``; until it ends of itself it holds its place.
+A thread cannot be stopped. Once its task has ended, by a timeout or at shutdown, each further call
+raises ``ContextEnded``; until the thread returns, it counts against the limit.
 """
 
 import asyncio
@@ -45,20 +44,20 @@ class ThreadPolicy(Enum):
 
 
 class LoopCaller(Protocol):
-    """Through which a thread calls functions in the event loop."""
+    """Calls functions in the event loop from a thread."""
 
     def call(self, make: Callable[[], Awaitable[T]], /) -> T:
-        """Await it in the loop, and wait for its result."""
+        """Await it in the event loop; its result."""
         ...
 
 
 def start_thread(thread: threading.Thread) -> None:
-    """Start a thread to which the kernel delivers no signal that asks the process to end.
+    """Start a thread in which SIGINT and SIGTERM are blocked.
 
-    Python handles signals in its main thread. A signal that another thread receives does not
-    interrupt what the main thread waits for: where that never comes, it is not handled at all.
+    Python handles signals in the main thread. A signal that the kernel delivers to another thread
+    does not interrupt a wait of the main thread, and may so never be handled.
     """
-    # A thread begins with the mask of the one that starts it.
+    # A new thread inherits the signal mask of the thread that starts it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
     try:
         thread.start()
@@ -67,7 +66,7 @@ def start_thread(thread: threading.Thread) -> None:
 
 
 class ThreadPool:
-    """A bounded number of threads."""
+    """Runs plain functions in a bounded number of threads."""
 
     def __init__(self, most: int, *, policy: ThreadPolicy, observe: Observer) -> None:
         if most < 1:
@@ -85,7 +84,7 @@ class ThreadPool:
     async def start(
         self, function: Callable[[LoopCaller], T], *, holder: str, ended: Callable[[], ContextEnded]
     ) -> "Job[T]":
-        """Run ``function`` in a thread, once there is one, and no other for the same holder."""
+        """Run ``function`` in a thread, once one is free and the holder's last one has ended."""
         for before in [job for job in self._jobs if job.holder == holder]:
             await before.ended()
         self._waiting += 1
@@ -98,7 +97,7 @@ class ThreadPool:
         job = Job(function, holder=holder, ended=ended, release=self._release, policy=self._policy)
         try:
             job.begin()
-        except BaseException:  # The machine has no more threads, and this one will never end.
+        except BaseException:  # The system has no more threads, and this one will never end.
             self._free.release()
             raise
         self._jobs.add(job)
@@ -119,7 +118,7 @@ class ThreadPool:
 
 
 class Job(Generic[T]):
-    """One function in a thread."""
+    """One function that runs in a thread."""
 
     def __init__(
         self,
@@ -131,16 +130,16 @@ class Job(Generic[T]):
         policy: ThreadPolicy,
     ) -> None:
         self.holder = holder
-        # With HANDOVER, set while the thread waits for the loop or has ended.
+        # With HANDOVER: set while the thread waits for the loop, and when it has ended.
         self._pause = threading.Event() if policy is ThreadPolicy.HANDOVER else None
         self._function = function
         self._ended = ended
         self._release = release
         self._loop = asyncio.get_running_loop()
-        # What the thread wakes belongs to whoever has started it.
+        # Callbacks from the thread run with the context variables of its starter.
         self._context = copy_context()
-        self._asked: deque[tuple[Callable[[], Awaitable[Any]], Future[Any]]] = deque()
-        self._something = asyncio.Event()
+        self._calls: deque[tuple[Callable[[], Awaitable[Any]], Future[Any]]] = deque()
+        self._wakeup = asyncio.Event()
         self._result: Future[T] = Future()
         self._lock = threading.Lock()
         self._is_served = True
@@ -148,56 +147,56 @@ class Job(Generic[T]):
 
     @property
     def has_ended(self) -> bool:
-        """Whether its thread has."""
+        """Whether its thread has ended."""
         return self._has_ended.is_set()
 
     async def ended(self) -> None:
-        """Wait until its thread has."""
+        """Wait until its thread has ended."""
         await self._has_ended.wait()
 
     def begin(self) -> None:
         """Start its thread."""
-        # A daemon: one that hangs for ever must not keep the process alive.
+        # A daemon thread: one that hangs must not keep the process alive.
         start_thread(threading.Thread(target=self._run, name=self.holder, daemon=True))
         self._wait_for_pause()
 
     async def result(self) -> T:
-        """Do what the thread asks for until it ends; what it returned, or what it raised."""
+        """Run the calls of the thread until it ends; the function's result, or its exception."""
         try:
             while not self.has_ended:
-                await self._something.wait()
-                self._something.clear()
-                while self._asked:
-                    await self._do(*self._asked.popleft())
+                await self._wakeup.wait()
+                self._wakeup.clear()
+                while self._calls:
+                    await self._do(*self._calls.popleft())
             return self._result.result()
         finally:
-            self._leave()
+            self._stop_serving()
 
     # In the thread
 
     def call(self, make: Callable[[], Awaitable[Any]]) -> Any:
-        """Await it in the loop, and wait for its result."""
+        """Await it in the event loop; its result."""
         answer: Future[Any] = Future()
         with self._lock:
             if not self._is_served:
                 raise self._ended()
-            self._asked.append((make, answer))
-        self._wake(self._something.set)
+            self._calls.append((make, answer))
+        self._wake(self._wakeup.set)
         return answer.result()
 
     def _run(self) -> None:
         try:
             returned = self._function(self)
         except AUTHOR_ERRORS as error:
-            # A thread gets no signals: to end it, as sys.exit() does, is not to end the operator.
+            # sys.exit() in a thread ends the thread, not the operator.
             self._result.set_exception(failure_of(error))
-        except BaseException as error:  # noqa: BLE001  raised again by whoever waits
+        except BaseException as error:  # noqa: BLE001  raised again by ``result``
             failure = RuntimeError(f"it raised {type(error).__name__}")
             failure.__cause__ = error
             self._result.set_exception(failure)
         else:
             self._result.set_result(returned)
-        with suppress(RuntimeError):  # The loop is closed: nobody waits any more.
+        with suppress(RuntimeError):  # The loop is closed.
             self._wake(self._end)
 
     def _wake(self, callback: Callable[[], object]) -> None:
@@ -215,30 +214,30 @@ class Job(Generic[T]):
             self._pause.wait()
 
     def _end(self) -> None:
-        self._something.set()
+        self._wakeup.set()
         self._has_ended.set()
         self._release(self)
 
     async def _do(self, make: Callable[[], Awaitable[Any]], answer: "Future[Any]") -> None:
         try:
             done = await make()
-        except Exception as error:  # noqa: BLE001  it belongs to whoever asked
-            self._go_on(partial(answer.set_exception, error))
+        except Exception as error:  # noqa: BLE001  raised in the thread
+            self._resume(partial(answer.set_exception, error))
         except BaseException:
-            self._go_on(partial(answer.set_exception, self._ended()))
+            self._resume(partial(answer.set_exception, self._ended()))
             raise
         else:
-            self._go_on(partial(answer.set_result, done))
+            self._resume(partial(answer.set_result, done))
 
-    def _go_on(self, tell: Callable[[], None]) -> None:
+    def _resume(self, set_answer: Callable[[], None]) -> None:
         if self._pause is not None:
             self._pause.clear()
-        tell()
+        set_answer()
         self._wait_for_pause()
 
-    def _leave(self) -> None:
+    def _stop_serving(self) -> None:
         with self._lock:
             self._is_served = False
-            left = list(self._asked)
+            left = list(self._calls)
         for _, answer in left:
-            self._go_on(partial(answer.set_exception, self._ended()))
+            self._resume(partial(answer.set_exception, self._ended()))

@@ -1,7 +1,7 @@
 """``BlockingContext``: the context of a plain function, which runs in a thread.
 
-Each call is carried out in the loop while the thread waits for it, so that what it reads is as
-consistent as for everybody else.
+Each call runs in the event loop while the thread waits for it, so its reads are as consistent as
+those of an ``async`` function.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class BlockingContext:
-    """What a plain reconcile function gets beside its object: ``Context``, call by call."""
+    """The second argument of a plain reconcile function: ``Context`` without ``await``."""
 
     __slots__ = ("_caller", "_context", "live")
 
@@ -40,12 +40,12 @@ class BlockingContext:
 
     @property
     def whys(self) -> tuple[Why, ...]:
-        """Why it runs: what happened since the object was last looked at."""
+        """Why it runs: what happened since the last reconcile of the object."""
         return self._context.whys
 
     @property
     def failures(self) -> int:
-        """How often in a row it has failed before."""
+        """The number of failures in a row before this run."""
         return self._context.failures
 
     @property
@@ -55,7 +55,7 @@ class BlockingContext:
 
     def token(self, size: int = 32) -> str:
         """A new secret: so many random bytes, as text of letters, digits, ``-`` and ``_``."""
-        return self._plainly(lambda: self._context.token(size))
+        return self._in_loop(lambda: self._context.token(size))
 
     @property
     def now(self) -> datetime:
@@ -63,55 +63,55 @@ class BlockingContext:
         return self._context.now
 
     def check_leadership(self) -> None:
-        """Raise ``NotLeading`` unless this replica leads at this moment.
+        """Raise ``NotLeading`` unless this replica is the leader at this moment.
 
-        For the line before an effect outside the cluster. It is asked here, in the thread, and
-        waits for nobody.
+        Call it immediately before an effect outside the cluster. It runs in the thread, without
+        waiting for the event loop.
         """
         self._context.check_leadership()
 
     def lifespan(self, kind: type[T]) -> T:
-        """What the manager's ``lifespan`` yielded, such as a client of another system."""
+        """The value of the manager's ``lifespan``, such as a client of another system."""
         return self._context.lifespan(kind)
 
-    # Reading from memory
+    # Reads from the cache
 
     def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
         """One object, or ``None``."""
-        return self._plainly(lambda: self._context.get(kind, name, namespace=namespace))
+        return self._in_loop(lambda: self._context.get(kind, name, namespace=namespace))
 
     def owned(self, kind: type[Obj]) -> "list[Obj]":
-        """All objects of a kind that the controller owns and that this object controls."""
-        return self._plainly(lambda: self._context.owned(kind))
+        """All objects of an owned kind that this object controls."""
+        return self._in_loop(lambda: self._context.owned(kind))
 
     def by_index(self, kind: type[Obj], index: str, value: str) -> "list[Obj]":
-        """All objects for which the function of this index gave this value."""
-        return self._plainly(lambda: self._context.by_index(kind, index, value))
+        """All objects with this value in the index."""
+        return self._in_loop(lambda: self._context.by_index(kind, index, value))
 
-    # Writing
+    # Writes
 
     def create(self, obj: Obj) -> Obj:
-        """A new object; ``AlreadyExists`` if there is one of its name."""
+        """Create an object; ``AlreadyExists`` if the name is taken."""
         return self._caller.call(lambda: self._context.create(obj))
 
     def create_owned(self, child: Obj) -> Obj:
-        """The same for an object that belongs to this one, and goes when it goes."""
+        """Create an object that this one controls."""
         return self._caller.call(lambda: self._context.create_owned(child))
 
     def apply(self, obj: Obj, *, force: bool = False) -> Obj:
-        """Exactly these fields of it are ours, with these values; its answer."""
+        """Apply an object: the controller holds exactly these fields, with these values."""
         return self._caller.call(lambda: self._context.apply(obj, force=force))
 
     def apply_owned(self, child: Obj, *, adopt: bool = False) -> Obj:
-        """The same for an object that belongs to this one, and goes when it goes."""
+        """Apply an object that this one controls."""
         return self._caller.call(lambda: self._context.apply_owned(child, adopt=adopt))
 
     def apply_status(self, obj: Obj, status: Part | dict[str, Any]) -> Obj:
-        """Say how things stand with this object, or another one of its kind."""
+        """Apply the status of this object, or of another one of its kind."""
         return self._caller.call(lambda: self._context.apply_status(obj, status))
 
     def patch(self, obj: Obj, patch: Patch, *, subresource: Literal["status"] | None = None) -> Obj:
-        """Some fields changed, if it is still the same object."""
+        """Patch an object, with its uid as a precondition."""
         return self._caller.call(lambda: self._context.patch(obj, patch, subresource=subresource))
 
     def delete(
@@ -121,13 +121,13 @@ class BlockingContext:
         propagation: Literal["Background", "Foreground", "Orphan"] = "Background",
         grace_seconds: int | None = None,
     ) -> None:
-        """Ask for its end, if it is still the same object; it is fine if it is gone already."""
+        """Delete an object, with its uid as a precondition; no error if it is gone already."""
         self._caller.call(
             lambda: self._context.delete(obj, propagation=propagation, grace_seconds=grace_seconds)
         )
 
     def prune(self, *kinds: Kind) -> None:
-        """Delete what this object owns and was neither applied nor created in this run."""
+        """Delete the objects that this one controls and that were not applied in this run."""
         self._caller.call(lambda: self._context.prune(*kinds))
 
     def record(
@@ -140,20 +140,20 @@ class BlockingContext:
         about: Resource | Unstructured | None = None,
         related: Resource | Unstructured | None = None,
     ) -> None:
-        """An Event for people to read, about this object unless told otherwise."""
-        self._plainly(
+        """Record a Kubernetes event about this object, or about ``about``."""
+        self._in_loop(
             lambda: self._context.record(
                 reason, note, type=type, action=action, about=about, related=related
             )
         )
 
-    def _plainly(self, read: Callable[[], T]) -> T:
+    def _in_loop(self, read: Callable[[], T]) -> T:
         async def done() -> T:
             return read()
 
         return self._caller.call(done)
 
-    # The last one, because from here on ``list`` means this in the class.
+    # Last, because ``list`` means this method in the rest of the class body.
 
     def list(
         self,
@@ -163,8 +163,8 @@ class BlockingContext:
         all_namespaces: bool = False,
         labels: Labels | None = None,
     ) -> list[Obj]:
-        """All objects in the namespace, or in all that are held, that match the selector."""
-        return self._plainly(
+        """All cached objects that match the selector, in one namespace or in all."""
+        return self._in_loop(
             lambda: self._context.list(
                 kind, namespace=namespace, all_namespaces=all_namespaces, labels=labels
             )
@@ -172,7 +172,7 @@ class BlockingContext:
 
 
 class BlockingLiveReader:
-    """Reads that ask the server, for what a cache will not do."""
+    """Reads from the server, for what the cache cannot answer."""
 
     __slots__ = ("_caller", "_live")
 
@@ -181,20 +181,20 @@ class BlockingLiveReader:
         self._caller = caller
 
     def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj:
-        """One object, as it is now; ``NotFound`` if it is not there."""
+        """One object from the server; ``NotFound`` if there is none."""
         return self._caller.call(lambda: self._live.get(kind, name, namespace=namespace))
 
     def scale(
         self, kind: Kind, name: str, *, namespace: str | None = None
     ) -> "autoscaling_v1.Scale":
-        """How many replicas an object of any kind has and should have.
+        """The ``scale`` subresource of an object of any kind.
 
-        Whoever has ``autoscaling_v1.Scale`` among its ``reads`` may ask that of all objects.
+        The controller must have ``autoscaling_v1.Scale`` among its ``reads``.
         """
         return self._caller.call(lambda: self._live.scale(kind, name, namespace=namespace))
 
     def served(self, api_version: str, kind: str) -> "ServedResource | None":
-        """Where objects of this kind live, if the server serves it; everybody may ask that."""
+        """The resource of this kind, if the server serves it; needs no declaration."""
         return self._caller.call(lambda: self._live.served(api_version, kind))
 
     def list(
@@ -205,7 +205,7 @@ class BlockingLiveReader:
         labels: Labels | None = None,
         fields: Fields | None = None,
     ) -> tuple[Obj, ...]:
-        """All objects in the namespace that match the selectors, as they are now."""
+        """All objects in the namespace that match the selectors, from the server."""
         return self._caller.call(
             lambda: self._live.list(kind, namespace=namespace, labels=labels, fields=fields)
         )

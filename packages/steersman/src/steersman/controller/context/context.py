@@ -1,4 +1,4 @@
-"""``Context``: what a reconcile function may read and write, and why it runs."""
+"""``Context``: the reads and writes of a reconcile function, and why it runs."""
 
 import asyncio
 from base64 import urlsafe_b64encode
@@ -11,7 +11,7 @@ from steersman.client import Client, Fields, Labels, Patch
 from steersman.clock import Clock
 from steersman.controller.cache_reader import CacheReader
 from steersman.controller.context.lifespan import NO_LIFESPAN, lifespan_value
-from steersman.controller.context.pending_calls import Call, verb
+from steersman.controller.context.pending_calls import PendingCall, tracked
 from steersman.controller.declaration.access import DeclaredAccess
 from steersman.controller.declaration.declaration import Declaration
 from steersman.controller.declaration.outcomes import Status
@@ -32,22 +32,22 @@ if TYPE_CHECKING:
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 T = TypeVar("T")
 
-# What a write that applies something is reported as.
-_APPLYING = frozenset({"apply", "apply status"})
+# The verbs of reported writes that are applies.
+_APPLY_VERBS = frozenset({"apply", "apply status"})
 
 
 def token_text(drawn: bytes) -> str:
-    """How a token is written."""
+    """Random bytes as the text of a token."""
     return urlsafe_b64encode(drawn).rstrip(b"=").decode()
 
 
 class Context:
-    """What a reconcile function gets beside its object.
+    """The second argument of a reconcile function, beside its object.
 
-    ``get``, ``list``, ``owned`` and ``by_index`` read from memory, our own writes included, and
-    cost nothing. ``live`` asks the server, for what a cache will not do. Only kinds that the
-    controller declares can be read or written. Where a read is given no namespace, that of the
-    object is meant.
+    ``get``, ``list``, ``owned`` and ``by_index`` read from the cache, which includes the
+    controller's own writes, and cost nothing. ``live`` reads from the server. Only kinds that the
+    controller declares can be read or written. A read without a namespace is in the namespace of
+    the object.
     """
 
     __slots__ = (
@@ -98,7 +98,7 @@ class Context:
         self._recorder = recorder
         self._clock = clock
         self._is_ended = False
-        # What of its own it has applied or created, or tried to.
+        # The owned objects that were applied or created in this run, or were tried to be.
         self._own: list[tuple[type[Any], str | None, str]] = []
         self._applies = 0
         self._writing: set[asyncio.Task[Any] | None] = set()
@@ -106,11 +106,11 @@ class Context:
         self._refused = refused
         self._leads = leads
         self._lifespan = lifespan
-        #: What was called of it, and may never have been awaited.
-        self.calls: list[Call] = []
-        #: Why it runs: what happened since the object was last looked at.
+        #: Its calls that may never have been awaited.
+        self.calls: list[PendingCall] = []
+        #: Why it runs: what happened since the last reconcile of the object.
         self.whys = whys
-        #: How often in a row it has failed before.
+        #: The number of failures in a row before this run.
         self.failures = failures
         self.writes: list[Write] = []
         self.wrote: list[EffectiveWrite] = []
@@ -120,12 +120,12 @@ class Context:
 
     @property
     def live(self) -> "LiveReader":
-        """Reads that ask the server."""
+        """Reads from the server."""
         return LiveReader(
             self._client,
-            may_get=self._may_get,
-            may_list=self._may_list,
-            home=self._home,
+            check_get=self._check_get,
+            check_list=self._check_list,
+            namespace_of=self._namespace_of,
             calls=self.calls,
         )
 
@@ -137,12 +137,12 @@ class Context:
     def token(self, size: int = 32) -> str:
         """A new secret: so many random bytes, as text of letters, digits, ``-`` and ``_``.
 
-        The bytes come from ``rng``, which is the operating system's unless the manager was given
-        another one. Each call returns a new secret: keep it in a Secret, and call only where there
-        is none.
+        The bytes come from ``rng``, which is the operating system's unless the manager has another
+        one. Each call returns a new token: store it in a Secret, and call this only if there is
+        none yet.
         """
         if size < 16:
-            raise ValueError(f"a token of {size} bytes can be guessed; ask for 16 or more")
+            raise ValueError(f"a token of {size} bytes can be guessed; use 16 or more")
         return token_text(self.rng.randbytes(size))
 
     @property
@@ -151,10 +151,10 @@ class Context:
         return self._clock.now()
 
     def check_leadership(self) -> None:
-        """Raise ``NotLeading`` unless this replica leads at this moment.
+        """Raise ``NotLeading`` unless this replica is the leader at this moment.
 
-        For the line before an effect outside the cluster, which no fence holds back: a process that
-        was stopped and wakes up may have lost the lead long ago. It asks this machine's clock, and
+        Call it immediately before an effect outside the cluster, which is not fenced: a process
+        that was stopped may have lost leadership long ago. It reads this machine's clock only, and
         costs nothing. Let the error propagate: the leader does the work.
         """
         if self._leads is not None and not self._leads():
@@ -162,117 +162,119 @@ class Context:
         self._check()
 
     def lifespan(self, kind: type[T]) -> T:
-        """What the manager's ``lifespan`` yielded, such as a client of another system.
+        """The value of the manager's ``lifespan``, such as a client of another system.
 
-        ``NoLifespanValue`` unless that is an object of this class.
+        ``NoLifespanValue`` unless it is an object of this class.
         """
         return lifespan_value(self._lifespan, kind)
 
-    # Reading from memory
+    # Reads from the cache
 
     def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
         """One object, or ``None``."""
         self._check()
-        return self._cached.get(kind, name, namespace=self._home(kind, namespace))
+        return self._cached.get(kind, name, namespace=self._namespace_of(kind, namespace))
 
     def owned(self, kind: type[Obj]) -> "list[Obj]":
-        """All objects of a kind that the controller owns and that this object controls."""
+        """All objects of an owned kind that this object controls."""
         self._check()
         return self._cached.controlled(kind, self._obj.uid)
 
     def by_index(self, kind: type[Obj], index: str, value: str) -> "list[Obj]":
-        """All objects for which the function of this index gave this value."""
+        """All objects with this value in the index."""
         self._check()
         return self._cached.by_index(kind, index, value)
 
-    # Writing
+    # Writes
 
-    @verb("ctx")
+    @tracked("ctx")
     async def create(self, obj: Obj) -> Obj:
-        """A new object; ``AlreadyExists`` if there is one of its name.
+        """Create an object; ``AlreadyExists`` if the name is taken.
 
-        For what has no name of its own, and gets one by ``metadata.generateName``. What has one
-        is better applied: that can be repeated.
+        For objects with ``metadata.generateName``. An object with a name is better applied, because
+        an apply can be repeated.
         """
-        self._may_write(type(obj), "create", ("create",), obj.name)
+        self._check_write(type(obj), "create", ("create",), obj.name)
         return await self._sent(self._writer.create(obj, report=self._report))
 
-    @verb("ctx")
+    @tracked("ctx")
     async def create_owned(self, child: Obj) -> Obj:
-        """The same for an object that belongs to this one, and goes when it goes.
+        """Create an object that this one controls; the garbage collector deletes it with this one.
 
-        Whether there are enough of them already is to be asked of ``owned``, which knows of each
-        from the moment that this returns.
+        Count the existing ones with ``owned``, which includes each new object as soon as this
+        method has returned.
         """
-        if self._access.may(type(child), "create"):
-            self._may_write(type(child), "create", ("create",), child.name)
+        if self._access.allows_any(type(child), "create"):
+            self._check_write(type(child), "create", ("create",), child.name)
         else:
-            self._may_own(type(child), "create", ("create",))
+            self._check_own(type(child), "create", ("create",))
         created = await self._sent(self._writer.create_owned(child, self._obj, report=self._report))
         self._own.append((type(created), created.namespace, created.name))
         return created
 
-    @verb("ctx")
+    @tracked("ctx")
     async def apply(self, obj: Obj, *, force: bool = False) -> Obj:
-        """Exactly these fields of it are ours, with these values; its answer.
+        """Apply an object: the controller holds exactly these fields, with these values.
 
-        ``Conflict`` if another manager holds one of them with another value, unless ``force``.
-        If it would change nothing, nothing is sent.
+        ``Conflict`` if another manager holds one of them with another value, unless ``force``. An
+        apply that would change nothing is not sent. Returns the object after it.
         """
-        # Of what is known to be there, an apply carries the uid, and never creates another.
-        creates = self._access.may(type(obj), "create") or not self._is_known(obj)
-        self._may_write(type(obj), "apply", APPLY if creates else ("patch",), obj.name)
+        # An apply to a known object carries its uid, and so never creates one.
+        creates = self._access.allows_any(type(obj), "create") or not self._is_known(obj)
+        self._check_write(type(obj), "apply", APPLY if creates else ("patch",), obj.name)
         applied = await self._sent(self._writer.apply(obj, force=force, report=self._report))
         self._applies += 1
         return applied
 
-    @verb("ctx")
+    @tracked("ctx")
     async def apply_owned(self, child: Obj, *, adopt: bool = False) -> Obj:
-        """The same for an object that belongs to this one, and goes when it goes.
+        """Apply an object that this one controls; the garbage collector deletes it with this one.
 
-        It gets this object's namespace and an owner reference. ``NotOurs`` if it is there and
-        someone else's, or nobody's unless ``adopt``; when that is gone, this object is looked at.
+        It gets this object's namespace and an owner reference. ``NotOurs`` if it exists and another
+        owner controls it, or no owner does and ``adopt`` is false; this object is reconciled again
+        when the other one is deleted.
         """
-        self._may_own(type(child), "own", APPLY)
-        # Before it is tried: what is wanted and cannot be had just now is not to be pruned.
+        self._check_own(type(child), "own", APPLY)
+        # Before the apply: an object that cannot be applied just now must not be pruned.
         self._own.append((type(child), child.namespace, child.name))
         try:
             applied = await self._sent(
                 self._writer.apply_owned(child, self._obj, adopt=adopt, report=self._report)
             )
         except NotOurs as refusal:
-            # At once, whatever the author makes of it: that may be gone before they are done.
+            # Before the author's function handles it: the other object may be deleted meanwhile.
             self._refused(refusal)
             raise
         self._applies += 1
         return applied
 
-    @verb("ctx")
+    @tracked("ctx")
     async def apply_status(self, obj: Obj, status: Part | dict[str, Any]) -> Obj:
-        """Say how things stand with this object, or another one of its kind.
+        """Apply the status of this object, or of another one of its kind.
 
-        Sets ``observedGeneration`` where the status has it, and moves the ``lastTransitionTime``
-        of a condition only when it flips. If it would change nothing, nothing is sent.
+        Sets ``observedGeneration`` if the status has that field, and changes the
+        ``lastTransitionTime`` of a condition only when the condition flips. An apply that would
+        change nothing is not sent.
         """
-        self._may_write_status(type(obj), "apply the status of", obj.name)
+        self._check_write_status(type(obj), "apply the status of", obj.name)
         applied = await self._sent(self._writer.apply_status(obj, status, report=self._report))
         self._applies += 1
         return applied
 
-    @verb("ctx")
+    @tracked("ctx")
     async def patch(
         self, obj: Obj, patch: Patch, *, subresource: Literal["status"] | None = None
     ) -> Obj:
-        """Some fields changed, if it is still the same object."""
+        """Patch an object, with its uid as a precondition."""
         if subresource is None:
-            self._may_write(type(obj), "patch", ("patch",), obj.name)
+            self._check_write(type(obj), "patch", ("patch",), obj.name)
         else:
-            self._may_write_status(type(obj), "patch the status of", obj.name)
+            self._check_write_status(type(obj), "patch the status of", obj.name)
         return await self._sent(
             self._writer.patch(obj, patch, subresource=subresource, report=self._report)
         )
 
-    @verb("ctx")
+    @tracked("ctx")
     async def delete(
         self,
         obj: Resource | Unstructured,
@@ -280,30 +282,30 @@ class Context:
         propagation: Literal["Background", "Foreground", "Orphan"] = "Background",
         grace_seconds: int | None = None,
     ) -> None:
-        """Ask for its end, if it is still the same object; it is fine if it is gone already.
+        """Delete an object, with its uid as a precondition; no error if it is gone already.
 
-        A Pod gets ``grace_seconds`` to end; those of its own, if it is ``None``.
+        ``grace_seconds`` are for Pods; ``None`` means those of the Pod's spec.
         """
-        self._may_write(type(obj), "delete", ("delete",), obj.name)
+        self._check_write(type(obj), "delete", ("delete",), obj.name)
         await self._sent(
             self._writer.delete(
                 obj, propagation=propagation, grace_seconds=grace_seconds, report=self._report
             )
         )
 
-    @verb("ctx")
+    @tracked("ctx")
     async def prune(self, *kinds: Kind) -> None:
-        """Delete what this object owns and was neither applied nor created in this run.
+        """Delete the objects that this one controls and that were not applied in this run.
 
-        Of these kinds, or of all that the controller owns. Not for what is created, then, but for
-        what is applied each time.
+        Of these kinds, or of all owned kinds. For children that each run applies, not for children
+        that are created once.
         """
         self._check()
         among = kinds or tuple(each.kind for each in self._controller.owned)
         for kind in among:
-            self._may_own(kind, "prune", ("delete",))
+            self._check_own(kind, "prune", ("delete",))
         home = self._obj.namespace
-        keep = {(kind, ObjectKey(there or home, name)) for kind, there, name in self._own}
+        keep = {(kind, ObjectKey(namespace or home, name)) for kind, namespace, name in self._own}
         await self._sent(self._writer.prune(self._obj, among, keep=keep, report=self._report))
 
     def record(
@@ -316,53 +318,53 @@ class Context:
         about: Resource | Unstructured | None = None,
         related: Resource | Unstructured | None = None,
     ) -> None:
-        """An Event for people to read, about this object unless told otherwise.
+        """Record a Kubernetes event about this object, or about ``about``.
 
-        It is written in the background; what is repeated is counted, and a flood is cut.
+        It is written in the background. Repeated events are counted, and floods are dropped.
         """
         self._check()
         self._recorder.record(
             about or self._obj, reason, note, type=type, action=action, related=related
         )
 
-    # For whoever runs it
+    # For the control loop
 
     async def add_finalizer(self, obj: Obj) -> Obj:
-        """Put the controller's finalizer on its object; go on with the answer."""
+        """Add the controller's finalizer to its object, and continue with the answer."""
         held = await self._writer.add_finalizer(obj, report=self._report)
         self._obj = held
         return held
 
     async def remove_finalizer(self, obj: Resource | Unstructured) -> None:
-        """Take the controller's finalizer off its object."""
+        """Remove the controller's finalizer from its object."""
         await self._writer.remove_finalizer(obj, report=self._report)
 
     async def set_condition(self, obj: Resource | Unstructured, condition: Condition) -> None:
-        """Put a condition on its object, beside what its status says; after the end, too."""
+        """Set one condition of its object; also after ``end``."""
         await self._sent(self._writer.apply_condition(obj, condition, report=self._report))
         self._applies += 1
 
     async def report_status(
         self, obj: Resource | Unstructured, status: Status, *, can_wait: bool
     ) -> bool:
-        """Apply the status with which a look at its object ends; not yet, if that can wait.
+        """Apply the status of an outcome, unless it can wait; also after ``end``.
 
-        Whether there is nothing left to be said. After the end, too.
+        Whether the object's status is up to date after it.
         """
         self._access.check_write(
             type(obj), "apply the status of", ("patch",), name=obj.name, subresource="status"
         )
         write = self._writer.report_status(obj, status, can_wait=can_wait, report=self._report)
-        is_said = await self._sent(write)
-        if is_said:
+        is_current = await self._sent(write)
+        if is_current:
             self._applies += 1
-        return is_said
+        return is_current
 
     def end(self) -> None:
-        """From now on, whatever is asked of it raises ``ContextEnded``.
+        """End the context: each later call raises ``ContextEnded``.
 
-        A task that the function has left behind, as ``asyncio.gather`` does when one of several
-        fails, is cancelled if it is still writing: the next look at the object may be near.
+        Writes of tasks that the function has left behind are cancelled, because the next reconcile
+        of the object may follow at once. ``asyncio.gather`` leaves tasks behind when one fails.
         """
         self._is_ended = True
         for task in self._writing:
@@ -370,7 +372,7 @@ class Context:
                 task.cancel()
 
     def ended(self) -> ContextEnded:
-        """What it raises then."""
+        """The error of a call after ``end``."""
         return ContextEnded(controller=self._controller.name, ref=str(self._obj.ref))
 
     def _report(self, write: Write, body: bytes | None) -> None:
@@ -380,8 +382,8 @@ class Context:
 
     @property
     def spared(self) -> int:
-        """How many applies were not sent, because they would have changed nothing."""
-        return self._applies - len([each for each in self.writes if each.verb in _APPLYING])
+        """The number of applies that were not sent, because they would have changed nothing."""
+        return self._applies - len([each for each in self.writes if each.verb in _APPLY_VERBS])
 
     async def _sent(self, write: Awaitable[T]) -> T:
         task = asyncio.current_task()
@@ -395,7 +397,7 @@ class Context:
         if self._is_ended:
             raise self.ended()
 
-    def _home(self, kind: type[Any], namespace: str | None) -> str | None:
+    def _namespace_of(self, kind: type[Any], namespace: str | None) -> str | None:
         if namespace is None and kind.resource_type.namespaced:
             return self._obj.namespace
         return namespace
@@ -405,27 +407,27 @@ class Context:
             return True
         return self._cached.find(type(obj), obj.name, namespace=obj.namespace) is not None
 
-    def _may_own(self, kind: type[Any], wanted: str, verbs: tuple[str, ...]) -> None:
+    def _check_own(self, kind: type[Any], wanted: str, verbs: tuple[str, ...]) -> None:
         self._check()
         self._access.check_own(kind, wanted, verbs)
 
-    def _may_write(self, kind: type[Any], wanted: str, verbs: tuple[str, ...], name: str) -> None:
+    def _check_write(self, kind: type[Any], wanted: str, verbs: tuple[str, ...], name: str) -> None:
         self._check()
         self._access.check_write(kind, wanted, verbs, name=name)
 
-    def _may_write_status(self, kind: type[Any], wanted: str, name: str) -> None:
+    def _check_write_status(self, kind: type[Any], wanted: str, name: str) -> None:
         self._check()
         self._access.check_write(kind, wanted, ("patch",), name=name, subresource="status")
 
-    def _may_get(self, kind: type[Any], name: str) -> None:
+    def _check_get(self, kind: type[Any], name: str) -> None:
         self._check()
         self._access.check_get(kind, name)
 
-    def _may_list(self, kind: type[Any]) -> None:
+    def _check_list(self, kind: type[Any]) -> None:
         self._check()
         self._access.check_list(kind)
 
-    # The last one, because from here on ``list`` means this in the class.
+    # Last, because ``list`` means this method in the rest of the class body.
 
     def list(
         self,
@@ -435,58 +437,58 @@ class Context:
         all_namespaces: bool = False,
         labels: Labels | None = None,
     ) -> list[Obj]:
-        """All objects in the namespace, or in all that are held, that match the selector."""
+        """All cached objects that match the selector, in one namespace or in all."""
         self._check()
-        home = None if all_namespaces else self._home(kind, namespace)
-        return self._cached.list(kind, namespace=home, labels=labels)
+        within = None if all_namespaces else self._namespace_of(kind, namespace)
+        return self._cached.list(kind, namespace=within, labels=labels)
 
 
 class LiveReader:
-    """Reads that ask the server, for what a cache will not do."""
+    """Reads from the server, for what the cache cannot answer."""
 
-    __slots__ = ("_client", "_home", "_may_get", "_may_list", "calls")
+    __slots__ = ("_check_get", "_check_list", "_client", "_namespace_of", "calls")
 
     def __init__(
         self,
         client: Client,
         *,
-        may_get: Callable[[type[Any], str], None],
-        may_list: Callable[[type[Any]], None],
-        home: Callable[[type[Any], str | None], str | None],
-        calls: list[Call],
+        check_get: Callable[[type[Any], str], None],
+        check_list: Callable[[type[Any]], None],
+        namespace_of: Callable[[type[Any], str | None], str | None],
+        calls: list[PendingCall],
     ) -> None:
         self._client = client
         self.calls = calls
-        self._may_get = may_get
-        self._may_list = may_list
-        self._home = home
+        self._check_get = check_get
+        self._check_list = check_list
+        self._namespace_of = namespace_of
 
-    @verb("ctx.live")
+    @tracked("ctx.live")
     async def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj:
-        """One object, as it is now; ``NotFound`` if it is not there."""
-        self._may_get(kind, name)
-        return await self._client.get(kind, name, namespace=self._home(kind, namespace))
+        """One object from the server; ``NotFound`` if there is none."""
+        self._check_get(kind, name)
+        return await self._client.get(kind, name, namespace=self._namespace_of(kind, namespace))
 
-    @verb("ctx.live")
+    @tracked("ctx.live")
     async def scale(
         self, kind: Kind, name: str, *, namespace: str | None = None
     ) -> "autoscaling_v1.Scale":
-        """How many replicas an object of any kind has and should have.
+        """The ``scale`` subresource of an object of any kind.
 
-        Whoever has ``autoscaling_v1.Scale`` among its ``reads`` may ask that of all objects.
+        The controller must have ``autoscaling_v1.Scale`` among its ``reads``.
         """
         from steersman.kinds import autoscaling_v1
 
-        self._may_list(autoscaling_v1.Scale)
-        home = self._home(kind, namespace)
-        return await self._client.scale(kind, name, namespace=home).get()
+        self._check_list(autoscaling_v1.Scale)
+        within = self._namespace_of(kind, namespace)
+        return await self._client.scale(kind, name, namespace=within).get()
 
-    @verb("ctx.live")
+    @tracked("ctx.live")
     async def served(self, api_version: str, kind: str) -> "ServedResource | None":
-        """Where objects of this kind live, if the server serves it; everybody may ask that."""
+        """The resource of this kind, if the server serves it; needs no declaration."""
         return (await self._client.discover()).of_kind(api_version, kind)
 
-    @verb("ctx.live")
+    @tracked("ctx.live")
     async def list(
         self,
         kind: type[Obj],
@@ -495,7 +497,8 @@ class LiveReader:
         labels: Labels | None = None,
         fields: Fields | None = None,
     ) -> tuple[Obj, ...]:
-        """All objects in the namespace that match the selectors, as they are now."""
-        self._may_list(kind)
-        home = self._home(kind, namespace)
-        return (await self._client.list(kind, namespace=home, labels=labels, fields=fields)).items
+        """All objects in the namespace that match the selectors, from the server."""
+        self._check_list(kind)
+        within = self._namespace_of(kind, namespace)
+        found = await self._client.list(kind, namespace=within, labels=labels, fields=fields)
+        return found.items

@@ -1,4 +1,4 @@
-"""What the manager's lifespan gave, by its class. Pure."""
+"""The value of the manager's ``lifespan``, by its class. Pure."""
 
 from typing import Final, TypeVar
 
@@ -12,12 +12,12 @@ class _Nothing:
         return "<no lifespan>"
 
 
-#: The value where a manager has no lifespan; ``None`` is one that a lifespan may give.
+#: The value of a manager without a lifespan; ``None`` is a value that a lifespan may yield.
 NO_LIFESPAN: Final = _Nothing()
 
 
 def lifespan_value(value: object, kind: type[T]) -> T:
-    """The value, if it is of this class; ``NoLifespanValue`` if not."""
+    """The value; ``NoLifespanValue`` unless it is an object of this class."""
     if isinstance(value, kind):
         return value
     given = None if value is NO_LIFESPAN else type(value).__name__

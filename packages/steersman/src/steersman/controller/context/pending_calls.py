@@ -1,8 +1,8 @@
-"""Methods of a context that are to be awaited, and which of their calls never were.
+"""Calls of a context's methods that were never awaited, or not to the end.
 
-A call without ``await`` makes a coroutine that never runs: nothing is sent, and the reconcile would
-count as a success. So would one that leaves a task behind, whose write is cancelled when the
-reconcile ends. So each coroutine is kept until it has ended, with the line that made it.
+A call without ``await`` creates a coroutine that never runs: nothing is sent, and the reconcile
+would count as a success. The same is true of a task that is left behind, whose write is cancelled
+when the reconcile ends. So each coroutine is kept until it has ended, with the line of its call.
 """
 
 import inspect
@@ -14,31 +14,31 @@ from typing import Any, Final, Protocol, TypeAlias, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-#: A call of a method: what is to be awaited, the method, and where in which code it was made.
-Call: TypeAlias = "tuple[CoroutineType[Any, Any, Any], str, CodeType, int]"
+#: The coroutine, the name of the method, and the caller's code and offset in it.
+PendingCall: TypeAlias = "tuple[CoroutineType[Any, Any, Any], str, CodeType, int]"
 
-# How the methods begin that only read.
+# The prefix of the methods that only read.
 _READS: Final = "ctx.live."
 
 
-class _Calling(Protocol):
-    calls: list[Call]
+class _TracksCalls(Protocol):
+    calls: list[PendingCall]
 
 
-def verb(prefix: str) -> Callable[[Function], Function]:
-    """Have the ``calls`` of the object keep each call of this method until it has ended."""
-    # Not public, and the only way to know who calls.
+def tracked(prefix: str) -> Callable[[Function], Function]:
+    """Decorate a method so that the ``calls`` of its object keep each call until it has ended."""
+    # Not public, and the only way to find the caller.
     frame_of = sys._getframe  # pyright: ignore[reportPrivateUsage]
 
     def decorate(function: Function) -> Function:
         name = f"{prefix}.{function.__name__}"
 
         @wraps(function)
-        def call(self: _Calling, *args: Any, **kwargs: Any) -> Any:
+        def call(self: _TracksCalls, *args: Any, **kwargs: Any) -> Any:
             made = function(self, *args, **kwargs)
             caller = frame_of(1)
             calls = self.calls
-            # Most are awaited one by one, and then the last one has ended.
+            # Usually each call is awaited before the next one, and the last one has ended.
             if calls and calls[-1][0].cr_frame is None:
                 calls[-1] = (made, name, caller.f_code, caller.f_lasti)
             else:
@@ -50,21 +50,21 @@ def verb(prefix: str) -> Callable[[Function], Function]:
     return decorate
 
 
-def drop_unawaited(calls: list[Call]) -> tuple[str, str, bool] | None:
-    """Close all calls that have never begun; the first of them, or of writes that have not ended.
+def close_unawaited(calls: list[PendingCall]) -> tuple[str, str, bool] | None:
+    """Close all calls that never started; the first of them, or of the unfinished writes.
 
-    Its method and line, and whether it has begun. A read that has not ended changes nothing.
+    It is given as its method, its line and whether it has started. An unfinished read does no harm.
     """
     found: tuple[str, str, bool] | None = None
     for call, name, code, at in calls:
         if call.cr_frame is None:
             continue
-        has_begun = inspect.getcoroutinestate(call) != inspect.CORO_CREATED
-        if not has_begun:
+        has_started = inspect.getcoroutinestate(call) != inspect.CORO_CREATED
+        if not has_started:
             call.close()
         elif name.startswith(_READS):
             continue
-        found = found or (name, f"{code.co_filename}:{_line(code, at)}", has_begun)
+        found = found or (name, f"{code.co_filename}:{_line(code, at)}", has_started)
     return found
 
 

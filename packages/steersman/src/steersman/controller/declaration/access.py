@@ -104,7 +104,7 @@ class DeclaredAccess:
         if _identity(kind) not in self._listed:
             self._refuse_read(kind, f"list {kind.resource_type}")
 
-    def may(self, kind: type[Any], verb: str) -> bool:
+    def allows_any(self, kind: type[Any], verb: str) -> bool:
         """Whether the verb is declared for any object of the kind."""
         return verb in self._verbs.get((_identity(kind), ""), ())
 

@@ -30,7 +30,7 @@ from steersman.controller.cache_reader import CacheReader, same_kind
 from steersman.controller.context.blocking_context import BlockingContext
 from steersman.controller.context.context import Context
 from steersman.controller.context.lifespan import NO_LIFESPAN
-from steersman.controller.context.pending_calls import drop_unawaited
+from steersman.controller.context.pending_calls import close_unawaited
 from steersman.controller.controller import Controller
 from steersman.controller.declaration.access import DeclaredAccess
 from steersman.controller.declaration.functions import name_of
@@ -510,7 +510,7 @@ class ControlLoop(Generic[Obj]):
             if asyncio.iscoroutine(returned):
                 returned.close()  # else Python complains that nobody has awaited it
             raise BadOutcome(function=name_of(function), ref=str(obj.ref), returned=returned)
-        unawaited = drop_unawaited(context.calls)
+        unawaited = close_unawaited(context.calls)
         if unawaited is not None:
             verb, where, has_begun = unawaited
             raise NotAwaited(ref=str(obj.ref), verb=verb, where=where, has_begun=has_begun)
