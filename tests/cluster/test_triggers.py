@@ -1,4 +1,4 @@
-"""Triggers on the embedded server: what really happens to objects wakes whom it should."""
+"""Event handlers on the embedded server: which keys a change of an object enqueues."""
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -10,7 +10,7 @@ from steersman.client import MergePatch
 from steersman.controller import CacheReader, Controller, Watch, changed
 from steersman.controller.loop.hot_loop import HotLoopFound, HotLoops
 from steersman.controller.pause import PAUSED
-from steersman.controller.triggers.event_handlers import Triggers
+from steersman.controller.triggers.event_handlers import EventHandlers
 from steersman.controller.triggers.reasons import Reasons
 from steersman.controller.writer.reports import EffectiveWrite
 from steersman.kinds import core_v1, meta_v1
@@ -29,7 +29,7 @@ ConfigMap = core_v1.ConfigMap
 async def reconcile(obj: Any, ctx: Any) -> Any: ...
 
 
-class Watchman:
+class HandlerScene:
     """A controller of Widgets that only looks at who is woken."""
 
     def __init__(self, scene: Scene, **declared: Any) -> None:
@@ -41,17 +41,17 @@ class Watchman:
         self.reasons = Reasons()
         self.recorded: list[str] = []
         listers = {kind: informer.lister for kind, informer in self.informers.items()}
-        self.triggers = Triggers(
+        self.triggers = EventHandlers(
             self.controller,
             cached=CacheReader("widget", listers),
-            add=self.add,
+            enqueue=self.enqueue,
             clock=scene.clock,
             rng=Random(0),
             observe=scene.observed.append,
             recorder=self,
         )
 
-    def add(self, key: ObjectKey, why: Why, priority: int) -> None:
+    def enqueue(self, key: ObjectKey, why: Why, priority: int) -> None:
         self.woken.append((key, why.event, str(why.about)))
         self.priorities.append(priority)
         self.reasons.note(key, why, self.scene.clock.monotonic())
@@ -61,12 +61,12 @@ class Watchman:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Watch while the block runs; enter it once all is told that was there."""
+        """Watch while the block runs; enter it after the initial list."""
         async with AsyncExitStack() as stack:
             for informer in self.informers.values():
                 await stack.enter_async_context(informer.running())
             start = await stack.enter_async_context(in_background())
-            start(self.triggers.retrying(), name="retrying")
+            start(self.triggers.retry_mappings(), name="retrying")
             self.informers[Widget].add_handler(self.triggers.own)
             for owns in self.controller.owned:
                 self.informers[owns.kind].add_handler(self.triggers.owned(owns))
@@ -75,8 +75,8 @@ class Watchman:
             await self.scene.settle()
             yield
 
-    async def heard(self) -> list[tuple[ObjectKey, str, str]]:
-        """Who was woken since this was last asked."""
+    async def enqueued(self) -> list[tuple[ObjectKey, str, str]]:
+        """The keys enqueued since the last call."""
         await self.scene.settle()
         woken, self.woken = self.woken, []
         return woken
@@ -104,97 +104,97 @@ async def patch_status(scene: Scene, **status: Any) -> Widget:
 
 
 async def test_what_is_there_at_the_start_waits_behind_what_changes_then(scene: Scene) -> None:
-    watchman = Watchman(scene)
+    handlers = HandlerScene(scene)
 
-    async with watchman.running():
-        initial = await watchman.heard()
+    async with handlers.running():
+        initial = await handlers.enqueued()
         await scene.server.create(widget(HERE, "new"))
         await scene.paint("one", "red")
         await scene.settle()
 
     assert initial == [(ONE, "initial", "Widget here/one"), (TWO, "initial", "Widget here/two")]
-    assert [event for _, event, _ in watchman.woken] == ["added", "updated"]
-    assert watchman.priorities == [LOW_PRIORITY, LOW_PRIORITY, 0, 0]
-    assert watchman.reasons.take(ONE).whys[-1].changed_fields == ("spec.color",)
+    assert [event for _, event, _ in handlers.woken] == ["added", "updated"]
+    assert handlers.priorities == [LOW_PRIORITY, LOW_PRIORITY, 0, 0]
+    assert handlers.reasons.take(ONE).whys[-1].changed_fields == ("spec.color",)
 
 
 async def test_status_and_labels_pass_nobody_who_asks_for_generations(scene: Scene) -> None:
-    watchman = Watchman(scene, when=changed.generation)
+    handlers = HandlerScene(scene, when=changed.generation)
 
-    async with watchman.running():
-        await watchman.heard()
+    async with handlers.running():
+        await handlers.enqueued()
         await patch_status(scene, ready=1)
         await patch_widget(scene, "one", metadata={"labels": {"a": "b"}})
-        ignored = await watchman.heard()
+        ignored = await handlers.enqueued()
         await scene.paint("one", "red")
-        painted = await watchman.heard()
+        painted = await handlers.enqueued()
 
     assert ignored == []
     assert painted == [(ONE, "updated", "Widget here/one")]
 
 
 async def test_pause_and_deletion_pass_whatever_the_author_asks_for(scene: Scene) -> None:
-    watchman = Watchman(scene, when=lambda old, new: False)
+    handlers = HandlerScene(scene, when=lambda old, new: False)
     await patch_widget(scene, "one", metadata={"finalizers": [f"{GROUP}/hold"]})
 
-    async with watchman.running():
-        initial = await watchman.heard()
+    async with handlers.running():
+        initial = await handlers.enqueued()
         await patch_widget(scene, "one", metadata={"annotations": {PAUSED: "true"}})
-        paused = await watchman.heard()
+        paused = await handlers.enqueued()
         await patch_widget(scene, "one", metadata={"annotations": {PAUSED: None}})
-        let_go = await watchman.heard()
+        resumed = await handlers.enqueued()
         await scene.server.delete(Widget, "one", namespace=HERE)
-        asked = await watchman.heard()
+        asked = await handlers.enqueued()
         await patch_widget(scene, "one", metadata={"finalizers": None})
-        gone = await watchman.heard()
+        gone = await handlers.enqueued()
 
     assert initial == []
-    assert paused == let_go == asked == [(ONE, "updated", "Widget here/one")]
+    assert paused == resumed == asked == [(ONE, "updated", "Widget here/one")]
     assert gone == [(ONE, "deleted", "Widget here/one")]
 
 
 async def test_a_child_wakes_its_owner_when_it_comes_changes_and_goes(scene: Scene) -> None:
-    watchman = Watchman(scene, owns=(ConfigMap,))
+    handlers = HandlerScene(scene, owns=(ConfigMap,))
 
-    async with watchman.running():
-        await watchman.heard()
+    async with handlers.running():
+        await handlers.enqueued()
         await child_of(scene, "one")
         await scene.patch("one-child", text="x")
         await scene.patch("two", text="x")
         await scene.delete("one-child")
-        woken = await watchman.heard()
+        woken = await handlers.enqueued()
 
     about = "ConfigMap here/one-child"
     assert woken == [(ONE, "added", about), (ONE, "updated", about), (ONE, "deleted", about)]
 
 
 async def test_a_child_that_vanished_while_nobody_could_see_wakes_its_owner(scene: Scene) -> None:
-    watchman = Watchman(scene, owns=(ConfigMap,))
+    handlers = HandlerScene(scene, owns=(ConfigMap,))
     await child_of(scene, "one")
 
-    async with watchman.running():
-        await watchman.heard()
+    async with handlers.running():
+        await handlers.enqueued()
         scene.way.hold()
         scene.way.cut()
         await scene.delete("one-child")
-        scene.way.let_go()
-        await scene.until(lambda: watchman.woken, seconds=1)
+        scene.way.resumed()
+        await scene.until(lambda: handlers.woken, seconds=1)
 
-    assert watchman.woken == [(ONE, "deleted", "ConfigMap here/one-child")]
+    assert handlers.woken == [(ONE, "deleted", "ConfigMap here/one-child")]
 
 
 async def test_a_watched_object_wakes_those_that_use_it(scene: Scene) -> None:
     def users(config: core_v1.ConfigMap, cached: CacheReader) -> Iterable[Widget]:
         return [each for each in cached.list(Widget) if each.spec.color == config.name]
 
-    watchman = Watchman(scene, watches=(Watch(ConfigMap, to=users),))
+    handlers = HandlerScene(scene, watches=(Watch(ConfigMap, to=users),))
     await scene.paint("two", "one")
 
-    async with watchman.running():
-        await watchman.heard()
+    async with handlers.running():
+        await handlers.enqueued()
         await scene.patch("one", text="x")
         await scene.patch("two", text="x")
-        woken = await watchman.heard()
+        woken = await handlers.enqueued()
 
     assert woken == [(TWO, "updated", "ConfigMap here/one")]
 
@@ -210,34 +210,36 @@ async def test_a_mapping_that_fails_wakes_its_objects_once_it_can_without_anothe
         assert found is not None, "no Widget new"
         return [ObjectKey(HERE, found.name)]
 
-    watchman = Watchman(scene, watches=(Watch(ConfigMap, to=users),), when=lambda old, new: False)
+    handlers = HandlerScene(
+        scene, watches=(Watch(ConfigMap, to=users),), when=lambda old, new: False
+    )
 
-    async with watchman.running():
+    async with handlers.running():
         await scene.server.create(config_map(HERE, "late"))
         await scene.until(lambda: len(scene.seen(TriggerFailed)) > 3, seconds=1)
-        nobody = await watchman.heard()
+        none_enqueued = await handlers.enqueued()
         await scene.server.create(widget(HERE, "new"))
-        await scene.until(lambda: watchman.woken, seconds=1)
+        await scene.until(lambda: handlers.woken, seconds=1)
 
-    assert nobody == []
-    assert watchman.woken == [(ObjectKey(HERE, "new"), "mapped", "ConfigMap here/late")]
-    assert watchman.triggers.num_failing == 0
+    assert none_enqueued == []
+    assert handlers.woken == [(ObjectKey(HERE, "new"), "mapped", "ConfigMap here/late")]
+    assert handlers.triggers.num_failing == 0
     failed = scene.seen(TriggerFailed)[0]
     assert (failed.role, failed.controller) == ("mapping", "widget")
-    assert watchman.recorded[0].startswith("ConfigMap here/late: Warning MappingFailed: ")
+    assert handlers.recorded[0].startswith("ConfigMap here/late: Warning MappingFailed: ")
 
 
 class Writer:
     """Answers each waking of a Widget with a write to its status, and looks for hot loops."""
 
-    def __init__(self, watchman: Watchman) -> None:
-        self.watchman = watchman
+    def __init__(self, handlers: HandlerScene) -> None:
+        self.handlers = handlers
         self.loops = HotLoops()
         self.found: list[HotLoopFound] = []
 
     async def reconcile(self, *, status: int) -> None:
-        scene = self.watchman.scene
-        whys = self.watchman.reasons.take(ONE).whys
+        scene = self.handlers.scene
+        whys = self.handlers.reasons.take(ONE).whys
         assert whys
         answer = await patch_status(scene, ready=status)
         wrote = EffectiveWrite(
@@ -250,10 +252,10 @@ class Writer:
 
 
 async def test_one_who_is_woken_by_its_own_status_is_caught_in_the_loop(scene: Scene) -> None:
-    watchman = Watchman(scene)
-    writer = Writer(watchman)
+    handlers = HandlerScene(scene)
+    writer = Writer(handlers)
 
-    async with watchman.running():
+    async with handlers.running():
         for number in range(11):
             await writer.reconcile(status=number)
 
@@ -261,11 +263,11 @@ async def test_one_who_is_woken_by_its_own_status_is_caught_in_the_loop(scene: S
 
 
 async def test_one_whose_status_follows_a_child_is_in_no_loop(scene: Scene) -> None:
-    watchman = Watchman(scene, owns=(ConfigMap,))
-    writer = Writer(watchman)
+    handlers = HandlerScene(scene, owns=(ConfigMap,))
+    writer = Writer(handlers)
     await child_of(scene, "one")
 
-    async with watchman.running():
+    async with handlers.running():
         for number in range(50):
             await scene.patch("one-child", step=str(number))
             await scene.settle()

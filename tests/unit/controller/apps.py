@@ -45,7 +45,7 @@ def app(
 
 
 def widget(body: Mapping[str, Any] | None = None, **metadata: Any) -> Unstructured:
-    """An Unstructured object of a kind that nobody has written down."""
+    """An Unstructured object of a kind without a class."""
     meta = {"name": "one", "namespace": "here", "resourceVersion": "1", **metadata}
     return Unstructured(
         {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": meta, **(body or {})}

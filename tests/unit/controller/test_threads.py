@@ -26,7 +26,7 @@ def observed() -> list[Observation]:
 
 @pytest.fixture
 def hang() -> Iterator[threading.Event]:
-    """What a function may wait for; nobody waits longer than the test."""
+    """What a function may wait for, at most as long as the test."""
     event = threading.Event()
     yield event
     event.set()
@@ -109,7 +109,7 @@ async def test_a_thread_whose_task_is_gone_can_do_nothing_more_and_holds_its_pla
     observed: list[Observation], hang: threading.Event
 ) -> None:
     threads = ThreadPool(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
-    told: list[Exception] = []
+    raised: list[Exception] = []
 
     async def nothing() -> None:
         pass
@@ -119,7 +119,7 @@ async def test_a_thread_whose_task_is_gone_can_do_nothing_more_and_holds_its_pla
         try:
             caller.call(nothing)
         except ContextEnded as error:
-            told.append(error)
+            raised.append(error)
 
     job = await threads.start(function, holder="one", ended=ended)
     async with asyncio.TaskGroup() as group:
@@ -131,7 +131,7 @@ async def test_a_thread_whose_task_is_gone_can_do_nothing_more_and_holds_its_pla
     assert repr(threads) == "<ThreadPool 1 of 1 busy, 0 waiting>"
     hang.set()
     await job.ended()
-    assert [str(each) for each in told] == [str(ended())]
+    assert [str(each) for each in raised] == [str(ended())]
     assert repr(threads) == "<ThreadPool 0 of 1 busy, 0 waiting>"
 
 

@@ -9,7 +9,7 @@ import pytest
 from steersman.cache import Added, Deleted, Delta, Sync, Updated, in_background, key_of
 from steersman.controller import CacheReader, Controller, Owns, Watch, changed
 from steersman.controller.pause import PAUSED
-from steersman.controller.triggers.event_handlers import Handler, Triggers
+from steersman.controller.triggers.event_handlers import EventHandlers, Handler
 from steersman.controller.triggers.mappings import TRIES_WHEN_GONE
 from steersman.kinds import Unstructured, apps_v1, core_v1, meta_v1
 from steersman.names import ObjectKey, ObjectRef
@@ -28,7 +28,7 @@ async def reconcile(obj: Any, ctx: Any) -> Any: ...
 
 
 class Scene:
-    """The triggers of a controller, and what comes of what they are told."""
+    """The event handlers of a controller, and what they enqueue and report."""
 
     def __init__(self, kind: Any = App, **declared: Any) -> None:
         self.controller = Controller(kind, reconcile=reconcile, **declared)
@@ -37,17 +37,17 @@ class Scene:
         self.woken: list[tuple[ObjectKey, int]] = []
         self.failed: list[TriggerFailed] = []
         self.events: list[tuple[str, str, str]] = []
-        self.triggers = Triggers(
+        self.triggers = EventHandlers(
             self.controller,
             cached=CacheReader("app", {}),
-            add=self.add,
+            enqueue=self.enqueue,
             clock=self.clock,
             rng=Random(0),
             observe=self.failed.append,  # type: ignore[arg-type]
             recorder=self,
         )
 
-    def add(self, key: ObjectKey, why: Why, priority: int) -> None:
+    def enqueue(self, key: ObjectKey, why: Why, priority: int) -> None:
         self.woken.append((key, priority))
         self.whys.append(why)
 
@@ -67,9 +67,9 @@ class Scene:
         return self.triggers.watched(self.controller.watches[0])
 
     @asynccontextmanager
-    async def retrying(self) -> AsyncIterator[None]:
+    async def retry_mappings(self) -> AsyncIterator[None]:
         async with in_background() as start:
-            start(self.triggers.retrying(), name="retrying")
+            start(self.triggers.retry_mappings(), name="retrying")
             await turns()
             yield
 
@@ -247,7 +247,7 @@ def owning(**rest: Any) -> Scene:
     return Scene(owns=(Owns(apps_v1.Deployment, **rest),))
 
 
-def test_whatever_happens_to_a_child_wakes_the_owner_that_controls_it() -> None:
+def test_every_change_of_a_child_enqueues_its_controlling_owner() -> None:
     scene = owning()
 
     for delta in (
@@ -421,14 +421,16 @@ def test_a_predicate_decides_which_changes_are_mapped() -> None:
     ("returned", "said"),
     [
         (None, "it returned None"),
-        ([None], "it gave None"),
+        ([None], "it returned None"),
         ("web", "return an iterable of keys"),
         (WEB, "return an iterable of keys"),
-        ([config()], "it gave an object of ConfigMap; give ObjectKey(namespace, name)"),
-        ([ObjectKey(None, "web")], "App lives in a namespace"),
+        ([config()], "it returned an object of ConfigMap; return ObjectKey(namespace, name)"),
+        ([ObjectKey(None, "web")], "App needs a namespace and a name"),
     ],
 )
-def test_a_mapping_that_gives_something_else_is_told_what_to_give(returned: Any, said: str) -> None:
+def test_a_mapping_that_returns_something_else_fails_with_what_to_return(
+    returned: Any, said: str
+) -> None:
     def mapping(obj: Any, cached: CacheReader) -> Any:
         return returned
 
@@ -463,7 +465,7 @@ async def test_a_mapping_that_fails_is_asked_again_until_it_answers() -> None:
     mapping = Mapping()
     scene = watching(mapping)
 
-    async with scene.retrying():
+    async with scene.retry_mappings():
         scene.watched(added(config("web")))
         for _ in range(3):
             await scene.wait(60)
@@ -485,7 +487,7 @@ async def test_a_mapping_that_fails_is_asked_again_until_it_answers() -> None:
 async def test_no_wait_is_longer_than_five_minutes() -> None:
     scene = watching(Mapping())
 
-    async with scene.retrying():
+    async with scene.retry_mappings():
         scene.watched(added(config("web")))
         for _ in range(30):
             await scene.wait(300)
@@ -502,7 +504,7 @@ async def test_a_mapping_is_asked_again_about_the_last_state_and_the_one_last_an
     scene = watching(mapping)
     first, second, third = config("web"), config("db", version="2"), config("api", version="3")
 
-    async with scene.retrying():
+    async with scene.retry_mappings():
         scene.watched(updated(first, second))
         scene.watched(updated(second, third))
         mapping.asked.clear()
@@ -518,7 +520,7 @@ async def test_a_change_that_is_answered_for_makes_up_for_what_was_not() -> None
     scene = watching(mapping, when=changed.fields("data"))
     first, second = config("web"), config("api", version="2")
 
-    async with scene.retrying():
+    async with scene.retry_mappings():
         scene.watched(updated(first, second))
         mapping.is_broken = False
         # Of itself, nothing that matters.
@@ -535,14 +537,14 @@ async def test_those_that_a_deleted_object_was_about_are_woken_as_well() -> None
     mapping = Mapping()
     scene = watching(mapping)
 
-    async with scene.retrying():
+    async with scene.retry_mappings():
         scene.watched(deleted(config("web")))
         await scene.wait(10)
         mapping.is_broken = False
         await scene.wait(10)
 
     assert scene.taken() == [(WEB, 0)]
-    # Nobody looks for an event on what is not there.
+    # An object that is gone gets no events.
     assert scene.events == []
 
 
@@ -550,7 +552,7 @@ async def test_about_an_object_that_is_gone_a_mapping_is_asked_ten_times() -> No
     mapping = Mapping()
     scene = watching(mapping)
 
-    async with scene.retrying():
+    async with scene.retry_mappings():
         scene.watched(added(config("web")))
         for _ in range(20):
             await scene.wait(300)
@@ -568,7 +570,7 @@ async def test_an_object_made_anew_does_not_hide_the_one_that_was_deleted() -> N
     mapping = Mapping()
     scene = watching(mapping)
 
-    async with scene.retrying():
+    async with scene.retry_mappings():
         scene.watched(deleted(config("web")))
         scene.watched(added(config("api", version="5")))
         mapping.is_broken = False
@@ -581,7 +583,7 @@ async def test_a_mapping_that_answered_begins_with_a_short_wait_when_it_fails_ag
     mapping = Mapping()
     scene = watching(mapping)
 
-    async with scene.retrying():
+    async with scene.retry_mappings():
         scene.watched(added(config("web")))
         for _ in range(20):
             await scene.wait(300)
@@ -599,7 +601,7 @@ async def test_what_has_changed_does_not_wait_because_it_was_there_at_the_start(
     mapping = Mapping()
     scene = watching(mapping)
 
-    async with scene.retrying():
+    async with scene.retry_mappings():
         scene.watched(added(config("web"), is_initial=True))
         scene.watched(added(config("api", name="other"), is_initial=True))
         scene.watched(updated(config("web"), config("web", version="2")))
@@ -630,7 +632,7 @@ async def test_one_object_that_cannot_be_mapped_delays_no_other() -> None:
 
     scene = watching(mapping)
 
-    async with scene.retrying():
+    async with scene.retry_mappings():
         scene.watched(added(config("web", name="bad")))
         scene.watched(added(config("api", name="good")))
 
@@ -655,7 +657,7 @@ async def test_a_thousand_failing_objects_leave_nothing_behind_once_they_are_ans
     mapping = Mapping()
     scene = watching(mapping)
 
-    async with scene.retrying():
+    async with scene.retry_mappings():
         for number in range(1000):
             scene.watched(added(config("web", name=f"config-{number}")))
         failing = scene.triggers.num_failing
@@ -682,4 +684,4 @@ def test_what_it_says_of_itself_is_how_many_fail() -> None:
     scene = watching(Mapping())
     scene.watched(added(config()))
 
-    assert repr(scene.triggers) == "<Triggers of app, 1 mappings failing>"
+    assert repr(scene.triggers) == "<EventHandlers of app, 1 mappings failing>"

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steersman.controller.triggers.reasons import (
-    MOST_PATHS,
-    MOST_WHYS,
+    MAX_PATHS,
+    MAX_WHYS,
     Reasons,
     Taken,
     changes,
@@ -69,13 +69,13 @@ def test_a_change_of_the_status_alone_is_known_as_such(whys: tuple[Why, ...], is
 
 def test_of_many_reasons_the_first_are_kept_and_the_rest_counted() -> None:
     reasons = Reasons()
-    for number in range(MOST_WHYS + 30):
+    for number in range(MAX_WHYS + 30):
         reasons.note(WEB, why(f"web-{number}"), float(number))
 
     taken = reasons.take(WEB)
 
     assert [each.about and each.about.name for each in taken.whys] == [
-        f"web-{number}" for number in range(MOST_WHYS)
+        f"web-{number}" for number in range(MAX_WHYS)
     ]
     assert taken.left_out == 30
     assert taken.since_at == 0.0
@@ -156,7 +156,7 @@ def test_of_many_changes_the_first_are_named() -> None:
 
     found = changes(app(), app(size=2, labels=many))
 
-    assert found == tuple(f"metadata.labels.key-{number:02}" for number in range(MOST_PATHS))
+    assert found == tuple(f"metadata.labels.key-{number:02}" for number in range(MAX_PATHS))
 
 
 def test_a_generation_takes_nobodys_place_among_many_changes() -> None:
@@ -164,7 +164,7 @@ def test_a_generation_takes_nobodys_place_among_many_changes() -> None:
 
     found = changes(app(generation=1), app(generation=2, labels=many))
 
-    assert len(found) == MOST_PATHS
+    assert len(found) == MAX_PATHS
     assert "metadata.generation" not in found
 
 
@@ -210,7 +210,7 @@ def test_paths_name_fields_that_differ(before: dict[str, Any], after: dict[str, 
 
     for path in found:
         assert at(old.body, path) != at(new.body, path), path
-    assert len(found) == len(set(found)) <= MOST_PATHS
+    assert len(found) == len(set(found)) <= MAX_PATHS
 
 
 @given(OBJECTS, OBJECTS)
@@ -227,7 +227,7 @@ def test_it_does_not_matter_which_of_two_came_first(
     there, back = differences(before, after), differences(after, before)
 
     assert len(there) == len(back)
-    if len(there) < MOST_PATHS:
+    if len(there) < MAX_PATHS:
         assert set(there) == set(back)
 
 

@@ -38,7 +38,7 @@ class Scene:
         )
         self.cached = CacheReader("app", {App: lister})
 
-    def add(self, key: ObjectKey, why: Why, priority: int) -> None:
+    def enqueue(self, key: ObjectKey, why: Why, priority: int) -> None:
         self.added.append((key, why.event, priority))
 
     @asynccontextmanager
@@ -49,7 +49,7 @@ class Scene:
                 controller="app",
                 cached=self.cached,
                 kind=App,
-                add=self.add,
+                enqueue=self.enqueue,
                 clock=self.clock,
                 rng=Random(0),
                 observe=self.failed.append,  # type: ignore[arg-type]
@@ -70,7 +70,7 @@ class Scene:
 # Every
 
 
-async def test_all_objects_are_woken_every_so_often_and_wait_behind_what_has_changed() -> None:
+async def test_a_timer_enqueues_all_objects_with_a_lower_priority_than_changes() -> None:
     scene = Scene("web", "api")
 
     async with scene.running(Every(100)):
@@ -103,7 +103,7 @@ async def test_two_with_the_same_period_do_not_keep_in_step() -> None:
     assert max(waits) <= 111
 
 
-async def test_only_those_are_woken_that_a_function_chooses_as_keys_or_objects() -> None:
+async def test_a_timer_enqueues_the_keys_or_objects_that_its_function_returns() -> None:
     scene = Scene("web", "api", "db")
 
     def chosen(cached: CacheReader) -> Iterable[ObjectKey | App]:
@@ -117,7 +117,7 @@ async def test_only_those_are_woken_that_a_function_chooses_as_keys_or_objects()
     assert [key for key, *_ in scene.added] == [API, WEB]
 
 
-async def test_a_function_that_raises_is_asked_again_before_the_period_is_over() -> None:
+async def test_a_function_that_raises_is_retried_before_the_period_is_over() -> None:
     scene = Scene("web")
     problems = [LookupError("not yet"), LookupError("nor now")]
 
@@ -139,7 +139,7 @@ async def test_a_function_that_raises_is_asked_again_before_the_period_is_over()
     assert added == scene.added == [(WEB, "timer", LOW_PRIORITY)]
 
 
-async def test_a_failing_function_is_not_asked_more_often_than_its_period() -> None:
+async def test_a_failing_function_is_not_called_more_often_than_its_period() -> None:
     scene = Scene("web")
 
     def chosen(cached: CacheReader) -> list[ObjectKey]:
@@ -160,14 +160,14 @@ async def test_a_failing_function_is_not_asked_more_often_than_its_period() -> N
         (WEB, "return an iterable of keys"),
         (app(), "return an iterable of keys"),
         ("web", "return an iterable of keys"),
-        (["web"], "it gave an object of str; give ObjectKey"),
+        (["web"], "it returned an object of str; return ObjectKey"),
         ([("here", "web")], "an object of tuple"),
         ([widget()], "or an object of App"),
-        ([ObjectKey(None, "web")], "App lives in a namespace"),
-        ([ObjectKey("here", "")], "under a name"),
+        ([ObjectKey(None, "web")], "App needs a namespace and a name"),
+        ([ObjectKey("here", "")], "needs a namespace and a name"),
     ],
 )
-async def test_a_function_that_gives_something_else_is_told_what_to_give(
+async def test_a_function_that_returns_something_else_fails_with_what_to_return(
     returned: Any, said: str
 ) -> None:
     scene = Scene("web")
@@ -181,7 +181,7 @@ async def test_a_function_that_gives_something_else_is_told_what_to_give(
     assert scene.added == []
 
 
-async def test_a_function_that_would_have_to_be_awaited_is_told_so() -> None:
+async def test_an_async_function_fails_with_what_to_write() -> None:
     scene = Scene("web")
 
     async def chosen(cached: CacheReader) -> list[ObjectKey]:
@@ -226,7 +226,7 @@ class Outside:
         await turns()
 
 
-async def test_keys_from_outside_are_as_urgent_as_changes() -> None:
+async def test_keys_of_a_stream_have_the_priority_of_changes() -> None:
     scene, outside = Scene(), Outside()
 
     async with scene.running(Keys(outside.open)):
@@ -254,7 +254,7 @@ async def test_a_stream_that_fails_or_ends_is_opened_again_later_and_later() -> 
     assert outside.opened == outside.closed == 5
 
 
-async def test_nobody_waits_longer_than_a_minute_for_a_stream() -> None:
+async def test_a_stream_is_opened_again_within_a_minute() -> None:
     scene = Scene()
 
     def broken() -> AsyncIterator[ObjectKey]:
@@ -282,21 +282,21 @@ async def test_a_stream_that_has_worked_for_long_begins_with_a_short_wait() -> N
     assert scene.waits[-1] <= 1
 
 
-async def test_what_is_no_key_is_told_and_the_stream_goes_on() -> None:
+async def test_a_value_that_is_no_key_is_reported_and_the_stream_continues() -> None:
     scene, outside = Scene(), Outside()
 
     async with scene.running(Keys(outside.open)):
         await outside.give("here/web", app(), ObjectKey(None, "web"), WEB)
 
     assert [type(each.error) for each in scene.failed] == [TypeError] * 3
-    assert "give ObjectKey(namespace, name) of App" in str(scene.failed[0].error)
-    assert "lives in a namespace" in str(scene.failed[2].error)
+    assert "yield ObjectKey(namespace, name) of App" in str(scene.failed[0].error)
+    assert "needs a namespace and a name" in str(scene.failed[2].error)
     assert scene.waits == [0.0] * 3
     assert [key for key, *_ in scene.added] == [WEB]
     assert outside.opened == 1
 
 
-async def test_what_is_no_stream_is_told_and_tried_again() -> None:
+async def test_a_value_that_is_no_stream_is_reported_and_retried() -> None:
     scene = Scene()
 
     async def forgot_to_yield() -> list[ObjectKey]:
@@ -317,11 +317,11 @@ async def test_a_stream_whose_own_wait_was_cancelled_is_opened_again() -> None:
         await scene.wait(1)
         await outside.give(WEB)
 
-    assert str(scene.failed[0].error) == "what it waited for was cancelled"
+    assert str(scene.failed[0].error) == "an operation that it awaited was cancelled"
     assert len(scene.added) == 1
 
 
-async def test_a_stream_that_never_waits_lets_others_have_their_turn_and_is_closed() -> None:
+async def test_a_stream_that_never_waits_yields_to_other_tasks_and_is_closed() -> None:
     scene = Scene()
     is_closed = False
 

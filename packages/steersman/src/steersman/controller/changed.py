@@ -1,12 +1,12 @@
-"""Predicates: which changes deserve a look.
+"""Predicates: which changes of an object enqueue a reconcile.
 
-A predicate is a function of an object before and after; before is ``None`` for an object that is
-new. Any function of the author's is as good as one from here::
+A predicate is a function of the old and the new object; the old one is ``None`` for a new object.
+Any function with these arguments is a predicate; these are ready-made::
 
     when=changed.any_of(changed.generation, changed.annotations)
     when=changed.fields("spec.replicas", ("metadata", "annotations", "example.com/owner"))
 
-What is made here by a call is a value: made alike, two are equal, and their repr says how.
+A predicate that a call returns is a value: two from equal arguments are equal.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,37 +27,37 @@ Predicate: TypeAlias = Callable[[Obj | None, Obj], bool]
 
 
 def generation(old: Object | None, new: Object) -> bool:
-    """What is wanted has changed: the server counts it up with each change to more than status.
+    """``metadata.generation`` has changed: a change to more than metadata and status.
 
-    Of some built-in kinds it keeps no count, Service and ConfigMap among them; all their changes
+    Some built-in kinds have no generation, Service and ConfigMap among them; all their changes
     pass.
     """
     return old is None or old.generation != new.generation or not new.generation
 
 
 def labels(old: Object | None, new: Object) -> bool:
-    """Its labels have changed."""
+    """The labels have changed."""
     return old is None or old.labels != new.labels
 
 
 def annotations(old: Object | None, new: Object) -> bool:
-    """Its annotations have changed."""
+    """The annotations have changed."""
     return old is None or old.annotations != new.annotations
 
 
 def resource_version(old: Object | None, new: Object) -> bool:
-    """Anything about it has changed."""
+    """Any field has changed."""
     return old is None or old.resource_version != new.resource_version
 
 
 def fields(*paths: str | tuple[str, ...]) -> "Predicate[Object]":
     """One of these fields has changed.
 
-    A path is written with dots, in Python's names or the wire's: ``"status.readyReplicas"``. Where
-    a step has a dot in it, write the steps apart: ``("metadata", "labels", "example.com/tier")``.
-    A number is a place in a list.
+    A path has dots between its steps, which are names in Python or on the wire:
+    ``"status.readyReplicas"``. Where a step contains a dot, write a tuple:
+    ``("metadata", "labels", "example.com/tier")``. A number is an index in a list.
     """
-    return _Fields(tuple(_steps(path) for path in _some(paths, "a path")))
+    return _Fields(tuple(_steps(path) for path in _at_least_one(paths, "a path")))
 
 
 def any_of(*predicates: Predicate[Obj]) -> "Predicate[Obj]":
@@ -71,9 +71,9 @@ def all_of(*predicates: Predicate[Obj]) -> "Predicate[Obj]":
 
 
 def not_(predicate: Predicate[Obj]) -> "Predicate[Obj]":
-    """This is not true.
+    """This predicate is false.
 
-    A new object has no change that could be ruled out: ``not_(changed.labels)`` lets it pass.
+    A new object has no change to exclude: ``not_(changed.labels)`` passes it.
     """
     return _Not(*_functions((predicate,)))
 
@@ -96,7 +96,7 @@ class _AnyOf(msgspec.Struct, frozen=True):
         return any(predicate(old, new) for predicate in self.predicates)
 
     def __repr__(self) -> str:
-        return f"any_of({', '.join(map(_shown, self.predicates))})"
+        return f"any_of({', '.join(map(_name_of, self.predicates))})"
 
 
 class _AllOf(msgspec.Struct, frozen=True):
@@ -106,7 +106,7 @@ class _AllOf(msgspec.Struct, frozen=True):
         return all(predicate(old, new) for predicate in self.predicates)
 
     def __repr__(self) -> str:
-        return f"all_of({', '.join(map(_shown, self.predicates))})"
+        return f"all_of({', '.join(map(_name_of, self.predicates))})"
 
 
 class _Not(msgspec.Struct, frozen=True):
@@ -118,19 +118,19 @@ class _Not(msgspec.Struct, frozen=True):
         return not self.predicate(old, new)
 
     def __repr__(self) -> str:
-        return f"not_({_shown(self.predicate)})"
+        return f"not_({_name_of(self.predicate)})"
 
 
-# What is made here by a call: its repr names it best.
-Made: TypeAlias = _Fields | _AnyOf | _AllOf | _Not
+# What the functions of this module return: their repr is their best name.
+BuiltPredicate: TypeAlias = _Fields | _AnyOf | _AllOf | _Not
 
 _CHANGES = (generation, labels, annotations, resource_version)
 
 
 def _is_not_for_new(predicate: Callable[[Any, Any], bool], new: Object) -> bool:
-    """What ``not_`` makes of a new object, all the way down."""
-    # Ours say True of a new object, and turned round they would keep it from ever being seen. What
-    # a function of the author's says of it, it means.
+    """The result of ``not_(predicate)`` for a new object."""
+    # The predicates of this module pass a new object, and their negation must not exclude it. The
+    # result of an author's function is taken as it is.
     match predicate:
         case _AnyOf(predicates=inside):
             return all(_is_not_for_new(each, new) for each in inside)
@@ -144,14 +144,14 @@ def _is_not_for_new(predicate: Callable[[Any, Any], bool], new: Object) -> bool:
             )
 
 
-def _some(given: tuple[Any, ...], what: str) -> tuple[Any, ...]:
+def _at_least_one(given: tuple[Any, ...], what: str) -> tuple[Any, ...]:
     if not given:
         raise BadValue(wanted="a predicate", value=given, rule=f"it takes {what} at least")
     return given
 
 
 def _functions(given: tuple[Any, ...]) -> tuple[Callable[[Any, Any], bool], ...]:
-    for each in _some(given, "one predicate"):
+    for each in _at_least_one(given, "one predicate"):
         if not callable(each):
             raise BadValue(
                 wanted="a predicate",
@@ -178,7 +178,7 @@ def _steps(path: object) -> tuple[str, ...]:
 
 
 def _at(obj: Object, path: tuple[str, ...]) -> Any:
-    """The value there; ``None`` where there is none."""
+    """The value at the path, or ``None``."""
     value: Any = obj.body if isinstance(obj, Unstructured) else obj
     for step in path:
         if isinstance(value, Struct):
@@ -210,5 +210,5 @@ def _has_dot(path: tuple[str, ...]) -> bool:
     return any("." in step for step in path)
 
 
-def _shown(predicate: Callable[..., bool]) -> str:
+def _name_of(predicate: Callable[..., bool]) -> str:
     return getattr(predicate, "__qualname__", repr(predicate))

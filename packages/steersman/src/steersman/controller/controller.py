@@ -248,7 +248,7 @@ class Controller(Generic[Obj]):
         if priority is not None and not (callable(priority) and takes_arguments(priority, 1)):
             raise self._bad(
                 "its priority cannot be called with an object",
-                "Pass a function of the object that returns an int: higher ones are reconciled first.",
+                "Pass a function of the object that returns an int; higher ones come first.",
             )
         for watch in self.watches:
             if watch.to is not None and not takes_arguments(watch.to, 2):

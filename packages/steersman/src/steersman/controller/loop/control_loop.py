@@ -44,7 +44,7 @@ from steersman.controller.loop.retry import Verdict, fingerprint, judge, new_que
 from steersman.controller.loop.workers import Workers
 from steersman.controller.pause import is_paused
 from steersman.controller.threads import Job, LoopCaller, ThreadPool
-from steersman.controller.triggers.event_handlers import Triggers
+from steersman.controller.triggers.event_handlers import EventHandlers
 from steersman.controller.triggers.reasons import Reasons, is_only_status
 from steersman.controller.writer.reports import EffectiveWrite
 from steersman.controller.writer.writer import Writer
@@ -120,10 +120,10 @@ class ControlLoop(Generic[Obj]):
         self._has_priorities = controller.priority is not None
         self._reasons = Reasons()
         self._hot_loops = HotLoops()
-        self._triggers = Triggers(
+        self._triggers = EventHandlers(
             controller,
             cached=cached,
-            add=self.add,
+            enqueue=self.enqueue,
             clock=self._clock,
             rng=client.rng,
             observe=observe,
@@ -169,8 +169,8 @@ class ControlLoop(Generic[Obj]):
         about_own += len(self._reasons) + len(self._hot_loops) + len(self._lane)
         return about_own + len(self._writer) + len(self._writer.owner_check)
 
-    def add(self, key: ObjectKey, why: Why, priority: int) -> None:
-        """Have this object looked at."""
+    def enqueue(self, key: ObjectKey, why: Why, priority: int) -> None:
+        """Enqueue an object for a reconcile."""
         self._reasons.note(key, why, self._clock.monotonic())
         if self._has_priorities:
             kind: type[Any] = self._controller.kind
@@ -197,7 +197,7 @@ class ControlLoop(Generic[Obj]):
             async with in_background() as start:
                 self._start = start
                 if any(watch.to is not None for watch in controller.watches):
-                    start(self._triggers.retrying(), name=f"mappings of {controller.name}")
+                    start(self._triggers.retry_mappings(), name=f"mappings of {controller.name}")
                 for source in controller.sources:
                     start(self._run_source(source), name=f"{controller.name}: {source!r}")
                 await self._workers.run(self._stopped)
@@ -289,7 +289,9 @@ class ControlLoop(Generic[Obj]):
         """Have those looked at who wanted to own this while somebody else had it."""
         ref = str(gone.ref) if self._not_ours else ""
         for key in [key for key, wanted in self._not_ours.items() if wanted == ref]:
-            self.add(key, Why(about=gone.ref, event="deleted", version=gone.resource_version), 0)
+            self.enqueue(
+                key, Why(about=gone.ref, event="deleted", version=gone.resource_version), 0
+            )
 
     def _is_cached(self, namespace: str | None, name: str, uid: str) -> bool:
         """Whether there is this owner, as far as we know, of something in this namespace."""
@@ -310,7 +312,7 @@ class ControlLoop(Generic[Obj]):
             controller=self._controller.name,
             cached=self._cached,
             kind=kind,
-            add=self.add,
+            enqueue=self.enqueue,
             clock=self._clock,
             rng=self._client.rng,
             observe=self._observe,

@@ -11,7 +11,7 @@ from typing import TypeVar
 import msgspec
 
 from steersman.controller.streaks import Recent, Streak
-from steersman.controller.triggers.reasons import MOST_PATHS, differences
+from steersman.controller.triggers.reasons import MAX_PATHS, differences
 from steersman.controller.writer.reports import EffectiveWrite
 from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import Why
@@ -123,7 +123,7 @@ class _Loop:
         for before, after in (self._bodies or {}).values():
             if before is not None and before != after:
                 found |= dict.fromkeys(_differences(before, after))
-        return tuple(found)[:MOST_PATHS]
+        return tuple(found)[:MAX_PATHS]
 
 
 def _differences(before: bytes, after: bytes) -> tuple[str, ...]:

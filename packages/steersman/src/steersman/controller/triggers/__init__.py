@@ -1,9 +1,9 @@
-"""From changes to keys: which objects a change wakes, and why.
+"""From changes to keys: the objects that a change enqueues, and why.
 
 Takes:     deltas of informers, timers and streams, with an author's predicates and mappings
 Gives:     keys with a reason and a priority, for the work queue
-Promises:  - whatever happens to a child wakes the owner that controls it
-           - keys from outside are as urgent as changes
+Promises:  - every change of a child enqueues its controlling owner
+           - keys of a stream have the priority of changes
 Never:     reads from the server, or waits for an author's function
 """
 

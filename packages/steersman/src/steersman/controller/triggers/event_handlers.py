@@ -1,16 +1,16 @@
-"""Triggers: from what has changed to whom it wakes.
+"""``EventHandlers``: from a change of an object to the keys that it enqueues.
 
     own kind ────── when ──▶ itself ────────────────────┐
-    owned kind ──── when ──▶ the owner that controls it ┼──▶ add(key, why, priority)
-    watched kind ── when ──▶ those it is mapped to ─────┘
+    owned kind ──── when ──▶ its controlling owner ─────┼──▶ enqueue(key, why, priority)
+    watched kind ── when ──▶ the keys of its mapping ───┘
 
-One kind may have several of these roles. Then each role has its own predicate, and each adds keys.
+A kind may have several of these roles; each has its own predicate, and each enqueues keys.
 
-Those that a change was about before are woken as well as those it is about now. What is there at
-the start, and what a resync brings up, waits behind what has just changed.
+An update enqueues the old owner or the old keys as well as the new ones. The initial list and
+resyncs have a lower priority than changes.
 
-Predicates and mappings are the author's. A predicate that raises counts as true, because a look too
-many does no harm; what becomes of a mapping that raises, see ``mapping``.
+Predicates and mappings are functions of the author. A predicate that raises counts as true, because
+a reconcile too many does no harm; a mapping that raises is retried, see ``mappings``.
 """
 
 import inspect
@@ -22,15 +22,15 @@ from typing import Any, Literal, Protocol, TypeAlias
 from steersman.cache import Added, Deleted, Delta, Sync, Updated
 from steersman.clock import Clock
 from steersman.controller.cache_reader import CacheReader
-from steersman.controller.changed import Made
+from steersman.controller.changed import BuiltPredicate
 from steersman.controller.controller import Controller
 from steersman.controller.declaration.functions import name_of
 from steersman.controller.declaration.watches import Owns, Watch
 from steersman.controller.events.error_notes import public_text
 from steersman.controller.pause import is_paused
-from steersman.controller.triggers.mappings import Failed, Mappings
+from steersman.controller.triggers.mappings import MappingFailure, Mappings
 from steersman.controller.triggers.reasons import changes
-from steersman.controller.triggers.source_runner import Add
+from steersman.controller.triggers.source_runner import Enqueue
 from steersman.errors import AUTHOR_ERRORS, failure_of
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey
@@ -42,20 +42,20 @@ Handler: TypeAlias = Callable[[Delta[Any]], None]
 When: TypeAlias = Callable[[Any, Any], bool]
 
 
-class Recording(Protocol):
-    """What records Kubernetes events."""
+class RecordsEvents(Protocol):
+    """Records Kubernetes events."""
 
     def record(
         self, obj: Object, reason: str, note: str, *, type: Literal["Normal", "Warning"]
     ) -> None:
-        """Put an event on the object."""
+        """Record an event about the object."""
         ...
 
 
-class Triggers:
-    """The handlers of one controller: they take changes, and add keys.
+class EventHandlers:
+    """The event handlers of one controller.
 
-    Mappings read what is cached: the handlers are to be added when the caches are whole.
+    Mappings read from the caches: add the handlers after the caches have synced.
     """
 
     def __init__(
@@ -63,52 +63,52 @@ class Triggers:
         controller: Controller[Any],
         *,
         cached: CacheReader,
-        add: Add,
+        enqueue: Enqueue,
         clock: Clock,
         rng: Random,
         observe: Observer,
-        recorder: Recording,
+        recorder: RecordsEvents,
     ) -> None:
         self._name = controller.name
         self._when = controller.when
         self._priority = controller.priority
         self._kind = controller.kind.resource_type
-        self._add = add
+        self._enqueue = enqueue
         self._observe = observe
         self._recorder = recorder
         self._mappings = Mappings(
             self._kind,
             controller=self._name,
             cached=cached,
-            add=add,
+            enqueue=enqueue,
             clock=clock,
             rng=rng,
             failed=self._mapping_failed,
         )
 
     def __repr__(self) -> str:
-        return f"<Triggers of {self._name}, {len(self._mappings)} mappings failing>"
+        return f"<EventHandlers of {self._name}, {len(self._mappings)} mappings failing>"
 
     @property
     def num_failing(self) -> int:
-        """How many objects there are about which a mapping has not answered."""
+        """The number of objects whose mapping has failed and is retried."""
         return len(self._mappings)
 
     def own(self, delta: Delta[Any]) -> None:
-        """An object of the controller's kind has changed."""
+        """Handle a change of an object of the controller's kind."""
         when = self._when
         if (
             when is not None
             and not self._passes(when, delta)
-            # Whatever the author wants to know, these the controller has to.
+            # The predicate must not hide a deletion or a change of the pause annotation.
             and not _is_ending(delta.obj)
             and not (type(delta) is Updated and is_paused(delta.old) != is_paused(delta.obj))
         ):
             return
-        self._add(delta.key, _why(delta), _priority(delta))
+        self._enqueue(delta.key, _why(delta), _priority(delta))
 
     def owned(self, owns: Owns) -> Handler:
-        """What is to be told when an object of an owned kind has changed."""
+        """The handler for an owned kind."""
         when = owns.when
 
         def handle(delta: Delta[Any]) -> None:
@@ -116,39 +116,39 @@ class Triggers:
             old_owner = self._owner_of(delta.old) if type(delta) is Updated else owner
             if owner is None and old_owner is None:
                 return
-            # Whoever gained or lost it has to know in any case.
+            # A change of owner enqueues both owners, whatever the predicate says.
             if owner == old_owner and when is not None and not self._passes(when, delta):
                 return
             why, priority = _why(delta), _priority(delta)
             if owner is not None:
-                self._add(owner, why, priority)
+                self._enqueue(owner, why, priority)
             if old_owner is not None and old_owner != owner:
-                self._add(old_owner, why, priority)
+                self._enqueue(old_owner, why, priority)
 
         return handle
 
     def watched(self, watch: Watch[Any], number: int = 0) -> Handler:
-        """What is to be told when an object of a watched kind has changed.
+        """The handler for a watched kind.
 
-        ``number`` tells apart several watches of one kind: each has a mapping of its own.
+        ``number`` distinguishes several watches of one kind, each with its own mapping.
         """
         kind, to, when = watch.kind.resource_type, watch.to, watch.when
         if to is None:
-            return _wake_nobody
+            return _ignore_change
 
         def handle(delta: Delta[Any]) -> None:
             if (
                 when is None
                 or self._passes(when, delta)
-                # A change that does not matter, perhaps, after one that did.
-                or self._mappings.is_open(kind, number, delta.key)
+                # The mapping of an earlier change has failed, and must see the latest state.
+                or self._mappings.is_failing(kind, number, delta.key)
             ):
-                self._mappings.changed(kind, number, delta, to, _why(delta), _priority(delta))
+                self._mappings.handle(kind, number, delta, to, _why(delta), _priority(delta))
 
         return handle
 
     def priority_of(self, obj: Object | None) -> int:
-        """What the author's function adds to the priority of an object; 0 if it raises."""
+        """The result of the author's priority function; 0 if it raises."""
         function = self._priority
         if function is None or obj is None:
             return 0
@@ -157,18 +157,18 @@ class Triggers:
             if isinstance(answer, int):
                 return int(answer)
             if inspect.iscoroutine(answer):
-                answer.close()  # else Python complains that nobody has awaited it
+                answer.close()  # avoids Python's warning that it was never awaited
             raise TypeError(f"it returned an object of {type(answer).__name__}; return an int")
         except AUTHOR_ERRORS as raised:
-            self._tell_failed(obj, function, "priority", failure_of(raised), None)
+            self._report_failure(obj, function, "priority", failure_of(raised), None)
             return 0
 
-    async def retrying(self) -> None:
-        """Ask mappings that have failed again, for ever."""
-        await self._mappings.retrying()
+    async def retry_mappings(self) -> None:
+        """Retry failed mappings until cancelled."""
+        await self._mappings.retry()
 
     def _passes(self, when: When, delta: Delta[Any]) -> bool:
-        """Whether the author wants to know; nobody is asked about a deletion or a resync."""
+        """The result of the predicate; true for deletions and resyncs, which it does not see."""
         if type(delta) is Updated:
             old = delta.old
         elif type(delta) is Added:
@@ -180,20 +180,20 @@ class Triggers:
             if isinstance(answer, bool):
                 return answer
             if inspect.iscoroutine(answer):
-                answer.close()  # else Python complains that nobody has awaited it
+                answer.close()  # avoids Python's warning that it was never awaited
                 raise TypeError("it is `async def`; make it a plain function")
             return bool(answer)
         except AUTHOR_ERRORS as error:
-            self._tell_failed(delta.obj, when, "predicate", failure_of(error), None)
+            self._report_failure(delta.obj, when, "predicate", failure_of(error), None)
             return True
 
     def _owner_of(self, obj: Object) -> ObjectKey | None:
-        """The object of the controller's kind that controls this one."""
+        """The key of the object of the controller's kind that controls this one."""
         group, kind = self._kind.gvk.group, self._kind.gvk.kind
         namespace = obj.namespace
         if self._kind.namespaced:
             if not namespace:
-                return None  # what lives in no namespace has no owner that does
+                return None  # a cluster-scoped object has no owner in a namespace
         else:
             namespace = None
         if isinstance(obj, Unstructured):
@@ -207,18 +207,18 @@ class Triggers:
                 return ObjectKey(namespace, owner.name)
         return None
 
-    def _mapping_failed(self, failed: Failed) -> None:
-        question = failed.question
-        self._tell_failed(
-            question.obj,
-            question.to,
+    def _mapping_failed(self, failure: MappingFailure) -> None:
+        request = failure.request
+        self._report_failure(
+            request.obj,
+            request.to,
             "mapping",
-            failed.error,
-            failed.wait_seconds,
-            is_gone=question.is_gone,
+            failure.error,
+            failure.wait_seconds,
+            is_gone=request.is_gone,
         )
 
-    def _tell_failed(
+    def _report_failure(
         self,
         obj: Object,
         function: Callable[..., object],
@@ -228,7 +228,7 @@ class Triggers:
         *,
         is_gone: bool = False,
     ) -> None:
-        name = repr(function) if isinstance(function, Made) else name_of(function)
+        name = repr(function) if isinstance(function, BuiltPredicate) else name_of(function)
         self._observe(
             TriggerFailed(
                 controller=self._name,
@@ -245,12 +245,12 @@ class Triggers:
 
 
 def _is_of(api_version: str, its_kind: str, group: str, kind: str) -> bool:
-    # Of whichever version: an object has all of them.
+    # In any version: it is the same object.
     return its_kind == kind and api_version.rpartition("/")[0] == group
 
 
-def _wake_nobody(delta: Delta[Any]) -> None:
-    """For a kind that is only there to be read."""
+def _ignore_change(delta: Delta[Any]) -> None:
+    """The handler for a kind that is cached for reads only."""
 
 
 def _why(delta: Delta[Any]) -> Why:
@@ -284,7 +284,7 @@ def _priority(delta: Delta[Any]) -> int:
 
 
 def _is_ending(obj: Object) -> bool:
-    # Not its ``deletion_time``, which an Unstructured object would have to parse each time.
+    # Not ``deletion_time``, which an Unstructured object parses each time.
     if isinstance(obj, Unstructured):
         return bool(obj.metadata.get("deletionTimestamp"))
     return obj.metadata.deletion_timestamp is not None

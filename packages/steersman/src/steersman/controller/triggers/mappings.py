@@ -1,8 +1,8 @@
-"""Mappings: asking the author's function whom a change of another object is about.
+"""``Mappings``: an author's functions from a changed object to the keys to enqueue.
 
-A function that raises is asked again, later and later, with the object's last known state, until it
-answers or the object is gone; about an object that is gone it is asked a few times more, because
-those it was about must be woken too. Of whatever has been answered, nothing is kept.
+A function that raises is retried with backoff, with the object's latest state, until it returns or
+the object is gone. For a deleted object it is retried a few times, because the keys that it mapped
+to must be enqueued, too. Nothing is kept of an object once its mapping has returned.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from steersman.clock import Clock
 from steersman.controller.cache_reader import CacheReader
 from steersman.controller.declaration.watches import Mapper
 from steersman.controller.triggers.keys import keys_in
-from steersman.controller.triggers.source_runner import Add
+from steersman.controller.triggers.source_runner import Enqueue
 from steersman.errors import AUTHOR_ERRORS, failure_of
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey, ResourceType
@@ -24,25 +24,25 @@ from steersman.observe import Why, ignore
 from steersman.workqueue import BackoffPolicy, KeyBackoff, WorkQueue
 
 Object: TypeAlias = Resource | Unstructured
-# A kind, which of the watches of the controller, and an object.
-Place: TypeAlias = tuple[ResourceType, int, ObjectKey]
+# A kind, the number of the watch in the controller, and an object.
+MappingId: TypeAlias = tuple[ResourceType, int, ObjectKey]
 
 # Five minutes at most, as for a reconcile that fails.
 _BACKOFF = BackoffPolicy(first_seconds=0.1, longest_seconds=300.0)
 
-# So often a function is asked about an object that is gone, which takes a minute. Nobody will
-# change that object any more, and its last state is kept for nothing else.
+# The number of calls for a deleted object, which take about a minute. No change of that object will
+# follow, and its last state is kept for these calls only.
 TRIES_WHEN_GONE = 10
 
-# Of an object that is made and deleted over and over, no more than so many last states.
-_MOST_STATES = 4
+# The number of last states kept of an object that is created and deleted again and again.
+_MAX_STATES = 4
 
-# After so many retries in a row, everybody else gets a turn.
+# After so many retries in a row, other tasks get a turn.
 _TURN = 50
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Whom is this about? ``before`` are earlier states, about which nobody has answered either."""
+class MapRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One call of a mapping; ``before`` are earlier states whose mapping has failed, too."""
 
     to: Mapper[Any]
     kind: ResourceType
@@ -56,12 +56,12 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     tries: int = 0
 
     @property
-    def place(self) -> Place:
-        """Which object it is about."""
+    def id(self) -> MappingId:
+        """The watch and the object."""
         return self.kind, self.watch, self.key
 
-    def again(self) -> "Question":
-        """The same, asked once more."""
+    def as_retry(self) -> "MapRequest":
+        """The same as a retry."""
         why = Why(
             about=self.why.about,
             event="mapped",
@@ -71,16 +71,16 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         return msgspec.structs.replace(self, why=why, tries=self.tries + 1)
 
 
-class Failed(msgspec.Struct, frozen=True, kw_only=True):
-    """Nobody knows whom it is about: the function raised; ``None`` seconds if that was the last."""
+class MappingFailure(msgspec.Struct, frozen=True, kw_only=True):
+    """The function raised; ``wait_seconds`` is ``None`` if it is not called again."""
 
-    question: Question
+    request: MapRequest
     error: Exception
     wait_seconds: float | None
 
 
 class Mappings:
-    """Asks, wakes those that are meant, and remembers what could not be answered."""
+    """Calls mappings, enqueues their keys, and retries those that fail."""
 
     def __init__(
         self,
@@ -88,32 +88,32 @@ class Mappings:
         *,
         controller: str,
         cached: CacheReader,
-        add: Add,
+        enqueue: Enqueue,
         clock: Clock,
         rng: Random,
-        failed: Callable[[Failed], None],
+        failed: Callable[[MappingFailure], None],
     ) -> None:
         self._kind = kind
         self._cached = cached
-        self._add = add
+        self._enqueue = enqueue
         self._clock = clock
         self._failed = failed
-        self._open: dict[Place, Question] = {}
-        self._backoff: KeyBackoff[Place] = KeyBackoff(_BACKOFF, rng=rng)
-        # Nobody is told of this queue: what is in it, and for how long, TriggerFailed says.
-        self._retries: WorkQueue[Place] = WorkQueue(
+        self._failing: dict[MappingId, MapRequest] = {}
+        self._backoff: KeyBackoff[MappingId] = KeyBackoff(_BACKOFF, rng=rng)
+        # This queue has no observer: TriggerFailed reports what is in it, and for how long.
+        self._retries: WorkQueue[MappingId] = WorkQueue(
             f"{controller} mappings", limiter=self._backoff, clock=clock, observe=ignore
         )
 
     def __len__(self) -> int:
-        """How many objects there are about which nobody has answered."""
-        return len(self._open)
+        """The number of failing mappings."""
+        return len(self._failing)
 
-    def is_open(self, kind: ResourceType, watch: int, key: ObjectKey) -> bool:
-        """Whether a question of this watch about this object has not been answered."""
-        return bool(self._open) and (kind, watch, key) in self._open
+    def is_failing(self, kind: ResourceType, watch: int, key: ObjectKey) -> bool:
+        """Whether the mapping of this watch has failed for this object."""
+        return bool(self._failing) and (kind, watch, key) in self._failing
 
-    def changed(
+    def handle(
         self,
         kind: ResourceType,
         watch: int,
@@ -122,68 +122,68 @@ class Mappings:
         why: Why,
         priority: int,
     ) -> None:
-        """Ask about a change of an object of this other kind."""
+        """Map a change of an object of a watched kind."""
         before: tuple[Object, ...] = (delta.old,) if type(delta) is Updated else ()
         is_gone = type(delta) is Deleted
-        asked = self._open.get((kind, watch, delta.key)) if self._open else None
-        if asked is not None:
-            # What was between the state that was last answered for and this one is past: only what
-            # ended with its object is still to be told to those it was about.
-            before = (*asked.before, asked.obj) if asked.is_gone else asked.before
-            priority = max(priority, asked.priority)
+        earlier = self._failing.get((kind, watch, delta.key)) if self._failing else None
+        if earlier is not None:
+            # States between the last mapped one and this one do not matter, except the last state
+            # of an object that was deleted in between.
+            before = (*earlier.before, earlier.obj) if earlier.is_gone else earlier.before
+            priority = max(priority, earlier.priority)
             if is_gone:
-                self._backoff.forget(asked.place)
-        question = Question(
+                self._backoff.forget(earlier.id)
+        request = MapRequest(
             to=to,
             kind=kind,
             watch=watch,
             key=delta.key,
-            before=before[-_MOST_STATES:],
+            before=before[-_MAX_STATES:],
             obj=delta.obj,
             is_gone=is_gone,
             why=why,
             priority=priority,
         )
-        self._ask(question)
+        self._map(request)
 
-    async def retrying(self) -> None:
-        """Ask again what could not be answered, for ever."""
+    async def retry(self) -> None:
+        """Retry failed mappings until cancelled."""
         turn = 0
         while True:
-            async with self._retries.take() as place:
-                question = self._open.get(place)
-                if question is not None:
-                    self._ask(question.again())
+            async with self._retries.take() as mapping_id:
+                request = self._failing.get(mapping_id)
+                if request is not None:
+                    self._map(request.as_retry())
             turn += 1
             if turn % _TURN == 0:
                 await self._clock.sleep(0)
 
-    def _ask(self, question: Question) -> None:
-        keys, error = self._answers(question)
+    def _map(self, request: MapRequest) -> None:
+        keys, error = self._keys_of(request)
         for key in keys:
-            self._add(key, question.why, question.priority)
+            self._enqueue(key, request.why, request.priority)
         if error is None:
-            self._close(question)
-        elif question.is_gone and question.tries + 1 >= TRIES_WHEN_GONE:
-            self._close(question)
-            self._failed(Failed(question=question, error=error, wait_seconds=None))
+            self._close(request)
+        elif request.is_gone and request.tries + 1 >= TRIES_WHEN_GONE:
+            self._close(request)
+            self._failed(MappingFailure(request=request, error=error, wait_seconds=None))
         else:
-            self._open[question.place] = question
-            wait_seconds = self._backoff.wait_seconds(question.place)
-            self._retries.add_after(question.place, wait_seconds)
-            self._failed(Failed(question=question, error=error, wait_seconds=wait_seconds))
+            self._failing[request.id] = request
+            wait_seconds = self._backoff.wait_seconds(request.id)
+            self._retries.add_after(request.id, wait_seconds)
+            self._failed(MappingFailure(request=request, error=error, wait_seconds=wait_seconds))
 
-    def _answers(self, question: Question) -> tuple[dict[ObjectKey, None], Exception | None]:
-        """Whom all states are about, and what went wrong with one of them."""
+    def _keys_of(self, request: MapRequest) -> tuple[dict[ObjectKey, None], Exception | None]:
+        """The keys of all states, and the error of one of them."""
         keys: dict[ObjectKey, None] = {}
         error: Exception | None = None
-        for state in (*question.before, question.obj):
+        for state in (*request.before, request.obj):
             try:
-                keys |= keys_in(question.to(state, self._cached), self._kind)
+                keys |= keys_in(request.to(state, self._cached), self._kind)
             except AUTHOR_ERRORS as raised:
                 error = failure_of(raised)
         return keys, error
 
-    def _close(self, question: Question) -> None:
-        if self._open and self._open.pop(question.place, None) is not None:
-            self._backoff.forget(question.place)
+    def _close(self, request: MapRequest) -> None:
+        if self._failing and self._failing.pop(request.id, None) is not None:
+            self._backoff.forget(request.id)

@@ -1,7 +1,7 @@
-"""Why an object is looked at: what has woken it, and which fields are different. Pure.
+"""Why an object is reconciled: the changes that enqueued it, and the fields that differ. Pure.
 
-Paths are those of the wire, ``spec.containers[0].image``; what they hold is never said, because it
-may be a Secret's.
+Paths have wire names, ``spec.containers[0].image``. Values are never included, because they may be
+those of a Secret.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,22 +16,22 @@ from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import Why
 
-# More reasons than this nobody reads, and each holds on to an object as it was.
-MOST_WHYS = 8
+# More reasons help no reader, and each keeps an old version of an object in memory.
+MAX_WHYS = 8
 
-MOST_PATHS = 10
+MAX_PATHS = 10
 
-# They say that something else has changed.
-_NO_NEWS: Final = frozenset({"metadata.resourceVersion", "metadata.managedFields"})
-_NO_NEWS_BESIDE_OTHERS: Final = "metadata.generation"
+# They change with every other field.
+_IMPLIED: Final = frozenset({"metadata.resourceVersion", "metadata.managedFields"})
+_IMPLIED_BY_OTHERS: Final = "metadata.generation"
 
-# Most of what differs, in the end, is one of these; nothing is inside of them.
+# Most values that differ are of these types, which have no fields.
 _LEAVES: Final = (str, int, datetime)
 _LISTS: Final = (list, tuple)
 
 
 class Taken(NamedTuple):
-    """What a key was woken by since it was last taken, and since when it has been waiting."""
+    """The reasons of a key since it was last taken, and since when it has been waiting."""
 
     whys: tuple[Why, ...] = ()
     left_out: int = 0
@@ -39,32 +39,32 @@ class Taken(NamedTuple):
 
 
 class Reasons:
-    """Which whys each key has collected: the first few, and how many more there were."""
+    """The reasons of each key: the first few, and the number of further ones."""
 
     def __init__(self) -> None:
         self._collected: dict[ObjectKey, _Collected] = {}
 
     def note(self, key: ObjectKey, why: Why, now_at: float) -> None:
-        """Remember one more."""
+        """Add a reason."""
         collected = self._collected.get(key)
         if collected is None:
             self._collected[key] = _Collected([why], now_at)
         elif why.about is not None and _is_noted(why, collected.whys):
-            return  # one change of an object that is both owned and watched
-        elif len(collected.whys) < MOST_WHYS:
+            return  # one change, of an object that is both owned and watched
+        elif len(collected.whys) < MAX_WHYS:
             collected.whys.append(why)
         else:
             collected.left_out += 1
 
     def take(self, key: ObjectKey) -> Taken:
-        """All there are, which are then forgotten."""
+        """Remove and return the reasons of a key."""
         collected = self._collected.pop(key, None)
         if collected is None:
             return Taken()
         return Taken(tuple(collected.whys), collected.left_out, collected.since_at)
 
     def __len__(self) -> int:
-        """How many keys have something."""
+        """The number of keys with reasons."""
         return len(self._collected)
 
     def __repr__(self) -> str:
@@ -73,7 +73,7 @@ class Reasons:
 
 def _is_noted(why: Why, whys: Iterable[Why]) -> bool:
     version, event, about = why.version, why.event, why.about
-    # A loop, which takes half the time of what ``any`` takes; versions nearly always differ.
+    # A loop takes half the time of ``any``; versions nearly always differ.
     for each in whys:
         if each.version == version and each.event == event and each.about == about:
             return True
@@ -90,7 +90,7 @@ class _Collected:
 
 
 def is_only_status(whys: Iterable[Why], ref: ObjectRef) -> bool:
-    """Whether nothing has happened but that the status of this object says something else."""
+    """Whether nothing has changed but the status of this object."""
     return all(
         why.about == ref
         and why.event == "updated"
@@ -102,7 +102,7 @@ def is_only_status(whys: Iterable[Why], ref: ObjectRef) -> bool:
 def changes(
     old: Resource | Unstructured | None, new: Resource | Unstructured | None
 ) -> tuple[str, ...]:
-    """The fields in which the two differ, the first few; none if one of them is missing."""
+    """The first few fields in which the two differ; none if one of them is missing."""
     if old is None or new is None or old is new:
         return ()
     return differences(
@@ -112,40 +112,40 @@ def changes(
 
 
 def differences(old: Any, new: Any) -> tuple[str, ...]:
-    """The same for two pieces of JSON, or parts of an object."""
+    """The same for two JSON values, or two parts of objects."""
     found: list[str] = []
     _find_paths(old, new, "", found)
     if len(found) > 1:
-        found = [path for path in found if path != _NO_NEWS_BESIDE_OTHERS]
-    return tuple(found[:MOST_PATHS])
+        found = [path for path in found if path != _IMPLIED_BY_OTHERS]
+    return tuple(found[:MAX_PATHS])
 
 
 def _find_paths(old: Any, new: Any, path: str, found: list[str]) -> None:
-    """Add to ``found`` where two that differ do, below ``path``, until there are enough."""
+    """Add the paths below ``path`` in which the two differ to ``found``, up to the limit."""
     is_named = False
     for step, before, after in _inside(old, new):
         if before is not after and before != after:
             is_named = True
             below = _joined(path, step)
-            if below in _NO_NEWS:
+            if below in _IMPLIED:
                 continue
             if isinstance(before, _LEAVES) or isinstance(after, _LEAVES):
                 found.append(below)
             else:
                 _find_paths(before, after, below, found)
-            if len(found) > MOST_PATHS:
+            if len(found) > MAX_PATHS:
                 return
-    # Such as an empty map where there was none.
+    # An empty map where there was none, for example.
     if path and not is_named:
         found.append(path)
 
 
 def _inside(old: Any, new: Any) -> Iterable[tuple[str | int, Any, Any]]:
-    """Each piece of the two that may differ; nothing if they are to be taken as they are.
+    """Each pair of fields or items of the two; nothing if they have none in common.
 
-    What is not there is an empty one of whatever the other is.
+    A missing value counts as an empty one of the other's type.
     """
-    # Not whether it is a Struct: what its class is asked about costs more than all the rest.
+    # Not isinstance(new, Struct), which costs more than all the rest.
     names = getattr(new if old is None else old, "__struct_encode_fields__", None)
     if names is not None:
         if old is None or new is None or type(old) is type(new):

@@ -1,7 +1,6 @@
-"""Sources: reasons to look at an object that are not in the cluster.
+"""Runs the sources of a controller: timers and streams of keys that enqueue objects.
 
-``Every`` wakes objects by the clock, and ``Keys`` those that a stream from outside names. Both go
-on for as long as the controller runs, whatever fails.
+Both run for as long as the controller runs; failures are observed and retried.
 """
 
 import asyncio
@@ -21,17 +20,17 @@ from steersman.names import ObjectKey, ResourceType
 from steersman.observe import Observer, SourceFailed, Why
 from steersman.workqueue import LOW_PRIORITY, BackoffPolicy
 
-# Wakes an object: its key, why, and how urgent it is.
-Add: TypeAlias = Callable[[ObjectKey, Why, int], None]
+# Enqueues an object: its key, the reason, and its priority.
+Enqueue: TypeAlias = Callable[[ObjectKey, Why, int], None]
 
-# Who is at the other end needs time to come back; people wait no longer than this for a restart.
+# The other end needs time to recover; people wait no longer than this for it.
 _BACKOFF = BackoffPolicy(first_seconds=1.0, longest_seconds=60.0, jitter=0.1)
 
-# A stream that was open for so long did work: what ends it is no failure in a row.
+# A stream that was open for so long has worked: its end is no further failure in a row.
 _STEADY_SECONDS = 60.0
 
-# A stream, or a cache with many objects, may give without ever waiting; after so many, everybody
-# else gets a turn.
+# A stream or a full cache may yield keys without ever waiting; after so many, other tasks get a
+# turn.
 _TURN = 500
 
 
@@ -41,12 +40,12 @@ async def run_source(
     controller: str,
     cached: CacheReader,
     kind: Kind,
-    add: Add,
+    enqueue: Enqueue,
     clock: Clock,
     rng: Random,
     observe: Observer,
 ) -> None:
-    """Wake what the source names, for ever. What it does wrong is observed, and tried again."""
+    """Enqueue the keys of the source until cancelled; failures are observed and retried."""
 
     def failed(error: Exception | None, wait_seconds: float) -> None:
         observe(
@@ -57,10 +56,10 @@ async def run_source(
 
     match source:
         case Every():
-            timer = _Timer(source, cached=cached, kind=kind, add=add, clock=clock)
+            timer = _Timer(source, cached=cached, kind=kind, enqueue=enqueue, clock=clock)
             await timer.run(rng=rng, failed=failed)
         case Keys():
-            stream = _Stream(source, kind=kind.resource_type, add=add, clock=clock)
+            stream = _Stream(source, kind=kind.resource_type, enqueue=enqueue, clock=clock)
             await stream.run(rng=rng, failed=failed)
 
 
@@ -69,12 +68,12 @@ _Failed: TypeAlias = Callable[[Exception | None, float], None]
 
 class _Timer:
     def __init__(
-        self, source: Every, *, cached: CacheReader, kind: Kind, add: Add, clock: Clock
+        self, source: Every, *, cached: CacheReader, kind: Kind, enqueue: Enqueue, clock: Clock
     ) -> None:
         self._source = source
         self._cached = cached
         self._kind = kind
-        self._add = add
+        self._enqueue = enqueue
         self._clock = clock
 
     async def run(self, *, rng: Random, failed: _Failed) -> None:
@@ -93,12 +92,12 @@ class _Timer:
             failures = 0
             why = Why(about=None, event="timer")
             for count, key in enumerate(keys, start=1):
-                self._add(key, why, LOW_PRIORITY)
+                self._enqueue(key, why, LOW_PRIORITY)
                 if count % _TURN == 0:
                     await self._clock.sleep(0)
 
     def _wait_seconds(self, rng: Random) -> float:
-        # So that those with the same period do not all come at the same moment.
+        # Jitter, so that sources with the same period do not all run at the same moment.
         return self._source.seconds * rng.uniform(0.9, 1.1)
 
     def _keys(self) -> Iterable[ObjectKey]:
@@ -108,10 +107,10 @@ class _Timer:
 
 
 class _Stream:
-    def __init__(self, source: Keys, *, kind: ResourceType, add: Add, clock: Clock) -> None:
+    def __init__(self, source: Keys, *, kind: ResourceType, enqueue: Enqueue, clock: Clock) -> None:
         self._source = source
         self._kind = kind
-        self._add = add
+        self._enqueue = enqueue
         self._clock = clock
 
     async def run(self, *, rng: Random, failed: _Failed) -> None:
@@ -124,7 +123,7 @@ class _Stream:
             except asyncio.CancelledError:
                 if is_cancelled():
                     raise
-                problem = RuntimeError("what it waited for was cancelled")
+                problem = RuntimeError("an operation that it awaited was cancelled")
             except AUTHOR_ERRORS as error:
                 problem = failure_of(error)
             is_steady = self._clock.monotonic() - opened_at >= _STEADY_SECONDS
@@ -137,9 +136,9 @@ class _Stream:
         stream: Any = self._source.open()
         if not hasattr(stream, "__aiter__"):
             if asyncio.iscoroutine(stream):
-                stream.close()  # else Python complains that nobody has awaited it
+                stream.close()  # avoids Python's warning that it was never awaited
             raise TypeError(
-                f"{self._source.title} is no stream; write it as `async def` with `yield`, or"
+                f"{self._source.title} is not a stream; write it as `async def` with `yield`, or"
                 f" return an async iterator from a plain function"
             )
         why = Why(about=None, event="stream")
@@ -154,16 +153,16 @@ class _Stream:
                 except TypeError as error:
                     failed(error, 0.0)
                 else:
-                    self._add(key, why, 0)
+                    self._enqueue(key, why, 0)
                 if count % _TURN == 0:
                     await self._clock.sleep(0)
 
 
 def _key(each: object, kind: ResourceType) -> ObjectKey:
     if not isinstance(each, ObjectKey):
-        # Its type, and not what it holds: that may be a secret.
+        # The type only: the value may be a secret.
         raise TypeError(
-            f"it gave an object of {type(each).__name__}; give ObjectKey(namespace, name) of"
+            f"it yielded an object of {type(each).__name__}; yield ObjectKey(namespace, name) of"
             f" {kind.gvk.kind}"
         )
     return key_in(each, kind)
