@@ -177,7 +177,7 @@ async def test_a_child_that_vanished_while_nobody_could_see_wakes_its_owner(scen
         scene.way.hold()
         scene.way.cut()
         await scene.delete("one-child")
-        scene.way.resumed()
+        scene.way.let_go()
         await scene.until(lambda: handlers.woken, seconds=1)
 
     assert handlers.woken == [(ONE, "deleted", "ConfigMap here/one-child")]

@@ -3,7 +3,7 @@
 import pytest
 
 from steersman.controller import Done, Later, Permanent
-from steersman.controller.loop.retry import fingerprint, judge
+from steersman.controller.loop.retry import decide, fingerprint
 from steersman.errors import (
     Conflict,
     Forbidden,
@@ -20,14 +20,14 @@ ANSWER = {"wanted": "apply X", "code": 409, "reason": "R", "message": "no"}
 
 
 def test_done_is_the_end_of_it() -> None:
-    verdict = judge(Done(), None, failures=0)
+    decision = decide(Done(), None, failures=0)
 
-    assert (verdict.outcome, verdict.is_failure, verdict.is_final) == ("done", False, False)
+    assert (decision.outcome, decision.is_failure, decision.is_final) == ("done", False, False)
 
 
 def test_later_without_a_time_waits_for_a_change() -> None:
-    assert judge(Later(), None, failures=0).after_seconds is None
-    assert judge(Later(after_seconds=30), None, failures=0).after_seconds == 30
+    assert decide(Later(), None, failures=0).after_seconds is None
+    assert decide(Later(after_seconds=30), None, failures=0).after_seconds == 30
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf")])
@@ -37,11 +37,11 @@ def test_later_needs_a_time_that_comes(seconds: float) -> None:
 
 
 def test_what_is_permanent_is_final_and_said_in_an_event() -> None:
-    verdict = judge(Done(), Permanent("no such image"), failures=0)
+    decision = decide(Done(), Permanent("no such image"), failures=0)
 
-    assert verdict.is_final
-    assert not verdict.is_failure
-    assert verdict.note == ("Permanent", "no such image")
+    assert decision.is_final
+    assert not decision.is_failure
+    assert decision.note == ("Permanent", "no such image")
 
 
 @pytest.mark.parametrize(
@@ -54,17 +54,17 @@ def test_what_is_permanent_is_final_and_said_in_an_event() -> None:
     ],
 )
 def test_trouble_that_says_nothing_about_the_object_is_no_event(error: Exception) -> None:
-    verdict = judge(Done(), error, failures=0)
+    decision = decide(Done(), error, failures=0)
 
-    assert verdict.is_failure
-    assert verdict.note is None
+    assert decision.is_failure
+    assert decision.note is None
 
 
 def test_conflicts_that_do_not_end_are_an_event() -> None:
-    verdict = judge(Done(), Conflict(**ANSWER), failures=3)  # type: ignore[arg-type]
+    decision = decide(Done(), Conflict(**ANSWER), failures=3)  # type: ignore[arg-type]
 
-    assert verdict.note is not None
-    assert verdict.note[0] == "Conflict"
+    assert decision.note is not None
+    assert decision.note[0] == "Conflict"
 
 
 @pytest.mark.parametrize(
@@ -82,12 +82,12 @@ def test_conflicts_that_do_not_end_are_an_event() -> None:
 def test_trouble_with_the_object_is_said_where_its_author_looks(
     error: Exception, outcome: str, reason: str
 ) -> None:
-    verdict = judge(Done(), error, failures=0)
+    decision = decide(Done(), error, failures=0)
 
-    assert verdict.outcome == outcome
-    assert verdict.note is not None
-    assert verdict.note[0] == reason
-    assert "secret" not in verdict.note[1]
+    assert decision.outcome == outcome
+    assert decision.note is not None
+    assert decision.note[0] == reason
+    assert "secret" not in decision.note[1]
 
 
 def test_a_status_is_no_change_and_a_label_is() -> None:
@@ -149,6 +149,6 @@ def test_an_error_that_cannot_be_shown_is_an_error_all_the_same() -> None:
         def __str__(self) -> str:
             raise LookupError
 
-    verdict = judge(Done(), Shy("x"), failures=0)
+    decision = decide(Done(), Shy("x"), failures=0)
 
-    assert verdict.note == ("Permanent", "Shy, whose text cannot be read")
+    assert decision.note == ("Permanent", "Shy, whose text cannot be read")

@@ -530,7 +530,7 @@ class Operation:
 
     def _about(self, task: asyncio.Task[Any]) -> tuple[str, ObjectRef] | None:
         for loop in self._loops:
-            ref = loop.working_on(task)
+            ref = loop.reconciling(task)
             if ref is not None:
                 return loop.name, ref
         return None

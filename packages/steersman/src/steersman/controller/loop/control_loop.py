@@ -1,11 +1,11 @@
-"""The control loop: keys from the queue, your function, and what becomes of its outcome.
+"""``ControlLoop``: takes keys from the queue, calls the reconcile function and acts on its outcome.
 
     informers ──deltas──▶ triggers ──keys──▶ work queue ──key──▶ worker ──▶ your function
                                                  ▲                              │
                                                  └───────── outcome ────────────┘
 
-One worker at a time looks at an object. What goes wrong with one is the affair of that one: it is
-tried again later, and the worker goes on.
+One worker at a time reconciles an object. A failure delays only its own object, which is retried
+with backoff.
 """
 
 import asyncio
@@ -38,9 +38,9 @@ from steersman.controller.declaration.outcomes import Done, Later, Outcome
 from steersman.controller.events.recorder import EventRecorder
 from steersman.controller.finalizers import has_finalizer
 from steersman.controller.leadership import IsLeader, run_while_leader
-from steersman.controller.loop.delayed_status import Reporting
+from steersman.controller.loop.delayed_status import DelayedStatuses
 from steersman.controller.loop.hot_loop import HotLoops
-from steersman.controller.loop.retry import Verdict, fingerprint, judge, new_queue
+from steersman.controller.loop.retry import Decision, decide, fingerprint, new_queue
 from steersman.controller.loop.workers import Workers
 from steersman.controller.pause import is_paused
 from steersman.controller.threads import Job, LoopCaller, ThreadPool
@@ -78,7 +78,7 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class ControlLoop(Generic[Obj]):
-    """One controller at work, from ``run`` until ``stop``."""
+    """Runs one controller, from ``run`` until ``stop``."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class ControlLoop(Generic[Obj]):
         self._writer = writer
         self._recorder = recorder
         self._threads = threads
-        # Without an election, no other replica can lead.
+        # None without leader election.
         self._leads = leads
         self._lifespan = lifespan
         self._observe = observe
@@ -120,7 +120,7 @@ class ControlLoop(Generic[Obj]):
         self._has_priorities = controller.priority is not None
         self._reasons = Reasons()
         self._hot_loops = HotLoops()
-        self._triggers = EventHandlers(
+        self._handlers = EventHandlers(
             controller,
             cached=cached,
             enqueue=self.enqueue,
@@ -129,11 +129,13 @@ class ControlLoop(Generic[Obj]):
             observe=observe,
             recorder=recorder,
         )
-        # What was given up for good, until it is no longer what it was then.
-        self._given_up: dict[ObjectKey, object] = {}
-        # What somebody else has that an object wants to own.
-        self._not_ours: dict[ObjectKey, str] = {}
-        self._reporting = Reporting(patience_seconds=controller.progress_seconds, clock=self._clock)
+        # The fingerprints of objects whose reconcile raised Permanent.
+        self._permanent: dict[ObjectKey, object] = {}
+        # The object that another owner controls, by the key that wants to own it.
+        self._refused: dict[ObjectKey, str] = {}
+        self._delayed = DelayedStatuses(
+            delay_seconds=controller.progress_seconds, clock=self._clock
+        )
         self._jobs: dict[ObjectKey, Job[Any]] = {}
         self._start: Start | None = None
         self._stopped = asyncio.Event()
@@ -149,23 +151,23 @@ class ControlLoop(Generic[Obj]):
 
     @property
     def name(self) -> str:
-        """That of its controller."""
+        """The name of the controller."""
         return self._controller.name
 
-    def working_on(self, task: "asyncio.Task[Any]") -> ObjectRef | None:
+    def reconciling(self, task: "asyncio.Task[Any]") -> ObjectRef | None:
         """The object that this task reconciles, if it is a worker of this loop."""
         key = self._workers.current(task)
         return None if key is None else self.ref_of(key)
 
     @property
     def stuck(self) -> tuple[ObjectRef, ...]:
-        """The objects whose reconcile timed out, and those whose reconcile is slow."""
+        """The objects whose reconcile has timed out, and those whose reconcile is slow."""
         return self._workers.stuck
 
     @property
     def remembered(self) -> int:
-        """How many things are kept in mind about objects; none about those that are gone."""
-        about_own = len(self._given_up) + len(self._not_ours) + len(self._reporting)
+        """The number of entries kept about objects; none are kept about deleted ones."""
+        about_own = len(self._permanent) + len(self._refused) + len(self._delayed)
         about_own += len(self._reasons) + len(self._hot_loops) + len(self._lane)
         return about_own + len(self._writer) + len(self._writer.owner_check)
 
@@ -175,29 +177,29 @@ class ControlLoop(Generic[Obj]):
         if self._has_priorities:
             kind: type[Any] = self._controller.kind
             found = self._cached.find(kind, key.name, namespace=key.namespace)
-            priority += self._triggers.priority_of(found)
+            priority += self._handlers.priority_of(found)
         if self._debounce_seconds:
-            # The first change decides when; what comes until then is looked at together with it.
+            # The first change sets the time; the reconcile covers all changes until then.
             self._queue.add_after(key, self._debounce_seconds, priority=priority)
         else:
             self._queue.add(key, priority=priority)
 
     def stop(self) -> None:
-        """Give out no more work; ``run`` ends when that which was given out is done."""
+        """Start no further reconcile; ``run`` ends when the running ones have."""
         self._ends_since_at = self._clock.monotonic()
         self._queue.shut_down()
         self._stopped.set()
 
     async def run(self) -> None:
-        """Work until stopped."""
+        """Run until stopped."""
         controller = self._controller
         self._observe(ControllerStarted(controller=controller.name, workers=controller.workers))
-        registrations = self._listen()
+        registrations = self._add_handlers()
         try:
             async with in_background() as start:
                 self._start = start
                 if any(watch.to is not None for watch in controller.watches):
-                    start(self._triggers.retry_mappings(), name=f"mappings of {controller.name}")
+                    start(self._handlers.retry_mappings(), name=f"mappings of {controller.name}")
                 for source in controller.sources:
                     start(self._run_source(source), name=f"{controller.name}: {source!r}")
                 await self._workers.run(self._stopped)
@@ -210,25 +212,29 @@ class ControlLoop(Generic[Obj]):
             seconds = now_at - (now_at if self._ends_since_at is None else self._ends_since_at)
             self._observe(ControllerStopped(controller=controller.name, seconds=seconds))
 
-    # What wakes it
+    # Handlers
 
-    def _listen(self) -> list[tuple[Informer[Any], Registration[Any]]]:
+    def _add_handlers(self) -> list[tuple[Informer[Any], Registration[Any]]]:
         controller = self._controller
         own = controller.kind
-        registered = [self._hear(own, self._own, resync_seconds=controller.resync_seconds)]
+        registered = [
+            self._add_handler(own, self._on_own, resync_seconds=controller.resync_seconds)
+        ]
         for owns in controller.owned:
             handler = self._forgetting(
-                owns.kind, self._noting_lost_children(self._triggers.owned(owns))
+                owns.kind, self._noting_lost_children(self._handlers.owned(owns))
             )
-            registered.append(self._hear(owns.kind, handler))
+            registered.append(self._add_handler(owns.kind, handler))
         written = {each.kind.resource_type for each in controller.written}
         for number, watch in enumerate(controller.watches):
             if watch.to is not None or watch.kind.resource_type in written:
-                watched = self._triggers.watched(watch, number)
-                registered.append(self._hear(watch.kind, self._forgetting(watch.kind, watched)))
+                watched = self._handlers.watched(watch, number)
+                registered.append(
+                    self._add_handler(watch.kind, self._forgetting(watch.kind, watched))
+                )
         return registered
 
-    def _hear(
+    def _add_handler(
         self,
         kind: type[Any],
         handler: Callable[[Delta[Any]], None],
@@ -236,7 +242,7 @@ class ControlLoop(Generic[Obj]):
         resync_seconds: float | None = None,
     ) -> tuple[Informer[Any], Registration[Any]]:
         informer = self._informers[same_kind(kind)]
-        # All that it does is to put keys into the queue, and a task for that would cost more.
+        # The handler only enqueues keys; a task of its own would cost more.
         return informer, informer.add_handler(
             handler,
             name=self._controller.name,
@@ -246,16 +252,16 @@ class ControlLoop(Generic[Obj]):
             newest_first=True,
         )
 
-    def _own(self, delta: Delta[Obj]) -> None:
+    def _on_own(self, delta: Delta[Obj]) -> None:
         if isinstance(delta, Deleted):
             self._forget(delta.key)
             self._writer.owner_check.forget(delta.obj.uid)
-        self._triggers.own(delta)
+        self._handlers.own(delta)
 
     def _forget(self, key: ObjectKey) -> None:
-        self._given_up.pop(key, None)
-        self._not_ours.pop(key, None)
-        self._reporting.forget(key)
+        self._permanent.pop(key, None)
+        self._refused.pop(key, None)
+        self._delayed.forget(key)
         self._hot_loops.forget(key)
         self._workers.forget(key)
         self._writer.forget(self._controller.kind, key)
@@ -277,33 +283,33 @@ class ControlLoop(Generic[Obj]):
             if isinstance(delta, Deleted):
                 is_cached = partial(self._is_cached, delta.key.namespace)
                 self._writer.owner_check.note_lost_child(delta.obj, is_cached=is_cached)
-                self._offer(delta.obj)
+                self._enqueue_refused(delta.obj)
             handler(delta)
 
         return handle
 
-    def _note_refusal(self, key: ObjectKey, refusal: NotOurs) -> None:
-        self._not_ours[key] = refusal.wanted
+    def _note_refused(self, key: ObjectKey, refusal: NotOurs) -> None:
+        self._refused[key] = refusal.wanted
 
-    def _offer(self, gone: Resource | Unstructured) -> None:
-        """Have those looked at who wanted to own this while somebody else had it."""
-        ref = str(gone.ref) if self._not_ours else ""
-        for key in [key for key, wanted in self._not_ours.items() if wanted == ref]:
+    def _enqueue_refused(self, gone: Resource | Unstructured) -> None:
+        """Enqueue the objects that were refused ownership of this deleted object."""
+        ref = str(gone.ref) if self._refused else ""
+        for key in [key for key, wanted in self._refused.items() if wanted == ref]:
             self.enqueue(
                 key, Why(about=gone.ref, event="deleted", version=gone.resource_version), 0
             )
 
     def _is_cached(self, namespace: str | None, name: str, uid: str) -> bool:
-        """Whether there is this owner, as far as we know, of something in this namespace."""
+        """Whether the cache has this owner of an object in this namespace."""
         if not self._controller.kind.resource_type.namespaced:
             namespace = None
         elif namespace is None:
-            return False  # what lives in no namespace has no owner that does
+            return False  # a cluster-scoped object has no owner in a namespace
         owner = self._lister.get(name, namespace=namespace)
         return owner is not None and owner.uid == uid
 
     async def _run_source(self, source: "Source") -> None:
-        # Here, because few controllers have any.
+        # Imported here, because few controllers have sources.
         from steersman.controller.triggers.source_runner import run_source
 
         kind: type[Any] = self._controller.kind
@@ -318,19 +324,19 @@ class ControlLoop(Generic[Obj]):
             observe=self._observe,
         )
 
-    # Work
+    # Reconciling
 
-    def let_go(self, key: ObjectKey) -> None:
-        """Have the queue take a key back, once the thread of its reconcile has ended."""
+    def release(self, key: ObjectKey) -> None:
+        """Mark a key as done in the queue, once the thread of its reconcile has ended."""
         job = self._jobs.pop(key, None)
         if job is None or job.has_ended or self._start is None:
             self._queue.done(key)
         else:
-            # Its thread goes on, and cannot be stopped: nobody else may look at the object until
-            # it has ended, but the worker can go on to others.
-            left = self._start(self._wait_for(key, job), name=f"left behind: {job.holder}")
-            # Not there: who is stopped before that begins is done with the object, too.
-            left.add_done_callback(lambda _: self._queue.done(key))
+            # The thread cannot be stopped: the object must not be reconciled until it has ended,
+            # but the worker can continue with other keys.
+            waiting = self._start(self._wait_for(key, job), name=f"left behind: {job.holder}")
+            # A callback, because the task may be cancelled before it starts.
+            waiting.add_done_callback(lambda _: self._queue.done(key))
 
     async def _wait_for(self, key: ObjectKey, job: Job[Any]) -> None:
         since_at = self._clock.monotonic()
@@ -341,8 +347,8 @@ class ControlLoop(Generic[Obj]):
         name = self._controller.name
         self._observe(ThreadLeftBehind(controller=name, ref=ref, seconds=seconds, has_ended=True))
 
-    async def look_at(self, key: ObjectKey) -> object | None:
-        """Reconcile the object of a key; what that was like, if the reconcile timed out."""
+    async def reconcile_key(self, key: ObjectKey) -> object | None:
+        """Reconcile the object of a key; its fingerprint, if the reconcile timed out."""
         taken = self._reasons.take(key)
         started_at = self._clock.monotonic()
         obj = self._find(key)
@@ -352,8 +358,8 @@ class ControlLoop(Generic[Obj]):
         controller = self._controller
         is_ending = obj.deletion_time is not None and not controller.while_deleting
         failures = self._queue.num_requeues(key)
-        # Nothing has happened: it was put back by its last look.
-        whys = taken.whys or self._reporting.whys(key)
+        # Without a change, its last reconcile has requeued it.
+        whys = taken.whys or self._delayed.whys(key)
         whys = whys or (Why(about=obj.ref, event="retry" if failures else "later"),)
         since_at = started_at if taken.since_at is None else taken.since_at
         context = Context(
@@ -367,38 +373,38 @@ class ControlLoop(Generic[Obj]):
             clock=self._clock,
             whys=whys,
             failures=failures,
-            refused=partial(self._note_refusal, key),
+            refused=partial(self._note_refused, key),
             leads=self._leads,
             lifespan=self._lifespan,
         )
-        self._not_ours.pop(key, None)
+        self._refused.pop(key, None)
         error: Exception | None = None
         outcome: Outcome = Done()
         try:
-            outcome = await self._in_time(key, obj, context, is_ending)
+            outcome = await self._with_timeout(key, obj, context, is_ending)
         except asyncio.CancelledError:
             if is_cancelled():
                 raise
-            error = RuntimeError("what it waited for was cancelled")
-        except AUTHOR_ERRORS as caught:  # the one place for other people's errors
+            error = RuntimeError("an operation that it awaited was cancelled")
+        except AUTHOR_ERRORS as caught:  # the only place that handles errors of authors
             error = failure_of(caught)
         finally:
             context.end()
-        verdict = judge(outcome, error, failures=failures)
-        # Not what the function has made of its own end: that is nothing about the object.
-        if verdict.note is not None and controller.condition and not is_cancelled():
-            verdict = await self._say(verdict, *verdict.note, obj, context)
-        self._act_on(verdict, key, obj, failures)
+        decision = decide(outcome, error, failures=failures)
+        # An error during a cancellation is not about the object.
+        if decision.note is not None and controller.condition and not is_cancelled():
+            decision = await self._set_failure_condition(decision, *decision.note, obj, context)
+        self._requeue(decision, key, obj, failures)
         ended_at = self._clock.monotonic()
         self._observe(
             ReconcileFinished(
                 controller=controller.name,
                 ref=obj.ref,
-                outcome=verdict.outcome,
+                outcome=decision.outcome,
                 took_seconds=ended_at - started_at,
                 queued_seconds=started_at - since_at,
-                failures=self._queue.num_requeues(key) if verdict.is_failure else 0,
-                after_seconds=verdict.after_seconds,
+                failures=self._queue.num_requeues(key) if decision.is_failure else 0,
+                after_seconds=decision.after_seconds,
                 whys=whys,
                 whys_left_out=taken.left_out,
                 writes=tuple(context.writes),
@@ -407,15 +413,15 @@ class ControlLoop(Generic[Obj]):
                 error=error,
             )
         )
-        if context.wrote or key not in self._reporting:
-            self._look_for_hot_loop(key, obj, whys, context.wrote, ended_at)
+        if context.wrote or key not in self._delayed:
+            self._detect_hot_loop(key, obj, whys, context.wrote, ended_at)
         if isinstance(error, ReconcileTimedOut):
             return fingerprint(obj)
         self._lane.note_seconds(ended_at - started_at)
         return None
 
-    def state_of(self, key: ObjectKey) -> object | None:
-        """What the object of a key is like now, as ``look_at`` says it."""
+    def fingerprint_of(self, key: ObjectKey) -> object | None:
+        """The fingerprint of the object of a key, if it is cached."""
         try:
             obj = self._lister.get(key.name, namespace=key.namespace)
         except NotInScope:
@@ -423,21 +429,21 @@ class ControlLoop(Generic[Obj]):
         return None if obj is None else fingerprint(obj)
 
     def _find(self, key: ObjectKey) -> Obj | str:
-        """The object, or why there is nothing to be done about it."""
+        """The object, or the reason for not reconciling it."""
         try:
             obj = self._lister.get(key.name, namespace=key.namespace)
         except NotInScope:
             return "out of scope"
         if obj is None:
-            # Once more: what it left behind may be from after its end.
+            # Again: something may have been remembered after its deletion.
             self._forget(key)
             return "gone"
         if is_paused(obj):
             return "paused"
-        if key in self._given_up:
-            if self._given_up[key] == fingerprint(obj):
+        if key in self._permanent:
+            if self._permanent[key] == fingerprint(obj):
                 return "permanent"
-            del self._given_up[key]
+            del self._permanent[key]
         if (
             obj.deletion_time is not None
             and not self._controller.while_deleting
@@ -452,21 +458,21 @@ class ControlLoop(Generic[Obj]):
             ReconcileSkipped(controller=self._controller.name, ref=self.ref_of(key), reason=reason)
         )
 
-    async def _in_time(
+    async def _with_timeout(
         self, key: ObjectKey, obj: Obj, context: Context, is_ending: bool
     ) -> Outcome:
         limit_seconds = self._controller.timeout_seconds
-        look = self._finalize if is_ending else self._reconcile
-        is_theirs = False
+        function = self._finalize if is_ending else self._reconcile
+        is_own_timeout = False
         try:
             async with self._clock.timeout(limit_seconds):
                 try:
-                    return await look(key, obj, context)
+                    return await function(key, obj, context)
                 except TimeoutError:
-                    is_theirs = True
+                    is_own_timeout = True
                     raise
         except TimeoutError as error:
-            if is_theirs:
+            if is_own_timeout:
                 raise
             raise ReconcileTimedOut(
                 controller=self._controller.name, ref=str(obj.ref), timeout_seconds=limit_seconds
@@ -474,18 +480,18 @@ class ControlLoop(Generic[Obj]):
 
     async def _reconcile(self, key: ObjectKey, obj: Obj, context: Context) -> Outcome:
         if self._controller.finalize is not None:
-            # Before the first thing that would have to be cleaned up.
+            # Before the first side effect.
             obj = await context.add_finalizer(obj)
             if obj.deletion_time is not None:
-                # Too late for a finalizer. Word of the deletion is on its way here.
+                # Too late for a finalizer. The watch will deliver the deletion.
                 return Done()
         outcome = await self._call(self._controller.reconcile, key, obj, context)
-        return await self._reporting.report(outcome, key, obj, context)
+        return await self._delayed.apply(outcome, key, obj, context)
 
     async def _finalize(self, key: ObjectKey, obj: Obj, context: Context) -> Outcome:
         if self._controller.finalize is not None:
             outcome = await self._call(self._controller.finalize, key, obj, context)
-            outcome = await self._reporting.report(outcome, key, obj, context)
+            outcome = await self._delayed.apply(outcome, key, obj, context)
             if not isinstance(outcome, Done):
                 return outcome
         await context.remove_finalizer(obj)
@@ -501,7 +507,7 @@ class ControlLoop(Generic[Obj]):
             holder = f"{self._controller.name}: {obj.ref}"
             job = await self._threads.start(in_thread, holder=holder, ended=context.ended)
             self._jobs[key] = job
-            self._workers.begin(key)
+            self._workers.thread_started(key)
             returned = await job.result()
         elif self._leads is None:
             returned = await function(obj, context)
@@ -510,53 +516,53 @@ class ControlLoop(Generic[Obj]):
             returned = await run_while_leader(function(obj, context), self._leads, wanted=wanted)
         if not isinstance(returned, Done | Later):
             if asyncio.iscoroutine(returned):
-                returned.close()  # else Python complains that nobody has awaited it
+                returned.close()  # avoids Python's warning that it was never awaited
             raise BadOutcome(function=name_of(function), ref=str(obj.ref), returned=returned)
         unawaited = close_unawaited(context.calls)
         if unawaited is not None:
-            verb, where, has_begun = unawaited
-            raise NotAwaited(ref=str(obj.ref), verb=verb, where=where, has_begun=has_begun)
-        # What it has left behind must not write beside what it has said.
+            verb, where, has_started = unawaited
+            raise NotAwaited(ref=str(obj.ref), verb=verb, where=where, has_begun=has_started)
+        # Tasks that it has left behind must not write after its status.
         context.end()
         return returned
 
-    # What becomes of it
+    # Outcomes
 
-    async def _say(
-        self, verdict: Verdict, reason: str, message: str, obj: Obj, context: Context
-    ) -> Verdict:
-        """The verdict, once the object's condition says the same."""
-        # What is said may wake the object, and if that failed in other words each time, this would
-        # never end. They are said after the wait.
-        if verdict.is_failure and is_only_status(context.whys, obj.ref):
-            return verdict
+    async def _set_failure_condition(
+        self, decision: Decision, reason: str, message: str, obj: Obj, context: Context
+    ) -> Decision:
+        """The decision, after the object's condition is set to the failure."""
+        # Setting the condition triggers a reconcile. With another message at each failure, this
+        # would be a hot loop; so it is set by the retry after the backoff.
+        if decision.is_failure and is_only_status(context.whys, obj.ref):
+            return decision
         condition = Condition(
             type=self._controller.condition, status="False", reason=reason, message=message
         )
         try:
             await context.set_condition(obj, condition)
         except SteersmanError:
-            # It is said when it has failed once more. What is permanent would never do so.
-            return replace(verdict, outcome="failed", is_failure=True, is_final=False)
-        return verdict
+            # The retry sets it. A permanent failure has none, and so becomes one that is retried.
+            return replace(decision, outcome="failed", is_failure=True, is_final=False)
+        return decision
 
-    def _act_on(self, verdict: Verdict, key: ObjectKey, obj: Obj, failures: int) -> None:
+    def _requeue(self, decision: Decision, key: ObjectKey, obj: Obj, failures: int) -> None:
         queue = self._queue
-        if verdict.is_failure:
+        if decision.is_failure:
             queue.add_rate_limited(key, priority=queue.held_priority(key))
         else:
-            if failures:  # of which there are hardly ever any
+            if failures:  # hardly ever any
                 queue.forget(key)
-            if verdict.is_final:
-                self._given_up[key] = fingerprint(obj)
-            elif verdict.after_seconds is not None:
+            if decision.is_final:
+                self._permanent[key] = fingerprint(obj)
+            elif decision.after_seconds is not None:
                 priority = queue.held_priority(key)
-                queue.add_after(key, verdict.after_seconds, priority=priority)
-        if verdict.note is not None:
-            reason, note = verdict.note
+                queue.add_after(key, decision.after_seconds, priority=priority)
+        if decision.note is not None:
+            reason, note = decision.note
             self._recorder.record(obj, reason, note, type="Warning")
 
-    def _look_for_hot_loop(
+    def _detect_hot_loop(
         self,
         key: ObjectKey,
         obj: Obj,
@@ -577,5 +583,5 @@ class ControlLoop(Generic[Obj]):
             )
 
     def ref_of(self, key: ObjectKey) -> ObjectRef:
-        """The object of a key, for people."""
+        """The reference to the object of a key."""
         return ObjectRef(self._controller.gvk.kind, key.namespace, key.name)

@@ -1,4 +1,4 @@
-"""How things stand, said when a look ends: what is news at once, and progress once in a while."""
+"""``DelayedStatuses``: statuses that only show progress are applied once in a while."""
 
 from typing import Final, NamedTuple
 
@@ -9,66 +9,66 @@ from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey
 from steersman.observe import Why
 
-# Less is no time at all.
+# A shorter delay is none.
 _SHORTEST_SECONDS: Final = 0.001
 
 
-class Reporting:
-    """Applies the status that an outcome has, or asks for another look in a while.
+class DelayedStatuses:
+    """Applies the status of an outcome, or requeues the object to apply it later.
 
-    The status that can wait is not kept: the next look says how things stand then, whatever it is
-    for. Of a look in which something waits, it is remembered until when, and for what it was.
+    A delayed status is not kept: the next reconcile returns the latest one. Only the time until
+    which it may wait and the reasons of its reconcile are remembered.
     """
 
-    def __init__(self, *, patience_seconds: float, clock: Clock) -> None:
-        self._patience_seconds = patience_seconds
+    def __init__(self, *, delay_seconds: float, clock: Clock) -> None:
+        self._delay_seconds = delay_seconds
         self._clock = clock
-        self._waiting: dict[ObjectKey, _Waiting] = {}
+        self._waiting: dict[ObjectKey, _Delayed] = {}
 
     def __len__(self) -> int:
-        """Of how many objects there is something to be said."""
+        """The number of objects with a delayed status."""
         return len(self._waiting)
 
     def __repr__(self) -> str:
-        return f"<Reporting, {len(self._waiting)} to come>"
+        return f"<DelayedStatuses {len(self._waiting)} waiting>"
 
     def __contains__(self, key: ObjectKey) -> bool:
-        """Whether there is something to be said of it."""
+        """Whether its status is delayed."""
         return key in self._waiting
 
     def forget(self, key: ObjectKey) -> None:
-        """The object is gone, or what was to be said of it is said."""
+        """The object is gone, or its status is applied."""
         self._waiting.pop(key, None)
 
     def whys(self, key: ObjectKey) -> tuple[Why, ...]:
-        """What the look was for in which something was not said: the next is for the same."""
+        """The reasons of the reconcile whose status was delayed: the next one has the same."""
         waiting = self._waiting.get(key)
         return () if waiting is None else waiting.whys
 
-    async def report(
+    async def apply(
         self, outcome: Outcome, key: ObjectKey, obj: Resource | Unstructured, context: Context
     ) -> Outcome:
-        """The outcome, once its status is applied; or another look, if that can wait."""
+        """The outcome, after its status is applied; or a ``Later``, if the status can wait."""
         if outcome.status is None:
             self.forget(key)
             return outcome
         now_at = self._clock.monotonic()
         before = self._waiting.get(key)
-        # As long as what has waited longest may wait.
-        due_at = now_at + self._patience_seconds if before is None else before.due_at
+        # The delay counts from the first delayed status.
+        due_at = now_at + self._delay_seconds if before is None else before.due_at
         wait_seconds = due_at - now_at
-        # Who wants to look again by the clock has asked somebody for this, and is not asked twice.
+        # An outcome with a time may depend on another system, and is not requeued earlier.
         is_open = isinstance(outcome, Later) and outcome.after_seconds is None
         can_wait = is_open and wait_seconds >= _SHORTEST_SECONDS
         if await context.report_status(obj, outcome.status, can_wait=can_wait):
             self.forget(key)
             return outcome
-        self._waiting[key] = _Waiting(due_at, context.whys)
+        self._waiting[key] = _Delayed(due_at, context.whys)
         return Later(after_seconds=wait_seconds)
 
 
-class _Waiting(NamedTuple):
-    """Until when something waits to be said, and for what the look was that found it out."""
+class _Delayed(NamedTuple):
+    """Until when a status may wait, and the reasons of its reconcile."""
 
     due_at: float
     whys: tuple[Why, ...]

@@ -1,9 +1,4 @@
-"""Detectors of work that never ends: with somebody else, or of a controller with itself. Pure.
-
-Both warn when it has gone on for a while, and then each time it has gone on for twice as long: what
-lasts for ever is told a dozen times, and not each second. What has been quiet for longer than the
-window is forgotten.
-"""
+"""``HotLoops``: finds reconciles that are triggered by nothing but their own writes. Pure."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TypeVar
@@ -21,12 +16,12 @@ E = TypeVar("E")
 
 LOOPS_TO_WARN = 10
 
-# A reconcile that writes more objects than this has enough to be recognized by.
+# The number of writes that are remembered of a key.
 MOST_WRITES = 64
 
 
 class HotLoopFound(msgspec.Struct, frozen=True):
-    """So many reconciles in a row were woken by nothing but what they had written themselves.
+    """So many reconciles in a row were triggered by nothing but their own writes.
 
     ``fields`` differ between the last two writes to one object.
     """
@@ -37,10 +32,10 @@ class HotLoopFound(msgspec.Struct, frozen=True):
 
 
 class HotLoops:
-    """Reconciles of a key, one after the other, each woken by what the one before had written.
+    """Counts the reconciles of a key in a row that are triggered by the writes of the one before.
 
-    A change that comes from outside has a version that no answer to a write of ours had: one such
-    among the reasons, and it is no loop. Nor is it one if nothing is written.
+    A change from outside has a resourceVersion that no write of the controller returned: with such
+    a change among the reasons, it is no loop. Nor is it one if nothing is written.
     """
 
     def __init__(self) -> None:
@@ -49,7 +44,7 @@ class HotLoops:
     def note(
         self, key: ObjectKey, *, whys: Iterable[Why], wrote: Sequence[EffectiveWrite], now_at: float
     ) -> HotLoopFound | None:
-        """A reconcile of the key has ended: why it began, and what it really changed."""
+        """Note a finished reconcile: its reasons, and the writes that changed something."""
         if not wrote:
             self._loops.drop(key)
             return None
@@ -60,11 +55,11 @@ class HotLoops:
         return warning
 
     def forget(self, key: ObjectKey) -> None:
-        """Keep nothing of this key."""
+        """Drop what is remembered of this key."""
         self._loops.drop(key)
 
     def __len__(self) -> int:
-        """How many keys are remembered."""
+        """The number of remembered keys."""
         return len(self._loops)
 
     def __repr__(self) -> str:
@@ -72,8 +67,8 @@ class HotLoops:
 
 
 class _Loop:
-    # Every key that is written for has one for a while, and few of them ever loop: all but the
-    # echoes is made when it is needed.
+    # Each key with writes has one for a while, and few of them ever loop: all but the echoes is
+    # created when it is needed.
     __slots__ = ("_bodies", "_echoes", "_streak")
 
     def __init__(self) -> None:
@@ -82,20 +77,20 @@ class _Loop:
         self._bodies: dict[ObjectRef, tuple[bytes | None, bytes]] | None = None
 
     def is_echo(self, whys: Iterable[Why]) -> bool:
-        """Whether it was woken, and by nothing but its own writes."""
-        is_woken = False
+        """Whether there are reasons, and all are the key's own writes."""
+        has_reasons = False
         for why in whys:
-            is_woken = True
-            # What a deletion's version will be, its answer does not say.
+            has_reasons = True
+            # The answer to a delete does not have the resourceVersion of the deletion.
             version = "" if why.event == "deleted" else why.version
             if why.about is None or (why.about, version) not in self._echoes:
                 return False
-        return is_woken
+        return has_reasons
 
     def note(
         self, wrote: Sequence[EffectiveWrite], *, is_echo: bool, now_at: float
     ) -> HotLoopFound | None:
-        # Not only those of the last reconcile: an echo may come late.
+        # Also those of earlier reconciles: an echo may be late.
         echoes = (*self._echoes, *[(each.ref, each.version) for each in wrote])
         self._echoes = echoes[-MOST_WRITES:]
         if not is_echo:
@@ -104,7 +99,7 @@ class _Loop:
         if self._streak is None:
             self._streak = Streak(LOOPS_TO_WARN, now_at)
         count, seconds, is_due = self._streak.note(now_at)
-        # Two are enough to see what differs.
+        # The last two bodies are enough to find what differs.
         if count >= LOOPS_TO_WARN - 1:
             self._keep_bodies(wrote)
         return HotLoopFound(self._fields(), count, seconds) if is_due else None
@@ -129,5 +124,5 @@ class _Loop:
 def _differences(before: bytes, after: bytes) -> tuple[str, ...]:
     try:
         return differences(msgspec.json.decode(before), msgspec.json.decode(after))
-    except msgspec.DecodeError:  # not JSON; that the two differ is all there is to say
+    except msgspec.DecodeError:  # not JSON: the fields cannot be named
         return ()

@@ -1,4 +1,4 @@
-"""What is to be done after a reconcile: a verdict on its outcome or its error. Pure."""
+"""What follows a reconcile: the retry of its key, and the event about its object. Pure."""
 
 from random import Random
 from typing import Any
@@ -30,18 +30,18 @@ from steersman.workqueue import (
     WorkQueue,
 )
 
-# A conflict says that something was read too early; the next attempt usually has what it needs.
-CONFLICTS_IN_SILENCE = 3
+# A conflict means that the cache was behind; the next attempt usually succeeds.
+QUIET_CONFLICTS = 3
 
-# The fields of an object, in Python's names and the wire's, that are not its content.
-_BESIDE = frozenset({"api_version", "apiVersion", "kind", "metadata", "status"})
+# The names, in Python and on the wire, of the fields that are not an object's content.
+_NOT_CONTENT = frozenset({"api_version", "apiVersion", "kind", "metadata", "status"})
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be done with a key, and what its author is to be told.
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """What the control loop does with a key after a reconcile.
 
-    ``is_failure``: again, after a wait that grows. ``is_final``: not before the object changes.
-    ``note`` is the reason and text of an event on the object.
+    ``is_failure``: retry with backoff. ``is_final``: reconcile only after the object has changed.
+    ``note`` has the reason and the text of an event about the object.
     """
 
     outcome: str
@@ -51,32 +51,32 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     note: tuple[str, str] | None = None
 
 
-def judge(outcome: Outcome, error: Exception | None, *, failures: int) -> Verdict:
-    """The verdict on what a reconcile has led to, after so many failures in a row before it."""
+def decide(outcome: Outcome, error: Exception | None, *, failures: int) -> Decision:
+    """What follows this outcome or error, after so many failures in a row before it."""
     match error:
         case None if isinstance(outcome, Later):
-            return Verdict(outcome="later", after_seconds=outcome.after_seconds)
+            return Decision(outcome="later", after_seconds=outcome.after_seconds)
         case None:
-            return Verdict(outcome="done")
+            return Decision(outcome="done")
         case Permanent():
-            return Verdict(
+            return Decision(
                 outcome="permanent", is_final=True, note=("Permanent", error_text(error))
             )
         case NotLeading():
-            # Whoever leads does it; here, the end is near.
-            return Verdict(outcome="cancelled", is_failure=True)
+            # The leader reconciles it; this process ends soon.
+            return Decision(outcome="cancelled", is_failure=True)
         case ReconcileTimedOut():
             note = (type(error).__name__, error_text(error))
-            return Verdict(outcome="timed out", is_failure=True, note=note)
+            return Decision(outcome="timed out", is_failure=True, note=note)
         case _:
-            return Verdict(outcome="failed", is_failure=True, note=_note(error, failures))
+            return Decision(outcome="failed", is_failure=True, note=_note(error, failures))
 
 
 def _note(error: Exception, failures: int) -> tuple[str, str] | None:
     match error:
         case Unreachable() | ServerFailed() | TooManyRequests():
-            return None  # It says nothing about the object, and could not be written anyway.
-        case Conflict() if failures < CONFLICTS_IN_SILENCE:
+            return None  # not about the object, and an event could not be written anyway
+        case Conflict() if failures < QUIET_CONFLICTS:
             return None
         case SteersmanError():
             return type(error).__name__, public_text(error, of="reconcile")
@@ -85,7 +85,7 @@ def _note(error: Exception, failures: int) -> tuple[str, str] | None:
 
 
 def fingerprint(obj: Resource | Unstructured) -> object:
-    """What is to be different for an object to have changed, its status apart."""
+    """A value that differs once anything but the status of the object has changed."""
     return (
         obj.uid,
         obj.generation or _content(obj),
@@ -96,16 +96,16 @@ def fingerprint(obj: Resource | Unstructured) -> object:
 
 
 def _content(obj: Resource | Unstructured) -> object:
-    """All but the metadata and the status of an object for which the server counts no generation.
+    """The content of an object whose kind has no ``metadata.generation``.
 
-    The server counts none for ConfigMap, Secret, Service, Node and other built-in kinds.
+    ConfigMap, Secret, Service, Node and other built-in kinds have none.
     """
     if isinstance(obj, Unstructured):
-        return {field: value for field, value in obj.body.items() if field not in _BESIDE}
+        return {field: value for field, value in obj.body.items() if field not in _NOT_CONTENT}
     names: tuple[str, ...] = getattr(type(obj), "__struct_fields__", ())
-    fields = [each for each in names if each not in _BESIDE]
+    fields = [each for each in names if each not in _NOT_CONTENT]
     if not fields:
-        # The class has the metadata only, where nothing but the version tells a change of `data`.
+        # A metadata-only class: only the resourceVersion shows a change of `data`.
         return obj.resource_version
     return {field: getattr(obj, field) for field in fields}
 
@@ -119,6 +119,6 @@ def new_queue(
     rng: Random,
     observe: Observer,
 ) -> WorkQueue[ObjectKey]:
-    """The queue of a controller; what fails waits as long as both policies want."""
+    """The work queue of a controller; a retry waits for the longer of both limits."""
     limiter: Any = MaxOf(KeyBackoff(backoff, rng=rng), TokenBucket(bucket, clock=clock))
     return WorkQueue(name, limiter=limiter, clock=clock, observe=observe)

@@ -1,9 +1,9 @@
-"""The slow lane: reconciles that run long, and objects whose reconcile timed out. Pure.
+"""``SlowLane``: slow reconciles, and objects whose reconcile has timed out. Pure.
 
-A reconcile that is *slow* gives its place among the workers to another, and runs on beside them, so
-that objects that hang do not hold up the rest. An object whose reconcile *timed out* is *hanging*
-until it changes, or a reconcile of it ends in time: of these, only a share of the workers' number
-run at once, and the others wait for each other.
+A *slow* reconcile moves to the lane, where it continues while another worker takes its place, so
+that hanging objects do not delay the others. An object whose reconcile has timed out is *hanging*
+until it changes or a reconcile of it ends in time. At most half as many hanging objects as there
+are workers are reconciled at once; the others wait.
 """
 
 from collections import deque
@@ -11,38 +11,38 @@ from typing import Final
 
 from steersman.names import ObjectKey
 
-# A reconcile is slow that takes so many times as long as others do. Where the server is slow, all
-# are, and more of them at once would only make it slower.
-TIMES_USUAL: Final = 4.0
+# A reconcile is slow if it takes so many times as long as the median. With a slow server all are,
+# and more of them at once would make it slower.
+SLOW_FACTOR: Final = 4.0
 
-# From so many reconciles follows what is usual. A guess: enough to tell the usual from the odd one,
-# few enough to follow a server that becomes slow.
+# The number of reconciles for the median. A guess: enough to ignore single slow ones, few enough to
+# follow a server that becomes slow.
 RECENT: Final = 32
 
-# Of ten workers five: the share that hanging objects have.
-SHARE: Final = 0.5
+# With ten workers, five hanging objects are reconciled at once.
+HANGING_SHARE: Final = 0.5
 
 
 class SlowLane:
-    """Which reconciles of a controller are slow, and which of its objects hang."""
+    """The slow reconciles and the hanging objects of a controller."""
 
     def __init__(self, *, workers: int, capacity: int, after_seconds: float) -> None:
         self._capacity = capacity
         self._after_seconds = after_seconds
-        self._share = max(1, int(workers * SHARE))
+        self._share = max(1, int(workers * HANGING_SHARE))
         recent: deque[float] = deque(maxlen=RECENT)
-        #: A reconcile that ended by itself took so many seconds.
+        #: Note the duration of a reconcile that did not time out.
         self.note_seconds = recent.append
         self._recent = recent
         self._slow: dict[ObjectKey, None] = {}
-        #: What each hanging object was like when its reconcile timed out.
+        #: The fingerprint of each hanging object when its reconcile timed out.
         self.hanging: dict[ObjectKey, object] = {}
         self._running: set[ObjectKey] = set()
-        #: Which hanging objects wait for others, and with which priority.
+        #: The priority of each waiting hanging object.
         self.waiting: dict[ObjectKey, int] = {}
 
     def __len__(self) -> int:
-        """How many things are kept in mind about objects."""
+        """The number of remembered hanging and waiting objects."""
         return len(self.hanging) + len(self.waiting)
 
     def __repr__(self) -> str:
@@ -55,34 +55,34 @@ class SlowLane:
 
     @property
     def has_room(self) -> bool:
-        """Whether one more reconcile may run beside the workers."""
+        """Whether one more reconcile may enter the lane."""
         return len(self._slow) < self._capacity
 
     @property
-    def patience_seconds(self) -> float:
-        """After how long a reconcile is slow."""
+    def threshold_seconds(self) -> float:
+        """The duration from which on a reconcile is slow."""
         if not self._recent:
             return self._after_seconds
-        usual_seconds = sorted(self._recent)[len(self._recent) // 2]
-        return max(self._after_seconds, TIMES_USUAL * usual_seconds)
+        median_seconds = sorted(self._recent)[len(self._recent) // 2]
+        return max(self._after_seconds, SLOW_FACTOR * median_seconds)
 
     @property
     def slow(self) -> tuple[ObjectKey, ...]:
-        """The objects whose reconciles run beside the workers, the first one first."""
+        """The objects with a reconcile in the lane, in the order of entry."""
         return tuple(self._slow)
 
     def enter(self, key: ObjectKey) -> None:
-        """Its reconcile runs beside the workers from now on."""
+        """Move its reconcile to the lane."""
         self._slow[key] = None
 
     def leave(self, key: ObjectKey) -> None:
-        """Its reconcile has ended."""
+        """Its reconcile in the lane has ended."""
         self._slow.pop(key, None)
 
     # Hanging objects
 
     def may_begin(self, key: ObjectKey, priority: int) -> bool:
-        """Whether a hanging object may be reconciled now; if not, it waits for ``next_waiting``."""
+        """Whether a hanging object may be reconciled now; else it waits for ``next_waiting``."""
         if len(self._running) < self._share:
             self._running.add(key)
             self.waiting.pop(key, None)
@@ -91,24 +91,24 @@ class SlowLane:
         return False
 
     def ended(self, key: ObjectKey, state: object | None) -> None:
-        """A reconcile has ended; ``state`` is what its object was like if it timed out."""
+        """A reconcile has ended; ``state`` is the object's fingerprint if it timed out."""
         self._running.discard(key)
         if state is None:
             self.hanging.pop(key, None)
         else:
             self.hanging[key] = state
 
-    def cut(self, key: ObjectKey) -> None:
-        """Its reconcile was cancelled, which says nothing about it."""
+    def cancelled(self, key: ObjectKey) -> None:
+        """Its reconcile was cancelled, which does not show whether it hangs."""
         self._running.discard(key)
 
     def forget(self, key: ObjectKey) -> None:
-        """It has changed, or is gone."""
+        """The object has changed, or is gone."""
         self.hanging.pop(key, None)
         self.waiting.pop(key, None)
 
     def next_waiting(self) -> tuple[ObjectKey, int] | None:
-        """Take out the hanging object that is next, with its priority, if one may begin."""
+        """Remove and return the next waiting object and its priority, if one may run."""
         if not self.waiting or len(self._running) >= self._share:
             return None
         key = max(self.waiting, key=self.waiting.__getitem__)

@@ -1,4 +1,4 @@
-"""From a controller's declaration to one that can work: caches that are whole, and its hands."""
+"""``synced_controller``: a controller with synced caches, an event recorder and a writer."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -29,12 +29,12 @@ from steersman.observe import Observer
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
-# For events that are still to be written at the end; they are worth a moment, and no more.
+# The time for writing queued events at shutdown.
 FLUSH_SECONDS = 2.0
 
 
 class SyncedController(Generic[Obj]):
-    """A controller whose caches are kept; ``loop`` gives it a life."""
+    """A controller whose caches have synced; ``loop`` creates its control loop."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class SyncedController(Generic[Obj]):
         )
 
     def loop(self) -> ControlLoop[Obj]:
-        """A control loop, to be run once."""
+        """A new control loop, which can run once."""
         return ControlLoop(
             self.controller,
             informers=self._informers,
@@ -102,14 +102,14 @@ async def synced_controller(
     lifespan: object = NO_LIFESPAN,
     options: Sequence[CacheOptions[Any]] = (),
 ) -> AsyncIterator[SyncedController[Obj]]:
-    """Follow all kinds that it declares; the block is entered once their caches are whole.
+    """Run the informers of all kinds that it declares; enter the block once they have synced.
 
-    ``joined`` is called with the informers before that. ``leads`` says whether this replica leads,
-    where several may.
+    ``joined`` is called with the informers before that. ``leads`` says whether this replica is the
+    leader; ``None`` without leader election.
     """
     recorder = EventRecorder(
         client,
-        # A qualified name, as the reporter of events has.
+        # The reportingController of an event is a qualified name.
         controller=controller.event_source or controller.finalizer,
         source=controller.event_source,
         instance=instance,

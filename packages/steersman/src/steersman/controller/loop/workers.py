@@ -1,11 +1,11 @@
-"""Workers: tasks that take keys from the queue and have each reconciled, a bounded number at once.
+"""``Workers``: a bounded number of tasks that take keys from the queue and reconcile them.
 
     queue ──key──▶ worker ──▶ reconcile ──▶ queue.done
-                      │ it is slow, and no worker is idle
+                      │ slow, and no worker is idle
                       ▼
                   slow lane, and another worker in its place
 
-Whatever becomes of a worker, a key stays with it until its reconcile has ended.
+A key stays with its worker until its reconcile has ended.
 """
 
 import asyncio
@@ -21,36 +21,36 @@ from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import Observer, SlowLaneChanged
 from steersman.workqueue import WorkQueue
 
-# While no worker is idle, it is looked so often what is slow by now.
-LOOK_SECONDS: Final = 1.0
+# How often slow reconciles are looked for while no worker is idle.
+SLOW_CHECK_SECONDS: Final = 1.0
 
 
-class Work(Protocol):
+class KeyHandler(Protocol):
     """What workers do with a key."""
 
-    async def look_at(self, key: ObjectKey) -> object | None:
-        """Reconcile its object; what that was like, if the reconcile timed out."""
+    async def reconcile_key(self, key: ObjectKey) -> object | None:
+        """Reconcile its object; the object's fingerprint, if the reconcile timed out."""
         ...
 
-    def let_go(self, key: ObjectKey) -> None:
-        """Have the queue take it back."""
+    def release(self, key: ObjectKey) -> None:
+        """Mark it as done in the queue."""
         ...
 
-    def state_of(self, key: ObjectKey) -> object | None:
-        """What its object is like, as ``look_at`` would say."""
+    def fingerprint_of(self, key: ObjectKey) -> object | None:
+        """The fingerprint of its object, if it is cached."""
         ...
 
     def ref_of(self, key: ObjectKey) -> ObjectRef:
-        """Its object, for people."""
+        """The reference to its object."""
         ...
 
 
 class _Worker:
-    __slots__ = ("began_at", "is_slow", "key")
+    __slots__ = ("is_slow", "key", "started_at")
 
     def __init__(self) -> None:
         self.key: ObjectKey | None = None
-        self.began_at: float | None = None
+        self.started_at: float | None = None
         self.is_slow = False
 
 
@@ -61,7 +61,7 @@ class Workers:
         self,
         controller: Controller[Any],
         queue: WorkQueue[ObjectKey],
-        work: Work,
+        handler: KeyHandler,
         *,
         leads: IsLeader | None,
         clock: Clock,
@@ -69,89 +69,91 @@ class Workers:
     ) -> None:
         self._name = controller.name
         self._queue = queue
-        self._work = work
-        self._most = controller.workers
+        self._handler = handler
+        self._max_workers = controller.workers
         self.lane = SlowLane(
             workers=controller.workers,
             capacity=controller.slow_capacity,
             after_seconds=controller.slow_seconds,
         )
-        # A plain function waits for a thread before it begins.
-        self._begins_late = controller.is_blocking
+        # A plain function waits for a thread before it starts.
+        self._starts_late = controller.is_blocking
         self._leads = leads
         self._clock = clock
         self._observe = observe
         self._number = 0
-        self._employed = 0
+        self._num_workers = 0
         self._idle = 0
         self._by_key: dict[ObjectKey, _Worker] = {}
         self._by_task: dict[asyncio.Task[Any], _Worker] = {}
-        self._crowded = asyncio.Event()
+        self._saturated = asyncio.Event()
 
     def __repr__(self) -> str:
-        return f"<Workers of {self._name}: {self._employed}, of which {self._idle} idle>"
+        return f"<Workers of {self._name}: {self._num_workers}, of which {self._idle} idle>"
 
     async def run(self, stopped: asyncio.Event) -> None:
-        """Work until the queue is closed; it is when ``stopped`` is set."""
+        """Run until ``stopped`` is set, which is when the queue is shut down."""
         async with asyncio.TaskGroup() as group:
-            watch = group.create_task(self._watch(group), name=f"slow lane of {self._name}")
+            watch = group.create_task(
+                self._watch_for_slow(group), name=f"slow lane of {self._name}"
+            )
             try:
-                self._employ(group)
+                self._start_worker(group)
                 await stopped.wait()
             finally:
-                # Reconciles in the lane finish; no worker waits for their places.
+                # Reconciles in the lane finish, and no further one enters it.
                 watch.cancel()
 
-    def begin(self, key: ObjectKey) -> None:
-        """The author's function begins only now, after a wait for a thread."""
+    def thread_started(self, key: ObjectKey) -> None:
+        """The author's function starts only now, after a wait for a thread."""
         worker = self._by_key.get(key)
         if worker is not None:
-            worker.began_at = self._clock.monotonic()
-            self._look_if_crowded()
+            worker.started_at = self._clock.monotonic()
+            self._signal_if_all_busy()
 
     def forget(self, key: ObjectKey) -> None:
-        """Its object is gone."""
+        """Drop what is remembered of a deleted object."""
         if len(self.lane):
             self.lane.forget(key)
-            self._tell()
+            self._report_lane()
 
     def current(self, task: "asyncio.Task[Any]") -> ObjectKey | None:
-        """The key that this task works on, if it is one of the workers."""
+        """The key that this task reconciles, if it is one of the workers."""
         worker = self._by_task.get(task)
         return None if worker is None else worker.key
 
     @property
     def stuck(self) -> tuple[ObjectRef, ...]:
-        """The objects that hang, and then those whose reconcile is slow."""
+        """The hanging objects, and then those whose reconcile is slow."""
         keys = dict.fromkeys((*self.lane.hanging, *self.lane.slow))
-        return tuple(map(self._work.ref_of, keys))
+        return tuple(map(self._handler.ref_of, keys))
 
     # A worker
 
-    def _employ(self, group: asyncio.TaskGroup) -> None:
-        """Start a worker, and another in its place if an author's function cancels it."""
+    def _start_worker(self, group: asyncio.TaskGroup) -> None:
+        """Start a worker, which is replaced if an author's function cancels it."""
         worker = _Worker()
-        work = self._work_with(worker, group)
+        work = self._run_worker(worker, group)
         try:
             task = group.create_task(work, name=f"{self._name}/{self._number}")
-        except RuntimeError:  # The others are being cancelled too: it is the end.
+        except RuntimeError:  # the task group is shutting down
             work.close()
             return
         self._number += 1
-        self._employed += 1
+        self._num_workers += 1
         self._by_task[task] = worker
 
         def ended(done: asyncio.Task[None]) -> None:
             del self._by_task[done]
             if worker.is_slow:
                 return
-            self._employed -= 1
+            self._num_workers -= 1
             if done.cancelled():
-                self._employ(group)
+                self._start_worker(group)
 
         task.add_done_callback(ended)
 
-    async def _work_with(self, worker: _Worker, group: asyncio.TaskGroup) -> None:
+    async def _run_worker(self, worker: _Worker, group: asyncio.TaskGroup) -> None:
         queue, lane = self._queue, self.lane
         while True:
             self._idle += 1
@@ -163,123 +165,124 @@ class Workers:
                 self._idle -= 1
             is_hanging = False
             if lane.hanging and key in lane.hanging:
-                is_hanging = self._still_hangs(key)
+                is_hanging = self._is_still_hanging(key)
                 if is_hanging and not lane.may_begin(key, queue.held_priority(key)):
                     queue.done(key)
-                    self._tell()
+                    self._report_lane()
                     continue
-            # One more than there is work for, as far as that is allowed: most controllers never
-            # have enough to do for all of them.
-            if not self._idle and self._employed < self._most:
-                self._employ(group)
+            # Start another worker, up to the limit, once all are busy: most controllers never need
+            # all of them.
+            if not self._idle and self._num_workers < self._max_workers:
+                self._start_worker(group)
             worker.key = key
             self._by_key[key] = worker
             if is_hanging and lane.has_room:
-                self._move(worker, key, group)
-            elif not self._idle and self._employed >= self._most:
-                self._crowded.set()
+                self._move_to_lane(worker, key, group)
+            elif not self._idle and self._num_workers >= self._max_workers:
+                self._saturated.set()
             try:
                 if self._leads is not None:
                     await wait_until_leader(self._leads, self._clock)
-                state = await self._work.look_at(key)
+                state = await self._handler.reconcile_key(key)
             except BaseException:
-                # A cancelled reconcile has not done its work.
+                # A cancelled reconcile is incomplete.
                 queue.add(key, priority=queue.held_priority(key))
-                lane.cut(key)
+                lane.cancelled(key)
                 raise
             finally:
-                worker.key = worker.began_at = None
+                worker.key = worker.started_at = None
                 del self._by_key[key]
-                self._work.let_go(key)
+                self._handler.release(key)
                 if worker.is_slow:
                     lane.leave(key)
             if is_hanging or state is not None:
                 lane.ended(key, state)
-                self._tell()
+                self._report_lane()
             if worker.is_slow or lane.waiting:
-                self._let_next_begin()
+                self._enqueue_next_waiting()
             if is_cancelled():
-                # The author's function has made something else of it, and that is told by now.
+                # The author's function has turned the cancellation into another result, which is
+                # reported.
                 raise asyncio.CancelledError
             if worker.is_slow and not self._rejoin(worker):
                 return
-            # A queue that is never empty and a function that never waits would leave no turn to
-            # anybody else. One that is empty is waited for anyway. ``done`` has just looked which
-            # delays have ended.
+            # A queue that is never empty and a function that never waits would block other tasks.
+            # An empty queue is awaited anyway. ``done`` has just moved the keys whose delay is
+            # over.
             if queue.has_waiting:
                 await self._clock.sleep(0)
 
     # The slow lane
 
     @property
-    def _is_crowded(self) -> bool:
-        return not self._idle and self._employed >= self._most
+    def _all_busy(self) -> bool:
+        return not self._idle and self._num_workers >= self._max_workers
 
-    def _look_if_crowded(self) -> None:
-        if self._is_crowded:
-            self._crowded.set()
+    def _signal_if_all_busy(self) -> None:
+        if self._all_busy:
+            self._saturated.set()
 
-    async def _watch(self, group: asyncio.TaskGroup) -> None:
-        """While no worker is idle, move what is slow out of their way."""
+    async def _watch_for_slow(self, group: asyncio.TaskGroup) -> None:
+        """While no worker is idle, move slow reconciles to the lane."""
         while True:
-            await self._crowded.wait()
-            self._crowded.clear()
-            while self._is_crowded and self.lane.has_room:
-                first = self._first()
+            await self._saturated.wait()
+            self._saturated.clear()
+            while self._all_busy and self.lane.has_room:
+                first = self._longest_running()
                 if first is None:
-                    break  # all of them wait for a thread: ``begin`` says when one has it
-                worker, key, began_at = first
-                wait_seconds = began_at + self.lane.patience_seconds - self._clock.monotonic()
+                    break  # all wait for a thread: ``thread_started`` reports one
+                worker, key, started_at = first
+                wait_seconds = started_at + self.lane.threshold_seconds - self._clock.monotonic()
                 if wait_seconds > 0:
-                    # What is usual may change meanwhile.
-                    await self._clock.sleep(min(wait_seconds, LOOK_SECONDS))
+                    # The median may change meanwhile.
+                    await self._clock.sleep(min(wait_seconds, SLOW_CHECK_SECONDS))
                 else:
-                    self._move(worker, key, group)
+                    self._move_to_lane(worker, key, group)
 
-    def _first(self) -> tuple[_Worker, ObjectKey, float] | None:
-        """The worker whose reconcile began first, of those that are in each other's way."""
+    def _longest_running(self) -> tuple[_Worker, ObjectKey, float] | None:
+        """The worker whose reconcile started first, of those outside the lane."""
         first: tuple[_Worker, ObjectKey, float] | None = None
         for key, worker in self._by_key.items():
             if worker.is_slow:
                 continue
-            began_at = worker.began_at if self._begins_late else self._queue.held_since_at(key)
-            if began_at is not None and (first is None or began_at < first[2]):
-                first = worker, key, began_at
+            started_at = worker.started_at if self._starts_late else self._queue.held_since_at(key)
+            if started_at is not None and (first is None or started_at < first[2]):
+                first = worker, key, started_at
         return first
 
-    def _move(self, worker: _Worker, key: ObjectKey, group: asyncio.TaskGroup) -> None:
+    def _move_to_lane(self, worker: _Worker, key: ObjectKey, group: asyncio.TaskGroup) -> None:
         worker.is_slow = True
-        self._employed -= 1
+        self._num_workers -= 1
         self.lane.enter(key)
         if not self._idle:
-            self._employ(group)
-        self._tell()
+            self._start_worker(group)
+        self._report_lane()
 
     def _rejoin(self, worker: _Worker) -> bool:
-        """Whether a worker that leaves the lane has a place among the others."""
-        self._tell()
-        if self._idle or self._employed >= self._most:
+        """Whether a worker that leaves the lane is needed outside it."""
+        self._report_lane()
+        if self._idle or self._num_workers >= self._max_workers:
             return False
         worker.is_slow = False
-        self._employed += 1
+        self._num_workers += 1
         return True
 
-    def _still_hangs(self, key: ObjectKey) -> bool:
-        """Whether an object is what it was when its reconcile timed out."""
-        if self.lane.hanging[key] == self._work.state_of(key):
+    def _is_still_hanging(self, key: ObjectKey) -> bool:
+        """Whether an object has not changed since its reconcile timed out."""
+        if self.lane.hanging[key] == self._handler.fingerprint_of(key):
             return True
         self.lane.forget(key)
-        self._let_next_begin()
+        self._enqueue_next_waiting()
         return False
 
-    def _let_next_begin(self) -> None:
-        self._look_if_crowded()
+    def _enqueue_next_waiting(self) -> None:
+        self._signal_if_all_busy()
         following = self.lane.next_waiting()
         if following is not None:
             key, priority = following
             self._queue.add(key, priority=priority)
 
-    def _tell(self) -> None:
+    def _report_lane(self) -> None:
         lane = self.lane
         self._observe(
             SlowLaneChanged(
