@@ -82,7 +82,7 @@ async def until_told(cluster: Cluster, *reasons: str) -> Widget:
     )
 
 
-async def test_an_object_whose_reconcile_fails_says_why_in_its_condition(cluster: Cluster) -> None:
+async def test_the_condition_of_an_object_says_why_its_reconcile_failed(cluster: Cluster) -> None:
     await at_work(cluster)
 
     await cluster.apply(widget(size=30))

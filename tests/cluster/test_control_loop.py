@@ -120,7 +120,7 @@ async def test_an_operator_that_starts_looks_first_at_what_was_written_last(scen
     assert looks.started == ["one", "another", "two"]
 
 
-async def test_a_change_while_an_object_is_looked_at_leads_to_another_look(scene: Scene) -> None:
+async def test_a_change_during_a_reconcile_leads_to_another_reconcile(scene: Scene) -> None:
     looks = Looks()
     controller = sm.Controller(Widget, reconcile=looks.reconcile)
 
@@ -135,7 +135,7 @@ async def test_a_change_while_an_object_is_looked_at_leads_to_another_look(scene
     assert sorted(looks.started) == ["one", "one", "two"]
 
 
-async def test_what_goes_wrong_with_one_object_never_delays_another(scene: Scene) -> None:
+async def test_a_failure_of_one_object_never_delays_another(scene: Scene) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         if obj.name == "one":
             raise RuntimeError("poison")
@@ -229,7 +229,7 @@ async def test_an_apply_that_would_change_nothing_sends_nothing(scene: Scene) ->
     assert kept.labels == {"foreign": "label"}
 
 
-async def test_what_a_stranger_controls_is_left_alone(scene: Scene) -> None:
+async def test_an_object_that_another_owner_controls_is_left_alone(scene: Scene) -> None:
     stranger = meta_v1.OwnerReference(
         api_version="v1", kind="Secret", name="boss", uid="someone-else", controller=True
     )
@@ -309,7 +309,7 @@ async def test_a_stranger_gone_the_child_is_made_without_a_restart(scene: Scene)
     assert made.data == {"size": "3"}
 
 
-async def test_the_finalizer_is_there_before_the_first_side_effect_and_goes_after_the_last(
+async def test_the_finalizer_is_added_before_the_first_side_effect_and_removed_after_the_last(
     scene: Scene,
 ) -> None:
     finalizers: list[tuple[str, ...]] = []
@@ -386,7 +386,7 @@ async def test_each_reconcile_knows_why_it_ran(scene: Scene) -> None:
     assert [str(each.ref) for each in corrected.writes] == [f"ConfigMap {HERE}/of-one"]
 
 
-async def test_what_is_paused_is_left_alone(scene: Scene) -> None:
+async def test_a_paused_object_is_not_reconciled(scene: Scene) -> None:
     def pause(value: str | None) -> MergePatch:
         return MergePatch({"metadata": {"annotations": {PAUSED: value}}})
 
@@ -580,7 +580,7 @@ async def test_sources_from_outside_wake_objects(scene: Scene) -> None:
     assert sorted(looked[1:]) == [("one", "timer"), ("two", "timer")]
 
 
-async def test_nothing_is_kept_of_an_object_that_is_gone(scene: Scene) -> None:
+async def test_nothing_is_kept_of_a_deleted_object(scene: Scene) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         if obj.name.startswith("bad"):
             raise Permanent("never")

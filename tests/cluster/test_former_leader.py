@@ -46,7 +46,7 @@ def stand_still(scene: Scene, operator: Operator) -> None:
     scene.clock.advance(STOPPED_SECONDS)
 
 
-async def test_a_replica_that_no_longer_leads_begins_and_continues_no_reconcile(
+async def test_a_replica_that_is_not_the_leader_starts_and_continues_no_reconcile(
     scene: Scene,
 ) -> None:
     store = Store()

@@ -80,7 +80,7 @@ async def test_a_plain_function_can_do_all_that_another_can(scene: Scene) -> Non
     )
 
 
-async def test_a_plain_function_blocks_nobody_but_itself(
+async def test_a_plain_function_does_not_block_the_event_loop(
     scene: Scene, hang: threading.Event
 ) -> None:
     def reconcile(obj: Widget, ctx: sm.BlockingContext) -> sm.Outcome:

@@ -81,7 +81,7 @@ async def measured(cluster: SimulatedCluster, *, hanging: int, **declared: Any) 
 
 
 @pytest.mark.parametrize("hanging", [10, 50, 100])
-def test_objects_that_hang_do_not_hold_up_the_rest(hanging: int) -> None:
+def test_hanging_objects_do_not_delay_the_rest(hanging: int) -> None:
     async def main(cluster: SimulatedCluster) -> tuple[list[float], int]:
         watched = await measured(cluster, hanging=hanging)
         assert not watched.wanted_at, "some were never looked at"

@@ -1,24 +1,24 @@
-"""Keys in, your function, outcomes out: what turns a reconcile function into a controller.
+"""From a reconcile function to a control loop over a work queue.
 
-Takes:     a ``Controller``: a kind, a function, and what that function touches
-Gives:     a ``ControlLoop`` that calls the function whenever something changes that matters to it
+Takes:     a ``Controller``: a kind, a reconcile function, and the kinds that it reads and writes
+Gives:     a ``ControlLoop`` that calls the function after each change that concerns its object
 Promises:  - an object is with one worker at a time
-           - what goes wrong with one object never delays another
-           - a change while an object is looked at leads to another look
+           - a failure of one object never delays another
+           - a change during a reconcile leads to another reconcile
            - only what is declared can be read or written
            - an apply that would change nothing sends nothing
-           - what a stranger controls is left alone
-           - the finalizer is there before the first side effect and goes after the last
+           - an object that another owner controls is left alone
+           - the finalizer is added before the first side effect and removed after the last
            - each reconcile knows why it ran
-           - an object whose reconcile fails says why in its condition
-           - progress is told once in a while, and what flips a condition at once
-           - a plain function blocks nobody but itself
-           - objects that hang do not hold up the rest
-           - a replica that no longer leads begins and continues no reconcile
-           - what is paused is left alone
-           - nothing is kept of an object that is gone
-Never:     acts on import, retries on behalf of a function that has not failed, or takes a field by
-           force from a stranger
+           - the condition of an object says why its reconcile failed
+           - progress is written once in a while, and a flip of a condition at once
+           - a plain function does not block the event loop
+           - hanging objects do not delay the rest
+           - a replica that is not the leader starts and continues no reconcile
+           - a paused object is not reconciled
+           - nothing is kept of a deleted object
+Never:     acts on import, retries a reconcile that has not failed, or takes a field by force from
+           another manager, except on objects that its own object controls
 """
 
 from typing import TYPE_CHECKING
@@ -106,7 +106,7 @@ __all__ = [
     "wait_until_leader",
 ]
 
-# What it takes to run a controller is not needed to declare one.
+# What runs a controller is not needed to declare one.
 _LAZY = {
     "PAUSED": "pause",
     "BlockingContext": "context.blocking_context",
