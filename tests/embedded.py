@@ -17,11 +17,11 @@ from steersman.wire import Request
 from steersman_cluster.apiserver import (
     ApiServer,
     InProcessTransport,
-    NoWayOut,
-    Outbound,
+    NoWebhookTransport,
     RevisionLog,
-    Terms,
+    ServerOptions,
     User,
+    WebhookTransport,
     administrator,
 )
 from tests.clocks import FakeClock
@@ -80,8 +80,8 @@ class EmbeddedServer:
         tokens: Mapping[str, User] | None = None,
         clock: FakeClock | None = None,
         observe: Observer | None = None,
-        outbound: Outbound | None = None,
-        terms: Terms | None = None,
+        outbound: WebhookTransport | None = None,
+        options: ServerOptions | None = None,
     ) -> None:
         self.clock = clock or FakeClock()
         self.log = log or RevisionLog()
@@ -92,8 +92,8 @@ class EmbeddedServer:
             clock=self.clock,
             rng=Random(0),
             observe=observe or self.observed.append,
-            outbound=outbound or NoWayOut(),
-            terms=terms or Terms(),
+            outbound=outbound or NoWebhookTransport(),
+            options=options or ServerOptions(),
         )
         self._namespaces = count(1)
 

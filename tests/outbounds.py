@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from steersman_cluster.apiserver import Delivered, Undelivered
+from steersman_cluster.apiserver import WebhookResponse, WebhookUnreachable
 
 # From a review to what stands in its response.
 Script: TypeAlias = Callable[[Any], Mapping[str, Any]]
@@ -28,7 +28,7 @@ def patch(*operations: Mapping[str, Any]) -> Script:
 class Webhooks:
     """Webhooks, each under the path of its url, which does what its script says."""
 
-    def __init__(self, **scripts: Script | Undelivered) -> None:
+    def __init__(self, **scripts: Script | WebhookUnreachable) -> None:
         self.scripts = scripts
         self.heard: list[tuple[str, Any]] = []
         # What happens in the world while the next review is answered.
@@ -43,7 +43,7 @@ class Webhooks:
         server_name: str,
         connect_to: str,
         timeout_seconds: float,
-    ) -> Delivered:
+    ) -> WebhookResponse:
         """The answer to a review."""
         review = msgspec.json.decode(body)
         name = urlsplit(url).path.removeprefix("/")
@@ -51,11 +51,13 @@ class Webhooks:
         if self.meanwhile:
             await self.meanwhile.pop(0)()
         script = self.scripts[name]
-        if isinstance(script, Undelivered):
+        if isinstance(script, WebhookUnreachable):
             raise script
         response = {"uid": review["request"]["uid"], **script(review)}
         answer = {**review, "response": response}
-        return Delivered(200, {"content-type": "application/json"}, msgspec.json.encode(answer))
+        return WebhookResponse(
+            200, {"content-type": "application/json"}, msgspec.json.encode(answer)
+        )
 
     @property
     def names(self) -> list[str]:

@@ -15,7 +15,12 @@ from bench.harness.task import CONFIG_MAPS
 from steersman.clock import SystemClock
 from steersman.observe import ignore
 from steersman.wire import Request, Transport
-from steersman_cluster.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
+from steersman_cluster.apiserver import (
+    ApiServer,
+    InProcessTransport,
+    NoWebhookTransport,
+    RevisionLog,
+)
 
 BODY = {
     "apiVersion": "v1",
@@ -35,7 +40,7 @@ async def measured(count: int) -> dict[str, float]:
         clock=SystemClock(),
         rng=Random(0),
         observe=ignore,
-        outbound=NoWayOut(),
+        outbound=NoWebhookTransport(),
     )
     return await timed(InProcessTransport(server), count)
 

@@ -15,7 +15,7 @@ from steersman.wire import Request
 from steersman_cluster.apiserver import (
     ApiServer,
     InProcessTransport,
-    NoWayOut,
+    NoWebhookTransport,
     RevisionLog,
     administrator,
 )
@@ -34,7 +34,7 @@ class Outside:
             clock=clock,
             rng=Random(0),
             observe=ignore,
-            outbound=NoWayOut(),
+            outbound=NoWebhookTransport(),
         )
         self._clock = clock
         self._transport = InProcessTransport(self.server)

@@ -94,7 +94,7 @@ class Scene:
         self.way.answer = Unreachable("gone for a while")
         self.way.cut()
         yield
-        self.api.server.history.forget()
+        self.api.server.compactor.forget()
         await self.settle()
         self.way.answer = None
 

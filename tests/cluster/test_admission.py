@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver import Key, Terms, Undelivered
+from steersman_cluster.apiserver import Key, ServerOptions, WebhookUnreachable
 from steersman_cluster.apiserver.meta.rules import Rules
 from tests.embedded import MERGE_PATCH, EmbeddedServer, config_map
 from tests.outbounds import Webhooks, allow, patch, webhook
@@ -88,7 +88,9 @@ async def test_a_webhook_that_has_side_effects_is_never_asked_by_a_dry_run() -> 
 async def test_a_webhook_that_fails_refuses_the_write_unless_it_says_that_it_may_be_ignored() -> (
     None
 ):
-    api = EmbeddedServer(outbound=Webhooks(lost=Undelivered("EOF"), ignored=Undelivered("EOF")))
+    api = EmbeddedServer(
+        outbound=Webhooks(lost=WebhookUnreachable("EOF"), ignored=WebhookUnreachable("EOF"))
+    )
     await configure(api, "validating", webhook("ignored", failurePolicy="Ignore"))
     allowed = await api.ask("POST", MAPS, config_map("a"))
     await configure(api, "validating", webhook("lost"), name="other")
@@ -321,7 +323,7 @@ async def test_a_plugin_that_is_turned_off_asks_nobody(
     plugins: set[str], asked: list[str], status: int
 ) -> None:
     webhooks = Webhooks(change=allow, judge=allow)
-    api = EmbeddedServer(outbound=webhooks, terms=Terms(plugins=frozenset(plugins)))
+    api = EmbeddedServer(outbound=webhooks, options=ServerOptions(plugins=frozenset(plugins)))
     await configure(api, "mutating", webhook("change"))
     await configure(api, "validating", webhook("judge"))
     await policy(api, "none", validations=[{"expression": "false"}])

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from steersman_cluster.apiserver import Delivered
+from steersman_cluster.apiserver import WebhookResponse
 from tests.embedded import APPLY, EmbeddedServer, config_map
 from tests.outbounds import Webhooks, allow, webhook
 from tests.unit.apiserver.authn.test_account_tokens import part
@@ -32,9 +32,9 @@ class Answers(Webhooks):
         self.answer = answer
         self.status = status
 
-    async def post(self, url: str, body: bytes, **more: Any) -> Delivered:
+    async def post(self, url: str, body: bytes, **more: Any) -> WebhookResponse:
         request = msgspec.json.decode(body)["request"]
-        return Delivered(
+        return WebhookResponse(
             self.status,
             {"content-type": "application/json"},
             self.answer.replace(b"UID", request["uid"].encode()),

@@ -6,8 +6,12 @@ import msgspec
 import pytest
 
 from steersman.clock import SystemClock
-from steersman_cluster.apiserver.webhooks import Delivered, Undelivered
-from steersman_cluster.apiserver.webhooks.network import LARGEST_ANSWER, MOST_KEPT, NetworkOutbound
+from steersman_cluster.apiserver.webhooks import WebhookResponse, WebhookUnreachable
+from steersman_cluster.apiserver.webhooks.network import (
+    LARGEST_ANSWER,
+    MOST_KEPT,
+    NetworkWebhookTransport,
+)
 from tests.webhook_server import Said, WebhookServer, webhook_server
 
 REVIEW = msgspec.json.encode({"apiVersion": "v1", "request": {"uid": "1"}})
@@ -27,8 +31,8 @@ async def post(
     server_name: str = "",
     connect_to: str = "",
     timeout_seconds: float = 10.0,
-) -> Delivered:
-    async with NetworkOutbound(clock=SystemClock()) as outbound:
+) -> WebhookResponse:
+    async with NetworkWebhookTransport(clock=SystemClock()) as outbound:
         return await outbound.post(
             url or server.url("path?timeout=3s"),
             REVIEW,
@@ -60,14 +64,14 @@ async def test_a_webhook_that_sends_one_elsewhere_is_not_obeyed(server: WebhookS
 async def test_an_answer_that_is_too_long_is_none(server: WebhookServer) -> None:
     server.scripts["long"] = lambda _: Said(status=200, body=b" " * (LARGEST_ANSWER + 1))
 
-    with pytest.raises(Undelivered, match="longer than"):
+    with pytest.raises(WebhookUnreachable, match="longer than"):
         await post(server, server.url("long"))
 
 
 async def test_connections_are_used_again(server: WebhookServer) -> None:
     connections = server.connections
 
-    async with NetworkOutbound(clock=SystemClock()) as outbound:
+    async with NetworkWebhookTransport(clock=SystemClock()) as outbound:
         for _ in range(3):
             await outbound.post(
                 server.url("path"),
@@ -84,9 +88,9 @@ async def test_connections_are_used_again(server: WebhookServer) -> None:
 async def test_connections_to_more_places_than_a_hundred_are_not_kept(
     server: WebhookServer,
 ) -> None:
-    async with NetworkOutbound(clock=SystemClock()) as outbound:
+    async with NetworkWebhookTransport(clock=SystemClock()) as outbound:
         for number in range(MOST_KEPT + 5):
-            with pytest.raises(Undelivered):
+            with pytest.raises(WebhookUnreachable):
                 await outbound.post(
                     "https://127.0.0.1:1/path",
                     REVIEW,
@@ -96,7 +100,7 @@ async def test_connections_to_more_places_than_a_hundred_are_not_kept(
                     timeout_seconds=10.0,
                 )
 
-        assert repr(outbound) == f"<NetworkOutbound to {MOST_KEPT} places>"
+        assert repr(outbound) == f"<NetworkWebhookTransport to {MOST_KEPT} places>"
 
 
 async def test_a_service_is_found_elsewhere_and_goes_by_its_own_name(server: WebhookServer) -> None:
@@ -128,7 +132,7 @@ async def test_a_service_is_found_elsewhere_and_goes_by_its_own_name(server: Web
 async def test_whoever_is_not_reached_is_told_of_in_go_s_words(
     server: WebhookServer, case: dict[str, str], why: str
 ) -> None:
-    with pytest.raises(Undelivered) as raised:
+    with pytest.raises(WebhookUnreachable) as raised:
         await post(server, **case)  # type: ignore[arg-type]
 
     assert raised.value.why == why
@@ -137,7 +141,7 @@ async def test_whoever_is_not_reached_is_told_of_in_go_s_words(
 async def test_a_webhook_that_hangs_up_has_not_answered(server: WebhookServer) -> None:
     server.scripts["path"] = lambda _: Said(hangs_up=True)
 
-    with pytest.raises(Undelivered) as raised:
+    with pytest.raises(WebhookUnreachable) as raised:
         await post(server)
 
     assert raised.value.why == "EOF"
@@ -146,7 +150,7 @@ async def test_a_webhook_that_hangs_up_has_not_answered(server: WebhookServer) -
 async def test_a_webhook_that_takes_too_long_is_not_waited_for(server: WebhookServer) -> None:
     server.scripts["path"] = lambda _: Said(hangs=True)
 
-    with pytest.raises(Undelivered) as raised:
+    with pytest.raises(WebhookUnreachable) as raised:
         await post(server, timeout_seconds=0.05)
 
     assert raised.value.why == "context deadline exceeded"

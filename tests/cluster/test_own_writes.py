@@ -96,7 +96,7 @@ class Story:
             if rng.random() < 0.002:
                 self.transport.cut()
             if rng.random() < 0.002:
-                self.api.server.history.forget()
+                self.api.server.compactor.forget()
 
     def something(self, client: Client) -> Awaitable[Widget | Deletion[Widget]]:
         """One of the things that can be done to one of the objects."""
@@ -178,7 +178,7 @@ class Story:
         stranger = self.api.client()
         for namespace in NAMESPACES:
             await stranger.create(self.new(namespace, None))
-        self.api.server.history.forget()
+        self.api.server.compactor.forget()
         await self.settle()
 
     async def check_all_is_heard(self) -> None:

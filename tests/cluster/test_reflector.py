@@ -136,7 +136,7 @@ def cut(scene: Scene) -> None:
 
 
 def cut_and_compact(scene: Scene) -> None:
-    scene.api.server.history.forget()
+    scene.api.server.compactor.forget()
     scene.way.cut()
 
 
@@ -166,7 +166,7 @@ def find(scene: Scene) -> None:
 
 
 def find_compacted(scene: Scene) -> None:
-    scene.api.server.history.forget()
+    scene.api.server.compactor.forget()
     scene.way.answer = None
 
 
@@ -303,7 +303,7 @@ async def test_a_compaction_in_the_middle_of_paging_begins_the_list_anew(
             if any(name == "continue" for name, _ in request.query) and not compacted:
                 compacted.append(request)
                 await create_config_maps(api.client(), namespace, "meanwhile")
-                api.server.history.forget()
+                api.server.compactor.forget()
             async with super().open(request) as response:
                 yield response
 

@@ -13,7 +13,7 @@ import yaml
 
 from steersman.wire import Request
 from steersman_cluster.apiserver import ApiServer
-from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
 from tests.fuzz.definitions import Definitions
 from tests.fuzz.nonsense import (
@@ -40,7 +40,7 @@ _DEFINITIONS = "customresourcedefinitions"
 class Known:
     """An object that was seen."""
 
-    served: Served
+    served: ServedResource
     namespace: str
     name: str
     obj: dict[str, Any]
@@ -55,7 +55,7 @@ def samples() -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def path_of(served: Served, namespace: str = "", name: str = "") -> str:
+def path_of(served: ServedResource, namespace: str = "", name: str = "") -> str:
     """Where a resource is served, or one object of it."""
     gvk = served.gvk
     root = f"/apis/{gvk.group}/{gvk.version}" if gvk.group else f"/api/{gvk.version}"
@@ -305,12 +305,12 @@ class Asker:
         revision = self._server.store.log.revision
         return self._options.of_a_list(revision=revision, tokens=self._continued)
 
-    def _served(self) -> Served:
+    def _served(self) -> ServedResource:
         every = list(self._server.registry)
         custom = [each for each in every if each.custom]
         return self._rng.choice(custom if custom and self._odd.chance(0.25) else every)
 
-    def _part_of(self, served: Served) -> str:
+    def _part_of(self, served: ServedResource) -> str:
         """A subresource, as it stands in a path; or none."""
         if self._odd.chance(0.02):
             return f"/{self._rng.choice(('status', 'scale', self._odd.text()))}"
@@ -318,7 +318,7 @@ class Asker:
             return ""
         return f"/{self._rng.choice(tuple(served.subresources))}"
 
-    def _namespace(self, served: Served) -> str:
+    def _namespace(self, served: ServedResource) -> str:
         if not served.namespaced:
             return ""
         if self._odd.chance(0.03):
@@ -328,7 +328,7 @@ class Asker:
     def _name(self) -> str:
         return self._odd.word() if self._odd.chance(0.9) else self._odd.text()
 
-    def _object(self, served: Served) -> dict[str, Any]:
+    def _object(self, served: ServedResource) -> dict[str, Any]:
         gvk = served.gvk
         valid = self._valid.get(f"{gvk.api_version} {served.plural}")
         if gvk.kind == "CustomResourceDefinition":
@@ -359,7 +359,7 @@ class Asker:
             self._odd.bend(obj, self._rng.randrange(1, 4))
         return obj
 
-    def _body(self, served: Served, obj: dict[str, Any]) -> tuple[str, bytes]:
+    def _body(self, served: ServedResource, obj: dict[str, Any]) -> tuple[str, bytes]:
         rng, gvk = self._rng, served.gvk
         if self._odd.chance(0.04):
             body = self._messages.body(served.schema, api_version=gvk.api_version, kind=gvk.kind)

@@ -15,10 +15,10 @@ import msgspec
 
 from steersman.observe import AnswerFailed, Observation
 from steersman.wire import Reply, Request
-from steersman_cluster.apiserver import ApiServer, NoWayOut, RevisionLog, administrator
+from steersman_cluster.apiserver import ApiServer, NoWebhookTransport, RevisionLog, administrator
 from steersman_cluster.apiserver.request.object_encoder import rest_of
-from steersman_cluster.apiserver.request.request_info import understand
-from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.request.request_info import parse_request_info
+from steersman_cluster.apiserver.request.resources import ServedResource
 from tests.fuzz.asking import NAMESPACES, TOKEN, Asker, path_of
 from tests.fuzz.judging import SLOWEST_SECONDS, Finding, cause_of, faults, finding
 
@@ -103,7 +103,7 @@ class Story:
             clock=HastyClock(),
             rng=Random(seed),
             observe=self._observed.append,
-            outbound=NoWayOut(),
+            outbound=NoWebhookTransport(),
         )
         self._asker = Asker(self._server, self._rng, valid)
         self._told = Told()
@@ -144,7 +144,7 @@ class Story:
         began_at = time.process_time()
         reply, body = await self._answer(request)
         took_seconds = time.process_time() - began_at
-        asked = understand(request)
+        asked = parse_request_info(request)
         self._told.requests += 1
         self._told.statuses[reply.status] += 1
         self._told.verbs[asked.verb] += 1
@@ -177,7 +177,7 @@ class Story:
 
     async def _read_again(self, request: Request, obj: dict[str, Any]) -> None:
         """What was just written is what is there."""
-        asked = understand(request)
+        asked = parse_request_info(request)
         about = obj["metadata"]
         served = self._server.registry.find(asked.group, asked.version, asked.resource)
         if served is None or "dryRun" in asked.query or "uid" not in about:
@@ -209,12 +209,12 @@ class Story:
         for served in self._readable():
             self._before[path_of(served)] = await self._listed(served)
 
-    def _readable(self) -> Iterator[Served]:
+    def _readable(self) -> Iterator[ServedResource]:
         for served in tuple(self._server.registry):
             if {"list", "watch"} <= served.verbs:
                 yield served
 
-    async def _listed(self, served: Served) -> dict[str, Any]:
+    async def _listed(self, served: ServedResource) -> dict[str, Any]:
         began_at = time.process_time()
         status, found = await self._get_or_post("GET", path_of(served))
         if time.process_time() - began_at > SLOWEST_SECONDS:
@@ -247,7 +247,9 @@ class Story:
                     self._found(what, f"{served.gvk} {place}: {now[place]}\n    {found}")
         self._look_for_changed_history()
 
-    def _compare(self, served: Served, replayed: dict[str, Any], now: dict[str, Any]) -> None:
+    def _compare(
+        self, served: ServedResource, replayed: dict[str, Any], now: dict[str, Any]
+    ) -> None:
         for place in sorted(now.keys() | replayed.keys()):
             pair = replayed.get(place), now.get(place)
             if served.custom:
@@ -259,7 +261,7 @@ class Story:
                     f"{place}: {pair[0]}\n    {pair[1]}",
                 )
 
-    async def _replayed(self, served: Served) -> dict[str, Any] | None:
+    async def _replayed(self, served: ServedResource) -> dict[str, Any] | None:
         """What a watch from the beginning leads to; None where nobody saw the beginning."""
         state = dict(self._before.get(path_of(served), {}))
         view, log = self._server.store.view, self._server.store.log

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from steersman.names import GroupResource, GroupVersionKind
-from steersman_cluster.apiserver.apply.field_manager import FieldManagement
+from steersman_cluster.apiserver.apply.field_manager import FieldManager
 from steersman_cluster.apiserver.meta.reset_fields import reset_fields
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.schema.builtin_schemas import OBJECT_META, BuiltinSchemas
 from steersman_cluster.apiserver.schema.node import Schema
 from steersman_cluster.apiserver.schema.structural import compile_schema
@@ -117,7 +117,7 @@ class Sides:
             else:
                 result = self._written(step, before, after)
                 management.update(before, result, manager=step.manager, time=time)
-        except Refusal as refusal:
+        except StatusError as refusal:
             return _refused(refusal.status()), refusal.status()
         wrote = before is None or (result is not before and self._tidied(result) != before)
         return _done(result, wrote=wrote or step.verb not in _APPLIES), result
@@ -182,9 +182,9 @@ class Sides:
         path = f"{root}/namespaces/{self.namespace}/{plural}/{NAME}"
         return f"{path}/{step.subresource}" if step.subresource else path
 
-    def _management(self, step: Step) -> FieldManagement:
+    def _management(self, step: Step) -> FieldManager:
         group, plural, versions = _KINDS[self.kind]
-        return FieldManagement(
+        return FieldManager(
             gvk=self._gvk(step.version),
             schemas={self._gvk(each).api_version: self._schema(each) for each in versions},
             subresource=step.subresource,

@@ -9,7 +9,7 @@ from typing import Any, Self
 import pytest
 
 from steersman_cluster.apiserver.builtin.network.service_network import ADDRESSES
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.testing import RealControlPlane, fresh_namespace
 from steersman_cluster.testing.calls import Caller
 from tests.real.builtin_rules.cases import Case, Object, merged, placed
@@ -146,7 +146,7 @@ def answer_here(case: Case, old: Object | None, beside: list[Object], namespace:
             return here.create(case.body, namespace=where)
         sent = merged(old, case.change)
         return here.update(sent, old, namespace=where, subresource=case.subresource)
-    except Refusal as refusal:
+    except StatusError as refusal:
         return refusal.status()
 
 

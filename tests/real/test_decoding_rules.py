@@ -12,11 +12,11 @@ import pytest
 
 from steersman.kinds import Codec
 from steersman.names import GroupVersionKind
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinResource, BuiltinSchemas
 from steersman_cluster.apiserver.schema.decoding.decoder import (
-    Expectations,
-    Expected,
+    BodyDecoder,
+    BodyDecoders,
     canonical,
     decode,
     settle,
@@ -28,7 +28,7 @@ from steersman_cluster.testing.namespaces import fresh_namespace
 from tests.real.samples import reviews, rules_review, samples
 
 SCHEMAS = BuiltinSchemas.read()
-EXPECTATIONS = Expectations(SCHEMAS)
+EXPECTATIONS = BodyDecoders(SCHEMAS)
 CODEC = Codec()
 
 RESOURCES = {each.gvk: each for each in SCHEMAS.resources if "create" in each.verbs}
@@ -83,12 +83,14 @@ def server(control_plane: RealControlPlane) -> Iterator[Server]:
         yield Server(api, namespace)
 
 
-def ours(body: bytes, expected: Expected, *, content_type: str = JSON, validation: str = "") -> Any:
+def ours(
+    body: bytes, expected: BodyDecoder, *, content_type: str = JSON, validation: str = ""
+) -> Any:
     """The object, or the sentence of refusal."""
     try:
         obj, complaints = decode(body, expected, content_type=content_type)
         settle(complaints, expected, field_validation=validation)
-    except Refusal as refusal:
+    except StatusError as refusal:
         return refusal.message
     return obj
 

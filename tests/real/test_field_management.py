@@ -9,7 +9,7 @@ import pytest
 
 from steersman.kinds import Codec
 from steersman.names import GroupResource, GroupVersionKind
-from steersman_cluster.apiserver.apply import FieldManagement, entries_after_scale, scale_entries
+from steersman_cluster.apiserver.apply import FieldManager, entries_after_scale, scale_entries
 from steersman_cluster.apiserver.meta.reset_fields import reset_fields
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinResource, BuiltinSchemas
 from steersman_cluster.testing import RealControlPlane
@@ -111,9 +111,9 @@ def path_of(resource: BuiltinResource, namespace: str) -> str:
     return f"{root}/{where}{resource.plural}"
 
 
-def managing(resource: BuiltinResource, schemas: BuiltinSchemas) -> FieldManagement:
+def managing(resource: BuiltinResource, schemas: BuiltinSchemas) -> FieldManager:
     gvk = resource.gvk
-    return FieldManagement(
+    return FieldManager(
         gvk=gvk,
         schemas={gvk.api_version: schemas.of(gvk)},
         reset=reset_fields(
@@ -132,7 +132,7 @@ def fields_of(obj: Object) -> str:
 def entries_of_scale(parent: Object, scale: Object, after: Object, *, manager: str) -> Any:
     """What a write of the Scale makes of its object's managedFields."""
     gvk = GroupVersionKind(group="autoscaling", version="v1", kind="Scale")
-    management = FieldManagement(
+    management = FieldManager(
         gvk=gvk, schemas={gvk.api_version: BuiltinSchemas.read().of(gvk)}, subresource="scale"
     )
     paths = {"apps/v1": ("spec", "replicas")}

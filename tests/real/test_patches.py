@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.testing import RealControlPlane
 from steersman_cluster.testing.calls import Caller
 from steersman_cluster.testing.namespaces import fresh_namespace
@@ -53,7 +53,7 @@ def as_we_do_it(case: Case, stored: Stored) -> Any:
     """Our refusal; or our result, with what the server does to every object that is written."""
     try:
         return stored.put(case.target, patched(case, stored.objects[case.target]))
-    except Refusal as refusal:
+    except StatusError as refusal:
         return refusal.status()
 
 

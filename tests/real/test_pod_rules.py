@@ -10,7 +10,7 @@ import pytest
 
 from steersman.units import parse_time
 from steersman_cluster.apiserver.builtin.pods.pods import bound, check_binding, eviction_options
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.testing import RealControlPlane, fresh_namespace
 from steersman_cluster.testing.calls import Answer, Caller
 from tests.real.builtin_rules.cases import Case, Object, merged
@@ -103,7 +103,7 @@ def test_a_binding_does_to_a_pod_what_the_real_server_does(
         try:
             check_binding(binding, "one")
             ours = bound(ours, binding, node=None, now=moment_of_binding(real))
-        except Refusal as refusal:
+        except StatusError as refusal:
             refused = refusal.status()
     api.call("DELETE", f"{pods}/one?{AT_ONCE}")
 
@@ -119,7 +119,7 @@ def test_an_eviction_of_another_name_is_refused(api: Caller, place: str) -> None
     real = api.call("POST", f"{pods}/one/eviction", eviction).json()
     api.call("DELETE", f"{pods}/one?{AT_ONCE}")
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         eviction_options(eviction, "one")
     assert refused.value.status() == real
 
@@ -139,7 +139,7 @@ def created_here(case: Case, namespace: str) -> tuple[Object, list[str]]:
     here = Here(case.api_version, case.plural)
     try:
         return here.create(case.body, namespace=namespace), here.warnings
-    except Refusal as refusal:
+    except StatusError as refusal:
         return refusal.status(), []
 
 
@@ -147,7 +147,7 @@ def changed_here(case: Case, sent: Object, old: Object, namespace: str) -> Objec
     here = Here(case.api_version, case.plural)
     try:
         return here.update(sent, old, namespace=namespace, subresource=case.subresource)
-    except Refusal as refusal:
+    except StatusError as refusal:
         return refusal.status()
 
 

@@ -12,7 +12,12 @@ from steersman.manager import Runnable
 from steersman.names import ObjectKey
 from steersman.observe import ignore
 from steersman.workqueue import WorkQueue, default_limiter
-from steersman_cluster.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
+from steersman_cluster.apiserver import (
+    ApiServer,
+    InProcessTransport,
+    NoWebhookTransport,
+    RevisionLog,
+)
 from steersman_cluster.simulation import SimulatedCluster, simulate
 
 from podwatch.podwatch import watch_pods, work
@@ -41,7 +46,12 @@ async def printed(capsys: pytest.CaptureFixture[str], number: int) -> list[str]:
 async def test_it_prints_what_happens_to_each_pod(capsys: pytest.CaptureFixture[str]) -> None:
     rng = Random(0)
     server = ApiServer(
-        log=RevisionLog(), tokens={}, clock=CLOCK, rng=rng, observe=ignore, outbound=NoWayOut()
+        log=RevisionLog(),
+        tokens={},
+        clock=CLOCK,
+        rng=rng,
+        observe=ignore,
+        outbound=NoWebhookTransport(),
     )
     client = Client(InProcessTransport(server), clock=CLOCK, rng=rng, observe=ignore)
     await client.create(pod("first"))

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from steersman.clock import SystemClock
 from steersman.observe import Observation
 from steersman.wire import Reply, Request
-from steersman_cluster.apiserver import ApiServer, NoWayOut, RevisionLog, administrator
+from steersman_cluster.apiserver import ApiServer, NoWebhookTransport, RevisionLog, administrator
 from tests.real.differential.story import Answer
 
 TOKEN = "differential"
@@ -70,7 +70,7 @@ class InProcessServer:
             clock=SystemClock(),
             rng=Random(0),
             observe=self.observed.append,
-            outbound=NoWayOut(),
+            outbound=NoWebhookTransport(),
         )
 
     def call(

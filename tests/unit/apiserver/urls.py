@@ -3,7 +3,7 @@
 from urllib.parse import parse_qsl, urlsplit
 
 from steersman.wire import Request
-from steersman_cluster.apiserver.request.request_info import Asked, understand
+from steersman_cluster.apiserver.request.request_info import RequestInfo, parse_request_info
 
 
 def request(url: str, *, method: str = "GET", **headers: str) -> Request:
@@ -17,6 +17,6 @@ def request(url: str, *, method: str = "GET", **headers: str) -> Request:
     )
 
 
-def asking(url: str, *, method: str = "GET") -> Asked:
+def asking(url: str, *, method: str = "GET") -> RequestInfo:
     """What that asks for."""
-    return understand(request(url, method=method))
+    return parse_request_info(request(url, method=method))

@@ -5,7 +5,7 @@ from typing import Any
 
 from steersman.names import GroupResource, GroupVersionKind, GroupVersionResource
 from steersman_cluster.apiserver.admission.attributes import CREATE, Attributes
-from steersman_cluster.apiserver.admission.matcher import Place
+from steersman_cluster.apiserver.admission.matcher import MatchedResource
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.users import User
 
@@ -39,7 +39,7 @@ class Around:
         self, *, namespaces: Mapping[str, Mapping[str, str]] | None = None, others: Any = ()
     ) -> None:
         self._namespaces = namespaces or {}
-        self._others: Iterable[Place] = others
+        self._others: Iterable[MatchedResource] = others
 
     def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
         """A namespace."""
@@ -47,6 +47,8 @@ class Around:
             return None
         return {"metadata": {"name": name, "labels": dict(self._namespaces[name])}}
 
-    def equivalents(self, resource: GroupVersionResource, subresource: str) -> Iterable[Place]:
+    def equivalents(
+        self, resource: GroupVersionResource, subresource: str
+    ) -> Iterable[MatchedResource]:
         """The other versions, of whatever it is."""
         return [each for each in self._others if each.resource != resource and not subresource]

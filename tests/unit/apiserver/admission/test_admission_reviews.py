@@ -7,23 +7,23 @@ import pytest
 
 from steersman_cluster.apiserver.admission.admission_requests import request_of
 from steersman_cluster.apiserver.admission.admission_reviews import (
-    Asked,
+    AdmissionResponse,
+    AdmissionReview,
     CallFailed,
-    Review,
-    Verdict,
+    ReviewAnswer,
     denied,
-    verdict_of,
+    response_of,
 )
 from steersman_cluster.apiserver.admission.attributes import DELETE
-from steersman_cluster.apiserver.admission.matcher import Place
+from steersman_cluster.apiserver.admission.matcher import MatchedResource
 from steersman_cluster.apiserver.admission.webhook_configurations import Webhook, webhooks_of
 from steersman_cluster.apiserver.meta.users import User
-from steersman_cluster.apiserver.webhooks import Delivered, Undelivered
-from steersman_cluster.apiserver.webhooks.addresses import Place as Address
+from steersman_cluster.apiserver.webhooks import WebhookResponse, WebhookUnreachable
+from steersman_cluster.apiserver.webhooks.addresses import WebhookAddress as Address
 from tests.outbounds import Webhooks, allow, webhook
 from tests.unit.apiserver.admission.reviewers import MAP, MAPS, request
 
-HERE = Place(MAPS, MAP)
+HERE = MatchedResource(MAPS, MAP)
 
 
 def a_webhook(**more: Any) -> Webhook:
@@ -32,9 +32,9 @@ def a_webhook(**more: Any) -> Webhook:
     return webhooks_of([configuration])[0]
 
 
-def answered(document: Any, *, status: int = 200, **headers: str) -> Asked:
+def answered(document: Any, *, status: int = 200, **headers: str) -> ReviewAnswer:
     body = document if isinstance(document, bytes) else msgspec.json.encode(document)
-    return Asked("the-uid", Delivered(status, headers, body))
+    return ReviewAnswer("the-uid", WebhookResponse(status, headers, body))
 
 
 def review(**response: Any) -> Any:
@@ -69,7 +69,7 @@ def test_a_review_tells_who_wants_what_and_leaves_out_what_there_is_not() -> Non
 
 async def test_what_came_of_a_review_is_known_under_its_key() -> None:
     webhooks = Webhooks(a=allow)
-    asking = Review(
+    asking = AdmissionReview(
         webhook=a_webhook(admissionReviewVersions=["v2", "v1beta1", "v1"]),
         request=request_of(request(), HERE),
         address=Address(url="https://webhooks.example.com/a"),
@@ -78,14 +78,14 @@ async def test_what_came_of_a_review_is_known_under_its_key() -> None:
     known = await asking.ask(webhooks, uid="the-uid")
 
     asked = known[asking.key]
-    assert isinstance(asked.answer, Delivered)
+    assert isinstance(asked.answer, WebhookResponse)
     sent = msgspec.json.decode(asked.answer.body)
     assert (asked.uid, sent["request"]["uid"]) == ("the-uid", "the-uid")
     assert sent["apiVersion"] == "admission.k8s.io/v1beta1"
 
 
 def test_the_answer_of_one_configuration_is_none_of_another() -> None:
-    first = Review(
+    first = AdmissionReview(
         webhook=a_webhook(), request=request_of(request(), HERE), address=Address(url="https://a")
     )
     changed = replace(first.webhook, identity=("Some", "1", "2", 0))
@@ -99,9 +99,9 @@ def test_a_verdict_is_read_with_all_that_it_says() -> None:
     patch = b64encode(b"[]").decode()
     told = review(warnings=["one"], patch=patch, patchType="JSONPatch", status={"code": 7})
 
-    verdict = verdict_of(answered(told), a_webhook(), mutating=True)
+    verdict = response_of(answered(told), a_webhook(), mutating=True)
 
-    assert verdict == Verdict(
+    assert verdict == AdmissionResponse(
         allowed=True,
         status={"code": 7},
         warnings=["one"],
@@ -132,7 +132,7 @@ def test_a_verdict_is_read_with_all_that_it_says() -> None:
 )
 def test_a_review_that_makes_no_sense_is_no_verdict(document: Any, why: str) -> None:
     with pytest.raises(CallFailed) as raised:
-        verdict_of(answered(document), a_webhook(), mutating=True)
+        response_of(answered(document), a_webhook(), mutating=True)
 
     assert str(raised.value) == f"received invalid webhook response: {why}"
 
@@ -140,7 +140,7 @@ def test_a_review_that_makes_no_sense_is_no_verdict(document: Any, why: str) -> 
 @pytest.mark.parametrize("more", [{"patch": "W10="}, {"patchType": "JSONPatch"}])
 def test_a_judge_changes_nothing(more: Any) -> None:
     with pytest.raises(CallFailed, match=r"validating webhook may not return response\.patch"):
-        verdict_of(answered(review(**more)), a_webhook(), mutating=False)
+        response_of(answered(review(**more)), a_webhook(), mutating=False)
 
 
 @pytest.mark.parametrize(
@@ -165,19 +165,19 @@ def test_a_judge_changes_nothing(more: Any) -> None:
 )
 def test_what_is_no_review_is_no_verdict(document: Any, why: str) -> None:
     with pytest.raises(CallFailed, match=rf"^failed to call webhook: .*{why}"):
-        verdict_of(answered(document), a_webhook(), mutating=True)
+        response_of(answered(document), a_webhook(), mutating=True)
 
 
 def test_who_was_not_reached_has_not_judged() -> None:
     with pytest.raises(CallFailed, match=r"^failed to call webhook: EOF$"):
-        verdict_of(Asked("", Undelivered("EOF")), a_webhook(), mutating=True)
+        response_of(ReviewAnswer("", WebhookUnreachable("EOF")), a_webhook(), mutating=True)
 
 
 def test_the_old_form_of_a_review_is_not_looked_at_so_closely() -> None:
     old = a_webhook(admissionReviewVersions=["v1beta1"])
     document = {"response": {"uid": "other", "allowed": True, "patch": "W10="}}
 
-    assert verdict_of(answered(document), old, mutating=True).patch_type == "JSONPatch"
+    assert response_of(answered(document), old, mutating=True).patch_type == "JSONPatch"
 
 
 @pytest.mark.parametrize(

@@ -9,25 +9,25 @@ from steersman_cluster.apiserver.admission.evaluation import (
     aggregated,
 )
 from steersman_cluster.apiserver.admission.match_conditions import ConditionFailed, Conditions
-from steersman_cluster.apiserver.admission.matcher import Place
+from steersman_cluster.apiserver.admission.matcher import MatchedResource
 from steersman_cluster.apiserver.admission.variables import values_of
 from steersman_cluster.apiserver.builtin.cluster.admission_expressions import (
     compiled,
     declared,
     variables_of,
 )
-from steersman_cluster.apiserver.cel import Authorizer, NotEvaluated, Verdict
+from steersman_cluster.apiserver.cel import Authorizer, AuthorizerDecision, NotEvaluated
 from steersman_cluster.apiserver.meta.users import User
 from tests.unit.apiserver.admission.reviewers import MAP, MAPS, request
 
 
 def authorizer(user: User) -> Authorizer:
-    return Authorizer(decide=lambda about, _: Verdict(allowed=about["verb"] == "create"))
+    return Authorizer(decide=lambda about, _: AuthorizerDecision(allowed=about["verb"] == "create"))
 
 
 def values(**changes: Any) -> Any:
     wanted = request(**changes)
-    return values_of(wanted, wanted, Place(MAPS, MAP), authorizers=authorizer)
+    return values_of(wanted, wanted, MatchedResource(MAPS, MAP), authorizers=authorizer)
 
 
 def conditions(*expressions: str, ignores_failure: bool = False) -> Conditions:

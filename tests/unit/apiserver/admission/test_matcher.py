@@ -4,8 +4,8 @@ import pytest
 
 from steersman.names import GroupVersionKind, GroupVersionResource
 from steersman_cluster.apiserver.admission.attributes import CREATE, DELETE, UPDATE
-from steersman_cluster.apiserver.admission.matcher import Matching, Place
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.admission.matcher import MatchedResource, Matcher
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from tests.unit.apiserver.admission.reviewers import MAP, MAPS, Around, request
 
 RULE: dict[str, Any] = {
@@ -18,8 +18,8 @@ NAMESPACES = GroupVersionResource("", "v1", "namespaces")
 NAMESPACE = GroupVersionKind("", "v1", "Namespace")
 
 
-def matching(*rules: Any, **more: Any) -> Matching:
-    return Matching.of_webhook({"rules": rules, **more})
+def matching(*rules: Any, **more: Any) -> Matcher:
+    return Matcher.of_webhook({"rules": rules, **more})
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def matching(*rules: Any, **more: Any) -> Matching:
 def test_a_rule_is_about_operations_on_resources(change: Any, is_meant: bool) -> None:
     place = matching({**RULE, **change}).place(request(), Around())
 
-    assert place == (Place(MAPS, MAP) if is_meant else None)
+    assert place == (MatchedResource(MAPS, MAP) if is_meant else None)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_namespace_is_selected_by_its_labels() -> None:
 
     found = [selecting.place(request(namespace=name), around) for name in ("ours", "theirs")]
 
-    assert found == [Place(MAPS, MAP), None]
+    assert found == [MatchedResource(MAPS, MAP), None]
 
 
 def test_what_is_in_no_namespace_is_in_every_selected_one() -> None:
@@ -99,7 +99,7 @@ def test_a_namespace_that_is_missing_matters_only_to_those_who_would_be_asked() 
     nowhere = request(namespace="nowhere")
     selector = {"matchLabels": {"for": "us"}}
 
-    with pytest.raises(Refusal, match="404"):
+    with pytest.raises(StatusError, match="404"):
         matching(RULE, namespaceSelector=selector).place(nowhere, Around())
     assert matching(namespaceSelector=selector).place(nowhere, Around()) is None
 
@@ -128,10 +128,10 @@ def test_a_namespace_that_is_deleted_is_selected_by_its_stored_labels() -> None:
 
 
 def test_another_version_is_meant_where_equivalents_are() -> None:
-    other = Place(
+    other = MatchedResource(
         GroupVersionResource("", "v2", "configmaps"), GroupVersionKind("", "v2", "ConfigMap")
     )
-    around = Around(others=[other, Place(MAPS, MAP)])
+    around = Around(others=[other, MatchedResource(MAPS, MAP)])
     rule = {**RULE, "apiVersions": ["v2"]}
 
     exact = matching(rule, matchPolicy="Exact").place(request(), around)
@@ -145,7 +145,7 @@ def test_a_policy_is_not_about_what_it_excludes() -> None:
         "resourceRules": [RULE],
         "excludeResourceRules": [{**RULE, "resourceNames": ["a"]}],
     }
-    policy = Matching.of_policy(excluding)
+    policy = Matcher.of_policy(excluding)
 
     found = [policy.place(request(name=name), Around()) is not None for name in ("a", "b")]
 
@@ -153,5 +153,5 @@ def test_a_policy_is_not_about_what_it_excludes() -> None:
 
 
 def test_a_binding_without_rules_is_about_all_that_its_policy_is() -> None:
-    assert Matching.of_policy({}).place(request(), Around()) == Place(MAPS, MAP)
-    assert Matching.of_webhook({}).place(request(), Around()) is None
+    assert Matcher.of_policy({}).place(request(), Around()) == MatchedResource(MAPS, MAP)
+    assert Matcher.of_webhook({}).place(request(), Around()) is None

@@ -3,7 +3,7 @@
 from typing import Any, TypeAlias
 
 from steersman.names import GroupVersionKind
-from steersman_cluster.apiserver.apply import FieldManagement, FieldSet
+from steersman_cluster.apiserver.apply import FieldManager, FieldSet
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
 from steersman_cluster.apiserver.schema.node import Schema
 
@@ -54,9 +54,9 @@ NOW = "2026-01-01T00:00:00Z"
 LATER = "2026-01-01T00:00:07Z"
 
 
-def managing(gvk: GroupVersionKind, *, subresource: str = "", **reset: FieldSet) -> FieldManagement:
+def managing(gvk: GroupVersionKind, *, subresource: str = "", **reset: FieldSet) -> FieldManager:
     """The field management of a kind; ``reset`` names what is never written."""
-    return FieldManagement(
+    return FieldManager(
         gvk=gvk,
         schemas={gvk.api_version: ZOO_SCHEMA if gvk == ZOO else SCHEMAS.of(gvk)},
         subresource=subresource,

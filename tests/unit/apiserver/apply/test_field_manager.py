@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from steersman.names import GroupVersionKind
-from steersman_cluster.apiserver.apply import FieldManagement, keep_times
+from steersman_cluster.apiserver.apply import FieldManager, keep_times
 from steersman_cluster.apiserver.apply.managed_fields import ANCIENT, MOST_UPDATERS
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from tests.unit.apiserver.apply.kinds import (
     CONFIG_MAP,
     DEPLOYMENT,
@@ -28,13 +28,13 @@ MAPS = managing(CONFIG_MAP)
 ZOOS = managing(ZOO, status={})
 
 
-def created(obj: Object, *, by: str = "author", in_: FieldManagement = MAPS) -> Object:
+def created(obj: Object, *, by: str = "author", in_: FieldManager = MAPS) -> Object:
     in_.update(None, obj, manager=by, time=NOW)
     obj["metadata"]["uid"] = "7"
     return obj
 
 
-def updated(live: Object, *, by: str, in_: FieldManagement = MAPS, **changes: Any) -> Object:
+def updated(live: Object, *, by: str, in_: FieldManager = MAPS, **changes: Any) -> Object:
     new = copy.deepcopy(live) | changes
     in_.update(live, new, manager=by, time=LATER)
     return new
@@ -46,13 +46,13 @@ def applied(
     *,
     by: str,
     force: bool = False,
-    in_: FieldManagement = MAPS,
+    in_: FieldManager = MAPS,
 ) -> Object:
     return in_.apply(live, configuration, manager=by, force=force, time=LATER)
 
 
-def refused(live: Object | None, configuration: Object, *, in_: FieldManagement = MAPS) -> Refusal:
-    with pytest.raises(Refusal) as caught:
+def refused(live: Object | None, configuration: Object, *, in_: FieldManager = MAPS) -> StatusError:
+    with pytest.raises(StatusError) as caught:
         applied(live, configuration, by="other", in_=in_)
     return caught.value
 
@@ -377,7 +377,7 @@ def test_fields_of_what_has_become_atomic_are_one_field() -> None:
 
 
 def test_an_applier_is_the_same_in_every_version() -> None:
-    newer = FieldManagement(
+    newer = FieldManager(
         gvk=type(ZOO)(group="example.com", version="v2", kind="Zoo"),
         schemas={"example.com/v1": ZOO_SCHEMA, "example.com/v2": ZOO_SCHEMA},
     )
@@ -410,7 +410,7 @@ def test_kubectl_has_no_conflict_with_what_it_applied_on_the_clients_side() -> N
     assert after["metadata"]["annotations"][note] == (
         '{"apiVersion":"v1","data":{"color":"blue"},"kind":"ConfigMap","metadata":{"name":"it"}}\n'
     )
-    with pytest.raises(Refusal):
+    with pytest.raises(StatusError):
         applied(live, config_map(size="8"), by="kubectl")
 
 
@@ -445,7 +445,7 @@ def renamed(obj: Object, api_version: str) -> Object:
 def test_who_changes_a_field_in_the_words_of_one_version_takes_it_from_those_of_another() -> None:
     schemas = {"example.com/v1": ZOO_SCHEMA, "example.com/v2": ZOO_SCHEMA}
     first, second = (
-        FieldManagement(
+        FieldManager(
             gvk=GroupVersionKind(ZOO.group, each, ZOO.kind), schemas=schemas, worded=renamed
         )
         for each in ("v1", "v2")
@@ -461,7 +461,7 @@ def test_who_changes_a_field_in_the_words_of_one_version_takes_it_from_those_of_
 
 
 def test_what_is_written_in_words_of_another_version_is_owned_in_those_of_its_own() -> None:
-    management = FieldManagement(gvk=ZOO, schemas={"example.com/v1": ZOO_SCHEMA}, worded=renamed)
+    management = FieldManager(gvk=ZOO, schemas={"example.com/v1": ZOO_SCHEMA}, worded=renamed)
 
     live = created(zoo(part={"b": 1}), in_=management)
 

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from steersman.names import GroupResource
-from steersman_cluster.apiserver.authn import AccountTokens, Bearer, NotAccepted
+from steersman_cluster.apiserver.authn import Bearer, NotAccepted, ServiceAccountTokens
 from steersman_cluster.apiserver.authn.account_tokens import BINDABLE, ISSUER, claims_of
 from tests.unit.apiserver.authn.kept import Kept
 
@@ -23,7 +23,7 @@ class Desk:
     def __init__(self) -> None:
         self.kept = Kept()
         self.account = self.kept.account("default", "robot")
-        self.tokens = AccountTokens(self.kept.store)
+        self.tokens = ServiceAccountTokens(self.kept.store)
 
     def make(self, **bound: dict[str, Any]) -> str:
         return self.tokens.issue(self.claims(**bound))

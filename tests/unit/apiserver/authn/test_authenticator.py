@@ -6,8 +6,13 @@ from typing import Any
 import pytest
 
 from steersman.wire import ClientCertificate, Request
-from steersman_cluster.apiserver.authn import AccountTokens, Authenticator, Bearer, NotAccepted
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.authn import (
+    Authenticator,
+    Bearer,
+    NotAccepted,
+    ServiceAccountTokens,
+)
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.users import ANONYMOUS, User
 from tests.unit.apiserver.authn.kept import Kept
 
@@ -16,7 +21,7 @@ TOKEN = "canary-of-jane"
 
 def authenticator(**tokens: str) -> Authenticator:
     users = {token: User(name=name, groups=("devs",)) for name, token in tokens.items()}
-    return Authenticator(users, AccountTokens(Kept().store))
+    return Authenticator(users, ServiceAccountTokens(Kept().store))
 
 
 def showing(header: str | None) -> Request:
@@ -31,7 +36,7 @@ def test_a_token_is_its_users_who_is_then_known() -> None:
 
 
 def test_a_token_that_nobody_has_is_refused() -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         authenticator(jane=TOKEN).user(showing("Bearer other"), None)
 
     assert (refusal.value.code, refusal.value.message) == (401, "Unauthorized")

@@ -6,7 +6,12 @@ from typing import Any
 import pytest
 
 from steersman.names import GroupResource
-from steersman_cluster.apiserver.authn import AccountTokens, Bearer, Issuing, NotAccepted
+from steersman_cluster.apiserver.authn import (
+    Bearer,
+    NotAccepted,
+    ServiceAccountTokens,
+    TokenIssuers,
+)
 from steersman_cluster.apiserver.authn.secret_tokens import INVALID_SINCE, ISSUER
 from steersman_cluster.apiserver.authn.signing_keys import SigningKey
 from tests.unit.apiserver.authn.kept import Kept
@@ -31,8 +36,8 @@ class Desk:
     def __init__(self) -> None:
         self.kept = Kept()
         self.kept.account("default", "robot")
-        issuing = Issuing(signing=KEY, verifying=(KEY,), audiences=("api",))
-        self.tokens = AccountTokens(self.kept.store, issuing)
+        issuing = TokenIssuers(signing=KEY, verifying=(KEY,), audiences=("api",))
+        self.tokens = ServiceAccountTokens(self.kept.store, issuing)
         self.made = self.make(CLAIMS)
         self.keep(self.made)
 
@@ -110,6 +115,6 @@ def test_one_that_does_not_say_whose_it_is_is_nobodys(
 
 
 def test_one_by_another_key_is_not_known(desk: Desk) -> None:
-    stranger = AccountTokens(desk.kept.store)
+    stranger = ServiceAccountTokens(desk.kept.store)
 
     assert why(desk.show(stranger.issue(CLAIMS))) == "invalid signature, no keys found"

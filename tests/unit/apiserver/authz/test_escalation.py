@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.authz import Attributes, Authorizer, Escalation
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.users import User
 from tests.unit.apiserver.authn.kept import GROUP, Kept, rule, user
 
@@ -50,7 +50,7 @@ def test_nobody_grants_rights_that_they_do_not_have(kept: Kept) -> None:
         (written(), role(GET_PODS, ALL_SECRETS)),
         (written("rolebindings"), binding("secrets")),
     ):
-        with pytest.raises(Refusal) as refusal:
+        with pytest.raises(StatusError) as refusal:
             check(kept, wanted, obj)
         assert refusal.value.message == (
             f'{wanted.resource}.{GROUP} "new" is forbidden: user "jane" (groups=["devs" "ops"]) is'
@@ -74,9 +74,9 @@ def test_some_may_write_and_bind_roles_beyond_their_own(kept: Kept) -> None:
 
     check(kept, written(), role(ALL_SECRETS))
     check(kept, written("rolebindings"), binding("secrets"))
-    with pytest.raises(Refusal):
+    with pytest.raises(StatusError):
         check(kept, written("clusterroles"), role(ALL_SECRETS))
-    with pytest.raises(Refusal):
+    with pytest.raises(StatusError):
         check(kept, written("clusterrolebindings"), binding("secrets"))
 
 
@@ -91,7 +91,7 @@ def test_a_right_to_everything_covers_each_thing_and_a_named_one_only_itself(kep
         {**named, "resourceNames": ["two"]},
         rule("*", "pods"),
     ):
-        with pytest.raises(Refusal):
+        with pytest.raises(StatusError):
             check(kept, written(), role(too_much))
 
 
@@ -100,14 +100,14 @@ def test_paths_are_rights_like_others(kept: Kept) -> None:
     kept.bind("paths", user("jane"))
 
     check(kept, written("clusterroles"), role({"verbs": ["get"], "nonResourceURLs": ["/a/b"]}))
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         check(kept, written("clusterroles"), role({"verbs": ["get"], "nonResourceURLs": ["/b"]}))
 
     assert refusal.value.message.endswith('{NonResourceURLs:["/b"], Verbs:["get"]}')
 
 
 def test_a_role_that_is_not_there_cannot_be_bound(kept: Kept) -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         check(kept, written("rolebindings"), binding("gone", kind="Role"))
 
     assert (refusal.value.code, refusal.value.message) == (
@@ -119,7 +119,7 @@ def test_a_role_that_is_not_there_cannot_be_bound(kept: Kept) -> None:
 def test_what_is_missing_may_be_in_a_role_that_is_not_there(kept: Kept) -> None:
     kept.bind("gone", user("jane"))
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         check(kept, written(), role(ALL_SECRETS))
 
     # The server takes what it reads on the way for what was asked for.
@@ -130,7 +130,7 @@ def test_what_is_missing_may_be_in_a_role_that_is_not_there(kept: Kept) -> None:
 def test_what_gathers_other_roles_takes_every_right(kept: Kept) -> None:
     gathering = {"aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]}}
 
-    with pytest.raises(Refusal, match="403") as refusal:
+    with pytest.raises(StatusError, match="403") as refusal:
         check(kept, written("clusterroles"), role(GET_PODS, **gathering))
 
     assert refusal.value.message.endswith(

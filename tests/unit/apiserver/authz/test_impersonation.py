@@ -6,7 +6,7 @@ import pytest
 
 from steersman.wire import Request
 from steersman_cluster.apiserver.authz import Attributes, Authorizer, Impersonation
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.users import User
 from tests.unit.apiserver.authn.kept import Kept, rule, user
 
@@ -47,7 +47,7 @@ def test_who_impersonates_needs_the_right_to_every_name_and_group_taken_on() -> 
 
     assert (kim.name, kim.groups) == ("kim", ("devs", "ops", "system:authenticated"))
     for refused in (speaking_for("lea", devs), speaking_for("kim", devs, other)):
-        with pytest.raises(Refusal) as refusal:
+        with pytest.raises(StatusError) as refusal:
             speakers.speaker(refused, JANE, GET_PODS)
         assert refusal.value.code == 403
 
@@ -61,7 +61,7 @@ def test_details_take_rights_of_their_own() -> None:
     )
 
     kim = impersonation(OLD, details).speaker(speaking_for("kim", *headers), JANE, GET_PODS)
-    with pytest.raises(Refusal):
+    with pytest.raises(StatusError):
         impersonation(OLD).speaker(speaking_for("kim", *headers), JANE, GET_PODS)
 
     assert (kim.uid, kim.extra) == ("u-1", {"example.com/scope": ("view", "edit")})
@@ -94,7 +94,7 @@ def test_a_mode_takes_the_right_to_who_and_the_right_to_what() -> None:
         (impersonation(who), GET_PODS),
         (impersonation(what), GET_PODS),
     ):
-        with pytest.raises(Refusal):
+        with pytest.raises(StatusError):
             lacking.speaker(speaking_for("kim"), JANE, wanted)
 
 
@@ -113,7 +113,7 @@ def test_an_agent_speaks_for_the_node_it_runs_on(node: str) -> None:
         speaker = speakers.speaker(speaking_for(NODE), agent, GET_PODS)
         assert (speaker.name, speaker.groups) == (NODE, ("system:nodes", "system:authenticated"))
     else:
-        with pytest.raises(Refusal, match="403"):
+        with pytest.raises(StatusError, match="403"):
             speakers.speaker(speaking_for(NODE), agent, GET_PODS)
 
 
@@ -132,7 +132,7 @@ def test_some_things_are_never_taken_on_for_some_requests_only(
 ) -> None:
     everything = rule("impersonate:user-info,impersonate-on:user-info:get", "*", groups="*")
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         impersonation(everything).speaker(speaking_for("kim", header), JANE, GET_PODS)
 
     assert why in refusal.value.message
@@ -143,7 +143,7 @@ def test_who_spoke_in_one_way_is_told_what_is_missing_in_it() -> None:
     speakers = impersonation(named)
 
     def told() -> str:
-        with pytest.raises(Refusal) as refusal:
+        with pytest.raises(StatusError) as refusal:
             speakers.speaker(speaking_for("lea"), JANE, GET_PODS)
         return refusal.value.message
 
@@ -155,7 +155,7 @@ def test_who_spoke_in_one_way_is_told_what_is_missing_in_it() -> None:
 
 
 def test_nobody_is_spoken_for_without_a_name() -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         impersonation().speaker(request(("Impersonate-Group", 'a"b')), ADMIN, GET_PODS)
 
     assert (refusal.value.code, refusal.value.message) == (

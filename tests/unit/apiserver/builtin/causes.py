@@ -1,15 +1,15 @@
 """Why something was refused, in pieces."""
 
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 
 
-def causes_of(refusal: Refusal) -> list[Object]:
+def causes_of(refusal: StatusError) -> list[Object]:
     """The causes, as the answer has them."""
     causes: list[Object] = refusal.status()["details"]["causes"]
     return causes
 
 
-def sentences_of(refusal: Refusal) -> list[str]:
+def sentences_of(refusal: StatusError) -> list[str]:
     """The causes, each as ``field: sentence``."""
     return [f"{each['field']}: {each['message']}" for each in causes_of(refusal)]

@@ -20,11 +20,11 @@ from steersman_cluster.apiserver.custom import DEFINITION, DEFINITIONS
 from steersman_cluster.apiserver.meta import field_errors, status_errors
 from steersman_cluster.apiserver.meta.rules import Object, Rules
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
-from steersman_cluster.apiserver.schema.decoding.decoder import Expectations, Expected, decode
+from steersman_cluster.apiserver.schema.decoding.decoder import BodyDecoder, BodyDecoders, decode
 from tests.clocks import FakeClock
 
 SCHEMAS = BuiltinSchemas.read()
-EXPECTATIONS = Expectations(SCHEMAS)
+EXPECTATIONS = BodyDecoders(SCHEMAS)
 KINDS = {(each.gvk.api_version, each.plural): each.gvk for each in SCHEMAS.resources}
 # Which Jobs write into their labels.
 UID = "11111111-2222-4333-8444-555555555555"
@@ -58,7 +58,7 @@ class Here:
         self.network = ServiceNetwork(rng=Random(4))
         group_resource = GroupResource(group=self.gvk.group, resource=plural)
         self.rules: Rules = rules_with(self.network)[group_resource]
-        self.expected: Expected = EXPECTATIONS.builtin(self.gvk)
+        self.expected: BodyDecoder = EXPECTATIONS.builtin(self.gvk)
         self.around = Around()
         for each in stored:
             self.rules.stored(None, each)
@@ -107,7 +107,7 @@ class Here:
         self._refuse_if(kept["metadata"]["name"], errors)
         return to_served(kept, self.gvk.api_version)
 
-    def _expected_of(self, kept: Object) -> Expected:
+    def _expected_of(self, kept: Object) -> BodyDecoder:
         return EXPECTATIONS.builtin(GroupVersionKind.of(kept["apiVersion"], kept["kind"]))
 
     def _decoded(self, body: Object, namespace: str) -> Object:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from tests.unit.apiserver.builtin.causes import sentences_of
 from tests.unit.apiserver.builtin.here import Here
 
@@ -18,7 +18,7 @@ BUDGET = {"selector": {}, "minAvailable": 1}
 
 
 def refused(api_version: str, plural: str, **parts: Any) -> list[str]:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         Here(api_version, plural).create({"metadata": {"name": "it"}, **parts}, namespace="")
     return sentences_of(refusal.value)
 
@@ -27,7 +27,7 @@ def changed(api_version: str, plural: str, old: Object, new: Object, part: str =
     about = {"name": "it", "resourceVersion": "1"}
     here = Here(api_version, plural)
     stored = here.create({"metadata": about, **old}, namespace="") | {"status": old.get("status")}
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         here.update({**stored, **new}, stored, namespace="", subresource=part)
     return sentences_of(refusal.value)
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as some
 
 from steersman_cluster.apiserver.cel import (
     Authorizer,
+    AuthorizerDecision,
     CelType,
     CostExceeded,
     Expression,
     NotCompiled,
     NotEvaluated,
     ResourceCheck,
-    Verdict,
     cel_types,
 )
 from steersman_cluster.apiserver.cel.library.operators import to_string
@@ -142,10 +142,10 @@ def test_who_has_no_parser_is_told_so_when_there_is_an_expression() -> None:
         "import sys\n"
         "sys.modules['cel_expr_python'] = None\n"
         "from steersman_cluster.apiserver.cel import Expression\n"
-        "from steersman_cluster.apiserver.meta.status_errors import Refusal\n"
+        "from steersman_cluster.apiserver.meta.status_errors import StatusError\n"
         "try:\n"
         "    Expression.compile('true', variables={})\n"
-        "except Refusal as refused:\n"
+        "except StatusError as refused:\n"
         "    assert 'it comes with steersman[dev]' in refused.message, refused\n"
         "else:\n"
         "    raise AssertionError\n"
@@ -167,7 +167,9 @@ def test_nobody_loads_the_parser_before_there_is_an_expression() -> None:
 
 
 def test_a_variable_may_have_a_name_of_several_parts() -> None:
-    who = Authorizer(lambda about, _: Verdict(allowed=about["verb"] == "get", reason="so"))
+    who = Authorizer(
+        lambda about, _: AuthorizerDecision(allowed=about["verb"] == "get", reason="so")
+    )
     types = {
         "authorizer": cel_types.opaque("kubernetes.authorization.Authorizer"),
         "authorizer.requestResource": cel_types.opaque("kubernetes.authorization.ResourceCheck"),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from steersman_cluster.apiserver.custom.cel_validation import Judging
+from steersman_cluster.apiserver.custom.cel_validation import CelValidation
 from steersman_cluster.apiserver.meta.field_errors import invalid, required
 
 SCHEMA: dict[str, Any] = {
@@ -25,7 +25,7 @@ SCHEMA: dict[str, Any] = {
 def test_what_the_rules_say_comes_after_everything_else() -> None:
     odd = invalid("spec.other", 1, "odd")
 
-    found = Judging(SCHEMA).completed([odd], {"spec": {"size": 7, "other": 1}})
+    found = CelValidation(SCHEMA).completed([odd], {"spec": {"size": 7, "other": 1}})
 
     assert [str(each) for each in found] == [
         "spec.other: Invalid value: 1: odd",
@@ -36,13 +36,13 @@ def test_what_the_rules_say_comes_after_everything_else() -> None:
 def test_rules_are_not_asked_about_what_has_the_wrong_shape() -> None:
     missing = required("spec.other")
 
-    *_, last = Judging(SCHEMA).completed([missing], {"spec": {"size": "many"}})
+    *_, last = CelValidation(SCHEMA).completed([missing], {"spec": {"size": "many"}})
 
     assert "some validation rules were not checked" in str(last)
 
 
 def test_what_was_let_through_is_told_of_that_object_only() -> None:
-    judging = Judging(SCHEMA)
+    judging = CelValidation(SCHEMA)
     old = {"spec": {"size": 7, "other": 1}}
     new = {"spec": {"size": 7, "other": 2}}
 

@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.custom.scale import (
     selector_errors,
     selector_text,
 )
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.request.resources import ScalePaths
 
 PATHS = ScalePaths(
@@ -47,14 +47,14 @@ def test_nought_is_not_written() -> None:
 def test_an_object_without_replicas_has_no_scale_but_can_be_given_one() -> None:
     obj = sample()
 
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(StatusError) as caught:
         scale_of(obj, PATHS)
     to_patch = scale_of(obj, PATHS, to_patch=True)
 
     assert caught.value.code == 500
     assert caught.value.message.endswith('the spec replicas field ".spec.size" does not exist')
     assert to_patch["spec"] == {"replicas": NOT_SAID}
-    with pytest.raises(Refusal, match="400 BadRequest"):
+    with pytest.raises(StatusError, match="400 BadRequest"):
         scaled(obj, to_patch, PATHS)
 
 
@@ -76,7 +76,7 @@ def test_a_scale_brings_its_version_along() -> None:
 def test_a_built_in_kind_has_no_fewer_than_no_replicas() -> None:
     scale = {"metadata": {"name": "a"}, "spec": {"replicas": -1}}
 
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(StatusError) as caught:
         scaled(sample(), scale, BUILTIN_SCALE)
 
     assert caught.value.message == (

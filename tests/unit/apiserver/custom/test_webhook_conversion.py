@@ -5,20 +5,20 @@ from typing import Any
 import msgspec
 import pytest
 
-from steersman_cluster.apiserver.custom.conversion_reviews import Failed, Review
+from steersman_cluster.apiserver.custom.conversion_reviews import ConversionFailed, ConversionReview
 from steersman_cluster.apiserver.custom.webhook_conversion import (
     MOST_REMEMBERED_BYTES,
     MOST_REVIEWED_BYTES,
     Conversion,
-    Remembered,
+    ConversionCache,
 )
-from steersman_cluster.apiserver.meta.status_errors import Refusal
-from steersman_cluster.apiserver.request.webhook_answers import Known
-from steersman_cluster.apiserver.webhooks import Delivered, Unanswered
-from steersman_cluster.apiserver.webhooks.addresses import Place
+from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
+from steersman_cluster.apiserver.webhooks import NeedsWebhook, WebhookResponse
+from steersman_cluster.apiserver.webhooks.addresses import WebhookAddress
 
 V1, V2 = "example.com/v1", "example.com/v2"
-PLACE = Place(url="https://webhook.example.com")
+PLACE = WebhookAddress(url="https://webhook.example.com")
 
 
 class Webhook:
@@ -27,14 +27,14 @@ class Webhook:
     def __init__(self, failure: str = "") -> None:
         self._failure = failure
 
-    async def post(self, url: str, body: bytes, **how: Any) -> Delivered:
+    async def post(self, url: str, body: bytes, **how: Any) -> WebhookResponse:
         review = msgspec.json.decode(body)
         request = review["request"]
         converted = [{**each, "apiVersion": V2} for each in request["objects"]]
         result = {"status": "Failure" if self._failure else "Success", "message": self._failure}
         response = {"uid": request["uid"], "convertedObjects": converted, "result": result}
         answer = {"kind": review["kind"], "apiVersion": review["apiVersion"], "response": response}
-        return Delivered(200, {}, msgspec.json.encode(answer))
+        return WebhookResponse(200, {}, msgspec.json.encode(answer))
 
 
 def thing(name: str, value: str = "", **about: Any) -> dict[str, Any]:
@@ -42,46 +42,46 @@ def thing(name: str, value: str = "", **about: Any) -> dict[str, Any]:
     return {"apiVersion": V1, "kind": "Thing", "metadata": metadata, "spec": {"value": value}}
 
 
-def conversion(known: Known, remembered: Remembered) -> Conversion:
-    return Conversion(["v1"], lambda: PLACE, known=known, remembered=remembered)
+def conversion(answers: WebhookAnswers, remembered: ConversionCache) -> Conversion:
+    return Conversion(["v1"], lambda: PLACE, answers=answers, remembered=remembered)
 
 
-def asked(of: Conversion, *objects: dict[str, Any]) -> list[Review]:
+def asked(of: Conversion, *objects: dict[str, Any]) -> list[ConversionReview]:
     """The reviews that are sent ahead of showing the objects."""
     try:
-        of.ahead(objects, V2)
-    except Unanswered as missing:
-        return [each for each in missing.inquiries if isinstance(each, Review)]
+        of.prefetch(objects, V2)
+    except NeedsWebhook as missing:
+        return [each for each in missing.inquiries if isinstance(each, ConversionReview)]
     return []
 
 
 async def converted(
-    obj: dict[str, Any], remembered: Remembered, webhook: Webhook | None = None
+    obj: dict[str, Any], remembered: ConversionCache, webhook: Webhook | None = None
 ) -> dict[str, Any]:
     """The object, by a request of its own that asks for nothing else."""
-    known: Known = {}
-    here = conversion(known, remembered)
+    answers: WebhookAnswers = {}
+    here = conversion(answers, remembered)
     for review in asked(here, obj):
-        known |= await review.ask(webhook or Webhook(), uid="1")
+        answers |= await review.ask(webhook or Webhook(), uid="1")
     return here.converted(obj, V2)
 
 
 async def test_an_object_comes_back_with_the_metadata_that_it_had() -> None:
     obj = thing("a", "x", generation=3, labels={"a": "b"})
 
-    assert await converted(obj, Remembered()) == {**obj, "apiVersion": V2}
+    assert await converted(obj, ConversionCache()) == {**obj, "apiVersion": V2}
 
 
 def test_what_has_the_version_is_neither_asked_about_nor_copied() -> None:
     obj = {**thing("a"), "apiVersion": V2}
-    here = conversion({}, Remembered())
+    here = conversion({}, ConversionCache())
 
     assert asked(here, obj) == []
     assert here.converted(obj, V2) is obj
 
 
 async def test_nobody_asks_again_about_what_differs_in_nothing_that_a_webhook_can_change() -> None:
-    remembered = Remembered()
+    remembered = ConversionCache()
     await converted(thing("a", "x", resourceVersion="1"), remembered)
 
     again = thing("a", "x", resourceVersion="2", finalizers=["example.com/held"])
@@ -101,16 +101,16 @@ async def test_nobody_asks_again_about_what_differs_in_nothing_that_a_webhook_ca
     ],
 )
 async def test_what_differs_otherwise_is_asked_about(other: dict[str, Any]) -> None:
-    remembered = Remembered()
+    remembered = ConversionCache()
     await converted(thing("a", "x"), remembered)
 
     assert len(asked(conversion({}, remembered), other)) == 1
 
 
 async def test_a_failure_is_told_and_not_remembered() -> None:
-    remembered = Remembered()
+    remembered = ConversionCache()
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         await converted(thing("a"), remembered, Webhook(failure="no"))
 
     assert refused.value.message == f"conversion webhook for {V1}, Kind=Thing failed: no"
@@ -121,14 +121,14 @@ def test_a_list_is_asked_about_in_reviews_that_can_be_answered() -> None:
     large = "x" * (MOST_REVIEWED_BYTES // 4)
     objects = [thing(f"a{number}", large) for number in range(10)]
 
-    reviews = asked(conversion({}, Remembered()), *objects)
+    reviews = asked(conversion({}, ConversionCache()), *objects)
 
     assert len(reviews) == 3
     assert [each for review in reviews for each in review.objects.values()] == objects
 
 
 async def test_the_oldest_answers_are_forgotten_where_there_are_too_many() -> None:
-    remembered = Remembered()
+    remembered = ConversionCache()
     objects = [thing(f"a{number}", "x" * (MOST_REMEMBERED_BYTES // 4)) for number in range(4)]
     for each in objects:
         await converted(each, remembered)
@@ -138,11 +138,11 @@ async def test_the_oldest_answers_are_forgotten_where_there_are_too_many() -> No
 
 
 async def test_what_one_request_has_found_is_not_taken_away_from_it() -> None:
-    remembered, known = Remembered(), Known()
+    remembered, answers = ConversionCache(), WebhookAnswers()
     first = thing("first")
     await converted(first, remembered)
-    here = conversion(known, remembered)
-    here.ahead([first], V2)
+    here = conversion(answers, remembered)
+    here.prefetch([first], V2)
 
     await converted(thing("a", "x" * MOST_REMEMBERED_BYTES), remembered)
 
@@ -151,16 +151,16 @@ async def test_what_one_request_has_found_is_not_taken_away_from_it() -> None:
 
 
 def test_nothing_of_an_object_is_seen_in_the_name_of_a_review() -> None:
-    (review,) = asked(conversion({}, Remembered()), thing("a", "hunter2"))
+    (review,) = asked(conversion({}, ConversionCache()), thing("a", "hunter2"))
 
     assert "hunter2" not in repr(review)
 
 
 async def test_a_webhook_that_understands_no_review_is_not_asked() -> None:
-    here = Conversion(["v7"], lambda: PLACE, known={}, remembered=Remembered())
+    here = Conversion(["v7"], lambda: PLACE, answers={}, remembered=ConversionCache())
     (review,) = asked(here, thing("a"))
 
     (answer,) = (await review.ask(Webhook(), uid="1")).values()
 
-    assert isinstance(answer, Failed)
+    assert isinstance(answer, ConversionFailed)
     assert answer.message.endswith("failed: no supported conversion review versions")

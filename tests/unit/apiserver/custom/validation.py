@@ -10,10 +10,10 @@ from steersman_cluster.apiserver.custom.definition_rules import DEFINITION
 from steersman_cluster.apiserver.custom.definition_status import accepted
 from steersman_cluster.apiserver.meta import object_meta, status_errors
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext
-from steersman_cluster.apiserver.meta.status_errors import Refusal
-from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.schema.builtin_schemas import OBJECT_META, BuiltinSchemas
-from steersman_cluster.apiserver.schema.decoding.decoder import Expectations, decode, settle
+from steersman_cluster.apiserver.schema.decoding.decoder import BodyDecoders, decode, settle
 from steersman_cluster.apiserver.schema.node import Schema
 from steersman_cluster.apiserver.schema.pruner import accept
 
@@ -59,7 +59,7 @@ class Judge:
 
     def __init__(self) -> None:
         schemas = BuiltinSchemas.read()
-        self._expectations = Expectations(schemas)
+        self._expectations = BodyDecoders(schemas)
         self._object_meta: Schema = schemas.named(OBJECT_META)
 
     def define(self, crd: Object) -> Verdict:
@@ -81,11 +81,11 @@ class Judge:
                 name = obj["metadata"].get("name", "")
                 group_kind = "CustomResourceDefinition.apiextensions.k8s.io"
                 raise status_errors.invalid(group_kind, name, errors)
-        except Refusal as refusal:
+        except StatusError as refusal:
             return refused(refusal.status())
         return Verdict(201, "", "", (), tuple(sorted(warnings)), {"spec": obj["spec"]})
 
-    def established(self, crd: Object) -> tuple[Served, ...]:
+    def established(self, crd: Object) -> tuple[ServedResource, ...]:
         """What a good definition serves."""
         expected = self._expectations.builtin(DEFINITION_KIND)
         obj, _ = decode(msgspec.json.encode(crd), expected, content_type="")
@@ -93,7 +93,9 @@ class Judge:
         DEFINITION.prepare_create(obj, NOWHERE)
         return served(accepted(obj, (), now=NOW), object_meta=self._object_meta)
 
-    def create(self, resource: Served, obj: Object, *, field_validation: str = "Warn") -> Verdict:
+    def create(
+        self, resource: ServedResource, obj: Object, *, field_validation: str = "Warn"
+    ) -> Verdict:
         """Create a custom resource."""
         expected = self._expectations.custom(resource.gvk)
         rules = resource.rules
@@ -114,7 +116,7 @@ class Judge:
             if errors:
                 name = obj["metadata"].get("name", "")
                 raise status_errors.invalid(resource.group_kind, name, errors)
-        except Refusal as refusal:
+        except StatusError as refusal:
             return refused(refusal.status(), tuple(warnings))
         warnings += rules.warnings(obj, None)
         return Verdict(201, "", "", (), tuple(sorted(warnings)), bare(obj))

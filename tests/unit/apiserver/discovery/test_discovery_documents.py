@@ -3,8 +3,8 @@
 import pytest
 
 from steersman_cluster.apiserver.discovery import Discovery
-from steersman_cluster.apiserver.meta.group_versions import Claim
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.group_versions import GroupVersionInfo
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from tests.unit.apiserver.discovery.served import AGGREGATED, SCALE, ZOO, content, custom, discovery
 
 
@@ -51,9 +51,9 @@ def test_groups_and_versions_come_in_the_order_in_which_clients_prefer_them() ->
 
 def test_what_somebody_has_claimed_is_there_whoever_serves_it() -> None:
     claims = {
-        ("away.example.com", "v1"): Claim(1000, 15, remote=True),
-        ("empty.example.com", "v1"): Claim(2000, 15, remote=False),
-        (ZOO, "v0"): Claim(1000, 200, remote=False),
+        ("away.example.com", "v1"): GroupVersionInfo(1000, 15, remote=True),
+        ("empty.example.com", "v1"): GroupVersionInfo(2000, 15, remote=False),
+        (ZOO, "v0"): GroupVersionInfo(1000, 200, remote=False),
     }
     served = Discovery([custom()], server_address="", claims=claims)
 
@@ -176,7 +176,7 @@ def test_a_caller_gets_what_it_accepts(accept: str, kind: str) -> None:
 
 @pytest.mark.parametrize("accept", ["text/html", AGGREGATED.replace("v2", "v2beta1")])
 def test_a_caller_that_accepts_nothing_of_ours_is_refused(accept: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         discovery().find("/apis", accept=accept)
 
     assert refused.value.code == 406

@@ -5,7 +5,7 @@ import pytest
 
 from steersman_cluster.apiserver.discovery import OPEN_ID_PATHS, open_id_document
 from steersman_cluster.apiserver.discovery.open_id import CONFIGURATION, KEYS, OpenIdDocument
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 
 KEY = {"use": "sig", "kty": "EC", "kid": "1", "alg": "ES256"}
 
@@ -38,6 +38,6 @@ def test_the_keys_are_in_a_set() -> None:
 
 @pytest.mark.parametrize("path", OPEN_ID_PATHS)
 def test_each_has_one_form_only(path: str) -> None:
-    with pytest.raises(Refusal, match="NotAcceptable"):
+    with pytest.raises(StatusError, match="NotAcceptable"):
         document(path, accept="application/yaml")
     assert document(path, accept="text/html, */*").body

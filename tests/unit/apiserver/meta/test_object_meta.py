@@ -8,7 +8,7 @@ import pytest
 
 from steersman_cluster.apiserver.meta import object_meta as rules
 from steersman_cluster.apiserver.meta.name_validation import subdomain_name
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 
 OWNER = {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"}
 
@@ -52,7 +52,7 @@ def test_an_object_goes_into_the_namespace_of_the_request() -> None:
 
 
 def test_an_object_of_another_namespace_is_refused() -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         rules.set_namespace({"namespace": "a"}, "b")
 
     assert refused.value.code == 400
@@ -72,7 +72,7 @@ def test_an_object_of_another_namespace_is_refused() -> None:
     ],
 )
 def test_an_object_of_another_name_is_refused(metadata: dict[str, Any], message: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         rules.check_name(metadata, "m")
 
     assert (refused.value.code, refused.value.message) == (400, message)
@@ -100,7 +100,7 @@ def test_a_new_object_gets_what_only_the_server_gives() -> None:
 def test_a_new_object_with_a_version_is_refused() -> None:
     rules.refuse_resource_version({"name": "a"})
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         rules.refuse_resource_version({"resourceVersion": "5"})
 
     assert refused.value.status()["message"] == (

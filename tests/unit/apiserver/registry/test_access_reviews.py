@@ -4,35 +4,35 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver.authn import AccountTokens, Authenticator
+from steersman_cluster.apiserver.authn import Authenticator, ServiceAccountTokens
 from steersman_cluster.apiserver.authz import Authorizer
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.users import User
-from steersman_cluster.apiserver.registry.access_reviews import Reviews
+from steersman_cluster.apiserver.registry.access_reviews import AccessReviews
 from tests.unit.apiserver.authn.kept import GROUP, Kept, rule, user
 
 JANE = User(name="jane", uid="u-1", groups=("devs",), extra={"b": ("2",), "a": ("1",)})
 MAY_GET = {"verb": "get", "resource": "pods"}
 
 
-def reviews() -> Reviews:
+def reviews() -> AccessReviews:
     kept = Kept()
     kept.role("reader", rule("get", "pods"), {"verbs": ["get"], "nonResourceURLs": ["/x"]})
     kept.bind("reader", user("jane"))
     kept.bind("gone", user("jane"))
-    known = Authenticator({"canary": JANE}, AccountTokens(kept.store))
-    return Reviews(known, Authorizer(kept.store), clock=kept.clock)
+    known = Authenticator({"canary": JANE}, ServiceAccountTokens(kept.store))
+    return AccessReviews(known, Authorizer(kept.store), clock=kept.clock)
 
 
-def asked(plural: str, spec: dict[str, Any], **metadata: Any) -> dict[str, Any]:
+def info(plural: str, spec: dict[str, Any], **metadata: Any) -> dict[str, Any]:
     review = {"kind": "Any", "apiVersion": "x/v1", "metadata": metadata, "spec": spec}
     return reviews().answer(plural, review, user=JANE)
 
 
 def refused(plural: str, spec: dict[str, Any], **metadata: Any) -> list[tuple[str, str]]:
     """Which fields are wrong, and why."""
-    with pytest.raises(Refusal) as refusal:
-        asked(plural, spec, **metadata)
+    with pytest.raises(StatusError) as refusal:
+        info(plural, spec, **metadata)
     assert refusal.value.message.startswith('.authorization.k8s.io "" is invalid: ')
     causes = (refusal.value.details or {})["causes"]
     return [(cause["field"], cause["message"]) for cause in causes]
@@ -43,9 +43,9 @@ def test_somebody_may_ask_about_themselves_and_about_others() -> None:
     yes = {"allowed": True, "reason": reason}
     resource, path = {"resourceAttributes": MAY_GET}, {"nonResourceAttributes": {"path": "/x"}}
 
-    about_me = asked("selfsubjectaccessreviews", resource)
-    about_jane = asked("subjectaccessreviews", {"user": "jane", **resource})
-    about_kim = asked("subjectaccessreviews", {"user": "kim", **path})
+    about_me = info("selfsubjectaccessreviews", resource)
+    about_jane = info("subjectaccessreviews", {"user": "jane", **resource})
+    about_kim = info("subjectaccessreviews", {"user": "kim", **path})
 
     assert about_me["status"] == about_jane["status"] == yes
     assert about_kim["status"] == {"allowed": False}
@@ -98,7 +98,7 @@ def test_a_review_in_a_namespace_is_about_that_namespace() -> None:
     assert [field for field, _ in refused("localsubjectaccessreviews", path, namespace="here")] == [
         "spec.nonResourceAttributes"
     ]
-    assert asked("localsubjectaccessreviews", spec, namespace="there")["status"]["allowed"]
+    assert info("localsubjectaccessreviews", spec, namespace="there")["status"]["allowed"]
 
 
 def test_a_selector_is_one_text_or_requirements_and_is_left_out_if_unreadable() -> None:
@@ -111,13 +111,13 @@ def test_a_selector_is_one_text_or_requirements_and_is_left_out_if_unreadable() 
     assert refused("selfsubjectaccessreviews", spec())[0][0] == f"{where}.requirements"
     both = refused("selfsubjectaccessreviews", spec(rawSelector="a", requirements=requirements))
     assert both[0][0] == f"{where}.rawSelector"
-    status = asked("selfsubjectaccessreviews", spec(rawSelector="!!"))["status"]
+    status = info("selfsubjectaccessreviews", spec(rawSelector="!!"))["status"]
     assert status["allowed"]
     assert status["evaluationError"] == f"{where} ignored due to parse error"
 
 
 def test_somebody_may_ask_who_they_are() -> None:
-    answer = asked("selfsubjectreviews", {}, name="left out")
+    answer = info("selfsubjectreviews", {}, name="left out")
 
     assert answer["metadata"] == {"creationTimestamp": "2026-01-01T00:00:00Z"}
     assert answer["status"] == {
@@ -131,7 +131,7 @@ def test_somebody_may_ask_who_they_are() -> None:
 
 
 def test_somebody_may_ask_for_all_that_they_may() -> None:
-    answer = asked("selfsubjectrulesreviews", {"namespace": "here"}, name="left out")
+    answer = info("selfsubjectrulesreviews", {"namespace": "here"}, name="left out")
 
     assert answer == {
         "kind": "Any",
@@ -148,9 +148,9 @@ def test_somebody_may_ask_for_all_that_they_may() -> None:
 
 
 def test_a_token_is_somebodys_or_nobodys() -> None:
-    known = asked("tokenreviews", {"token": "canary"})["status"]
-    unknown = asked("tokenreviews", {"token": "other"})["status"]
-    elsewhere = asked("tokenreviews", {"token": "canary", "audiences": ["them"]})["status"]
+    known = info("tokenreviews", {"token": "canary"})["status"]
+    unknown = info("tokenreviews", {"token": "other"})["status"]
+    elsewhere = info("tokenreviews", {"token": "canary", "audiences": ["them"]})["status"]
 
     assert (known["authenticated"], known["user"]["username"]) == (True, "jane")
     assert known["audiences"] == ["https://kubernetes.default.svc"]
@@ -165,7 +165,7 @@ def test_a_token_is_somebodys_or_nobodys() -> None:
     ],
 )
 def test_a_review_that_asks_nothing_is_refused(plural: str, why: str) -> None:
-    with pytest.raises(Refusal) as refusal:
-        asked(plural, {})
+    with pytest.raises(StatusError) as refusal:
+        info(plural, {})
 
     assert (refusal.value.code, refusal.value.message) == (400, why)

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver.meta.status_errors import Refusal
-from steersman_cluster.apiserver.registry.deletion import Fate, fate_of, may_go
+from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.registry.deletion import DeletionPlan, may_go, plan_deletion
 from steersman_cluster.apiserver.request.delete_options import DeleteOptions
-from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.request.resources import ServedResource
 from tests.embedded import EmbeddedServer
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -17,7 +17,7 @@ BEFORE, NOW_TEXT, IN_TEN = "2025-12-31T23:00:00Z", "2026-01-01T00:00:00Z", "2026
 
 
 @pytest.fixture(scope="module")
-def at_once(api: EmbeddedServer) -> Served:
+def at_once(api: EmbeddedServer) -> ServedResource:
     """A kind that has no grace: ConfigMap."""
     found = api.server.registry.find("", "v1", "configmaps")
     assert found is not None
@@ -25,11 +25,11 @@ def at_once(api: EmbeddedServer) -> Served:
 
 
 @pytest.fixture(scope="module")
-def graceful(at_once: Served) -> Served:
+def graceful(at_once: ServedResource) -> ServedResource:
     """One that has ten seconds, unless told otherwise."""
 
-    def grace_seconds(_: object, asked: int | None) -> int:
-        return 10 if asked is None else asked
+    def grace_seconds(_: object, info: int | None) -> int:
+        return 10 if info is None else info
 
     return replace(at_once, rules=replace(at_once.rules, grace_seconds=grace_seconds))
 
@@ -43,27 +43,29 @@ def marked(deadline: str, grace_seconds: int, **metadata: Any) -> dict[str, Any]
 
 
 def fate(
-    found: dict[str, Any], served: Served, **options: Any
+    found: dict[str, Any], served: ServedResource, **options: Any
 ) -> tuple[dict[str, Any] | None, bool]:
-    decided = fate_of(found, DeleteOptions(**options), served, now=NOW)
+    decided = plan_deletion(found, DeleteOptions(**options), served, now=NOW)
     return decided.marked and decided.marked["metadata"], decided.goes
 
 
-def test_what_nobody_holds_goes_unmarked(at_once: Served) -> None:
+def test_what_nobody_holds_goes_unmarked(at_once: ServedResource) -> None:
     assert fate(obj(), at_once) == (None, True)
 
 
-def test_what_a_finalizer_holds_is_marked_and_stays(at_once: Served) -> None:
+def test_what_a_finalizer_holds_is_marked_and_stays(at_once: ServedResource) -> None:
     expected = marked(NOW_TEXT, 0, finalizers=["x"])["metadata"]
 
     assert fate(obj(finalizers=["x"]), at_once) == (expected, False)
 
 
-def test_what_is_marked_already_is_left_as_it_is(at_once: Served) -> None:
+def test_what_is_marked_already_is_left_as_it_is(at_once: ServedResource) -> None:
     assert fate(marked(BEFORE, 0, finalizers=["x"]), at_once) == (None, False)
 
 
-def test_an_object_with_a_generation_has_a_new_one_when_it_is_marked(at_once: Served) -> None:
+def test_an_object_with_a_generation_has_a_new_one_when_it_is_marked(
+    at_once: ServedResource,
+) -> None:
     changed, _ = fate(obj(finalizers=["x"], generation=3), at_once)
 
     assert changed is not None
@@ -86,7 +88,7 @@ POLICIES: dict[str, tuple[list[str], dict[str, Any], list[str]]] = {
 
 
 @pytest.mark.parametrize("case", POLICIES)
-def test_a_policy_is_a_finalizer(case: str, at_once: Served) -> None:
+def test_a_policy_is_a_finalizer(case: str, at_once: ServedResource) -> None:
     before, options, after = POLICIES[case]
 
     changed, _ = fate(obj(finalizers=before), at_once, **options)
@@ -95,11 +97,11 @@ def test_a_policy_is_a_finalizer(case: str, at_once: Served) -> None:
     assert changed["finalizers"] == after
 
 
-def test_what_has_grace_is_marked_with_its_end(graceful: Served) -> None:
+def test_what_has_grace_is_marked_with_its_end(graceful: ServedResource) -> None:
     assert fate(obj(), graceful) == (marked(IN_TEN, 10)["metadata"], False)
 
 
-def test_without_grace_it_is_marked_and_goes(graceful: Served) -> None:
+def test_without_grace_it_is_marked_and_goes(graceful: ServedResource) -> None:
     assert fate(obj(), graceful, grace_seconds=0) == (marked(NOW_TEXT, 0)["metadata"], True)
 
 
@@ -112,14 +114,14 @@ SHORTER = {
 }
 
 
-@pytest.mark.parametrize("asked", SHORTER)
-def test_grace_gets_shorter_and_never_longer(asked: int | None, graceful: Served) -> None:
-    changed, goes = fate(marked(IN_TEN, 10), graceful, grace_seconds=asked)
+@pytest.mark.parametrize("wanted", SHORTER)
+def test_grace_gets_shorter_and_never_longer(wanted: int | None, graceful: ServedResource) -> None:
+    changed, goes = fate(marked(IN_TEN, 10), graceful, grace_seconds=wanted)
 
-    assert (changed and changed["deletionTimestamp"], goes) == SHORTER[asked]
+    assert (changed and changed["deletionTimestamp"], goes) == SHORTER[wanted]
 
 
-def test_a_finalizer_outlasts_any_grace(graceful: Served) -> None:
+def test_a_finalizer_outlasts_any_grace(graceful: ServedResource) -> None:
     changed, goes = fate(obj(finalizers=["x"]), graceful, grace_seconds=0)
 
     assert changed is not None
@@ -135,12 +137,12 @@ def test_an_update_lets_go_of_what_is_deleted_with_its_last_finalizer() -> None:
     assert not may_go(marked(IN_TEN, 10), marked(IN_TEN, 10, finalizers=["x"]))
 
 
-def test_nothing_is_decided_by_changing_the_object(at_once: Served) -> None:
+def test_nothing_is_decided_by_changing_the_object(at_once: ServedResource) -> None:
     found = obj(finalizers=["x"])
 
-    decided = fate_of(found, DeleteOptions(propagation="Orphan"), at_once, now=NOW)
+    decided = plan_deletion(found, DeleteOptions(propagation="Orphan"), at_once, now=NOW)
 
-    assert isinstance(decided, Fate)
+    assert isinstance(decided, DeletionPlan)
     assert found == obj(finalizers=["x"])
 
 
@@ -166,7 +168,7 @@ REFUSED_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
 def test_options_that_make_no_sense_are_refused(case: str) -> None:
     written, why = REFUSED_OPTIONS[case]
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         DeleteOptions.written(written)
 
     assert refused.value.message == f'DeleteOptions.meta.k8s.io "" is invalid: {why}'

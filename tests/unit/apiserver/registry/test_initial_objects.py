@@ -7,7 +7,7 @@ import msgspec
 
 from steersman.observe import ignore
 from steersman.wire import ClientCertificate, Request
-from steersman_cluster.apiserver import ApiServer, NoWayOut, RevisionLog
+from steersman_cluster.apiserver import ApiServer, NoWebhookTransport, RevisionLog
 from tests.clocks import FakeClock
 from tests.embedded import MERGE_PATCH, EmbeddedServer
 
@@ -59,7 +59,7 @@ def started(log: RevisionLog, *, port: int) -> ApiServer:
         clock=FakeClock(),
         rng=Random(0),
         observe=ignore,
-        outbound=NoWayOut(),
+        outbound=NoWebhookTransport(),
         address="192.0.2.1",
         port=port,
     )

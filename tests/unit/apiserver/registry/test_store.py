@@ -7,9 +7,9 @@ import pytest
 
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta.rules import Rules
-from steersman_cluster.apiserver.meta.status_errors import Refusal
-from steersman_cluster.apiserver.registry.store import LARGEST, Bell, Store
-from steersman_cluster.apiserver.storage import Key, RevisionLog, Stale
+from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.registry.store import LARGEST, ChangeSignal, Store
+from steersman_cluster.apiserver.storage import Key, RevisionConflict, RevisionLog
 from tests.clocks import FakeClock
 from tests.embedded import EmbeddedServer, turns
 
@@ -27,51 +27,51 @@ def pod(**rest: object) -> dict[str, object]:
 
 
 async def test_a_bell_wakes_all_who_wait_once() -> None:
-    bell, woken = Bell(), list[int]()
+    change_signal, woken = ChangeSignal(), list[int]()
 
     async def wait(number: int) -> None:
-        await bell.wait()
+        await change_signal.wait()
         woken.append(number)
 
     async with asyncio.TaskGroup() as group:
         for number in range(3):
             group.create_task(wait(number))
         await turns()
-        bell.ring()
-        bell.ring()
+        change_signal.notify()
+        change_signal.notify()
 
     assert sorted(woken) == [0, 1, 2]
 
 
 async def test_a_bell_does_not_mind_who_has_left() -> None:
-    bell = Bell()
+    change_signal = ChangeSignal()
     async with asyncio.TaskGroup() as group:
-        left = group.create_task(bell.wait())
-        stays = group.create_task(bell.wait())
+        left = group.create_task(change_signal.wait())
+        stays = group.create_task(change_signal.wait())
         await turns()
         left.cancel()
         await turns()
 
-        bell.ring()
+        change_signal.notify()
 
     assert left.cancelled()
     assert stays.done()
 
 
-async def test_who_tires_of_waiting_for_a_bell_leaves_nothing_behind() -> None:
-    bell = Bell()
+async def test_a_cancelled_wait_for_a_change_signal_leaves_nothing_behind() -> None:
+    change_signal = ChangeSignal()
 
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0):  # noqa: TID251 - no time at all
-            await bell.wait()
+            await change_signal.wait()
 
-    assert repr(bell) == "<Bell 0 waiting>"
+    assert repr(change_signal) == "<ChangeSignal 0 waiting>"
 
 
 async def test_a_write_wakes_those_who_wait_for_its_resource_alone(store: Store) -> None:
     async with asyncio.TaskGroup() as group:
-        pods = group.create_task(store.bell("pods").wait())
-        nodes = group.create_task(store.bell("nodes").wait())
+        pods = group.create_task(store.change_signal("pods").wait())
+        nodes = group.create_task(store.change_signal("nodes").wait())
         await turns()
 
         store.write(WEB, pod(), rules=Rules(), replacing=None)
@@ -96,14 +96,14 @@ def test_a_write_made_from_something_older_is_not_made(store: Store) -> None:
     first = store.write(WEB, pod(), rules=Rules(), replacing=None)
     second = store.write(WEB, pod(spec={}), rules=Rules(), replacing=first)
 
-    with pytest.raises(Stale):
+    with pytest.raises(RevisionConflict):
         store.delete(first, rules=Rules())
 
     assert store.find(PODS, "default", "web") == second.value
 
 
 def test_what_etcd_would_not_take_is_not_kept(store: Store) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         store.write(WEB, pod(spec={"a": "x" * LARGEST}), rules=Rules(), replacing=None)
 
     assert refused.value.message == "etcdserver: request is too large"

@@ -6,25 +6,25 @@ import msgspec
 import pytest
 
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.request import object_encoder
-from steersman_cluster.apiserver.request.metadata_encoder import LIST, OBJECT, MetadataOnly
-from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.request.metadata_encoder import LIST, OBJECT, MetadataEncoder
+from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.storage import Entry, Key
 from tests.embedded import EmbeddedServer
 
 HEAD = {"kind": OBJECT, "apiVersion": "meta.k8s.io/v1"}
-ONE, MANY = MetadataOnly(OBJECT, "v1"), MetadataOnly(LIST, "v1")
+ONE, MANY = MetadataEncoder(OBJECT, "v1"), MetadataEncoder(LIST, "v1")
 
 
-def serving(api: EmbeddedServer, group: str, version: str, plural: str) -> Served:
+def serving(api: EmbeddedServer, group: str, version: str, plural: str) -> ServedResource:
     found = api.server.registry.find(group, version, plural)
     assert found is not None
     return found
 
 
 @pytest.fixture
-def served(api: EmbeddedServer) -> Served:
+def served(api: EmbeddedServer) -> ServedResource:
     return serving(api, "", "v1", "configmaps")
 
 
@@ -41,7 +41,7 @@ def told(line: bytes) -> Any:
     return msgspec.json.decode(line)
 
 
-def test_one_object_is_its_metadata_however_often_it_is_asked_for(served: Served) -> None:
+def test_one_object_is_its_metadata_however_often_it_is_asked_for(served: ServedResource) -> None:
     kept = entry(about("a", labels={"x": "}"}))
 
     shown = [told(ONE.one(kept, served)) for _ in range(2)]
@@ -49,7 +49,7 @@ def test_one_object_is_its_metadata_however_often_it_is_asked_for(served: Served
     assert shown == [{**HEAD, "metadata": about("a", labels={"x": "}"})}] * 2
 
 
-def test_a_list_is_the_metadata_of_each(served: Served) -> None:
+def test_a_list_is_the_metadata_of_each(served: ServedResource) -> None:
     entries = [entry(about("a")), entry(about("b"))]
 
     shown = told(MANY.many(entries, served, metadata={"resourceVersion": "9", "continue": ""}))
@@ -58,11 +58,11 @@ def test_a_list_is_the_metadata_of_each(served: Served) -> None:
     assert shown["items"] == [{**HEAD, "metadata": about(each)} for each in ("a", "b")]
 
 
-def test_the_items_of_an_empty_list_are_null(served: Served) -> None:
+def test_the_items_of_an_empty_list_are_null(served: ServedResource) -> None:
     assert told(MANY.many([], served, metadata={}))["items"] is None
 
 
-def test_a_watch_tells_of_metadata(served: Served) -> None:
+def test_a_watch_tells_of_metadata(served: ServedResource) -> None:
     kept = entry(about("a"))
     deleted = entry(about("a"), previous=kept, gone=True)
     changed = entry(about("a", labels={"x": "y"}), previous=kept)
@@ -88,18 +88,18 @@ def test_whoever_wants_lists_can_watch_nothing() -> None:
     assert (MANY.lines(), ONE.lines()) == (None, ONE)
 
 
-def test_what_is_no_list_is_not_one(served: Served) -> None:
+def test_what_is_no_list_is_not_one(served: ServedResource) -> None:
     review: Object = {
         "kind": "TokenReview",
         "apiVersion": "authentication.k8s.io/v1",
         "metadata": {},
     }
 
-    with pytest.raises(Refusal) as one:
+    with pytest.raises(StatusError) as one:
         MANY.one(entry(about("a")), served)
-    with pytest.raises(Refusal) as other:
+    with pytest.raises(StatusError) as other:
         MANY.other(review)
-    with pytest.raises(Refusal) as many:
+    with pytest.raises(StatusError) as many:
         ONE.many([], served, metadata={})
 
     assert one.value.message.endswith("is not a list (*core.ConfigMap)")
@@ -141,7 +141,7 @@ def test_the_metadata_of_a_built_in_kind_is_that_of_what_is_kept(api: EmbeddedSe
 def test_a_scale_is_no_list_by_the_name_of_its_type(custom: bool, go_type: str) -> None:
     scale = {"kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": {"name": "web"}}
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         MANY.other(scale, custom=custom)
 
     assert refused.value.status()["message"].endswith(f"is not a list (*{go_type})")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from steersman_cluster.apiserver.meta.status_errors import Refusal
-from steersman_cluster.apiserver.request.metadata_encoder import MetadataOnly
+from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.request.metadata_encoder import MetadataEncoder
 from steersman_cluster.apiserver.request.negotiation import (
     APPLY_PATCH,
     JSON,
@@ -12,17 +12,20 @@ from steersman_cluster.apiserver.request.negotiation import (
     PLAIN,
     STRATEGIC_PATCH,
     YAML,
-    AnswerForm,
-    answer_form,
+    ResponseFormat,
+    accepted_format,
     body_type,
     clauses,
     no_table,
     patch_type,
     refusal_language,
-    wanted_form,
+    response_format,
 )
-from steersman_cluster.apiserver.request.protobuf_responses import WHOLE_MESSAGES, MetadataMessages
-from steersman_cluster.apiserver.request.response_encoders import Form
+from steersman_cluster.apiserver.request.protobuf_responses import (
+    WHOLE_MESSAGES,
+    ProtobufMetadataEncoder,
+)
+from steersman_cluster.apiserver.request.response_encoders import ResponseEncoder
 from steersman_cluster.apiserver.schema.protobuf.messages import PROTOBUF
 from tests.unit.apiserver.urls import request
 
@@ -50,9 +53,9 @@ ACCEPTED = {
 
 @pytest.mark.parametrize("accept", ACCEPTED)
 def test_the_answer_is_in_the_most_wanted_language_that_is_spoken(accept: str) -> None:
-    form = answer_form(request("/", Accept=accept), custom=False)
+    encoder = response_format(request("/", Accept=accept), custom=False)
 
-    assert form == AnswerForm(ACCEPTED[accept])
+    assert encoder == ResponseFormat(ACCEPTED[accept])
 
 
 @pytest.mark.parametrize("accept", ["*", "*;q=.2", "application /yaml", "*/yaml"])
@@ -66,8 +69,8 @@ def test_what_go_reads_is_read_but_not_where_the_way_is_found_by_whole_types(acc
 
 def refusal_or_form(accept: str, *, custom: bool) -> str:
     try:
-        return answer_form(request("/", Accept=accept), custom=custom).language
-    except Refusal as refusal:
+        return response_format(request("/", Accept=accept), custom=custom).language
+    except StatusError as refusal:
         return str(refusal.code)
 
 
@@ -83,7 +86,7 @@ WANTED = {
 
 @pytest.mark.parametrize("accept", WANTED)
 def test_of_several_media_types_the_one_that_is_wanted_most_is_chosen(accept: str) -> None:
-    assert wanted_form(accept, (JSON, YAML)) == WANTED[accept]
+    assert accepted_format(accept, (JSON, YAML)) == WANTED[accept]
 
 
 def test_many_wanted_languages_are_in_the_order_of_their_weights() -> None:
@@ -99,9 +102,9 @@ def test_many_wanted_languages_are_in_the_order_of_their_weights() -> None:
 
 @pytest.mark.parametrize("name", ["Accept", "accept", "ACCEPT"])
 def test_a_header_is_found_however_its_name_is_written(name: str) -> None:
-    form = answer_form(request("/", Host="here", **{name: YAML}), custom=False)
+    encoder = response_format(request("/", Host="here", **{name: YAML}), custom=False)
 
-    assert form == AnswerForm(YAML)
+    assert encoder == ResponseFormat(YAML)
 
 
 @pytest.mark.parametrize(
@@ -109,56 +112,56 @@ def test_a_header_is_found_however_its_name_is_written(name: str) -> None:
 )
 def test_built_in_resources_are_answered_in_protobuf_where_that_is_wanted(accept: str) -> None:
     for watches in (False, True):
-        form = answer_form(request("/", accept=accept), custom=False, watches=watches)
+        encoder = response_format(request("/", accept=accept), custom=False, watches=watches)
 
-        assert form == AnswerForm(PROTOBUF, WHOLE_MESSAGES)
+        assert encoder == ResponseFormat(PROTOBUF, WHOLE_MESSAGES)
 
 
 def test_custom_resources_are_answered_in_json_where_protobuf_is_preferred() -> None:
-    assert answer_form(request("/", accept=f"{PROTOBUF},{JSON}"), custom=True) == PLAIN
+    assert response_format(request("/", accept=f"{PROTOBUF},{JSON}"), custom=True) == PLAIN
 
 
 @pytest.mark.parametrize("custom", [True, False])
 def test_metadata_is_answered_in_protobuf_where_that_is_wanted(custom: bool) -> None:
     accept = f"{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{JSON}"
 
-    form = answer_form(request("/", accept=accept), custom=custom)
+    encoder = response_format(request("/", accept=accept), custom=custom)
 
-    only = MetadataOnly("PartialObjectMetadata", "v1")
-    assert form == AnswerForm(PROTOBUF, MetadataMessages(only))
+    only = MetadataEncoder("PartialObjectMetadata", "v1")
+    assert encoder == ResponseFormat(PROTOBUF, ProtobufMetadataEncoder(only))
 
 
 def test_a_table_is_never_in_protobuf() -> None:
     accept = TABLE.replace("json", "vnd.kubernetes.protobuf")
 
-    form = answer_form(request("/", accept=f"{accept},{YAML}"), custom=False, table=no_table)
+    encoder = response_format(request("/", accept=f"{accept},{YAML}"), custom=False, table=no_table)
 
-    assert form == AnswerForm(YAML)
+    assert encoder == ResponseFormat(YAML)
 
 
 @pytest.mark.parametrize("version", ["v1", "v1beta1"])
 def test_the_answer_may_be_wanted_without_anything_but_metadata(version: str) -> None:
     accept = f"application/yaml;as=PartialObjectMetadata;g=meta.k8s.io;v={version}"
 
-    form = answer_form(request("/", accept=accept), custom=True)
+    encoder = response_format(request("/", accept=accept), custom=True)
 
-    assert form == AnswerForm(YAML, MetadataOnly("PartialObjectMetadata", version))
+    assert encoder == ResponseFormat(YAML, MetadataEncoder("PartialObjectMetadata", version))
 
 
 def test_the_answer_may_be_wanted_as_a_table_where_there_is_one() -> None:
-    asked: list[str] = []
+    info: list[str] = []
 
-    def table(version: str) -> Form:
-        asked.append(version)
-        return MetadataOnly("PartialObjectMetadata", version)
+    def table(version: str) -> ResponseEncoder:
+        info.append(version)
+        return MetadataEncoder("PartialObjectMetadata", version)
 
     forms = [
-        answer_form(request("/", accept=each), custom=False, table=table)
+        response_format(request("/", accept=each), custom=False, table=table)
         for each in (KUBECTL, TABLE.replace("v=v1", "v=v1beta1"), f"{TABLE};q=0.1,*/*")
     ]
 
-    assert asked == ["v1", "v1beta1"]
-    assert forms == [*(AnswerForm(JSON, table(each)) for each in ("v1", "v1beta1")), PLAIN]
+    assert info == ["v1", "v1beta1"]
+    assert forms == [*(ResponseFormat(JSON, table(each)) for each in ("v1", "v1beta1")), PLAIN]
 
 
 @pytest.mark.parametrize(
@@ -179,8 +182,8 @@ def test_the_answer_may_be_wanted_as_a_table_where_there_is_one() -> None:
 def test_where_no_wanted_language_is_spoken_the_spoken_ones_are_named(
     accept: str, custom: bool
 ) -> None:
-    with pytest.raises(Refusal) as refused:
-        answer_form(request("/", accept=accept), custom=custom)
+    with pytest.raises(StatusError) as refused:
+        response_format(request("/", accept=accept), custom=custom)
 
     assert refused.value.code == 406
     assert refused.value.message.endswith(f"application/json, application/yaml, {PROTOBUF}")
@@ -189,15 +192,15 @@ def test_where_no_wanted_language_is_spoken_the_spoken_ones_are_named(
 def test_the_way_to_built_in_resources_is_found_by_whole_types_alone() -> None:
     some = request("/", accept="application/*")
 
-    assert answer_form(some, custom=True) == PLAIN
-    with pytest.raises(Refusal, match="406"):
-        answer_form(some, custom=False)
+    assert response_format(some, custom=True) == PLAIN
+    with pytest.raises(StatusError, match="406"):
+        response_format(some, custom=False)
 
 
 @pytest.mark.parametrize("accept", [YAML, "application/yaml, application/json;q=0.5"])
 def test_a_watch_is_refused_where_yaml_is_preferred(accept: str) -> None:
-    with pytest.raises(Refusal) as refused:
-        answer_form(request("/", accept=accept), custom=False, watches=True)
+    with pytest.raises(StatusError) as refused:
+        response_format(request("/", accept=accept), custom=False, watches=True)
 
     assert refused.value.message.endswith(
         f"accepted: application/json;stream=watch, {PROTOBUF};stream=watch"
@@ -205,8 +208,8 @@ def test_a_watch_is_refused_where_yaml_is_preferred(accept: str) -> None:
 
 
 def test_a_list_that_is_not_acceptable_names_the_streams_of_its_watch() -> None:
-    with pytest.raises(Refusal) as refused:
-        answer_form(request("/", accept="text/html"), custom=False, lists=True)
+    with pytest.raises(StatusError) as refused:
+        response_format(request("/", accept="text/html"), custom=False, lists=True)
 
     assert refused.value.message.endswith(
         f"{PROTOBUF}, application/json;stream=watch, {PROTOBUF};stream=watch"
@@ -248,7 +251,7 @@ def test_a_body_is_in_the_language_that_its_header_names(content_type: str) -> N
 
 
 def test_a_body_in_another_language_is_refused() -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         body_type(request("/", content_type="text/plain"))
 
     assert refused.value.code == 415
@@ -260,7 +263,7 @@ def test_a_patch_is_in_one_of_four_languages(language: str) -> None:
 
 
 def test_custom_resources_do_without_the_patch_that_needs_go_types() -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         patch_type(request("/", content_type=STRATEGIC_PATCH), custom=True)
 
     assert refused.value.code == 415
@@ -270,5 +273,5 @@ def test_custom_resources_do_without_the_patch_that_needs_go_types() -> None:
 
 @pytest.mark.parametrize("custom", [True, False])
 def test_a_patch_without_a_language_is_refused(custom: bool) -> None:
-    with pytest.raises(Refusal, match="415"):
+    with pytest.raises(StatusError, match="415"):
         patch_type(request("/", content_type=JSON), custom=custom)

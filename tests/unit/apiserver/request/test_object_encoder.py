@@ -7,7 +7,7 @@ import pytest
 
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.request import object_encoder
-from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.storage import Entry, Key
 from tests.embedded import EmbeddedServer
 
@@ -15,7 +15,7 @@ KEY = Key("configmaps", "default/a")
 
 
 @pytest.fixture
-def served(api: EmbeddedServer) -> Served:
+def served(api: EmbeddedServer) -> ServedResource:
     found = api.server.registry.find("", "v1", "configmaps")
     assert found is not None
     return found
@@ -46,7 +46,7 @@ def test_kind_and_api_version_come_first_and_metadata_as_everybody_writes_it() -
     assert ordered == obj
 
 
-def test_an_object_is_the_same_alone_in_a_list_and_in_an_event(served: Served) -> None:
+def test_an_object_is_the_same_alone_in_a_list_and_in_an_event(served: ServedResource) -> None:
     entry = written(5, "red")
 
     alone = msgspec.json.decode(object_encoder.one(entry, served))
@@ -61,7 +61,7 @@ def test_an_object_is_the_same_alone_in_a_list_and_in_an_event(served: Served) -
 
 
 @pytest.mark.parametrize("number", [0, 1, 3])
-def test_a_list_holds_every_entry_in_order(number: int, served: Served) -> None:
+def test_a_list_holds_every_entry_in_order(number: int, served: ServedResource) -> None:
     entries = [written(revision, "red") for revision in range(number)]
 
     body = object_encoder.many(entries, served, metadata={"resourceVersion": "9"})
@@ -72,7 +72,7 @@ def test_a_list_holds_every_entry_in_order(number: int, served: Served) -> None:
     assert listed["metadata"] == {"resourceVersion": "9"}
 
 
-def test_an_entry_is_encoded_once(served: Served) -> None:
+def test_an_entry_is_encoded_once(served: ServedResource) -> None:
     entry = written(5, "red")
 
     first = object_encoder.rest_of_entry(entry, served)
@@ -80,7 +80,7 @@ def test_an_entry_is_encoded_once(served: Served) -> None:
     assert object_encoder.rest_of_entry(entry, served) is first
 
 
-def test_a_deletion_shows_what_was_deleted_at_the_revision_of_that(served: Served) -> None:
+def test_a_deletion_shows_what_was_deleted_at_the_revision_of_that(served: ServedResource) -> None:
     deleted = Entry(6, KEY, None, written(5, "red"))
 
     line = msgspec.json.decode(object_encoder.departure(deleted, served))
@@ -90,7 +90,7 @@ def test_a_deletion_shows_what_was_deleted_at_the_revision_of_that(served: Serve
     assert line["object"]["metadata"]["resourceVersion"] == "6"
 
 
-def test_who_no_longer_sees_an_object_is_shown_it_as_it_was_before(served: Served) -> None:
+def test_who_no_longer_sees_an_object_is_shown_it_as_it_was_before(served: ServedResource) -> None:
     changed = written(6, "green", previous=written(5, "red"))
 
     line = msgspec.json.decode(object_encoder.departure(changed, served))
@@ -106,7 +106,7 @@ def test_what_was_before_nothing_cannot_be_shown() -> None:
 
 
 @pytest.mark.parametrize("ends", [True, False])
-def test_a_bookmark_has_nothing_but_its_revision(ends: bool, served: Served) -> None:
+def test_a_bookmark_has_nothing_but_its_revision(ends: bool, served: ServedResource) -> None:
     line = msgspec.json.decode(object_encoder.bookmark(7, served, initial_events_end=ends))
 
     metadata = line["object"]["metadata"]
@@ -118,7 +118,9 @@ def test_a_bookmark_has_nothing_but_its_revision(ends: bool, served: Served) -> 
     )
 
 
-def test_an_object_in_another_version_is_converted_once_for_all_who_look(served: Served) -> None:
+def test_an_object_in_another_version_is_converted_once_for_all_who_look(
+    served: ServedResource,
+) -> None:
     converted: list[object] = []
 
     def convert(obj: Object) -> Object:

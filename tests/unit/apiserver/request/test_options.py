@@ -2,7 +2,7 @@
 
 import pytest
 
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.request.options import ListOptions, WriteOptions, boolean, integer
 from tests.unit.apiserver.urls import asking
 
@@ -41,7 +41,7 @@ NOT_INTEGERS = {
 
 @pytest.mark.parametrize("text", NOT_INTEGERS)
 def test_what_is_no_whole_number_is_refused(text: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         integer(asking(f"/?n={text}"), "n")
 
     assert (refused.value.code, refused.value.message) == (400, NOT_INTEGERS[text])
@@ -107,7 +107,7 @@ REFUSED_LISTS = {
 
 @pytest.mark.parametrize("query", REFUSED_LISTS)
 def test_list_options_that_contradict_each_other_are_refused(query: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         ListOptions.of(asking(f"/?{query}"))
 
     said = f'ListOptions.meta.k8s.io "" is invalid: {REFUSED_LISTS[query]}'
@@ -115,7 +115,7 @@ def test_list_options_that_contradict_each_other_are_refused(query: str) -> None
 
 
 def test_several_contradictions_are_told_together() -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         ListOptions.of(asking("/?watch=1&resourceVersionMatch=Exact&sendInitialEvents=1"))
 
     details = refused.value.details or {}
@@ -160,7 +160,7 @@ REFUSED_WRITES = {
 
 @pytest.mark.parametrize("query", REFUSED_WRITES)
 def test_write_options_that_make_no_sense_are_refused(query: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         WriteOptions.of(asking(f"/?{query}"), kind="PatchOptions")
 
     said = f'PatchOptions.meta.k8s.io "" is invalid: {REFUSED_WRITES[query]}'
@@ -168,5 +168,5 @@ def test_write_options_that_make_no_sense_are_refused(query: str) -> None:
 
 
 def test_whoever_applies_says_who_they_are() -> None:
-    with pytest.raises(Refusal, match="422"):
+    with pytest.raises(StatusError, match="422"):
         WriteOptions.of(asking("/"), kind="PatchOptions", is_apply=True)

@@ -4,7 +4,7 @@ import pytest
 
 from steersman.names import GroupResource
 from steersman.wire import Request
-from steersman_cluster.apiserver.request.request_info import Asked, understand
+from steersman_cluster.apiserver.request.request_info import RequestInfo, parse_request_info
 from tests.unit.apiserver.urls import asking
 
 POD = {"version": "v1", "resource": "pods"}
@@ -67,9 +67,9 @@ PATHS: dict[str, dict[str, object]] = {
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_path_says_which_resource_and_where(path: str) -> None:
-    asked = understand(Request(method="GET", path=path))
+    info = parse_request_info(Request(method="GET", path=path))
 
-    assert asked == Asked(path=path, **PATHS[path])  # type: ignore[arg-type]
+    assert info == RequestInfo(path=path, **PATHS[path])  # type: ignore[arg-type]
 
 
 VERBS = {
@@ -90,7 +90,7 @@ VERBS = {
 
 @pytest.mark.parametrize(("method", "path"), VERBS)
 def test_a_method_is_a_verb_of_one_object_or_of_many(method: str, path: str) -> None:
-    assert understand(Request(method=method, path=path)).verb == VERBS[method, path]
+    assert parse_request_info(Request(method=method, path=path)).verb == VERBS[method, path]
 
 
 WATCHES = {
@@ -110,13 +110,13 @@ def test_a_list_may_be_a_watch(query: str) -> None:
 
 
 def test_of_an_option_that_is_there_several_times_the_first_counts() -> None:
-    asked = asking("/api/v1/pods?limit=1&limit=2&pretty=&verbose=false")
+    info = asking("/api/v1/pods?limit=1&limit=2&pretty=&verbose=false")
 
-    assert asked.option("limit") == "1"
-    assert asked.option("continue") == ""
-    assert asked.flag("pretty")
-    assert not asked.flag("verbose")
-    assert not asked.flag("missing")
+    assert info.option("limit") == "1"
+    assert info.option("continue") == ""
+    assert info.flag("pretty")
+    assert not info.flag("verbose")
+    assert not info.flag("missing")
 
 
 def test_a_resource_is_the_same_in_every_version() -> None:

@@ -5,27 +5,29 @@ from dataclasses import replace
 import pytest
 
 from steersman.names import GroupResource, GroupVersionKind
-from steersman_cluster.apiserver.meta.group_versions import Claim
+from steersman_cluster.apiserver.meta.group_versions import GroupVersionInfo
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.request.resources import Registry, Served
+from steersman_cluster.apiserver.request.resources import ResourceRegistry, ServedResource
 from tests.embedded import EmbeddedServer
 
 
 @pytest.fixture(scope="module")
-def deployments(api: EmbeddedServer) -> Served:
+def deployments(api: EmbeddedServer) -> ServedResource:
     found = api.server.registry.find("apps", "v1", "deployments")
     assert found is not None
     return found
 
 
-def custom(like: Served, plural: str, *, group: str = "toys.example.com") -> Served:
+def custom(like: ServedResource, plural: str, *, group: str = "toys.example.com") -> ServedResource:
     return replace(
         like, gvk=GroupVersionKind(group, "v1", plural.title()), plural=plural, custom=True
     )
 
 
-def test_a_definition_adds_what_it_serves_and_takes_it_away_again(deployments: Served) -> None:
-    registry, apples = Registry([deployments]), custom(deployments, "apples")
+def test_a_definition_adds_what_it_serves_and_takes_it_away_again(
+    deployments: ServedResource,
+) -> None:
+    registry, apples = ResourceRegistry([deployments]), custom(deployments, "apples")
 
     registry.define("apples.toys.example.com", [apples])
     while_defined = set(registry.groups())
@@ -35,8 +37,8 @@ def test_a_definition_adds_what_it_serves_and_takes_it_away_again(deployments: S
     assert list(registry) == [deployments]
 
 
-def test_every_change_is_a_new_revision(deployments: Served) -> None:
-    registry = Registry([deployments])
+def test_every_change_is_a_new_revision(deployments: ServedResource) -> None:
+    registry = ResourceRegistry([deployments])
     before = registry.revision
 
     registry.define("apples.toys.example.com", [custom(deployments, "apples")])
@@ -45,12 +47,12 @@ def test_every_change_is_a_new_revision(deployments: Served) -> None:
 
 
 def test_what_is_left_to_another_server_is_served_again_when_it_is_not(
-    deployments: Served,
+    deployments: ServedResource,
 ) -> None:
-    registry, apples = Registry([deployments]), custom(deployments, "apples")
+    registry, apples = ResourceRegistry([deployments]), custom(deployments, "apples")
     registry.define("apples.toys.example.com", [apples])
 
-    registry.claim({("toys.example.com", "v1"): Claim(1000, 100, remote=True)})
+    registry.claim({("toys.example.com", "v1"): GroupVersionInfo(1000, 100, remote=True)})
     while_claimed = registry.find("toys.example.com", "v1", "apples")
     registry.claim({})
 
@@ -58,8 +60,10 @@ def test_what_is_left_to_another_server_is_served_again_when_it_is_not(
     assert registry.find("toys.example.com", "v1", "apples") is apples
 
 
-def test_a_definition_never_hides_a_resource_of_the_servers_own(deployments: Served) -> None:
-    registry = Registry([deployments])
+def test_a_definition_never_hides_a_resource_of_the_servers_own(
+    deployments: ServedResource,
+) -> None:
+    registry = ResourceRegistry([deployments])
 
     registry.define("deployments.apps", [custom(deployments, "deployments", group="apps")])
 
@@ -68,9 +72,9 @@ def test_a_definition_never_hides_a_resource_of_the_servers_own(deployments: Ser
 
 
 def test_a_definition_may_add_a_version_to_a_resource_of_the_servers_own(
-    deployments: Served,
+    deployments: ServedResource,
 ) -> None:
-    registry, resource = Registry([deployments]), GroupResource("apps", "deployments")
+    registry, resource = ResourceRegistry([deployments]), GroupResource("apps", "deployments")
     newer = replace(deployments, gvk=GroupVersionKind("apps", "v2", "Deployment"), custom=True)
 
     registry.define("deployments.apps", [newer])
@@ -82,24 +86,26 @@ def test_a_definition_may_add_a_version_to_a_resource_of_the_servers_own(
 
 
 def test_a_resource_is_found_by_its_path_and_in_every_version(
-    deployments: Served,
+    deployments: ServedResource,
 ) -> None:
     old = replace(deployments, gvk=GroupVersionKind("apps", "v1beta1", "Deployment"))
-    registry = Registry([deployments, old])
+    registry = ResourceRegistry([deployments, old])
 
     assert registry.find("apps", "v1", "deployments") is deployments
     assert registry.find("apps", "v2", "deployments") is None
     assert registry.versions(GroupResource("apps", "deployments")) == [deployments, old]
 
 
-def test_a_resource_that_differs_in_nothing_is_kept_as_it_is_sent(deployments: Served) -> None:
+def test_a_resource_that_differs_in_nothing_is_kept_as_it_is_sent(
+    deployments: ServedResource,
+) -> None:
     obj: Object = {"metadata": {}}
 
     assert deployments.to_stored(obj) is obj
     assert not deployments.converts
 
 
-def test_only_what_the_author_wants_makes_a_new_generation(deployments: Served) -> None:
+def test_only_what_the_author_wants_makes_a_new_generation(deployments: ServedResource) -> None:
     old = {"metadata": {"name": "a"}, "spec": {"replicas": 1}, "status": {"replicas": 0}}
 
     assert deployments.is_new_generation({**old, "spec": {"replicas": 2}}, old)
@@ -107,6 +113,8 @@ def test_only_what_the_author_wants_makes_a_new_generation(deployments: Served) 
     assert not deployments.is_new_generation({**old, "metadata": {"labels": {}}}, old)
 
 
-def test_the_places_of_namespaced_objects_begin_with_their_namespace(deployments: Served) -> None:
+def test_the_places_of_namespaced_objects_begin_with_their_namespace(
+    deployments: ServedResource,
+) -> None:
     assert deployments.place("default", "web") == "default/web"
     assert replace(deployments, namespaced=False).place("", "web") == "web"

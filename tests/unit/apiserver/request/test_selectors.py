@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.request.selectors import (
     NOT_SUPPORTED,
     label_selector,
@@ -146,7 +146,7 @@ def test_a_label_selector_matches_what_it_means(text: str, expected: bool) -> No
 
 @pytest.mark.parametrize(("text", "message"), UNREADABLE.items())
 def test_an_unreadable_label_selector_is_refused(text: str, message: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         parse_label_selector(text)
 
     assert (refused.value.code, refused.value.message) == (400, message)
@@ -161,14 +161,14 @@ def test_a_field_selector_matches_what_it_means(text: str, expected: bool) -> No
 
 @pytest.mark.parametrize(("text", "message"), UNREADABLE_FIELDS.items())
 def test_an_unreadable_field_selector_is_refused(text: str, message: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         parse_field_selector(text, known=FIELDS)
 
     assert (refused.value.code, refused.value.message) == (400, message)
 
 
 def test_a_kind_may_have_its_own_words_for_a_field_that_it_does_not_know() -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         parse_field_selector("spec.x=1", known=FIELDS, unsupported=NOT_SUPPORTED)
 
     assert refused.value.message == "field label not supported: spec.x"
@@ -253,7 +253,7 @@ def test_a_label_selector_object_matches_what_it_means(
 def test_a_label_selector_object_that_makes_no_sense_is_refused(
     expression: Mapping[str, Any], message: str
 ) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         label_selector({"matchExpressions": [expression]})
 
     assert refused.value.message == message

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.schema.builtin_schemas import OBJECT_META, BuiltinSchemas
 from steersman_cluster.apiserver.schema.node import Schema
 from steersman_cluster.apiserver.schema.pruner import accept, prune
@@ -114,7 +114,7 @@ def test_embedded_resources_that_cannot_be_read_are_refused(
 ) -> None:
     obj = {"apiVersion": "g/v1", "kind": "K", "metadata": {}, "x": inner}
 
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(StatusError) as caught:
         accept(obj, compile_schema(fields(x=EMBEDDED), object_meta=object_meta))
 
     assert caught.value.code == 400

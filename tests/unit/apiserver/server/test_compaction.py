@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver.server.compaction import KEPT_SECONDS, History
-from steersman_cluster.apiserver.storage import Compacted, Key, RevisionLog, Unwritten, View
+from steersman_cluster.apiserver.server.compaction import KEPT_SECONDS, Compactor
+from steersman_cluster.apiserver.storage import Compacted, Key, RevisionLog, View, WriteFailed
 from tests.clocks import FakeClock
 
 WEB = Key("pods", "default/web")
@@ -19,10 +19,10 @@ def write(log: RevisionLog) -> int:
 
 def test_what_happened_in_the_last_five_minutes_can_be_told() -> None:
     clock, log = FakeClock(), RevisionLog()
-    history = History(log, clock=clock)
+    history = Compactor(log, clock=clock)
     first = write(log)
     clock.advance(KEPT_SECONDS - 1)
-    history.keep_short()
+    history.compact()
 
     write(log)
 
@@ -31,13 +31,13 @@ def test_what_happened_in_the_last_five_minutes_can_be_told() -> None:
 
 def test_what_is_older_than_ten_minutes_is_forgotten() -> None:
     clock, log = FakeClock(), RevisionLog()
-    history = History(log, clock=clock)
+    history = Compactor(log, clock=clock)
     first = write(log)
     write(log)
 
     for _ in range(2):
         clock.advance(KEPT_SECONDS)
-        history.keep_short()
+        history.compact()
 
     with pytest.raises(Compacted):
         View(log).since(first, "pods")
@@ -45,12 +45,12 @@ def test_what_is_older_than_ten_minutes_is_forgotten() -> None:
 
 def test_what_stands_is_never_forgotten() -> None:
     clock, log = FakeClock(), RevisionLog()
-    history = History(log, clock=clock)
+    history = Compactor(log, clock=clock)
     write(log)
 
     for _ in range(3):
         clock.advance(KEPT_SECONDS)
-        history.keep_short()
+        history.compact()
     history.forget()
 
     assert View(log).get(WEB) is not None
@@ -61,11 +61,11 @@ def test_more_writes_than_memory_is_for_are_forgotten_before_their_time(
 ) -> None:
     monkeypatch.setattr("steersman_cluster.apiserver.server.compaction.MOST_WRITES", 10)
     log = RevisionLog()
-    history = History(log, clock=FakeClock())
+    history = Compactor(log, clock=FakeClock())
 
     for _ in range(30):
         write(log)
-        history.keep_short()
+        history.compact()
 
     assert log.revision - log.compacted <= 10
     assert len(View(log).since(log.revision - 5, "pods")) == 5
@@ -81,20 +81,20 @@ class FullDisk:
         pass
 
     def compact(self, revision: int) -> None:
-        raise Unwritten("history could not be forgotten")
+        raise WriteFailed("history could not be forgotten")
 
 
 def test_what_cannot_be_forgotten_now_is_tried_again_after_five_minutes() -> None:
     clock, log = FakeClock(), RevisionLog(FullDisk())
-    history = History(log, clock=clock)
+    history = Compactor(log, clock=clock)
     write(log)
     clock.advance(KEPT_SECONDS)
-    history.keep_short()
+    history.compact()
     clock.advance(KEPT_SECONDS)
 
-    with pytest.raises(Unwritten):
-        history.keep_short()
-    history.keep_short()
+    with pytest.raises(WriteFailed):
+        history.compact()
+    history.compact()
     clock.advance(KEPT_SECONDS)
-    with pytest.raises(Unwritten):
-        history.keep_short()
+    with pytest.raises(WriteFailed):
+        history.compact()

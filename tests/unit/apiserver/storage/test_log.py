@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman_cluster.apiserver.storage import Compacted, Key, RevisionLog, Stale, View
+from steersman_cluster.apiserver.storage import Compacted, Key, RevisionConflict, RevisionLog, View
 
 WEB = Key("pods", "default/web")
 DB = Key("pods", "default/db")
@@ -19,7 +19,7 @@ def test_a_write_made_from_an_old_revision_changes_nothing() -> None:
     first = log.append(WEB, {"size": 1}, expected=0)
     log.append(WEB, {"size": 2}, expected=first.revision)
 
-    with pytest.raises(Stale) as stale:
+    with pytest.raises(RevisionConflict) as stale:
         log.append(WEB, {"size": 9}, expected=first.revision)
 
     assert stale.value.current is not None
@@ -31,9 +31,9 @@ def test_what_is_there_cannot_be_created_and_what_is_not_cannot_be_replaced() ->
     log = RevisionLog()
     entry = log.append(WEB, {}, expected=0)
 
-    with pytest.raises(Stale):
+    with pytest.raises(RevisionConflict):
         log.append(WEB, {}, expected=0)
-    with pytest.raises(Stale):
+    with pytest.raises(RevisionConflict):
         log.append(DB, {}, expected=entry.revision)
 
 
@@ -153,7 +153,7 @@ def test_compaction_forgets_what_was_deleted_and_keeps_what_stands() -> None:
 
     assert log.latest(WEB) is None
     assert values(log) == [{"size": 1}]
-    assert log.shelf("pods").places == [DB.place]
+    assert log.resource_log("pods").places == [DB.place]
 
 
 def test_compaction_leaves_the_changes_after_it_whole() -> None:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 import pytest
 
-from steersman_cluster.apiserver.storage import Key, RevisionLog, SqliteJournal, Unwritten, View
+from steersman_cluster.apiserver.storage import Key, RevisionLog, SqliteJournal, View, WriteFailed
 from steersman_cluster.errors import ClusterError
 
 WEB = Key("pods", "default/web")
@@ -118,7 +118,7 @@ def test_what_cannot_be_made_to_last_is_not_written(tmp_path: Path) -> None:
     log = RevisionLog(journal)
     journal.close()
 
-    with pytest.raises(Unwritten):
+    with pytest.raises(WriteFailed):
         log.append(WEB, {}, expected=0)
 
     assert log.latest(WEB) is None
@@ -136,7 +136,7 @@ def test_what_cannot_be_acknowledged_is_not_written_nor_in_the_way_of_the_next_w
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "pwrite", refuse)
-        with pytest.raises(Unwritten, match="Input/output error"):
+        with pytest.raises(WriteFailed, match="Input/output error"):
             log.append(WEB, {}, expected=0)
     next_ = log.append(Key("pods", "default/next"), {}, expected=0)
     journal.close()

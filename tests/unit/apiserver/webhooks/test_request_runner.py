@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver.meta.status_errors import Refusal
-from steersman_cluster.apiserver.request.webhook_answers import Known
+from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
 from steersman_cluster.apiserver.webhooks.request_runner import (
     MOST_RUNS,
-    Asking,
-    NoWayOut,
-    Outbound,
-    Unanswered,
-    Undelivered,
+    NeedsWebhook,
+    NoWebhookTransport,
+    RequestRunner,
+    WebhookTransport,
+    WebhookUnreachable,
 )
 from tests.clocks import FakeClock
 
@@ -29,51 +29,51 @@ class Inquiry:
     uids: list[str] = field(default_factory=list[str])
     meanwhile: Any = None
 
-    async def ask(self, outbound: Outbound, *, uid: str) -> Mapping[Hashable, Any]:
+    async def ask(self, outbound: WebhookTransport, *, uid: str) -> Mapping[Hashable, Any]:
         self.uids.append(uid)
         if self.meanwhile is not None:
             await self.meanwhile()
         return self.answer
 
 
-def asking(clock: FakeClock | None = None) -> Asking:
-    return Asking(NoWayOut(), clock=clock or FakeClock(), rng=Random(7))
+def asking(clock: FakeClock | None = None) -> RequestRunner:
+    return RequestRunner(NoWebhookTransport(), clock=clock or FakeClock(), rng=Random(7))
 
 
-async def answered(by: Asking, verb: Callable[[Known], Any]) -> Any:
+async def run_again(by: RequestRunner, verb: Callable[[WebhookAnswers], Any]) -> Any:
     """What a verb gives in the end."""
-    known = by.begin()
+    answers = by.begin()
     try:
-        return verb(known)
-    except Unanswered as missing:
-        return await by.answered(verb, missing, known)
+        return verb(answers)
+    except NeedsWebhook as missing:
+        return await by.run_again(verb, missing, answers)
 
 
-def looked_up(known: Known, *inquiries: Inquiry) -> list[Any]:
-    missing = [each for each in inquiries if not each.answer.keys() <= known.keys()]
+def looked_up(answers: WebhookAnswers, *inquiries: Inquiry) -> list[Any]:
+    missing = [each for each in inquiries if not each.answer.keys() <= answers.keys()]
     if missing:
-        raise Unanswered(missing)
-    return [known[key] for each in inquiries for key in each.answer]
+        raise NeedsWebhook(missing)
+    return [answers[key] for each in inquiries for key in each.answer]
 
 
 async def test_a_verb_that_needs_nothing_runs_once() -> None:
-    runs: list[Known] = []
+    runs: list[WebhookAnswers] = []
 
-    def verb(known: Known) -> str:
-        runs.append(known)
+    def verb(answers: WebhookAnswers) -> str:
+        runs.append(answers)
         return "done"
 
-    assert await answered(asking(), verb) == "done"
+    assert await run_again(asking(), verb) == "done"
     assert runs == [{}]
 
 
 async def test_a_verb_is_run_again_with_what_it_asked_for() -> None:
     first, second = Inquiry({"a": 1}), Inquiry({"b": 2})
 
-    def verb(known: Known) -> list[Any]:
-        return [*looked_up(known, first), *looked_up(known, second)]
+    def verb(answers: WebhookAnswers) -> list[Any]:
+        return [*looked_up(answers, first), *looked_up(answers, second)]
 
-    assert await answered(asking(), verb) == [1, 2]
+    assert await run_again(asking(), verb) == [1, 2]
     assert (len(first.uids), len(second.uids)) == (1, 1)
 
 
@@ -81,7 +81,7 @@ async def test_inquiries_made_together_are_made_at_the_same_time() -> None:
     both = asyncio.Barrier(2)
     first, second = Inquiry({"a": 1}, meanwhile=both.wait), Inquiry({"b": 2}, meanwhile=both.wait)
 
-    answers = await answered(asking(), lambda known: looked_up(known, first, second))
+    answers = await run_again(asking(), lambda answers: looked_up(answers, first, second))
 
     assert answers == [1, 2]
     assert first.uids != second.uids
@@ -92,17 +92,17 @@ async def test_every_run_draws_what_the_first_drew_and_nobody_else_draws_it_too(
     drawn: list[int] = []
     others: list[int] = []
 
-    def another(_: Known) -> None:
+    def another(_: WebhookAnswers) -> None:
         others.append(outside.rng.getrandbits(64))
 
-    inquiry = Inquiry({"a": 1}, meanwhile=lambda: answered(outside, another))
+    inquiry = Inquiry({"a": 1}, meanwhile=lambda: run_again(outside, another))
 
-    def verb(known: Known) -> None:
+    def verb(answers: WebhookAnswers) -> None:
         drawn.append(outside.rng.getrandbits(64))
-        looked_up(known, inquiry)
+        looked_up(answers, inquiry)
 
-    await answered(outside, verb)
-    await answered(outside, another)
+    await run_again(outside, verb)
+    await run_again(outside, another)
 
     first, second = drawn
     assert first == second
@@ -114,11 +114,11 @@ async def test_a_run_that_takes_another_way_draws_anew() -> None:
     inquiry = Inquiry({"a": 1})
     drawn: list[int] = []
 
-    def verb(known: Known) -> None:
-        drawn.append(outside.rng.getrandbits(128 if known else 8))
-        looked_up(known, inquiry)
+    def verb(answers: WebhookAnswers) -> None:
+        drawn.append(outside.rng.getrandbits(128 if answers else 8))
+        looked_up(answers, inquiry)
 
-    await answered(outside, verb)
+    await run_again(outside, verb)
 
     assert drawn[1].bit_length() > 64
 
@@ -133,11 +133,11 @@ async def test_every_run_happens_when_the_first_did() -> None:
 
     inquiry = Inquiry({"a": 1}, meanwhile=slowly)
 
-    def verb(known: Known) -> None:
+    def verb(answers: WebhookAnswers) -> None:
         times.append(outside.clock.now())
-        looked_up(known, inquiry)
+        looked_up(answers, inquiry)
 
-    await answered(outside, verb)
+    await run_again(outside, verb)
     later = outside.clock.now()
 
     assert times[0] == times[1]
@@ -147,20 +147,20 @@ async def test_every_run_happens_when_the_first_did() -> None:
 async def test_a_verb_that_never_has_enough_is_given_up() -> None:
     runs = 0
 
-    def verb(known: Known) -> None:
+    def verb(answers: WebhookAnswers) -> None:
         nonlocal runs
         runs += 1
-        looked_up(known, Inquiry({runs: "again"}))
+        looked_up(answers, Inquiry({runs: "again"}))
 
-    with pytest.raises(Refusal) as refused:
-        await answered(asking(), verb)
+    with pytest.raises(StatusError) as refused:
+        await run_again(asking(), verb)
 
     assert refused.value.code == 504
     assert runs == MOST_RUNS + 1
 
 
 async def test_a_server_without_a_network_says_so() -> None:
-    with pytest.raises(Undelivered, match="give ApiServer an outbound"):
-        await NoWayOut().post(
+    with pytest.raises(WebhookUnreachable, match="give ApiServer an outbound"):
+        await NoWebhookTransport().post(
             "https://x", b"", ca_bundle=b"", server_name="", connect_to="", timeout_seconds=1.0
         )

@@ -3,12 +3,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from steersman_cluster.apiserver.webhooks import Delivered
-from steersman_cluster.apiserver.webhooks.responses import BadAnswer, document
+from steersman_cluster.apiserver.webhooks import WebhookResponse
+from steersman_cluster.apiserver.webhooks.responses import BadResponse, document
 
 
-def delivered(body: bytes, *, status: int = 200, content_type: str = "") -> Delivered:
-    return Delivered(status, {"content-type": content_type} if content_type else {}, body)
+def delivered(body: bytes, *, status: int = 200, content_type: str = "") -> WebhookResponse:
+    return WebhookResponse(status, {"content-type": content_type} if content_type else {}, body)
 
 
 @pytest.mark.parametrize("body", [b'{"a": 1}', b"a: 1\n"])
@@ -43,9 +43,9 @@ def test_an_answer_is_json_or_yaml(body: bytes) -> None:
     ],
 )
 def test_what_is_no_answer_is_told_in_the_words_of_the_client_library(
-    answer: Delivered, why: str
+    answer: WebhookResponse, why: str
 ) -> None:
-    with pytest.raises(BadAnswer) as raised:
+    with pytest.raises(BadResponse) as raised:
         document(answer)
 
     assert why in str(raised.value)
@@ -54,5 +54,5 @@ def test_what_is_no_answer_is_told_in_the_words_of_the_client_library(
 def test_a_status_speaks_for_itself() -> None:
     status: Any = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": "mine"}
 
-    with pytest.raises(BadAnswer, match=r"^mine$"):
+    with pytest.raises(BadResponse, match=r"^mine$"):
         document(delivered(msgspec.json.encode(status), status=500))

@@ -56,29 +56,29 @@ def test_where_it_listens_and_whose_keys_it_has_is_as_the_flags_say() -> None:
 
 
 def test_the_ranges_of_services_are_as_the_flags_say() -> None:
-    terms = enough("--service-node-port-range=30000-30010").settings.terms
+    options = enough("--service-node-port-range=30000-30010").settings.options
 
-    assert terms.service_addresses == IPv4Network("10.0.0.0/24")
-    assert terms.node_ports == range(30000, 30011)
+    assert options.service_addresses == IPv4Network("10.0.0.0/24")
+    assert options.node_ports == range(30000, 30011)
 
-    terms = enough("--service-cluster-ip-range=10.96.0.0/12").settings.terms
-    assert terms.service_addresses == IPv4Network("10.96.0.0/12")
+    options = enough("--service-cluster-ip-range=10.96.0.0/12").settings.options
+    assert options.service_addresses == IPv4Network("10.96.0.0/12")
 
 
 def test_who_says_nothing_about_rights_lets_everybody_do_everything_but_strangers() -> None:
-    terms = enough().settings.terms
+    options = enough().settings.options
 
-    assert terms.authorization == ("AlwaysAllow",)
-    assert not terms.anonymous
-    assert enough("--authorization-mode=RBAC").settings.terms.anonymous
+    assert options.authorization == ("AlwaysAllow",)
+    assert not options.anonymous
+    assert enough("--authorization-mode=RBAC").settings.options.anonymous
 
 
 def test_a_plugin_that_is_turned_off_is_off() -> None:
-    assert "ServiceAccount" in enough().settings.terms.plugins
+    assert "ServiceAccount" in enough().settings.options.plugins
 
-    terms = enough("--disable-admission-plugins=ServiceAccount,Priority").settings.terms
-    assert not terms.plugins & {"ServiceAccount", "Priority"}
-    assert "RuntimeClass" in terms.plugins
+    options = enough("--disable-admission-plugins=ServiceAccount,Priority").settings.options
+    assert not options.plugins & {"ServiceAccount", "Priority"}
+    assert "RuntimeClass" in options.plugins
 
 
 def test_a_flag_that_changes_nothing_here_is_accepted_and_mentioned_on_stderr() -> None:

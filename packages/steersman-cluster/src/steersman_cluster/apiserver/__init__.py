@@ -34,10 +34,19 @@ from typing import TYPE_CHECKING
 from steersman._lazy import lazy_names
 from steersman_cluster.apiserver.meta.users import ADMINISTRATORS, User
 from steersman_cluster.apiserver.server.api_server import ApiServer, administrator
-from steersman_cluster.apiserver.server.options import ADMISSION_PLUGINS, AUTHORIZATION_MODES, Terms
+from steersman_cluster.apiserver.server.options import (
+    ADMISSION_PLUGINS,
+    AUTHORIZATION_MODES,
+    ServerOptions,
+)
 from steersman_cluster.apiserver.server.transport import InProcessTransport
 from steersman_cluster.apiserver.storage import Key, RevisionLog, SqliteJournal
-from steersman_cluster.apiserver.webhooks import Delivered, NoWayOut, Outbound, Undelivered
+from steersman_cluster.apiserver.webhooks import (
+    NoWebhookTransport,
+    WebhookResponse,
+    WebhookTransport,
+    WebhookUnreachable,
+)
 
 if TYPE_CHECKING:
     from steersman_cluster.apiserver.server.running_cluster import (
@@ -52,17 +61,17 @@ __all__ = [
     "AUTHORIZATION_MODES",
     "ApiServer",
     "ClusterSettings",
-    "Delivered",
     "InProcessTransport",
     "Key",
-    "NoWayOut",
-    "Outbound",
+    "NoWebhookTransport",
     "RevisionLog",
     "RunningCluster",
+    "ServerOptions",
     "SqliteJournal",
-    "Terms",
-    "Undelivered",
     "User",
+    "WebhookResponse",
+    "WebhookTransport",
+    "WebhookUnreachable",
     "administrator",
     "running_cluster",
 ]

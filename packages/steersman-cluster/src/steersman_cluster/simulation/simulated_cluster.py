@@ -23,7 +23,12 @@ from steersman.names import GroupResource
 from steersman.observe import Observation
 from steersman.watch import ReflectorSettings
 from steersman.wire import Transport
-from steersman_cluster.apiserver import ApiServer, InProcessTransport, NoWayOut, RevisionLog
+from steersman_cluster.apiserver import (
+    ApiServer,
+    InProcessTransport,
+    NoWebhookTransport,
+    RevisionLog,
+)
 from steersman_cluster.kubelet import has_pending_changes, simulated_kubelet
 from steersman_cluster.simulation.actors import Actor
 from steersman_cluster.simulation.apart import run_apart
@@ -191,7 +196,7 @@ class SimulatedCluster(Cluster):
             clock=clock,
             rng=Random(self.rng.random()),
             observe=self._observer("apiserver"),
-            outbound=NoWayOut(),
+            outbound=NoWebhookTransport(),
             is_furnished=True,
         )
         self._bookmark_seconds = self.server.store.bookmark_seconds
@@ -530,7 +535,7 @@ def _filled() -> RevisionLog:
         clock=VirtualClock(VirtualLoop()),
         rng=Random(0),
         observe=lambda _: None,
-        outbound=NoWayOut(),
+        outbound=NoWebhookTransport(),
     )
     return log
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.apply.patches import apply_json_patch, json_patch_mistakes
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 
 
 def op(op: str, path: str, **more: Any) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def test_operations_do_what_they_say(obj: Any, patch: Any, expected: Any) -> Non
 def test_what_does_not_apply_is_refused_without_a_reason(operation: Any) -> None:
     obj = {"text": "t", "number": 1, "list": [1, 2]}
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         apply_json_patch(obj, [operation])
 
     assert refused.value.code == 422
@@ -104,7 +104,7 @@ def test_what_does_not_apply_is_refused_without_a_reason(operation: Any) -> None
     ],
 )
 def test_what_is_no_patch_is_refused(patch: Any, lenient: bool, message: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         apply_json_patch({}, patch, lenient=lenient)
 
     assert refused.value.code == 400
@@ -114,7 +114,7 @@ def test_what_is_no_patch_is_refused(patch: Any, lenient: bool, message: str) ->
 def test_too_many_operations_are_refused() -> None:
     patch = [op("add", "/a", value=1)] * 10_001
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         apply_json_patch({}, patch)
 
     assert refused.value.code == 413
@@ -124,7 +124,7 @@ def test_too_many_operations_are_refused() -> None:
 def test_copies_of_copies_do_not_grow_without_end() -> None:
     patch = [op("copy", "/a/b", **origin("/a")), op("copy", "/a/c", **origin("/a"))] * 100
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         apply_json_patch({"a": {"text": "x"}}, patch)
 
     assert refused.value.code == 422
@@ -154,7 +154,7 @@ def test_a_patch_that_adds_ten_thousand_times_copies_once() -> None:
 
 
 def test_a_document_that_is_replaced_by_no_object_is_refused() -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         apply_json_patch({"a": 1}, [op("replace", "", value=[1])])
 
     assert refused.value.code == 422

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.apply.patches import apply_merge_patch
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 
 
 @pytest.mark.parametrize(
@@ -42,14 +42,14 @@ def test_what_is_named_is_replaced_and_null_removes(obj: Any, patch: Any, expect
     ],
 )
 def test_what_is_no_object_is_refused(patch: Any, lenient: bool, message: str) -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         apply_merge_patch({}, patch, lenient=lenient)
 
     assert (refused.value.code, refused.value.message) == (400, message)
 
 
 def test_a_list_would_be_the_whole_object_where_validation_is_ignored() -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         apply_merge_patch({}, [], lenient=True)
 
     assert refused.value.code == 422

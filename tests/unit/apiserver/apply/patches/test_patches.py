@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.apply.patches import (
     apply_merge_patch,
     apply_strategic_merge_patch,
 )
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from tests.unit.apiserver.apply.patches.cases import (
     CASES,
     DEPLOYMENT,
@@ -25,7 +25,7 @@ from tests.unit.apiserver.apply.patches.cases import (
 def attempt(case: Case, obj: dict[str, Any]) -> dict[str, Any] | None:
     try:
         return patched(case, obj)
-    except Refusal:
+    except StatusError:
         return None
 
 
@@ -47,7 +47,7 @@ def test_a_patch_applies_whole_or_not_at_all() -> None:
         {"op": "test", "path": "/data/a", "value": "no"},
     ]
 
-    with pytest.raises(Refusal):
+    with pytest.raises(StatusError):
         apply_json_patch(obj, patch)
 
     assert obj == {"data": {"a": "1"}}

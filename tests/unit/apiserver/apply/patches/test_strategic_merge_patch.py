@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.apply.patches import apply_strategic_merge_patch
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.schema.node import Schema
 
 ANY = Schema()
@@ -186,21 +186,21 @@ def test_what_cannot_be_merged_is_refused(patch: Any, code: int, message: str) -
         "map": {"x": {"name": "a"}},
     }
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         apply_strategic_merge_patch(obj, patch, THING)
 
     assert (refused.value.code, refused.value.message) == (code, message)
 
 
 def test_lists_of_lists_are_refused_without_a_reason() -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         apply_strategic_merge_patch({"tags": [["a"]]}, {"tags": ["b"]}, THING)
 
     assert refused.value.code == 422
 
 
 def test_a_list_without_elements_cannot_be_ordered() -> None:
-    with pytest.raises(Refusal, match="500") as refused:
+    with pytest.raises(StatusError, match="500") as refused:
         apply_strategic_merge_patch({"tags": []}, {"$setElementOrder/tags": ["a"]}, THING)
 
     assert refused.value.message == "no elements in any of the given slices"

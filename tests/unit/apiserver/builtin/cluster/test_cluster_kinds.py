@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.users import User
 from tests.unit.apiserver.builtin.here import Here
 
@@ -115,7 +115,7 @@ def test_labels_of_an_endpoint_slice_count_as_a_new_generation() -> None:
 
 @pytest.mark.parametrize("data", [None, "text", [1]])
 def test_a_revision_holds_an_object(data: object) -> None:
-    with pytest.raises(Refusal, match="422"):
+    with pytest.raises(StatusError, match="422"):
         created("controllerrevisions", "apps/v1", revision=1, data=data)
 
 
@@ -149,7 +149,9 @@ def test_a_request_for_a_certificate_says_who_asks_and_not_whom_they_claim_to_be
     here = Here("certificates.k8s.io/v1", "certificatesigningrequests")
     request = {"metadata": {"name": "it"}, "spec": {"username": "root", "uid": "0"}}
 
-    here.rules.sign(request, User(name="ann", groups=("people",), extra={"from": ("here",)}))
+    here.rules.set_requester(
+        request, User(name="ann", groups=("people",), extra={"from": ("here",)})
+    )
 
     assert request["spec"] == {"username": "ann", "groups": ["people"], "extra": {"from": ["here"]}}
 
@@ -163,7 +165,7 @@ def test_a_bound_claim_may_ask_for_more_and_one_that_waits_may_not() -> None:
     grown = here.update({**bound, "spec": more}, bound, namespace="", subresource="")
 
     assert grown["spec"]["resources"]["requests"] == {"storage": "2Gi"}
-    with pytest.raises(Refusal, match="422"):
+    with pytest.raises(StatusError, match="422"):
         here.update({**old, "spec": more}, old, namespace="", subresource="")
 
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from tests.unit.apiserver.builtin.here import Here
 
 
@@ -13,7 +13,7 @@ def created(plural: str, **parts: Any) -> Object:
 
 
 def message_of(plural: str, **parts: Any) -> str:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         created(plural, **parts)
     return refused.value.message.partition(" is invalid: ")[2]
 
@@ -53,7 +53,7 @@ def test_what_may_not_change_may_still_be_labelled(plural: str) -> None:
 def test_what_may_not_change_does_not(plural: str, change: Object, field: str) -> None:
     old = created(plural, immutable=True, data={"a": encoded("x")})
 
-    with pytest.raises(Refusal, match="422") as refused:
+    with pytest.raises(StatusError, match="422") as refused:
         Here("v1", plural).update({**old, **change}, old, namespace="default", subresource="")
 
     assert refused.value.status()["details"]["causes"] == [

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from tests.embedded import EmbeddedServer
 from tests.unit.apiserver.builtin.here import Here
 
@@ -27,7 +27,7 @@ def complete(**parts: Any) -> Object:
 
 
 def fields_refused(request: Callable[[], Object]) -> list[str]:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         request()
     return [each["field"] for each in refused.value.status()["details"]["causes"]]
 

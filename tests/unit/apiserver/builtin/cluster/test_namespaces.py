@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.builtin.cluster.namespaces import (
     terminating,
 )
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from tests.clocks import FakeClock
 from tests.unit.apiserver.builtin.here import Here
 
@@ -50,7 +50,7 @@ def test_a_new_namespace_is_active_finalized_by_kubernetes_and_labelled_with_its
 
 
 def test_a_write_into_a_namespace_that_is_not_there_is_refused() -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         check_namespace(Stored(namespaces={}), "here", resource=PODS, name="x", creating=True)
 
     assert refused.value.status()["message"] == 'namespaces "here" not found'
@@ -60,7 +60,7 @@ def test_a_write_into_a_namespace_that_is_not_there_is_refused() -> None:
 def test_nothing_new_comes_into_a_namespace_that_ends() -> None:
     ending = Stored(namespaces={"here": terminating(a_namespace(), NOW)})
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         check_namespace(ending, "here", resource=PODS, name="x", creating=True)
 
     assert refused.value.status() == {
@@ -114,7 +114,7 @@ def test_a_namespace_that_ends_is_not_ended_again() -> None:
 def test_a_namespace_that_the_cluster_cannot_be_without_is_not_deleted(name: str) -> None:
     assert NAMESPACE.begin_end is not None
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         NAMESPACE.begin_end(a_namespace(name), NOW)
 
     assert refused.value.message == (
@@ -137,7 +137,7 @@ def test_only_finalizing_changes_the_finalizers_of_the_spec() -> None:
 def test_a_phase_that_contradicts_the_deletion_is_refused(ending: bool, phase: str) -> None:
     old = terminating(a_namespace(), NOW) if ending else a_namespace()
 
-    with pytest.raises(Refusal, match="422 Invalid") as refused:
+    with pytest.raises(StatusError, match="422 Invalid") as refused:
         Here("v1", "namespaces").update(
             {**old, "status": {"phase": phase}}, old, namespace="", subresource="status"
         )

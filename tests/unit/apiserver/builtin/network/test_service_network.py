@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.builtin.network.service_network import (
     ServiceNetwork,
 )
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from tests.unit.apiserver.builtin.here import Here
 
 
@@ -38,7 +38,7 @@ def test_what_a_service_was_given_is_taken_only_once_it_is_stored() -> None:
     again = here.create(body, namespace="default")
     here.rules.stored(None, again)
 
-    with pytest.raises(Refusal, match="422 Invalid") as refused:
+    with pytest.raises(StatusError, match="422 Invalid") as refused:
         here.create(body, namespace="default")
     assert "provided port is already allocated" in refused.value.message
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from tests.unit.apiserver.builtin.here import Here
 
 
@@ -20,7 +20,7 @@ def updated(old: Object, **spec: Any) -> Object:
 
 
 def refusal_of(**spec: Any) -> str:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         created(**spec)
     return refused.value.message.removeprefix('Service "web" is invalid: ')
 
@@ -81,7 +81,7 @@ def test_a_name_that_becomes_a_service_gets_an_address() -> None:
 def test_an_address_does_not_change() -> None:
     old = created(clusterIP="10.0.9.9")
 
-    with pytest.raises(Refusal, match="422") as refused:
+    with pytest.raises(StatusError, match="422") as refused:
         updated(old, clusterIP="10.0.9.10", clusterIPs=["10.0.9.10"])
 
     assert refused.value.message == (
@@ -105,7 +105,7 @@ def test_a_range_without_a_free_port_is_the_servers_failure() -> None:
     everything = [{"port": port, "nodePort": port} for port in here.network.ports]
     here.network.stored(None, {"spec": {"ports": everything}})
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         created(here=here, type="NodePort")
 
     assert refused.value.code == 500

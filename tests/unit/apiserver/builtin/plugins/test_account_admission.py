@@ -11,7 +11,7 @@ from steersman.clock import Clock
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.builtin.plugins.account_admission import MOUNT_PATH, admit_account
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from tests.clocks import FakeClock
 
 
@@ -48,7 +48,7 @@ def admitted(pod: Object, *accounts: Object) -> Object:
 
 
 def refusal(pod: Object, *accounts: Object) -> str:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         admitted(pod, *accounts)
     return refused.value.message
 

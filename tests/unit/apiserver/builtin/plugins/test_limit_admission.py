@@ -11,7 +11,7 @@ from steersman_cluster.apiserver.builtin.plugins.limit_admission import (
     limit_pod,
 )
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from tests.unit.apiserver.builtin.here import Around
 
 
@@ -33,7 +33,7 @@ def pod(resources: Object) -> Object:
 
 
 def why_not(pod: Object) -> str:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         judge_pod(pod, Limited())
     return refusal.value.message
 
@@ -80,7 +80,7 @@ def test_a_claim_for_too_little_is_refused() -> None:
         "spec": {"resources": {"requests": {"storage": "1Mi"}}},
     }
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         judge_claim(claim, Limited())
 
     assert refusal.value.message == (

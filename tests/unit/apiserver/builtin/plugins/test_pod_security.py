@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.builtin.plugins.pod_security import (
     template_judge,
 )
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from tests.unit.apiserver.builtin.causes import sentences_of
 from tests.unit.apiserver.builtin.here import Around
 
@@ -56,7 +56,7 @@ def test_a_namespace_without_labels_takes_every_pod() -> None:
 def test_a_pod_that_breaks_what_is_enforced_is_refused_with_every_reason() -> None:
     around = Labelled(labels={"enforce": "restricted"})
 
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         secure_pod(pod("web", {}), None, around)
 
     assert refusal.value.message == (
@@ -125,7 +125,7 @@ def test_a_namespace_that_becomes_stricter_names_the_pods_that_it_would_refuse()
 
 
 def test_a_level_that_there_is_not_is_refused() -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         judge_namespace(space(enforce="strict"), None, Labelled())
 
     assert sentences_of(refusal.value) == [

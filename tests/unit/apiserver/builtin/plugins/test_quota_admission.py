@@ -5,7 +5,7 @@ import pytest
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.builtin.plugins.quota_admission import charged_quotas
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 
 PODS = GroupResource("", "pods")
 SERVICES = GroupResource("", "services")
@@ -30,7 +30,7 @@ def service(kind: str) -> Object:
 
 
 def why_not(quotas: list[Object], resource: GroupResource, obj: Object) -> str:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         charged_quotas(quotas, resource, obj, None)
     return refusal.value.message
 

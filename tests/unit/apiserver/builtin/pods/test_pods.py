@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.builtin.pods.pods import (
     eviction_options,
 )
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from tests.clocks import FakeClock
 from tests.unit.apiserver.builtin.causes import sentences_of
 from tests.unit.apiserver.builtin.here import Here
@@ -40,14 +40,14 @@ def created(obj: Object) -> Object:
 
 def refusal(obj: Object) -> list[str]:
     """What is wrong with a new pod, each as ``field: sentence``."""
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         created(obj)
     return sentences_of(refused.value)
 
 
 def refusal_of_change(old: Object, **spec: Any) -> str:
     changed = {**old, "spec": {**old["spec"], **spec}}
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         Here("v1", "pods").update(changed, old, namespace="default", subresource="")
     return refused.value.message
 
@@ -346,7 +346,7 @@ def test_a_pod_that_is_being_deleted_is_not_put_anywhere() -> None:
     stored["metadata"]["deletionTimestamp"] = "2026-01-02T03:04:05Z"
     binding = {"metadata": {"name": "web"}, "target": {"name": "n1"}}
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         bound(stored, binding, node=None, now=NOW)
 
     assert refused.value.message == (
@@ -356,7 +356,7 @@ def test_a_pod_that_is_being_deleted_is_not_put_anywhere() -> None:
 
 
 def test_a_binding_to_nothing_is_refused() -> None:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         check_binding({"metadata": {"name": "web"}, "target": {}}, "web")
 
     assert (refused.value.code, refused.value.message) == (500, "target.name: Required value")

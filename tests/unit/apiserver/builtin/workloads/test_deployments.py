@@ -4,7 +4,7 @@ import pytest
 
 from steersman_cluster.apiserver.builtin.workloads.deployments import DEPLOYMENT
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from tests.unit.apiserver.builtin.causes import causes_of, sentences_of
 from tests.unit.apiserver.builtin.here import Here
 
@@ -38,7 +38,7 @@ def changed(old: Object, **parts: Object) -> Object:
 
 
 def refusal(obj: Object) -> list[str]:
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         created(obj)
     return sentences_of(refused.value)
 
@@ -136,7 +136,7 @@ def test_what_is_wrong_with_a_deployment_is_said_with_its_path(
 def test_a_selector_cannot_change() -> None:
     old = created(deployment())
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         changed(old, spec={"selector": {"matchLabels": {"app": "other"}}})
 
     assert causes_of(refused.value)[-1] == {

@@ -9,7 +9,7 @@ from steersman_cluster.apiserver.builtin.workloads.disruptions import (
     charged_budget,
     marked_disrupted,
 )
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 READY = {"type": "Ready", "status": "True"}
@@ -82,7 +82,7 @@ def test_a_budget_for_others_costs_nothing(selector: dict[str, Any]) -> None:
 
 
 def test_a_budget_for_all_is_for_this_pod_too() -> None:
-    with pytest.raises(Refusal):
+    with pytest.raises(StatusError):
         charged_budget(pod(), [budget(0, selector={})], now=NOW)
 
 
@@ -100,7 +100,7 @@ def test_a_pod_that_serves_nobody_goes_for_nothing(free: dict[str, Any]) -> None
 
 
 def test_a_budget_with_nothing_left_is_asked_again_whenever_one_likes() -> None:
-    with pytest.raises(Refusal) as refusal:
+    with pytest.raises(StatusError) as refusal:
         charged_budget(pod(), [budget(0)], now=NOW)
 
     assert (refusal.value.code, refusal.value.retry_after_seconds) == (429, 0)

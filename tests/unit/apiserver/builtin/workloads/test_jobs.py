@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from tests.embedded import EmbeddedServer
 from tests.unit.apiserver.builtin.causes import causes_of
 from tests.unit.apiserver.builtin.here import UID, Here
@@ -26,7 +26,7 @@ def created(**spec: Any) -> Object:
 
 def refusal_of_change(old: Object, **spec: Any) -> Object:
     new = {**old, "spec": {**old["spec"], **spec}}
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         Here("batch/v1", "jobs").update(new, old, namespace="default", subresource="")
     return causes_of(refused.value)[-1]
 
@@ -72,7 +72,7 @@ async def test_a_job_that_has_the_labels_of_its_template_has_no_others() -> None
 def test_pods_of_a_job_must_end() -> None:
     forever = {"spec": {**TEMPLATE["spec"], "restartPolicy": "Always"}}
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         created(template=forever)
 
     assert refused.value.message == (
@@ -113,7 +113,7 @@ def test_the_name_of_a_cron_job_leaves_room_for_those_of_its_jobs() -> None:
         "spec": {"schedule": "@daily", "jobTemplate": {"spec": {"template": TEMPLATE}}},
     }
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         Here("batch/v1", "cronjobs").create(body, namespace="default")
 
     assert causes_of(refused.value)[0]["message"].endswith("must be no more than 52 characters")

@@ -4,7 +4,7 @@ import pytest
 
 from steersman_cluster.apiserver.builtin.workloads.daemon_sets import TEMPLATE_GENERATION
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from tests.unit.apiserver.builtin.here import Here
 
 SELECTOR = {"matchLabels": {"app": "web"}}
@@ -65,7 +65,7 @@ def test_containers_of_a_stateful_set_may_mount_its_claims() -> None:
 def test_most_of_a_stateful_set_cannot_change() -> None:
     old = created("statefulsets", selector=SELECTOR)
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         changed("statefulsets", old, serviceName="other")
 
     assert refused.value.message == (

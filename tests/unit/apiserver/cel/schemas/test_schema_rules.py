@@ -27,15 +27,15 @@ def an_object(**properties: Any) -> dict[str, Any]:
 
 
 def said(schema: dict[str, Any], new: Any, old: Any = UNSET) -> list[str]:
-    found = SchemaRules(schema, is_resource=False).judged(new, old)
+    found = SchemaRules(schema, is_resource=False).validate(new, old)
     return [*map(str, found.errors), *(f"warning: {each}" for each in found.warnings)]
 
 
 @pytest.mark.parametrize("text", RECORDED["rules"])
 def test_a_rule_says_what_it_says_in_the_real_server(text: str) -> None:
     rules = SchemaRules(ruled(RECORDED["schema"], text), is_resource=False)
-    created = rules.judged(RECORDED["object"], at="root")
-    updated = rules.judged(RECORDED["object"], RECORDED["old"], at="root", ratchets=False)
+    created = rules.validate(RECORDED["object"], at="root")
+    updated = rules.validate(RECORDED["object"], RECORDED["old"], at="root", ratchets=False)
 
     assert [str(each) for each in created.errors] == RECORDED["rules"][text]["errors"]
     assert [str(each) for each in updated.errors] == RECORDED["rules"][text]["updated"]
@@ -267,8 +267,8 @@ def test_a_resource_has_its_name_whatever_the_schema_says() -> None:
     schema = ruled(an_object(), "self.metadata.name.startsWith('a') && self.kind == 'K'")
     rules = SchemaRules(schema, is_resource=True)
 
-    assert not rules.judged({"kind": "K", "metadata": {"name": "abc"}}).errors
-    assert rules.judged({"kind": "K", "metadata": {"name": "b"}}).errors
+    assert not rules.validate({"kind": "K", "metadata": {"name": "abc"}}).errors
+    assert rules.validate({"kind": "K", "metadata": {"name": "b"}}).errors
 
 
 def test_names_that_expressions_cannot_spell_are_escaped() -> None:

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steersman.names import GroupVersionKind
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
 from steersman_cluster.apiserver.schema.decoding.decoder import (
+    BodyDecoder,
+    BodyDecoders,
     Decoded,
-    Expectations,
-    Expected,
     canonical,
     decode,
     settle,
@@ -24,36 +24,36 @@ from steersman_cluster.apiserver.schema.decoding.decoder import (
 
 
 @pytest.fixture(scope="module")
-def expectations() -> Expectations:
-    return Expectations(BuiltinSchemas.read())
+def expectations() -> BodyDecoders:
+    return BodyDecoders(BuiltinSchemas.read())
 
 
-def builtin(expectations: Expectations, api_version: str, kind: str) -> Expected:
+def builtin(expectations: BodyDecoders, api_version: str, kind: str) -> BodyDecoder:
     return expectations.builtin(GroupVersionKind.of(api_version, kind))
 
 
 @pytest.fixture(scope="module")
-def config_maps(expectations: Expectations) -> Expected:
+def config_maps(expectations: BodyDecoders) -> BodyDecoder:
     return builtin(expectations, "v1", "ConfigMap")
 
 
 @pytest.fixture(scope="module")
-def deployments(expectations: Expectations) -> Expected:
+def deployments(expectations: BodyDecoders) -> BodyDecoder:
     return builtin(expectations, "apps/v1", "Deployment")
 
 
 @pytest.fixture(scope="module")
-def widgets(expectations: Expectations) -> Expected:
+def widgets(expectations: BodyDecoders) -> BodyDecoder:
     return expectations.custom(GroupVersionKind.of("example.com/v1", "Widget"))
 
 
-def read(body: Any, expected: Expected, content_type: str = "application/json") -> Decoded:
+def read(body: Any, expected: BodyDecoder, content_type: str = "application/json") -> Decoded:
     written = body if isinstance(body, str) else json.dumps(body)
     return decode(written.encode(), expected, content_type=content_type)
 
 
-def refusal(body: Any, expected: Expected, content_type: str = "application/json") -> str:
-    with pytest.raises(Refusal) as refused:
+def refusal(body: Any, expected: BodyDecoder, content_type: str = "application/json") -> str:
+    with pytest.raises(StatusError) as refused:
         read(body, expected, content_type)
     assert refused.value.code == 400
     return refused.value.message
@@ -68,14 +68,14 @@ def spec_of(decoded: Decoded) -> dict[str, Any]:
     return spec
 
 
-def test_kind_and_api_version_may_be_left_out_of_a_body(config_maps: Expected) -> None:
+def test_kind_and_api_version_may_be_left_out_of_a_body(config_maps: BodyDecoder) -> None:
     obj, complaints = read({"metadata": {"name": "a"}}, config_maps)
 
     assert obj == {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
     assert complaints == []
 
 
-def test_what_go_always_writes_is_there(deployments: Expected) -> None:
+def test_what_go_always_writes_is_there(deployments: BodyDecoder) -> None:
     obj, _ = read({}, deployments)
 
     assert obj["metadata"] == {}
@@ -88,7 +88,7 @@ def test_what_go_always_writes_is_there(deployments: Expected) -> None:
 
 
 @pytest.mark.parametrize("empty", [False, None])
-def test_an_empty_value_goes_where_go_leaves_it_out(deployments: Expected, empty: Any) -> None:
+def test_an_empty_value_goes_where_go_leaves_it_out(deployments: BodyDecoder, empty: Any) -> None:
     body = {"metadata": {"labels": {}, "name": ""}, "spec": {"paused": empty, "replicas": 0}}
 
     obj, _ = read(body, deployments)
@@ -98,13 +98,13 @@ def test_an_empty_value_goes_where_go_leaves_it_out(deployments: Expected, empty
     assert obj["spec"]["replicas"] == 0
 
 
-def test_an_empty_list_is_a_null_where_it_is_always_written(deployments: Expected) -> None:
+def test_an_empty_list_is_a_null_where_it_is_always_written(deployments: BodyDecoder) -> None:
     spec = spec_of(read(pod_spec({"containers": [], "volumes": []}), deployments))
 
     assert spec == {"containers": None}
 
 
-def test_a_pointer_to_nothing_stays(deployments: Expected) -> None:
+def test_a_pointer_to_nothing_stays(deployments: BodyDecoder) -> None:
     volumes = [{"name": "a", "emptyDir": {}}]
 
     spec = spec_of(read(pod_spec({"volumes": volumes}), deployments))
@@ -112,7 +112,9 @@ def test_a_pointer_to_nothing_stays(deployments: Expected) -> None:
     assert spec["volumes"] == volumes
 
 
-def test_a_null_in_a_list_or_map_is_a_zero(deployments: Expected, config_maps: Expected) -> None:
+def test_a_null_in_a_list_or_map_is_a_zero(
+    deployments: BodyDecoder, config_maps: BodyDecoder
+) -> None:
     spec = spec_of(read(pod_spec({"containers": [None]}), deployments))
     obj, _ = read({"data": {"a": None}}, config_maps)
 
@@ -120,7 +122,7 @@ def test_a_null_in_a_list_or_map_is_a_zero(deployments: Expected, config_maps: E
     assert obj["data"] == {"a": ""}
 
 
-def test_what_openapi_calls_a_default_is_filled_in(deployments: Expected) -> None:
+def test_what_openapi_calls_a_default_is_filled_in(deployments: BodyDecoder) -> None:
     container = {
         "name": "a",
         "ports": [{"containerPort": 80}, {"containerPort": 81, "protocol": ""}],
@@ -145,7 +147,7 @@ def test_what_openapi_calls_a_default_is_filled_in(deployments: Expected) -> Non
     ],
 )
 def test_amounts_are_written_as_the_server_prints_them(
-    deployments: Expected, written: str, canonical_form: str
+    deployments: BodyDecoder, written: str, canonical_form: str
 ) -> None:
     body = json.dumps(pod_spec({"overhead": {"cpu": "?"}})).replace('"?"', written)
 
@@ -163,14 +165,14 @@ def test_amounts_are_written_as_the_server_prints_them(
     ],
 )
 def test_moments_are_in_utc_and_to_the_second(
-    config_maps: Expected, written: str, canonical_form: str
+    config_maps: BodyDecoder, written: str, canonical_form: str
 ) -> None:
     obj, _ = read({"metadata": {"creationTimestamp": written}}, config_maps)
 
     assert obj["metadata"] == {"creationTimestamp": canonical_form}
 
 
-def test_a_lease_s_moments_have_six_digits(expectations: Expectations) -> None:
+def test_a_lease_s_moments_have_six_digits(expectations: BodyDecoders) -> None:
     leases = builtin(expectations, "coordination.k8s.io/v1", "Lease")
 
     obj, _ = read({"spec": {"renewTime": "2020-01-01T02:00:00.000001+02:00"}}, leases)
@@ -186,7 +188,7 @@ def test_a_lease_s_moments_have_six_digits(expectations: Expectations) -> None:
     [("YQ==", "YQ=="), ("YW\nI=", "YWI="), ("YR==", "YQ=="), ([1], "AQ=="), (None, ""), ("", "")],
 )
 def test_bytes_are_written_in_one_way(
-    expectations: Expectations, written: Any, canonical_form: str
+    expectations: BodyDecoders, written: Any, canonical_form: str
 ) -> None:
     secrets = builtin(expectations, "v1", "Secret")
 
@@ -222,7 +224,9 @@ def test_bytes_are_written_in_one_way(
         ("[" * 5_000 + "]" * 5_000, "(5b5b"),
     ],
 )
-def test_bad_syntax_is_told_in_go_s_words(config_maps: Expected, body: str, problem: str) -> None:
+def test_bad_syntax_is_told_in_go_s_words(
+    config_maps: BodyDecoder, body: str, problem: str
+) -> None:
     message = refusal(body, config_maps)
 
     assert message.startswith(
@@ -302,14 +306,14 @@ def test_bad_syntax_is_told_in_go_s_words(config_maps: Expected, body: str, prob
     ],
 )
 def test_a_wrong_type_is_told_with_its_place(
-    deployments: Expected, body: Any, problem: str
+    deployments: BodyDecoder, body: Any, problem: str
 ) -> None:
     message = refusal(body, deployments)
 
     assert message == f'Deployment in version "v1" cannot be handled as a Deployment: {problem}'
 
 
-def test_text_that_reads_itself_fails_before_a_wrong_type(deployments: Expected) -> None:
+def test_text_that_reads_itself_fails_before_a_wrong_type(deployments: BodyDecoder) -> None:
     body = {"spec": {"replicas": "x", "template": {"spec": {"overhead": {"cpu": "?"}}}}}
 
     assert "quantities must match" in refusal(body, deployments)
@@ -319,7 +323,7 @@ def test_text_that_reads_itself_fails_before_a_wrong_type(deployments: Expected)
     ("text", "byte"), [("a", 0), ("YQ", 0), ("YQ=", 3), ("YQ=a", 2), ("YQ==YQ==", 4), ("YW!=", 2)]
 )
 def test_bad_base64_is_told_with_its_place(
-    expectations: Expectations, text: str, byte: int
+    expectations: BodyDecoders, text: str, byte: int
 ) -> None:
     message = refusal({"data": {"a": text}}, builtin(expectations, "v1", "Secret"))
 
@@ -363,12 +367,14 @@ def test_bad_base64_is_told_with_its_place(
     ],
 )
 def test_another_kind_is_refused(
-    deployments: Expected, api_version: Any, kind: str, message: str
+    deployments: BodyDecoder, api_version: Any, kind: str, message: str
 ) -> None:
     assert refusal({"apiVersion": api_version, "kind": kind}, deployments) == message
 
 
-def test_unknown_and_repeated_fields_are_complaints_in_their_order(config_maps: Expected) -> None:
+def test_unknown_and_repeated_fields_are_complaints_in_their_order(
+    config_maps: BodyDecoder,
+) -> None:
     body = (
         '{"metadata":{"foo":1,"labels":{"a":"1","a":"2"},"ownerReferences":[{"bar":1}]},'
         '"data":{"a":"b"},"foo":{"bar":1},"data":{"c":"x"},"Data":{}}'
@@ -389,7 +395,9 @@ def test_unknown_and_repeated_fields_are_complaints_in_their_order(config_maps: 
 
 
 @pytest.mark.parametrize("colon", [":", r"\u003a", r"\u003A", r"\\u003a", r"\\:"])
-def test_a_repeated_key_is_found_whatever_the_texts_hold(config_maps: Expected, colon: str) -> None:
+def test_a_repeated_key_is_found_whatever_the_texts_hold(
+    config_maps: BodyDecoder, colon: str
+) -> None:
     once = f'{{"data" :{{"a":"{colon}"}}}}'
     twice = f'{{"data" :{{"a":"{colon}", "a" : ""}}}}'
 
@@ -397,10 +405,10 @@ def test_a_repeated_key_is_found_whatever_the_texts_hold(config_maps: Expected, 
     assert read(twice, config_maps).complaints == ['duplicate field "data.a"']
 
 
-def test_complaints_are_warnings_a_refusal_or_nothing(config_maps: Expected) -> None:
+def test_complaints_are_warnings_a_refusal_or_nothing(config_maps: BodyDecoder) -> None:
     complaints = ['unknown field "a"', 'duplicate field "b"']
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         settle(complaints, config_maps, field_validation="Strict")
 
     assert refused.value.message == (
@@ -413,7 +421,7 @@ def test_complaints_are_warnings_a_refusal_or_nothing(config_maps: Expected) -> 
     assert settle([], config_maps, field_validation="Strict") == []
 
 
-def test_half_characters_are_replaced(config_maps: Expected) -> None:
+def test_half_characters_are_replaced(config_maps: BodyDecoder) -> None:
     escaped, _ = read(r'{"data":{"a":"\ud800x"}}', config_maps)
     raw, _ = decode(b'{"data":{"a":"\xff"}}', config_maps, content_type="")
 
@@ -438,17 +446,17 @@ BODIES = st.binary(max_size=40) | JSON_VALUES.map(lambda value: json.dumps(value
 
 @given(body=BODIES, content_type=st.sampled_from(["application/json", "application/yaml"]))
 def test_whatever_is_sent_is_an_object_or_refused(
-    body: bytes, content_type: str, deployments: Expected, widgets: Expected
+    body: bytes, content_type: str, deployments: BodyDecoder, widgets: BodyDecoder
 ) -> None:
     for expected in (deployments, widgets):
         try:
             obj, _ = decode(body, expected, content_type=content_type)
-        except Refusal:
+        except StatusError:
             continue
         assert isinstance(obj["metadata"], dict)
 
 
-def test_of_a_custom_resource_only_the_metadata_is_changed(widgets: Expected) -> None:
+def test_of_a_custom_resource_only_the_metadata_is_changed(widgets: BodyDecoder) -> None:
     body = {
         "apiVersion": "example.com/v1",
         "kind": "Widget",
@@ -489,14 +497,14 @@ def test_of_a_custom_resource_only_the_metadata_is_changed(widgets: Expected) ->
     ],
 )
 def test_a_custom_resource_that_is_none_is_refused(
-    widgets: Expected, changes: dict[str, Any], message: str
+    widgets: BodyDecoder, changes: dict[str, Any], message: str
 ) -> None:
     body = {"apiVersion": "example.com/v1", "kind": "Widget", **changes}
 
     assert refusal(body, widgets) == message
 
 
-def test_repeated_fields_of_a_custom_resource_are_complaints(widgets: Expected) -> None:
+def test_repeated_fields_of_a_custom_resource_are_complaints(widgets: BodyDecoder) -> None:
     body = '{"apiVersion":"example.com/v1","kind":"Widget","spec":[{"a":1,"a":2}]}'
 
     obj, complaints = read(body, widgets)
@@ -505,7 +513,7 @@ def test_repeated_fields_of_a_custom_resource_are_complaints(widgets: Expected) 
     assert complaints == ['duplicate field "spec[0].a"']
 
 
-def test_a_canonical_object_stays_as_it_is(deployments: Expected) -> None:
+def test_a_canonical_object_stays_as_it_is(deployments: BodyDecoder) -> None:
     once, _ = read(pod_spec({"containers": [{"name": "a"}], "overhead": {"cpu": 0.5}}), deployments)
     before = json.dumps(once)
 
@@ -521,11 +529,11 @@ def definition(schema: Any) -> Any:
 
 
 @pytest.fixture(scope="module")
-def definitions(expectations: Expectations) -> Expected:
+def definitions(expectations: BodyDecoders) -> BodyDecoder:
     return builtin(expectations, "apiextensions.k8s.io/v1", "CustomResourceDefinition")
 
 
-def test_a_schema_in_a_definition_is_canonical_all_the_way_down(definitions: Expected) -> None:
+def test_a_schema_in_a_definition_is_canonical_all_the_way_down(definitions: BodyDecoder) -> None:
     schema = {
         "type": "object",
         "nullable": False,
@@ -546,7 +554,7 @@ def test_a_schema_in_a_definition_is_canonical_all_the_way_down(definitions: Exp
     }
 
 
-def test_a_null_among_schemas_is_an_empty_one(definitions: Expected) -> None:
+def test_a_null_among_schemas_is_an_empty_one(definitions: BodyDecoder) -> None:
     schema = {"items": [None, {"type": "string"}], "dependencies": {"a": ["b", None]}}
 
     obj, _ = read(definition(schema), definitions)
@@ -568,7 +576,7 @@ def test_a_null_among_schemas_is_an_empty_one(definitions: Expected) -> None:
     ],
 )
 def test_schemas_and_texts_do_not_stand_in_for_each_other(
-    schema: Any, problem: str, definitions: Expected
+    schema: Any, problem: str, definitions: BodyDecoder
 ) -> None:
     where = "JSONSchemaProps.spec.versions.schema.openAPIV3Schema"
 

@@ -12,11 +12,11 @@ import pytest
 import yaml
 
 from steersman.names import GroupVersionKind
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
 from steersman_cluster.apiserver.schema.decoding.decoder import (
-    Expectations,
-    Expected,
+    BodyDecoder,
+    BodyDecoders,
     canonical,
     decode,
 )
@@ -36,11 +36,11 @@ SAMPLES: dict[str, Any] = yaml.load(
 )
 ROUNDS = 300
 
-EXPECTATIONS = Expectations.of(BuiltinSchemas.read())
+EXPECTATIONS = BodyDecoders.of(BuiltinSchemas.read())
 ENCODERS = MessageEncoders()
 
 
-def expected(api_version: str, kind: str) -> Expected:
+def expected(api_version: str, kind: str) -> BodyDecoder:
     return EXPECTATIONS.builtin(GroupVersionKind.of(api_version, kind))
 
 
@@ -48,7 +48,7 @@ def encoded(api_version: str, kind: str, obj: dict[str, Any]) -> bytes:
     return ENCODERS.of(expected(api_version, kind).schema)(obj)
 
 
-def read_again(obj: dict[str, Any], read_as: Expected) -> dict[str, Any]:
+def read_again(obj: dict[str, Any], read_as: BodyDecoder) -> dict[str, Any]:
     body = enveloped(read_as.gvk.api_version, read_as.gvk.kind, ENCODERS.of(read_as.schema)(obj))
     found, complaints = decode(body, read_as, content_type=PROTOBUF)
     assert complaints == []
@@ -73,7 +73,7 @@ def test_whatever_was_read_from_a_message_is_read_from_its_own_again(kind: str) 
         body = bodies.body(read_as.schema, api_version="v1", kind=kind)
         try:
             obj, _ = decode(body, read_as, content_type=PROTOBUF)
-        except Refusal:
+        except StatusError:
             continue
         read += 1
 

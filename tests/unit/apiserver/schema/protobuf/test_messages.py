@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steersman.names import GroupVersionKind
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
-from steersman_cluster.apiserver.schema.decoding.decoder import Expectations, decode
+from steersman_cluster.apiserver.schema.decoding.decoder import BodyDecoders, decode
 from steersman_cluster.apiserver.schema.protobuf.messages import MAGIC, PROTOBUF
 
 
 @pytest.fixture(scope="module")
-def expectations() -> Expectations:
-    return Expectations(BuiltinSchemas.read())
+def expectations() -> BodyDecoders:
+    return BodyDecoders(BuiltinSchemas.read())
 
 
 def varint(number: int) -> bytes:
@@ -56,7 +56,7 @@ NAMED_X = message(1, text(1, "x"))
 CONFIG_MAP, POD = ("v1", "ConfigMap"), ("v1", "Pod")
 
 
-def read(expectations: Expectations, api_version: str, kind: str, *parts: bytes) -> dict[str, Any]:
+def read(expectations: BodyDecoders, api_version: str, kind: str, *parts: bytes) -> dict[str, Any]:
     expected = expectations.builtin(GroupVersionKind.of(api_version, kind))
     body = enveloped(api_version, kind, NAMED_X, *parts)
     obj, complaints = decode(body, expected, content_type=PROTOBUF)
@@ -64,15 +64,15 @@ def read(expectations: Expectations, api_version: str, kind: str, *parts: bytes)
     return {key: value for key, value in obj.items() if key not in ("apiVersion", "kind")}
 
 
-def refusal(expectations: Expectations, body: bytes) -> str:
+def refusal(expectations: BodyDecoders, body: bytes) -> str:
     expected = expectations.builtin(GroupVersionKind.of(*CONFIG_MAP))
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         decode(body, expected, content_type=PROTOBUF)
     assert refused.value.code == 400
     return refused.value.message
 
 
-def unfit(expectations: Expectations, *parts: bytes) -> str:
+def unfit(expectations: BodyDecoders, *parts: bytes) -> str:
     prefix = 'ConfigMap in version "v1" cannot be handled as a ConfigMap: '
     said = refusal(expectations, enveloped(*CONFIG_MAP, *parts))
     assert said.startswith(prefix)
@@ -82,7 +82,7 @@ def unfit(expectations: Expectations, *parts: bytes) -> str:
 METADATA = {"name": "x"}
 
 
-def test_an_object_is_the_same_as_in_json(expectations: Expectations) -> None:
+def test_an_object_is_the_same_as_in_json(expectations: BodyDecoders) -> None:
     expected = expectations.builtin(GroupVersionKind.of(*CONFIG_MAP))
     body = enveloped(*CONFIG_MAP, NAMED_X, entry(2, "key", text(2, "value")))
 
@@ -92,7 +92,7 @@ def test_an_object_is_the_same_as_in_json(expectations: Expectations) -> None:
     assert found == decode(written, expected, content_type="application/json")
 
 
-def test_empty_fields_that_go_always_writes_are_dropped(expectations: Expectations) -> None:
+def test_empty_fields_that_go_always_writes_are_dropped(expectations: BodyDecoders) -> None:
     found = read(
         expectations, *CONFIG_MAP, message(1, text(2, ""), text(3, ""), text(8, b""), number(7, 0))
     )
@@ -100,7 +100,7 @@ def test_empty_fields_that_go_always_writes_are_dropped(expectations: Expectatio
     assert found == {"metadata": METADATA}
 
 
-def test_bytes_become_base64_and_missing_values_are_empty(expectations: Expectations) -> None:
+def test_bytes_become_base64_and_missing_values_are_empty(expectations: BodyDecoders) -> None:
     found = read(
         expectations, "v1", "Secret", entry(2, "a", text(2, b"\x00\xff")), entry(2, "b", b"")
     )
@@ -112,14 +112,14 @@ def test_bytes_become_base64_and_missing_values_are_empty(expectations: Expectat
     ("written", "replicas"), [(0, 0), (3, 3), (-1, -1), (2**32 + 5, 5), (-(2**31), -(2**31))]
 )
 def test_numbers_have_their_sign_and_their_size(
-    expectations: Expectations, written: int, replicas: int
+    expectations: BodyDecoders, written: int, replicas: int
 ) -> None:
     found = read(expectations, "autoscaling/v1", "Scale", message(2, number(1, written)))
 
     assert found["spec"].get("replicas", 0) == replicas
 
 
-def test_embedded_structs_are_messages_in_protobuf_alone(expectations: Expectations) -> None:
+def test_embedded_structs_are_messages_in_protobuf_alone(expectations: BodyDecoders) -> None:
     volume = message(1, text(1, "home"), message(2, message(1, text(1, "/home"), text(2, ""))))
 
     found = read(expectations, *POD, message(2, volume))
@@ -127,7 +127,7 @@ def test_embedded_structs_are_messages_in_protobuf_alone(expectations: Expectati
     assert found["spec"]["volumes"] == [{"name": "home", "hostPath": {"path": "/home", "type": ""}}]
 
 
-def test_amounts_ports_and_defaults_are_as_in_json(expectations: Expectations) -> None:
+def test_amounts_ports_and_defaults_are_as_in_json(expectations: BodyDecoders) -> None:
     port = message(
         1, text(1, "web"), text(2, ""), number(3, 80), message(4, number(1, 1), text(3, "http"))
     )
@@ -146,7 +146,7 @@ def test_amounts_ports_and_defaults_are_as_in_json(expectations: Expectations) -
     ]
 
 
-def test_moments_are_written_out(expectations: Expectations) -> None:
+def test_moments_are_written_out(expectations: BodyDecoders) -> None:
     acquired = message(3, number(1, 100), number(2, 123456789))
 
     lease = read(expectations, "coordination.k8s.io/v1", "Lease", message(2, acquired))
@@ -159,13 +159,13 @@ def test_moments_are_written_out(expectations: Expectations) -> None:
 @pytest.mark.parametrize(
     "groups", [number(4, 1) + number(4, 300), message(4, varint(1), varint(300))]
 )
-def test_numbers_of_a_list_stand_alone_or_packed(expectations: Expectations, groups: bytes) -> None:
+def test_numbers_of_a_list_stand_alone_or_packed(expectations: BodyDecoders, groups: bytes) -> None:
     found = read(expectations, *POD, message(2, message(14, groups)))
 
     assert found["spec"]["securityContext"] == {"supplementalGroups": [1, 300]}
 
 
-def test_lists_in_a_map_are_unwrapped(expectations: Expectations) -> None:
+def test_lists_in_a_map_are_unwrapped(expectations: BodyDecoders) -> None:
     extra = entry(5, "scopes", message(2, text(1, "read"), text(1, "write")))
 
     found = read(expectations, "authorization.k8s.io/v1", "SubjectAccessReview", message(2, extra))
@@ -173,7 +173,7 @@ def test_lists_in_a_map_are_unwrapped(expectations: Expectations) -> None:
     assert found["spec"]["extra"] == {"scopes": ["read", "write"]}
 
 
-def test_json_in_a_message_is_json(expectations: Expectations) -> None:
+def test_json_in_a_message_is_json(expectations: BodyDecoders) -> None:
     data = message(2, text(1, '{"spec":{"n":1}}'))
 
     found = read(expectations, "apps/v1", "ControllerRevision", data, number(3, 7))
@@ -206,20 +206,20 @@ DEFAULT, ITEMS, NOT, ADDITIONAL_PROPERTIES, DEPENDENCIES = 8, 24, 28, 30, 32
     ],
 )
 def test_schemas_that_may_be_something_else_are_what_they_are(
-    expectations: Expectations, written: bytes, said: dict[str, Any]
+    expectations: BodyDecoders, written: bytes, said: dict[str, Any]
 ) -> None:
     found = read(expectations, *DEFINITION, schema(written))
 
     assert found["spec"]["versions"][0]["schema"]["openAPIV3Schema"] == said
 
 
-def test_a_second_message_in_one_field_adds_to_the_first(expectations: Expectations) -> None:
+def test_a_second_message_in_one_field_adds_to_the_first(expectations: BodyDecoders) -> None:
     found = read(expectations, *CONFIG_MAP, message(1, entry(11, "app", text(2, "web"))))
 
     assert found["metadata"] == {**METADATA, "labels": {"app": "web"}}
 
 
-def test_text_that_is_no_text_has_a_mark_for_every_byte(expectations: Expectations) -> None:
+def test_text_that_is_no_text_has_a_mark_for_every_byte(expectations: BodyDecoders) -> None:
     found = read(expectations, *CONFIG_MAP, entry(2, "k", text(2, b"a\xff\xe2\x82b")))
 
     assert found["data"] == {"k": "a\ufffd\ufffd\ufffdb"}
@@ -235,12 +235,12 @@ def test_text_that_is_no_text_has_a_mark_for_every_byte(expectations: Expectatio
         varint(94 << 3 | 3) + number(1, 1) + varint(94 << 3 | 4),
     ],
 )
-def test_unknown_fields_are_passed_over(expectations: Expectations, unknown: bytes) -> None:
+def test_unknown_fields_are_passed_over(expectations: BodyDecoders, unknown: bytes) -> None:
     assert read(expectations, *CONFIG_MAP, unknown) == {"metadata": METADATA}
 
 
 def test_a_body_that_does_not_say_what_it_is_is_what_is_expected(
-    expectations: Expectations,
+    expectations: BodyDecoders,
 ) -> None:
     expected = expectations.builtin(GroupVersionKind.of(*CONFIG_MAP))
 
@@ -249,7 +249,7 @@ def test_a_body_that_does_not_say_what_it_is_is_what_is_expected(
     assert (found.obj["apiVersion"], found.obj["kind"]) == CONFIG_MAP
 
 
-def test_delete_options_may_be_those_of_any_group(expectations: Expectations) -> None:
+def test_delete_options_may_be_those_of_any_group(expectations: BodyDecoders) -> None:
     expected = expectations.builtin(GroupVersionKind.of("v1", "DeleteOptions"))
     body = enveloped("apps/v1", "DeleteOptions", number(1, 0), text(4, "Orphan"), text(5, "All"))
 
@@ -276,14 +276,14 @@ def test_delete_options_may_be_those_of_any_group(expectations: Expectations) ->
     ],
 )
 def test_an_envelope_that_cannot_be_opened_is_refused(
-    expectations: Expectations, body: bytes, why: str
+    expectations: BodyDecoders, body: bytes, why: str
 ) -> None:
     assert refusal(expectations, body) == (
         f"the object provided is unrecognized (must be of type ConfigMap): {why}"
     )
 
 
-def test_an_object_of_another_kind_is_refused(expectations: Expectations) -> None:
+def test_an_object_of_another_kind_is_refused(expectations: BodyDecoders) -> None:
     assert refusal(expectations, enveloped("v1", "Secret", NAMED_X)) == (
         'Secret in version "v1" cannot be handled as a ConfigMap:'
         " converting (v1.Secret) to (core.ConfigMap): unknown conversion"
@@ -308,42 +308,42 @@ def test_an_object_of_another_kind_is_refused(expectations: Expectations) -> Non
     ],
 )
 def test_a_message_that_cannot_be_read_is_refused(
-    expectations: Expectations, written: bytes, why: str
+    expectations: BodyDecoders, written: bytes, why: str
 ) -> None:
     assert unfit(expectations, written) == why
 
 
-def test_messages_that_are_nested_too_deeply_are_refused(expectations: Expectations) -> None:
+def test_messages_that_are_nested_too_deeply_are_refused(expectations: BodyDecoders) -> None:
     expected = expectations.builtin(GroupVersionKind.of(*DEFINITION))
     deep = STRING
     for _ in range(3000):
         deep = message(NOT, deep)
 
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(StatusError) as refused:
         decode(enveloped(*DEFINITION, schema(deep)), expected, content_type=PROTOBUF)
 
     assert refused.value.code == 400
 
 
 @pytest.mark.parametrize("seconds", [10**12, -(10**12), 2**63 - 1])
-def test_moments_beyond_all_years_are_refused(expectations: Expectations, seconds: int) -> None:
+def test_moments_beyond_all_years_are_refused(expectations: BodyDecoders, seconds: int) -> None:
     said = unfit(expectations, message(1, message(8, number(1, seconds))))
 
     assert said == "Time: year outside of range [0,9999]"
 
 
-def outcome(expectations: Expectations, body: bytes, kind: tuple[str, str]) -> str | int:
+def outcome(expectations: BodyDecoders, body: bytes, kind: tuple[str, str]) -> str | int:
     """The kind of what was read, or the status of the refusal."""
     expected = expectations.builtin(GroupVersionKind.of(*kind))
     try:
         return str(decode(body, expected, content_type=PROTOBUF).obj["kind"])
-    except Refusal as refused:
+    except StatusError as refused:
         return refused.code
 
 
 @given(raw=st.binary(max_size=60))
 def test_whatever_the_bytes_are_they_are_an_object_or_a_refusal(
-    expectations: Expectations, raw: bytes
+    expectations: BodyDecoders, raw: bytes
 ) -> None:
     for kind in (CONFIG_MAP, POD, DEFINITION):
         for body in (raw, MAGIC + raw, enveloped(*kind, raw)):
@@ -352,7 +352,7 @@ def test_whatever_the_bytes_are_they_are_an_object_or_a_refusal(
 
 @given(at=st.integers(0, 100), put=st.integers(0, 255))
 def test_a_damaged_body_is_an_object_or_a_refusal(
-    expectations: Expectations, at: int, put: int
+    expectations: BodyDecoders, at: int, put: int
 ) -> None:
     port, cpu = message(6, number(3, 80)), entry(1, "cpu", message(2, text(1, "1")))
     container = message(2, text(1, "web"), port, message(8, cpu))

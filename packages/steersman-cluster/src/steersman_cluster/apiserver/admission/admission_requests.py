@@ -2,11 +2,11 @@
 
 from steersman.names import GroupVersionKind, GroupVersionResource
 from steersman_cluster.apiserver.admission.attributes import Attributes
-from steersman_cluster.apiserver.admission.matcher import Place
+from steersman_cluster.apiserver.admission.matcher import MatchedResource
 from steersman_cluster.apiserver.meta.rules import Object
 
 
-def request_of(wanted: Attributes, place: Place) -> Object:
+def request_of(wanted: Attributes, place: MatchedResource) -> Object:
     """What stands in a review; ``wanted`` is about objects in the version of ``place``."""
     user = wanted.user
     about: Object = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}

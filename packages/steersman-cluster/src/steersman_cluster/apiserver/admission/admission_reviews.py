@@ -12,10 +12,14 @@ from steersman_cluster.apiserver.admission.webhook_configurations import Webhook
 from steersman_cluster.apiserver.meta.field_errors import shown
 from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
-from steersman_cluster.apiserver.webhooks import Delivered, Outbound, Undelivered
-from steersman_cluster.apiserver.webhooks.addresses import Place as Address
-from steersman_cluster.apiserver.webhooks.responses import BadAnswer, check_kind, document
+from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.webhooks import (
+    WebhookResponse,
+    WebhookTransport,
+    WebhookUnreachable,
+)
+from steersman_cluster.apiserver.webhooks.addresses import WebhookAddress as Address
+from steersman_cluster.apiserver.webhooks.responses import BadResponse, check_kind, document
 
 _GROUP = "admission.k8s.io"
 _REVIEW = "AdmissionReview"
@@ -47,15 +51,15 @@ class CallFailed(Exception):
     """A webhook could not be asked, or did not answer; says why in the real server's words."""
 
 
-class Asked(NamedTuple):
+class ReviewAnswer(NamedTuple):
     """A review that was sent, and what came of it."""
 
     uid: str
-    answer: Delivered | Undelivered
+    answer: WebhookResponse | WebhookUnreachable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Review:
+class AdmissionReview:
     """One question to one webhook."""
 
     webhook: Webhook
@@ -68,30 +72,30 @@ class Review:
         """What is known under this is the answer."""
         return self.webhook.identity, self.turn, msgspec.json.encode(self.request)
 
-    async def ask(self, outbound: Outbound, *, uid: str) -> Mapping[Hashable, Asked]:
+    async def ask(self, outbound: WebhookTransport, *, uid: str) -> Mapping[Hashable, ReviewAnswer]:
         """Send it."""
         review = {
             "kind": "AdmissionReview",
             "apiVersion": f"{_GROUP}/{self.webhook.review_version}",
             "request": {"uid": uid, **self.request},
         }
-        answer: Delivered | Undelivered
+        answer: WebhookResponse | WebhookUnreachable
         try:
             answer = await self.address.post(
                 outbound,
                 msgspec.json.encode(review),
                 timeout_seconds=self.webhook.timeout_seconds,
             )
-        except Undelivered as undelivered:
+        except WebhookUnreachable as undelivered:
             answer = undelivered
-        return {self.key: Asked(uid, answer)}
+        return {self.key: ReviewAnswer(uid, answer)}
 
     def __repr__(self) -> str:
-        return f"<Review by {self.webhook.name}>"
+        return f"<AdmissionReview by {self.webhook.name}>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class AdmissionResponse:
     """What a webhook says to a request."""
 
     allowed: bool
@@ -101,20 +105,20 @@ class Verdict:
     patch_type: str = ""
 
 
-def verdict_of(asked: Asked, webhook: Webhook, *, mutating: bool) -> Verdict:
+def response_of(asked: ReviewAnswer, webhook: Webhook, *, mutating: bool) -> AdmissionResponse:
     """What was answered; raises ``CallFailed`` where that is no answer."""
-    if isinstance(asked.answer, Undelivered):
+    if isinstance(asked.answer, WebhookUnreachable):
         raise CallFailed(f"failed to call webhook: {asked.answer.why}")
     try:
         review = document(asked.answer)
         version = webhook.review_version
         check_kind(review, group=_GROUP, version=version, kind=_REVIEW)
         response = _response(review.get("response"))
-    except BadAnswer as problem:
+    except BadResponse as problem:
         raise CallFailed(f"failed to call webhook: {problem}") from None
     try:
         return _checked(response, review, uid=asked.uid, version=version, mutating=mutating)
-    except BadAnswer as problem:
+    except BadResponse as problem:
         raise CallFailed(f"received invalid webhook response: {problem}") from None
 
 
@@ -124,7 +128,7 @@ def _response(written: Any) -> Object | None:
         return None
     if not isinstance(written, dict):
         where = "struct field AdmissionReview.response of type v1.AdmissionResponse"
-        raise BadAnswer(cannot_unmarshal(written, where))
+        raise BadResponse(cannot_unmarshal(written, where))
     _check_types(written, _FIELDS, "AdmissionResponse.response")
     status: Object = written.get("status") or {}
     _check_types(status, _STATUS_FIELDS, "Status.response.status")
@@ -147,15 +151,15 @@ def _check_types(within: Object, fields: Mapping[str, tuple[type, str]], where: 
             raise _misfit(value, f"{where}.{name}", called)
 
 
-def _misfit(value: Any, where: str, called: str) -> BadAnswer:
-    return BadAnswer(cannot_unmarshal(value, f"struct field {where} of type {called}"))
+def _misfit(value: Any, where: str, called: str) -> BadResponse:
+    return BadResponse(cannot_unmarshal(value, f"struct field {where} of type {called}"))
 
 
 def _checked(
     response: Object | None, review: Object, *, uid: str, version: str, mutating: bool
-) -> Verdict:
+) -> AdmissionResponse:
     if response is None:
-        raise BadAnswer("webhook response was absent")
+        raise BadResponse("webhook response was absent")
     patch, patch_type = _patch(response), response.get("patchType")
     if version != "v1":
         # In that form nobody ever looked whether it was the right answer.
@@ -163,16 +167,16 @@ def _checked(
     else:
         _check_form(response, review, uid=uid)
         if not mutating and patch:
-            raise BadAnswer("validating webhook may not return response.patch")
+            raise BadResponse("validating webhook may not return response.patch")
         if not mutating and patch_type is not None:
-            raise BadAnswer("validating webhook may not return response.patchType")
+            raise BadResponse("validating webhook may not return response.patchType")
         if patch and patch_type is None:
-            raise BadAnswer("webhook returned response.patch but not response.patchType")
+            raise BadResponse("webhook returned response.patch but not response.patchType")
         if not patch and patch_type is not None:
-            raise BadAnswer("webhook returned response.patchType but not response.patch")
+            raise BadResponse("webhook returned response.patchType but not response.patch")
         if patch_type == "":
-            raise BadAnswer('webhook returned invalid response.patchType of ""')
-    return Verdict(
+            raise BadResponse('webhook returned invalid response.patchType of ""')
+    return AdmissionResponse(
         allowed=bool(response.get("allowed")),
         status=response.get("status"),
         warnings=[each or "" for each in response.get("warnings") or ()],
@@ -199,22 +203,22 @@ _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 
 def _check_form(response: Object, review: Object, *, uid: str) -> None:
     if (given := response.get("uid") or "") != uid:
-        raise BadAnswer(f"expected response.uid={shown(uid)}, got {shown(given)}")
+        raise BadResponse(f"expected response.uid={shown(uid)}, got {shown(given)}")
     group, _, version = (review.get("apiVersion") or "").rpartition("/")
     found = f"{group}/{version}, Kind={review.get('kind') or ''}"
     wanted = f"{_GROUP}/v1, Kind={_REVIEW}"
     if found != wanted:
-        raise BadAnswer(f"expected webhook response of {wanted}, got {found}")
+        raise BadResponse(f"expected webhook response of {wanted}, got {found}")
 
 
-def denied(webhook: Webhook, status: Object | None) -> Refusal:
+def denied(webhook: Webhook, status: Object | None) -> StatusError:
     """The refusal that a webhook wants."""
     status = status or {}
     details = status.get("details")
     told = f'admission webhook "{webhook.name}" denied the request'
     why = status.get("message") or status.get("reason")
     code = status.get("code")
-    return Refusal(
+    return StatusError(
         code if code is not None and _LEAST_REFUSAL <= code <= _LAST_CODE else _LEAST_REFUSAL,
         str(status.get("reason") or ""),
         f"{told}: {why}" if why else f"{told} without explanation",

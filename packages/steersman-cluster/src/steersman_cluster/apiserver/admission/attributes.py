@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from steersman.names import GroupResource, GroupVersionKind, GroupVersionResource
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal, forbidden
+from steersman_cluster.apiserver.meta.status_errors import StatusError, forbidden
 from steersman_cluster.apiserver.meta.users import User
 
 CREATE, UPDATE, DELETE = "CREATE", "UPDATE", "DELETE"
@@ -69,6 +69,6 @@ class Attributes:
             or "Unknown"
         )
 
-    def forbidden(self, why: str) -> Refusal:
+    def forbidden(self, why: str) -> StatusError:
         """A no of the server's own."""
         return forbidden(self.group_resource, self.shown_name, why)

@@ -10,18 +10,18 @@ import msgspec
 from steersman.names import GroupResource, GroupVersionResource
 from steersman_cluster.apiserver.admission.attributes import CREATE, DELETE, UPDATE, Attributes
 from steersman_cluster.apiserver.admission.policies import Policy, policies_of
-from steersman_cluster.apiserver.admission.policy_validation import Judge
-from steersman_cluster.apiserver.admission.versioned_objects import RequestVersions
+from steersman_cluster.apiserver.admission.policy_validation import PolicyValidator
+from steersman_cluster.apiserver.admission.versioned_objects import VersionedObjects
 from steersman_cluster.apiserver.admission.webhook_configurations import Webhook, webhooks_of
-from steersman_cluster.apiserver.admission.webhook_dispatcher import Caller
+from steersman_cluster.apiserver.admission.webhook_dispatcher import WebhookDispatcher
 from steersman_cluster.apiserver.apply.managed_fields import decoded_from_outside, encoded
 from steersman_cluster.apiserver.authz import Authorizer
 from steersman_cluster.apiserver.meta import object_meta
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.body_types import BodyTypes
-from steersman_cluster.apiserver.request.request_info import Asked
-from steersman_cluster.apiserver.request.resources import Registry
+from steersman_cluster.apiserver.request.request_info import RequestInfo
+from steersman_cluster.apiserver.request.resources import ResourceRegistry
 from steersman_cluster.apiserver.storage import RevisionLog, View
 
 _GROUP = "admissionregistration.k8s.io"
@@ -48,7 +48,7 @@ class AdmissionStore(RuleContext, Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Interested:
+class _Hooks:
     """Who wants to be info."""
 
     mutating: tuple[Webhook, ...] = ()
@@ -59,7 +59,7 @@ class _Interested:
         return bool(self.mutating or self.policies or self.validating)
 
 
-_NOBODY = _Interested()
+_NO_HOOKS = _Hooks()
 
 
 class Admission:
@@ -68,7 +68,7 @@ class Admission:
     def __init__(
         self,
         store: AdmissionStore,
-        registry: Registry,
+        registry: ResourceRegistry,
         *,
         authorizer: Authorizer,
         body_types: BodyTypes,
@@ -79,31 +79,31 @@ class Admission:
         self._registry = registry
         self._authorizer = authorizer
         self._body_types = body_types
-        self._shelves = [
-            store.log.shelf(str(each)) for each in (MUTATING, VALIDATING, POLICIES, BINDINGS)
+        self._resource_logs = [
+            store.log.resource_log(str(each)) for each in (MUTATING, VALIDATING, POLICIES, BINDINGS)
         ]
-        self._interested = _Interested()
+        self._interested = _Hooks()
         self._is_idle = True
         self._seen = 0
 
     @property
     def is_idle(self) -> bool:
         """Whether nobody is interested in anything."""
-        first, second, third, fourth = self._shelves
+        first, second, third, fourth = self._resource_logs
         # Each only grows, and so does their sum whenever one of them does. This runs for every
         # write, and hardly ever finds anything.
         if self._seen != (
             first.last_revision + second.last_revision + third.last_revision + fourth.last_revision
         ):
-            self._look()
+            self._read_configurations()
         return self._is_idle
 
-    def _now(self) -> _Interested:
-        return _NOBODY if self.is_idle else self._interested
+    def _now(self) -> _Hooks:
+        return _NO_HOOKS if self.is_idle else self._interested
 
-    def _look(self) -> None:
+    def _read_configurations(self) -> None:
         store = self._store
-        self._interested = _Interested(
+        self._interested = _Hooks(
             mutating=webhooks_of(self._every(MUTATING, "MutatingAdmissionWebhook")),
             policies=policies_of(
                 self._every(POLICIES, "ValidatingAdmissionPolicy"), store.every(BINDINGS)
@@ -111,7 +111,7 @@ class Admission:
             validating=webhooks_of(self._every(VALIDATING, "ValidatingAdmissionWebhook")),
         )
         self._is_idle = not self._interested
-        revisions = [each.last_revision for each in self._shelves]
+        revisions = [each.last_revision for each in self._resource_logs]
         # What this view has not reached yet is looked for again.
         self._seen = sum(revisions) if max(revisions) <= store.view.revision else -1
 
@@ -162,14 +162,16 @@ class Admission:
             obj, old = seen_as(obj), None if old is None else seen_as(old)
         self._check(request, _attributes(request, obj, old), interested)
 
-    def _check(self, request: APIRequest, wanted: Attributes, interested: _Interested) -> None:
+    def _check(self, request: APIRequest, wanted: Attributes, interested: _Hooks) -> None:
         versions = self._versions(request)
         if interested.policies:
-            judge = Judge(versions=versions, parameters=versions, warnings=request.warnings)
+            judge = PolicyValidator(
+                versions=versions, parameters=versions, warnings=request.warnings
+            )
             judge.check(wanted, interested.policies)
         if interested.validating and not wanted.is_exempt:
-            caller = Caller(
-                versions=versions, known=request.webhook_answers, warnings=request.warnings
+            caller = WebhookDispatcher(
+                versions=versions, answers=request.webhook_answers, warnings=request.warnings
             )
             caller.check(wanted, interested.validating)
 
@@ -185,12 +187,14 @@ class Admission:
             self._caller(request).mutated(wanted, interested.mutating, again=_same)
         self._check(request, wanted, interested)
 
-    def _caller(self, request: APIRequest) -> Caller:
+    def _caller(self, request: APIRequest) -> WebhookDispatcher:
         versions = self._versions(request)
-        return Caller(versions=versions, known=request.webhook_answers, warnings=request.warnings)
+        return WebhookDispatcher(
+            versions=versions, answers=request.webhook_answers, warnings=request.warnings
+        )
 
-    def _versions(self, request: APIRequest) -> RequestVersions:
-        return RequestVersions(
+    def _versions(self, request: APIRequest) -> VersionedObjects:
+        return VersionedObjects(
             request.served,
             request.webhook_answers,
             self._store,
@@ -229,7 +233,7 @@ def _attributes(request: APIRequest, obj: Object | None, old: Object | None) -> 
     )
 
 
-def _options(info: Asked, kind: str) -> Object:
+def _options(info: RequestInfo, kind: str) -> Object:
     options: Object = {"kind": kind, "apiVersion": "meta.k8s.io/v1"}
     if dry_run := info.query.get("dryRun"):
         options["dryRun"] = dry_run

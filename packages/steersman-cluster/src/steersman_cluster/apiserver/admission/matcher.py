@@ -7,33 +7,35 @@ from typing import Any, NamedTuple, Protocol
 from steersman.names import GroupResource, GroupVersionKind, GroupVersionResource
 from steersman_cluster.apiserver.admission.attributes import CREATE, UPDATE, Attributes
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal, not_found
+from steersman_cluster.apiserver.meta.status_errors import StatusError, not_found
 from steersman_cluster.apiserver.request.selectors import NOTHING, Selector, label_selector
 
 _NAMESPACES = GroupResource("", "namespaces")
 
 
-class Place(NamedTuple):
+class MatchedResource(NamedTuple):
     """As what an object is looked at: as itself, or as the same thing in another version."""
 
     resource: GroupVersionResource
     kind: GroupVersionKind
 
 
-class World(Protocol):
+class MatchContext(Protocol):
     """What matching has to know beside the request."""
 
     def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
         """A stored object."""
         ...
 
-    def equivalents(self, resource: GroupVersionResource, subresource: str) -> Iterable[Place]:
+    def equivalents(
+        self, resource: GroupVersionResource, subresource: str
+    ) -> Iterable[MatchedResource]:
         """The same resource in its other versions."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class MatchRule:
     """One line of what is meant: operations on resources."""
 
     operations: frozenset[str]
@@ -44,7 +46,7 @@ class Rule:
     names: frozenset[str]  # none: every name
 
     @classmethod
-    def of(cls, written: Mapping[str, Any]) -> "Rule":
+    def of(cls, written: Mapping[str, Any]) -> "MatchRule":
         """From a configuration."""
         split = [each.partition("/") for each in written.get("resources") or ()]
         return cls(
@@ -83,38 +85,40 @@ def _has(known: frozenset[str], wanted: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Matching:
+class Matcher:
     """What somebody wants to be asked about."""
 
-    rules: tuple[Rule, ...]
-    excluded: tuple[Rule, ...]
+    rules: tuple[MatchRule, ...]
+    excluded: tuple[MatchRule, ...]
     takes_equivalents: bool
     takes_unruled: bool  # without any rule, it is about everything
     namespaces: Selector
     objects: Selector
 
     @classmethod
-    def of_webhook(cls, written: Mapping[str, Any]) -> "Matching":
+    def of_webhook(cls, written: Mapping[str, Any]) -> "Matcher":
         """What a webhook wants to be asked about."""
         return cls._of(written, rules="rules", takes_unruled=False)
 
     @classmethod
-    def of_policy(cls, written: Mapping[str, Any]) -> "Matching":
+    def of_policy(cls, written: Mapping[str, Any]) -> "Matcher":
         """What the constraints of a policy, or of a binding, say."""
         return cls._of(written, rules="resourceRules", takes_unruled=True)
 
     @classmethod
-    def _of(cls, written: Mapping[str, Any], *, rules: str, takes_unruled: bool) -> "Matching":
+    def _of(cls, written: Mapping[str, Any], *, rules: str, takes_unruled: bool) -> "Matcher":
         return cls(
-            rules=tuple(Rule.of(each) for each in written.get(rules) or ()),
-            excluded=tuple(Rule.of(each) for each in written.get("excludeResourceRules") or ()),
+            rules=tuple(MatchRule.of(each) for each in written.get(rules) or ()),
+            excluded=tuple(
+                MatchRule.of(each) for each in written.get("excludeResourceRules") or ()
+            ),
             takes_equivalents=written.get("matchPolicy") == "Equivalent",
             takes_unruled=takes_unruled,
             namespaces=_selector(written.get("namespaceSelector") or {}),
             objects=_selector(written.get("objectSelector") or {}),
         )
 
-    def place(self, wanted: Attributes, world: World) -> Place | None:
+    def place(self, wanted: Attributes, world: MatchContext) -> MatchedResource | None:
         """As what the object is to be looked at; None: not at all."""
         in_namespace = _is_in(self.namespaces, wanted, world)
         if in_namespace is False or not self._selects(wanted):
@@ -122,7 +126,7 @@ class Matching:
         if self._placed(self.excluded, wanted, world) is not None:
             return None
         if self.takes_unruled and not self.rules:
-            found: Place | None = Place(wanted.resource, wanted.kind)
+            found: MatchedResource | None = MatchedResource(wanted.resource, wanted.kind)
         else:
             found = self._placed(self.rules, wanted, world)
         # That a namespace is missing matters only to those who are about the request at all.
@@ -138,10 +142,12 @@ class Matching:
             for each in (wanted.obj, wanted.old)
         )
 
-    def _placed(self, rules: Sequence[Rule], wanted: Attributes, world: World) -> Place | None:
+    def _placed(
+        self, rules: Sequence[MatchRule], wanted: Attributes, world: MatchContext
+    ) -> MatchedResource | None:
         for rule in rules:
             if rule.matches(wanted, wanted.resource):
-                return Place(wanted.resource, wanted.kind)
+                return MatchedResource(wanted.resource, wanted.kind)
         if self.takes_equivalents:
             others = list(world.equivalents(wanted.resource, wanted.subresource))
             for rule in rules:
@@ -154,7 +160,7 @@ class Matching:
 def _selector(written: Mapping[str, Any]) -> Selector:
     try:
         return label_selector(written)
-    except Refusal:
+    except StatusError:
         # Nobody can write such a one; what is kept from other days must not stop every write.
         return NOTHING
 
@@ -164,7 +170,7 @@ def _labels(obj: Object) -> Mapping[str, str]:
     return labels if isinstance(labels, dict) else {}
 
 
-def _is_in(selector: Selector, wanted: Attributes, world: World) -> bool | None:
+def _is_in(selector: Selector, wanted: Attributes, world: MatchContext) -> bool | None:
     """Whether the namespace is selected; None: there is no such namespace."""
     if selector.is_everything:
         return True

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from steersman_cluster.apiserver.admission.match_conditions import Conditions
-from steersman_cluster.apiserver.admission.matcher import Matching
+from steersman_cluster.apiserver.admission.matcher import Matcher
 from steersman_cluster.apiserver.builtin.cluster.admission_expressions import (
     Compiled,
     compiled,
@@ -48,7 +48,7 @@ class Binding:
     """Where a policy holds, with which parameters, and what follows."""
 
     name: str
-    matching: Matching | None
+    matching: Matcher | None
     param_ref: Mapping[str, Any] | None
     actions: tuple[str, ...]
 
@@ -58,7 +58,7 @@ class Policy:
     """A policy and its bindings."""
 
     name: str
-    matching: Matching | None
+    matching: Matcher | None
     conditions: Conditions
     ignores_failure: bool
     param_kind: Mapping[str, str] | None
@@ -89,7 +89,7 @@ def _binding(written: Object) -> Binding:
     matching = spec.get("matchResources")
     return Binding(
         name=_name(written),
-        matching=None if matching is None else Matching.of_policy(matching),
+        matching=None if matching is None else Matcher.of_policy(matching),
         param_ref=spec.get("paramRef"),
         actions=tuple(spec.get("validationActions") or ()),
     )
@@ -105,7 +105,7 @@ def _policy(written: Object, bindings: list[Binding]) -> Policy:
     constraints = spec.get("matchConstraints")
     return Policy(
         name=_name(written),
-        matching=None if constraints is None else Matching.of_policy(constraints),
+        matching=None if constraints is None else Matcher.of_policy(constraints),
         conditions=Conditions(
             spec.get("matchConditions") or (), variables, ignores_failure=ignores_failure
         ),

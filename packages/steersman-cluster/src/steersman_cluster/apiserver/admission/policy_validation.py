@@ -8,12 +8,12 @@ from steersman.names import GroupResource, GroupVersionKind
 from steersman_cluster.apiserver.admission.attributes import Attributes
 from steersman_cluster.apiserver.admission.evaluation import Budget, OutOfBudget, Variables, outcome
 from steersman_cluster.apiserver.admission.match_conditions import ConditionFailed
-from steersman_cluster.apiserver.admission.matcher import Place
+from steersman_cluster.apiserver.admission.matcher import MatchedResource
 from steersman_cluster.apiserver.admission.policies import EXCLUDED, Binding, Policy, Validation
 from steersman_cluster.apiserver.admission.variables import values_of
-from steersman_cluster.apiserver.admission.webhook_dispatcher import Versions
+from steersman_cluster.apiserver.admission.webhook_dispatcher import ObjectVersions
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.request.selectors import label_selector
 
 # What a policy may spend on one request.
@@ -41,7 +41,7 @@ class Parameters(Protocol):
         ...
 
 
-class Objection(NamedTuple):
+class PolicyViolation(NamedTuple):
     """What somebody has against a request."""
 
     policy: Policy
@@ -51,10 +51,10 @@ class Objection(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judge:
+class PolicyValidator:
     """Applies policies to one request."""
 
-    versions: Versions
+    versions: ObjectVersions
     parameters: Parameters
     warnings: list[str]
 
@@ -66,22 +66,22 @@ class Judge:
         if objections:
             raise _refusal(wanted, objections[0])
 
-    def _objections(self, wanted: Attributes, policy: Policy) -> Iterable[Objection]:
+    def _objections(self, wanted: Attributes, policy: Policy) -> Iterable[PolicyViolation]:
         try:
             place = self._place(wanted, policy)
-        except (Misconfigured, Refusal) as problem:
+        except (Misconfigured, StatusError) as problem:
             return _misconfigured(policy, None, problem)
         if place is None:
             return []
-        found: list[Objection] = []
+        found: list[PolicyViolation] = []
         for binding in policy.bindings:
             try:
                 found += self._bound(wanted, place, policy, binding)
-            except (Misconfigured, Refusal) as problem:
+            except (Misconfigured, StatusError) as problem:
                 found += _misconfigured(policy, binding, problem)
         return found
 
-    def _place(self, wanted: Attributes, policy: Policy) -> Place | None:
+    def _place(self, wanted: Attributes, policy: Policy) -> MatchedResource | None:
         if policy.matching is None:
             raise Misconfigured("policy contained no match constraints, a required field")
         place = policy.matching.place(wanted, self.versions)
@@ -91,15 +91,15 @@ class Judge:
         return place
 
     def _bound(
-        self, wanted: Attributes, place: Place, policy: Policy, binding: Binding
-    ) -> Iterable[Objection]:
+        self, wanted: Attributes, place: MatchedResource, policy: Policy, binding: Binding
+    ) -> Iterable[PolicyViolation]:
         if binding.matching is not None and binding.matching.place(wanted, self.versions) is None:
             return []
-        denied: list[Objection] = []
+        denied: list[PolicyViolation] = []
         for params in self._params(wanted, policy, binding):
             for message, reason in self._failures(wanted, place, policy, params):
                 if "Deny" in binding.actions:
-                    denied.append(Objection(policy, binding, message, reason))
+                    denied.append(PolicyViolation(policy, binding, message, reason))
                 if "Warn" in binding.actions:
                     self.warnings.append(
                         f"Validation failed for ValidatingAdmissionPolicy '{policy.name}'"
@@ -143,7 +143,7 @@ class Judge:
         return [{**each, **head} for each in found]
 
     def _failures(
-        self, wanted: Attributes, place: Place, policy: Policy, params: Object | None
+        self, wanted: Attributes, place: MatchedResource, policy: Policy, params: Object | None
     ) -> Iterable[tuple[str, str]]:
         """What is wrong, each with a reason."""
         seen = self.versions.converted(wanted, place)
@@ -209,22 +209,22 @@ def _message(validation: Validation, values: Mapping[str, Any], budget: Budget) 
 
 
 def _misconfigured(
-    policy: Policy, binding: Binding | None, problem: Misconfigured | Refusal
-) -> Iterable[Objection]:
+    policy: Policy, binding: Binding | None, problem: Misconfigured | StatusError
+) -> Iterable[PolicyViolation]:
     if policy.ignores_failure:
         return []
     what = "policy" if binding is None else "binding"
-    why = problem.message if isinstance(problem, Refusal) else str(problem)
-    return [Objection(policy, binding, f"failed to configure {what}: {why}")]
+    why = problem.message if isinstance(problem, StatusError) else str(problem)
+    return [PolicyViolation(policy, binding, f"failed to configure {what}: {why}")]
 
 
-def _refusal(wanted: Attributes, objection: Objection) -> Refusal:
+def _refusal(wanted: Attributes, objection: PolicyViolation) -> StatusError:
     who = f"ValidatingAdmissionPolicy '{objection.policy.name}'"
     if objection.binding is not None:
         who += f" with binding '{objection.binding.name}'"
     message = f"{who} denied request: {objection.message}"
     refusal = wanted.forbidden(message)
-    return Refusal(
+    return StatusError(
         _CODES.get(objection.reason, 422),
         objection.reason,
         refusal.message,

@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 from steersman_cluster.apiserver.admission.admission_requests import request_of
 from steersman_cluster.apiserver.admission.attributes import Attributes
-from steersman_cluster.apiserver.admission.matcher import Place
+from steersman_cluster.apiserver.admission.matcher import MatchedResource
 from steersman_cluster.apiserver.cel import Authorizer, ResourceCheck
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.users import User
@@ -17,7 +17,7 @@ Authorizers: TypeAlias = Callable[[User], Authorizer]
 def values_of(
     wanted: Attributes,
     seen: Attributes,
-    place: Place,
+    place: MatchedResource,
     *,
     authorizers: Authorizers,
     namespace: Object | None = None,

@@ -10,14 +10,14 @@ import msgspec
 from steersman.names import GroupResource, GroupVersionKind, GroupVersionResource
 from steersman_cluster.apiserver import authz, cel
 from steersman_cluster.apiserver.admission.attributes import Attributes
-from steersman_cluster.apiserver.admission.matcher import Place
+from steersman_cluster.apiserver.admission.matcher import MatchedResource
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext
-from steersman_cluster.apiserver.meta.status_errors import Refusal, internal_error
+from steersman_cluster.apiserver.meta.status_errors import StatusError, internal_error
 from steersman_cluster.apiserver.meta.users import AUTHENTICATED, User, account_groups, account_user
 from steersman_cluster.apiserver.request.body_types import BodyTypes
 from steersman_cluster.apiserver.request.negotiation import JSON
-from steersman_cluster.apiserver.request.resources import Registry, Served
-from steersman_cluster.apiserver.request.webhook_answers import Known
+from steersman_cluster.apiserver.request.resources import ResourceRegistry, ServedResource
+from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
 from steersman_cluster.apiserver.schema.decoding.decoder import decode
 
 UNPROCESSABLE = 422
@@ -31,22 +31,22 @@ _AROUND = re.compile(
 _ASKED = ("verb", "path", "group", "resource", "subresource", "namespace", "name")
 
 
-class RequestVersions:
+class VersionedObjects:
     """One request's objects in other versions."""
 
     def __init__(
         self,
-        served: Served,
-        known: Known,
+        served: ServedResource,
+        answers: WebhookAnswers,
         store: RuleContext,
-        registry: Registry,
+        registry: ResourceRegistry,
         *,
         authorizer: authz.Authorizer,
         body_types: BodyTypes,
     ) -> None:
         self._authorizer = authorizer
         self._served = served
-        self._known = known
+        self._answers = answers
         self._store = store
         self._registry = registry
         self._body_types = body_types
@@ -60,23 +60,27 @@ class RequestVersions:
         """A stored object."""
         return self._store.find(resource, namespace, name)
 
-    def equivalents(self, resource: GroupVersionResource, subresource: str) -> Iterator[Place]:
+    def equivalents(
+        self, resource: GroupVersionResource, subresource: str
+    ) -> Iterator[MatchedResource]:
         """The same resource in its other versions, and under its other names."""
         for each in self._registry:
             if each.stored_as == self._served.stored_as:
                 gvk = each.gvk
                 found = GroupVersionResource(gvk.group, gvk.version, each.plural)
                 if found != resource and (not subresource or subresource in each.subresources):
-                    yield Place(found, each.kind_of(subresource))
+                    yield MatchedResource(found, each.kind_of(subresource))
 
     def authorizer(self, user: User) -> cel.Authorizer:
         """Somebody who may be asked what the user, or a service account, may do."""
 
-        def decide(about: Mapping[str, str], account: tuple[str, str] | None) -> cel.Verdict:
-            known = {name: about[name] for name in _ASKED if name in about}
+        def decide(
+            about: Mapping[str, str], account: tuple[str, str] | None
+        ) -> cel.AuthorizerDecision:
+            answers = {name: about[name] for name in _ASKED if name in about}
             who = user if account is None else _of_account(account)
-            decision = self._authorizer.decide(who, authz.Attributes(**known))
-            return cel.Verdict(allowed=decision.allowed, reason=decision.reason)
+            decision = self._authorizer.decide(who, authz.Attributes(**answers))
+            return cel.AuthorizerDecision(allowed=decision.allowed, reason=decision.reason)
 
         return cel.Authorizer(decide=decide)
 
@@ -92,18 +96,18 @@ class RequestVersions:
             for each in self._store.every(resource, namespace=namespace):
                 yield served.from_stored(each)
 
-    def _of_kind(self, kind: Mapping[str, str]) -> Served | None:
+    def _of_kind(self, kind: Mapping[str, str]) -> ServedResource | None:
         gvk = GroupVersionKind.of(kind["apiVersion"], kind["kind"])
         return next((each for each in self._registry if each.gvk == gvk), None)
 
-    def _there(self, place: Place) -> Served:
+    def _there(self, place: MatchedResource) -> ServedResource:
         resource = place.resource
         found = self._registry.find(resource.group, resource.version, resource.resource)
         if found is None:
             raise internal_error(f"unable to convert to {resource}: unknown kind")
-        return found if found.for_request is None else found.for_request(self._known, self._store)
+        return found if found.for_request is None else found.for_request(self._answers, self._store)
 
-    def converted(self, wanted: Attributes, place: Place) -> Attributes:
+    def converted(self, wanted: Attributes, place: MatchedResource) -> Attributes:
         """The same request about objects in the version of ``place``."""
         if place.kind == wanted.kind:
             return wanted
@@ -114,32 +118,32 @@ class RequestVersions:
             old=None if wanted.old is None else _converted(wanted.old, self._served, there),
         )
 
-    def read(self, document: Any, wanted: Attributes, place: Place) -> Object:
+    def read(self, document: Any, wanted: Attributes, place: MatchedResource) -> Object:
         """A patched object in the version of ``place``, defaulted."""
         there = self._there(place)
         expected = self._body_types.of(there, wanted.subresource)
         try:
             obj = decode(msgspec.json.encode(document), expected, content_type=JSON).obj
-        except Refusal as refusal:
+        except StatusError as refusal:
             if refusal.code == UNPROCESSABLE:
                 raise
             found = _AROUND.fullmatch(refusal.message)
             why = refusal.message if found is None else found["unread"] or found["unfit"]
             if why.startswith("converting "):
-                raise Refusal(500, "", why) from None
+                raise StatusError(500, "", why) from None
             raise internal_error(why) from None
         if place.kind == there.gvk:
             there.rules.default(obj)
         return obj
 
-    def returned(self, obj: Object, wanted: Attributes, place: Place) -> Object:
+    def returned(self, obj: Object, wanted: Attributes, place: MatchedResource) -> Object:
         """An object in the version of ``place``, in that of the request."""
         if place.kind == wanted.kind:
             return obj
         return _converted(obj, self._there(place), self._served)
 
 
-def _converted(obj: Object, here: Served, there: Served) -> Object:
+def _converted(obj: Object, here: ServedResource, there: ServedResource) -> Object:
     fresh: Object = msgspec.json.decode(msgspec.json.encode(obj))
     made = there.from_stored(here.to_stored(fresh))
     return {**made, "kind": there.gvk.kind, "apiVersion": there.gvk.api_version}

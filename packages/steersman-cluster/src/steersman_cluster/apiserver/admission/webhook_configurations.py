@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from steersman_cluster.apiserver.admission.match_conditions import Conditions
-from steersman_cluster.apiserver.admission.matcher import Matching
+from steersman_cluster.apiserver.admission.matcher import Matcher
 from steersman_cluster.apiserver.builtin.cluster.admission_expressions import declared
 from steersman_cluster.apiserver.meta.rules import Object
 
@@ -21,7 +21,7 @@ class Webhook:
     # Which one of which configuration as of when: an answer of one is none of another.
     identity: tuple[str, str, str, int]
     name: str
-    matching: Matching
+    matching: Matcher
     conditions: Conditions
     ignores_failure: bool
     side_effects: str
@@ -53,7 +53,7 @@ def _webhooks(configuration: Object) -> Iterator[Webhook]:
         yield Webhook(
             identity=identity,
             name=written.get("name", ""),
-            matching=Matching.of_webhook(written),
+            matching=Matcher.of_webhook(written),
             conditions=Conditions(
                 written.get("matchConditions") or (),
                 declared(params=False),

@@ -1,7 +1,7 @@
 """Webhooks asked about a request: those that may change it one after the other, then the judges.
 
 Nobody is asked here. What they would say is looked up in what is known; what is not known yet is
-asked for by raising ``Unanswered``, and all this happens again.
+asked for by raising ``NeedsWebhook``, and all this happens again.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,15 +10,15 @@ from typing import Any, Protocol
 
 from steersman_cluster.apiserver.admission.admission_requests import request_of
 from steersman_cluster.apiserver.admission.admission_reviews import (
+    AdmissionResponse,
+    AdmissionReview,
     CallFailed,
-    Review,
-    Verdict,
     denied,
-    verdict_of,
+    response_of,
 )
 from steersman_cluster.apiserver.admission.attributes import Attributes
 from steersman_cluster.apiserver.admission.match_conditions import ConditionFailed
-from steersman_cluster.apiserver.admission.matcher import Place, World
+from steersman_cluster.apiserver.admission.matcher import MatchContext, MatchedResource
 from steersman_cluster.apiserver.admission.variables import values_of
 from steersman_cluster.apiserver.admission.webhook_configurations import Webhook
 from steersman_cluster.apiserver.admission.webhook_patches import (
@@ -30,18 +30,18 @@ from steersman_cluster.apiserver.admission.webhook_patches import (
 from steersman_cluster.apiserver.cel import Authorizer
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 from steersman_cluster.apiserver.meta.status_errors import (
-    Refusal,
+    StatusError,
     bad_request,
     forbidden,
     internal_error,
 )
 from steersman_cluster.apiserver.meta.users import User
-from steersman_cluster.apiserver.request.webhook_answers import Known
-from steersman_cluster.apiserver.webhooks import Unanswered
-from steersman_cluster.apiserver.webhooks.addresses import place_of
+from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
+from steersman_cluster.apiserver.webhooks import NeedsWebhook
+from steersman_cluster.apiserver.webhooks.addresses import webhook_address
 
 
-class Versions(World, Protocol):
+class ObjectVersions(MatchContext, Protocol):
     """Objects in the versions that webhooks want to see."""
 
     @property
@@ -49,29 +49,29 @@ class Versions(World, Protocol):
         """What is stored."""
         ...
 
-    def converted(self, wanted: Attributes, place: Place) -> Attributes:
+    def converted(self, wanted: Attributes, place: MatchedResource) -> Attributes:
         """The same request about objects in the version of ``place``."""
         ...
 
-    def read(self, document: Any, wanted: Attributes, place: Place) -> Object:
-        """A patched object in the version of ``place``, defaulted; ``Refusal`` if it is none."""
+    def read(self, document: Any, wanted: Attributes, place: MatchedResource) -> Object:
+        """A patched object in the version of ``place``, defaulted; or ``StatusError``."""
         ...
 
     def authorizer(self, user: User) -> Authorizer:
         """Somebody who may be asked what the user may do."""
         ...
 
-    def returned(self, obj: Object, wanted: Attributes, place: Place) -> Object:
+    def returned(self, obj: Object, wanted: Attributes, place: MatchedResource) -> Object:
         """An object in the version of ``place``, in that of the request."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
+class WebhookDispatcher:
     """Asks on behalf of one request."""
 
-    versions: Versions
-    known: Known
+    versions: ObjectVersions
+    answers: WebhookAnswers
     warnings: list[str]
 
     def mutated(
@@ -126,8 +126,8 @@ class Caller:
         try:
             _check_dry_run(webhook, wanted)
             review = self._review(webhook, seen, place, turn)
-            if review.key not in self.known:
-                raise Unanswered([review])
+            if review.key not in self.answers:
+                raise NeedsWebhook([review])
             verdict = self._verdict(review, mutating=True)
             operations = _operations(verdict)
         except CallFailed as failure:
@@ -161,27 +161,29 @@ class Caller:
         unknown = [
             review
             for _, review in asked
-            if isinstance(review, Review) and review.key not in self.known
+            if isinstance(review, AdmissionReview) and review.key not in self.answers
         ]
         if unknown:
-            raise Unanswered(unknown)
+            raise NeedsWebhook(unknown)
         refusals = [self._objection(webhook, review) for webhook, review in asked]
         for refusal in refusals:
             if refusal is not None:
                 raise refusal
 
     def _judged(
-        self, webhook: Webhook, wanted: Attributes, place: Place
-    ) -> Review | CallFailed | Refusal:
+        self, webhook: Webhook, wanted: Attributes, place: MatchedResource
+    ) -> AdmissionReview | CallFailed | StatusError:
         try:
             _check_dry_run(webhook, wanted)
             seen = self.versions.converted(wanted, place)
             return self._review(webhook, seen, place, "")
-        except (CallFailed, Refusal) as problem:
+        except (CallFailed, StatusError) as problem:
             return problem
 
-    def _objection(self, webhook: Webhook, review: Review | CallFailed | Refusal) -> Refusal | None:
-        if isinstance(review, Refusal):
+    def _objection(
+        self, webhook: Webhook, review: AdmissionReview | CallFailed | StatusError
+    ) -> StatusError | None:
+        if isinstance(review, StatusError):
             return review
         try:
             if isinstance(review, CallFailed):
@@ -189,11 +191,11 @@ class Caller:
             self._verdict(review, mutating=False)
         except CallFailed as failure:
             return None if webhook.ignores_failure else _failed(webhook, failure)
-        except Refusal as refusal:
+        except StatusError as refusal:
             return refusal
         return None
 
-    def _place(self, wanted: Attributes, webhook: Webhook) -> Place | None:
+    def _place(self, wanted: Attributes, webhook: Webhook) -> MatchedResource | None:
         place = webhook.matching.place(wanted, self.versions)
         if place is None or not webhook.conditions:
             return place
@@ -204,7 +206,9 @@ class Caller:
         except ConditionFailed as problem:
             raise forbidden(wanted.group_resource, wanted.name, str(problem)) from None
 
-    def _review(self, webhook: Webhook, seen: Attributes, place: Place, turn: str) -> Review:
+    def _review(
+        self, webhook: Webhook, seen: Attributes, place: MatchedResource, turn: str
+    ) -> AdmissionReview:
         if not webhook.review_version:
             raise CallFailed(
                 "could not create admission objects: webhook does not accept known AdmissionReview"
@@ -214,19 +218,19 @@ class Caller:
             raise CallFailed(
                 "could not get REST client: webhook configuration must have either service or URL"
             )
-        address = place_of(webhook.client_config, self.versions.around)
+        address = webhook_address(webhook.client_config, self.versions.around)
         if address.ca_bundle and b"-----BEGIN " not in address.ca_bundle:
             raise CallFailed(
                 "could not get REST client: unable to load root certificates:"
                 " unable to parse bytes as PEM block"
             )
         request = request_of(seen, place)
-        return Review(webhook=webhook, request=request, address=address, turn=turn)
+        return AdmissionReview(webhook=webhook, request=request, address=address, turn=turn)
 
-    def _verdict(self, review: Review, *, mutating: bool) -> Verdict:
+    def _verdict(self, review: AdmissionReview, *, mutating: bool) -> AdmissionResponse:
         """What the webhook says, with its warnings told; raises the refusal that it wants."""
         webhook = review.webhook
-        verdict = verdict_of(self.known[review.key], webhook, mutating=mutating)
+        verdict = response_of(self.answers[review.key], webhook, mutating=mutating)
         self.warnings.extend(filter(None, verdict.warnings))
         if not verdict.allowed:
             raise denied(webhook, verdict.status)
@@ -241,7 +245,7 @@ def _check_dry_run(webhook: Webhook, wanted: Attributes) -> None:
     raise bad_request(f'admission webhook "{webhook.name}" does not support dry run')
 
 
-def _operations(verdict: Verdict) -> list[Object]:
+def _operations(verdict: AdmissionResponse) -> list[Object]:
     if not verdict.patch:
         return []
     try:
@@ -253,5 +257,5 @@ def _operations(verdict: Verdict) -> list[Object]:
     return operations
 
 
-def _failed(webhook: Webhook, failure: CallFailed) -> Refusal:
+def _failed(webhook: Webhook, failure: CallFailed) -> StatusError:
     return internal_error(f'failed calling webhook "{webhook.name}": {failure}')

@@ -8,7 +8,7 @@ from steersman_cluster.apiserver.apply.patches import apply_json_patch
 from steersman_cluster.apiserver.meta import go_json
 from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.schema.depth import DEEPEST, EXCEEDED, is_deep
 
 _MISSING = "missing value"
@@ -64,7 +64,7 @@ def patched(obj: Object, operations: list[Object]) -> Any:
     """``obj`` after all operations; raises ``DoesNotApply``."""
     try:
         made = apply_json_patch(obj, operations, lenient=True)
-    except Refusal:
+    except StatusError:
         pass
     else:
         # Each operation may put one more level under the last one.
@@ -75,7 +75,7 @@ def patched(obj: Object, operations: list[Object]) -> Any:
         why = _why_not(obj, operation)
         try:
             obj = apply_json_patch(obj, [operation], lenient=True)
-        except Refusal:
+        except StatusError:
             raise DoesNotApply(why) from None
     raise DoesNotApply("the patch does not apply")
 

@@ -11,12 +11,12 @@ Promises:  - who changes a field owns it from then on
 Never:     asks what time it is, fills in defaults, or writes anything anywhere
 """
 
-from steersman_cluster.apiserver.apply.field_manager import FieldManagement, keep_times
+from steersman_cluster.apiserver.apply.field_manager import FieldManager, keep_times
 from steersman_cluster.apiserver.apply.scale_entries import entries_after_scale, scale_entries
 from steersman_cluster.apiserver.meta.reset_fields import FieldSet
 
 __all__ = [
-    "FieldManagement",
+    "FieldManager",
     "FieldSet",
     "entries_after_scale",
     "keep_times",

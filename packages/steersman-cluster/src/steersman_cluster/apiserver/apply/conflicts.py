@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from steersman_cluster.apiserver.apply.field_sets import ordered, paths
 from steersman_cluster.apiserver.apply.managed_fields import Manager
 from steersman_cluster.apiserver.meta.reset_fields import FieldSet
-from steersman_cluster.apiserver.meta.status_errors import Refusal, apply_conflict
+from steersman_cluster.apiserver.meta.status_errors import StatusError, apply_conflict
 
 
-def conflict(disputed: Mapping[Manager, FieldSet]) -> Refusal:
+def conflict(disputed: Mapping[Manager, FieldSet]) -> StatusError:
     """Names who manages what of the disputed fields, and each field as a cause."""
     owners = [
         (str(manager), list(paths(ordered(disputed[manager]))))

@@ -41,7 +41,7 @@ from steersman_cluster.apiserver.apply.typed_values import (
 from steersman_cluster.apiserver.apply.validation import misfits
 from steersman_cluster.apiserver.meta.reset_fields import FieldSet
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal, bad_request
+from steersman_cluster.apiserver.meta.status_errors import StatusError, bad_request
 from steersman_cluster.apiserver.schema.defaults import copied
 from steersman_cluster.apiserver.schema.node import UNSET, Schema
 
@@ -67,7 +67,7 @@ _NOBODYS: FieldSet = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class FieldManagement:
+class FieldManager:
     """What writes of one resource in one version, or of a subresource, do to managedFields.
 
     It remembers what it has found out about its schema: make it once, and keep it.
@@ -116,7 +116,7 @@ class FieldManagement:
         try:
             result = self._applied(live, applied, manager, force=force, time=time)
         except NoElement as error:
-            raise Refusal(500, "", f"failed to create typed live object: {error}") from None
+            raise StatusError(500, "", f"failed to create typed live object: {error}") from None
         if manager == KUBECTL and (noted := with_last_applied(result, applied)) is not result:
             result = copied(noted)
         return result
@@ -200,7 +200,9 @@ class FieldManagement:
         if found := misfits(applied, self._schema):
             name = f"{metadata.get('namespace') or ''}/{metadata.get('name') or ''}"
             what = found[0] if len(found) == 1 else "\n  ".join(("errors:", *found))
-            raise Refusal(500, "", f"failed to create typed patch object ({name}; {kind}): {what}")
+            raise StatusError(
+                500, "", f"failed to create typed patch object ({name}; {kind}): {what}"
+            )
 
     def _applied(
         self, live: Object | None, applied: Object, name: str, *, force: bool, time: str
@@ -251,7 +253,7 @@ class FieldManagement:
 class _Changes:
     """What a write changes, in the words of each version in which somebody manages something."""
 
-    def __init__(self, management: FieldManagement, old: Object, new: Object) -> None:
+    def __init__(self, management: FieldManager, old: Object, new: Object) -> None:
         self._management = management
         self._old = old
         self._new = new

@@ -8,11 +8,11 @@ Never:     decides what a user may do
 """
 
 from steersman_cluster.apiserver.authn.account_tokens import (
-    AccountTokens,
     Bearer,
-    Issuing,
     NotAccepted,
+    ServiceAccountTokens,
+    TokenIssuers,
 )
 from steersman_cluster.apiserver.authn.authenticator import Authenticator
 
-__all__ = ["AccountTokens", "Authenticator", "Bearer", "Issuing", "NotAccepted"]
+__all__ = ["Authenticator", "Bearer", "NotAccepted", "ServiceAccountTokens", "TokenIssuers"]

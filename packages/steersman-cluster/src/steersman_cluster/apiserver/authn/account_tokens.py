@@ -62,7 +62,7 @@ class NotAccepted(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Issuing:
+class TokenIssuers:
     """In whose name tokens are made, by which key, and whose are taken.
 
     Of several issuers the first makes tokens. Without a key one is made for the first token, and
@@ -75,12 +75,12 @@ class Issuing:
     verifying: tuple["VerifyingKey", ...] = ()
 
 
-class AccountTokens:
+class ServiceAccountTokens:
     """Makes tokens and knows its own."""
 
-    def __init__(self, store: RuleContext, issuing: Issuing | None = None) -> None:
+    def __init__(self, store: RuleContext, issuing: TokenIssuers | None = None) -> None:
         self._store = store
-        self._issuing = issuing or Issuing()
+        self._issuing = issuing or TokenIssuers()
         self._key = self._issuing.signing
         self._issuers = frozenset((*self._issuing.issuers, secret_tokens.ISSUER))
         self._checked: dict[bytes, Claims] = {}

@@ -6,7 +6,11 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from steersman.wire import ClientCertificate, Request
-from steersman_cluster.apiserver.authn.account_tokens import AccountTokens, Bearer, NotAccepted
+from steersman_cluster.apiserver.authn.account_tokens import (
+    Bearer,
+    NotAccepted,
+    ServiceAccountTokens,
+)
 from steersman_cluster.apiserver.meta.status_errors import unauthorized
 from steersman_cluster.apiserver.meta.users import ANONYMOUS, AUTHENTICATED, CREDENTIAL, User
 from steersman_cluster.apiserver.request.negotiation import header
@@ -18,7 +22,7 @@ class Authenticator:
     """Knows users by what they show."""
 
     def __init__(
-        self, tokens: Mapping[str, User], accounts: AccountTokens, *, anonymous: bool = True
+        self, tokens: Mapping[str, User], accounts: ServiceAccountTokens, *, anonymous: bool = True
     ) -> None:
         self._users = {
             _digest(token): user.joining(AUTHENTICATED) for token, user in tokens.items()

@@ -3,7 +3,7 @@
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.authz.rbac import Attributes, Authorizer
 from steersman_cluster.apiserver.meta import status_errors
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.users import User
 
 # What is said must not pass for a web page.
@@ -17,13 +17,13 @@ def authorize(authorizer: Authorizer, user: User, wanted: Attributes) -> None:
         raise denied(user, wanted, why=decision.reason)
 
 
-def denied(user: User, wanted: Attributes, *, why: str = "") -> Refusal:
+def denied(user: User, wanted: Attributes, *, why: str = "") -> StatusError:
     """The refusal of what ``user`` wanted."""
     sentence = _sentence(user, wanted).translate(_ESCAPED)
     if why:
         sentence = f"{sentence}: {why}"
     if wanted.path is not None:
-        return Refusal(403, "Forbidden", f"forbidden: {sentence}", details={})
+        return StatusError(403, "Forbidden", f"forbidden: {sentence}", details={})
     return status_errors.forbidden(
         GroupResource(wanted.group, wanted.resource), wanted.name, sentence
     )

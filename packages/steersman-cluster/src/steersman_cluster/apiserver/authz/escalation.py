@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.authz.rbac import GROUP, Attributes, Authorizer
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.field_errors import shown
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.users import ADMINISTRATORS, User
 
 _EVERYTHING = (
@@ -101,7 +101,7 @@ class Escalation:
 def _right_to_bind(ref: dict[str, Any], wanted: Attributes) -> Attributes:
     kind = ref.get("kind", "")
     if kind not in _PLURALS:
-        raise Refusal(500, "", f"unsupported role reference kind: {shown(kind)}")
+        raise StatusError(500, "", f"unsupported role reference kind: {shown(kind)}")
     return Attributes(
         verb="bind",
         group=ref.get("apiGroup", ""),

@@ -17,7 +17,7 @@ from steersman_cluster.apiserver.authz.denials import denied
 from steersman_cluster.apiserver.authz.rbac import Attributes, Authorizer
 from steersman_cluster.apiserver.meta import field_errors, status_errors
 from steersman_cluster.apiserver.meta.name_validation import dns_subdomain
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.users import (
     ADMINISTRATORS,
     ANONYMOUS,
@@ -108,13 +108,13 @@ class Impersonation:
         other = _taken_on(shown) if shown else None
         if other is None:
             return user
-        first: Refusal | None = None
+        first: StatusError | None = None
         for mode in sorted(_MODES, key=lambda each: each is not self._last.get(user.name)):
             if not mode.suits(other, user):
                 continue
             try:
                 self._check(mode, other, user, wanted)
-            except Refusal as refusal:
+            except StatusError as refusal:
                 first = first or refusal
                 continue
             if len(self._last) >= _MOST_REMEMBERED:

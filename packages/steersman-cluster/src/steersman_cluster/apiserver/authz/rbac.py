@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.meta.users import (
     account_user,
     node_of,
 )
-from steersman_cluster.apiserver.request.request_info import Asked
+from steersman_cluster.apiserver.request.request_info import RequestInfo
 from steersman_cluster.apiserver.request.selectors import selected_name
 
 GROUP = "rbac.authorization.k8s.io"
@@ -54,7 +54,7 @@ class Attributes(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
 
 
-def attributes_of(info: Asked) -> Attributes:
+def attributes_of(info: RequestInfo) -> Attributes:
     """What a request is about."""
     if not info.resource:
         return Attributes(verb=info.verb, path=info.path)

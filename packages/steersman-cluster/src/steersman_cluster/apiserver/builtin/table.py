@@ -67,9 +67,9 @@ def shared_rules(plugins: frozenset[str]) -> Mapping[GroupResource, Rules]:
         for resource, its_rules in resources.items():
             rules[GroupResource(group, resource)] = its_rules
     if POD_SECURITY in plugins:
-        rules[NAMESPACES] = replace(NAMESPACE, judge=judge_namespace)
+        rules[NAMESPACES] = replace(NAMESPACE, validate_admission=judge_namespace)
         for each, path in _TEMPLATES.items():
-            rules[each] = replace(rules[each], judge=template_judge(*path))
+            rules[each] = replace(rules[each], validate_admission=template_judge(*path))
     return rules
 
 

@@ -15,15 +15,19 @@ this for the rules in the schema of a custom resource, and estimates what they m
 from steersman_cluster.apiserver.cel.cel_types import CelType
 from steersman_cluster.apiserver.cel.errors import CostExceeded, NotCompiled, NotEvaluated
 from steersman_cluster.apiserver.cel.expressions import Expression
-from steersman_cluster.apiserver.cel.library.authorizer import Authorizer, ResourceCheck, Verdict
+from steersman_cluster.apiserver.cel.library.authorizer import (
+    Authorizer,
+    AuthorizerDecision,
+    ResourceCheck,
+)
 
 __all__ = [
     "Authorizer",
+    "AuthorizerDecision",
     "CelType",
     "CostExceeded",
     "Expression",
     "NotCompiled",
     "NotEvaluated",
     "ResourceCheck",
-    "Verdict",
 ]

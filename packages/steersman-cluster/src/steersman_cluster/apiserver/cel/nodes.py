@@ -26,7 +26,7 @@ class Select:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Call:
+class FunctionCall:
     id: int
     function: str
     target: "Node | None"
@@ -79,7 +79,9 @@ class Fold:
     result: "Node"
 
 
-Node: TypeAlias = Literal | Ident | Select | Call | ListLiteral | MapLiteral | MessageLiteral | Fold
+Node: TypeAlias = (
+    Literal | Ident | Select | FunctionCall | ListLiteral | MapLiteral | MessageLiteral | Fold
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +105,7 @@ def children(node: Node) -> Iterator[Node]:
     match node:
         case Select(operand=operand):
             yield operand
-        case Call(target=target, args=args):
+        case FunctionCall(target=target, args=args):
             if target is not None:
                 yield target
             yield from args

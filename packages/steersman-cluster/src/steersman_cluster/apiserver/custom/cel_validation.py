@@ -26,7 +26,7 @@ _NOT_CHECKED: Final = (
 )
 
 
-class Judging:
+class CelValidation:
     """Asks the rules of one schema; they are compiled when the first object is asked about."""
 
     def __init__(self, written: Mapping[str, Any]) -> None:
@@ -46,7 +46,7 @@ class Judging:
             from steersman_cluster.apiserver.cel.schemas.schema_rules import SchemaRules
 
             self._rules = SchemaRules(self._written, is_resource=True)
-        found = self._rules.judged(new, old)
+        found = self._rules.validate(new, old)
         self._latest = (new, found.warnings)
         return [*errors, *found.errors]
 

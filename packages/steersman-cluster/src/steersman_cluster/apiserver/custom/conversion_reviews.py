@@ -10,9 +10,13 @@ from steersman_cluster.apiserver.meta.field_errors import FieldError, aggregated
 from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal, go_type
 from steersman_cluster.apiserver.meta.object_meta import annotation_errors, label_errors
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.webhooks import Delivered, Outbound, Undelivered
-from steersman_cluster.apiserver.webhooks.addresses import Place
-from steersman_cluster.apiserver.webhooks.responses import BadAnswer, check_kind, document
+from steersman_cluster.apiserver.webhooks import (
+    WebhookResponse,
+    WebhookTransport,
+    WebhookUnreachable,
+)
+from steersman_cluster.apiserver.webhooks.addresses import WebhookAddress
+from steersman_cluster.apiserver.webhooks.responses import BadResponse, check_kind, document
 
 # What a conversion may change, and must leave alone.
 CHANGED: Final[Mapping[str, Callable[[dict[str, str]], Iterable[FieldError]]]] = {
@@ -41,28 +45,28 @@ _RESULT: Final[Mapping[str, tuple[type, str]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class ConversionFailed:
     """What there is to say instead of a conversion."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Review:
+class ConversionReview:
     """One ConversionReview, about one or more objects."""
 
     objects: Mapping[Hashable, Object]
     api_version: str  # which they are to have
     version: str  # of the review; empty if the webhook understands none that we do
-    place: Place
+    place: WebhookAddress
 
-    async def ask(self, outbound: Outbound, *, uid: str) -> Mapping[Hashable, Any]:
+    async def ask(self, outbound: WebhookTransport, *, uid: str) -> Mapping[Hashable, Any]:
         """What each object looks like in the other version, or why nobody knows."""
         try:
             converted = await self._converted(outbound, uid)
-        except BadAnswer as problem:
+        except BadResponse as problem:
             return {
-                key: Failed(f"conversion webhook for {_go_kind(obj)} {problem}")
+                key: ConversionFailed(f"conversion webhook for {_go_kind(obj)} {problem}")
                 for key, obj in self.objects.items()
             }
         return {
@@ -70,9 +74,9 @@ class Review:
             for (key, obj), answer in zip(self.objects.items(), converted, strict=True)
         }
 
-    async def _converted(self, outbound: Outbound, uid: str) -> list[Any]:
+    async def _converted(self, outbound: WebhookTransport, uid: str) -> list[Any]:
         if not self.version:
-            raise BadAnswer("failed: no supported conversion review versions")
+            raise BadResponse("failed: no supported conversion review versions")
         review = {
             "kind": _KIND,
             "apiVersion": f"{_GROUP}/{self.version}",
@@ -88,26 +92,26 @@ class Review:
                 outbound, msgspec.json.encode(review), timeout_seconds=TIMEOUT_SECONDS
             )
             converted = _read(delivered, uid, self.version)
-        except Undelivered as undelivered:
-            raise BadAnswer(f"failed: {undelivered.why}") from undelivered
-        except BadAnswer as problem:
-            raise BadAnswer(f"failed: {problem}") from problem
+        except WebhookUnreachable as undelivered:
+            raise BadResponse(f"failed: {undelivered.why}") from undelivered
+        except BadResponse as problem:
+            raise BadResponse(f"failed: {problem}") from problem
         if len(converted) != len(self.objects):
-            raise BadAnswer(f"returned {len(converted)} objects, expected {len(self.objects)}")
+            raise BadResponse(f"returned {len(converted)} objects, expected {len(self.objects)}")
         return converted
 
     def __repr__(self) -> str:
-        return f"<Review of {len(self.objects)} objects to be {self.api_version}>"
+        return f"<ConversionReview of {len(self.objects)} objects to be {self.api_version}>"
 
 
-def _read(delivered: Delivered, uid: str, version: str) -> list[Any]:
+def _read(delivered: WebhookResponse, uid: str, version: str) -> list[Any]:
     """The converted objects of an answer, whatever they are."""
     answer = document(delivered)
     check_kind(answer, group=_GROUP, version=version, kind=_KIND)
     response = answer.get("response")
     if response is not None and not isinstance(response, dict):
         where = f"struct field {_KIND}.response of type v1.ConversionResponse"
-        raise BadAnswer(cannot_unmarshal(response, where))
+        raise BadResponse(cannot_unmarshal(response, where))
     _check_fields(response or {}, _RESPONSE, "ConversionResponse.response")
     result = (response or {}).get("result") or {}
     _check_fields(result, _RESULT, "Status.response.result")
@@ -118,14 +122,14 @@ def _read(delivered: Delivered, uid: str, version: str) -> list[Any]:
             f"{_GROUP}/v1, Kind={_KIND}",
         )
         if found != wanted:
-            raise BadAnswer(f"expected webhook response of {wanted}, got {found}")
+            raise BadResponse(f"expected webhook response of {wanted}, got {found}")
     if response is None:
-        raise BadAnswer("no response provided")
+        raise BadResponse("no response provided")
     if version == "v1" and (given := response.get("uid") or "") != uid:
-        raise BadAnswer(f"expected response.uid={shown(uid)}, got {shown(given)}")
+        raise BadResponse(f"expected response.uid={shown(uid)}, got {shown(given)}")
     if (status := result.get("status") or "") != "Success":
         why = f"response.result.status was '{status}', not 'Success'"
-        raise BadAnswer(result.get("message") or why)
+        raise BadResponse(result.get("message") or why)
     return list(response.get("convertedObjects") or ())
 
 
@@ -134,18 +138,20 @@ def _check_fields(written: Object, fields: Mapping[str, tuple[type, str]], where
         value = written.get(name)
         if value is not None and not isinstance(value, wanted):
             field = f"struct field {where}.{name} of type {called}"
-            raise BadAnswer(cannot_unmarshal(value, field))
+            raise BadResponse(cannot_unmarshal(value, field))
 
 
-def _checked(obj: Object, answer: Any, api_version: str) -> Object | Failed:
+def _checked(obj: Object, answer: Any, api_version: str) -> Object | ConversionFailed:
     """What a webhook made of one object, if it is that object."""
     if answer is None:
-        return Failed("unexpected end of JSON input")
+        return ConversionFailed("unexpected end of JSON input")
     if not isinstance(answer, dict):
-        return Failed(cannot_unmarshal(answer, "value of type map[string]interface {}"))
+        return ConversionFailed(cannot_unmarshal(answer, "value of type map[string]interface {}"))
     version, kind = _text(answer.get("apiVersion")), _text(answer.get("kind"))
     if not kind:
-        return Failed(f"Object 'Kind' is missing in '{msgspec.json.encode(answer).decode()}'")
+        return ConversionFailed(
+            f"Object 'Kind' is missing in '{msgspec.json.encode(answer).decode()}'"
+        )
     problem = _problem(obj, answer)
     if version != api_version:
         problem = (
@@ -154,7 +160,9 @@ def _checked(obj: Object, answer: Any, api_version: str) -> Object | Failed:
     elif kind != obj["kind"]:
         problem = f"object at index 0: invalid kind (expected {obj['kind']}, received {kind})"
     if problem:
-        return Failed(f"conversion webhook for {_go_kind(obj)} returned invalid {problem}")
+        return ConversionFailed(
+            f"conversion webhook for {_go_kind(obj)} returned invalid {problem}"
+        )
     return answer
 
 

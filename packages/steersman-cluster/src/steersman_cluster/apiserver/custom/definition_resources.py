@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from steersman.names import GroupVersionKind
-from steersman_cluster.apiserver.custom.cel_validation import Judging
+from steersman_cluster.apiserver.custom.cel_validation import CelValidation
 from steersman_cluster.apiserver.custom.definition_status import is_ending, is_established
 from steersman_cluster.apiserver.custom.scale import replicas_errors, selector_errors
 from steersman_cluster.apiserver.custom.version_conversion import converting
@@ -17,7 +17,7 @@ from steersman_cluster.apiserver.meta.go_messages import go_text
 from steersman_cluster.apiserver.meta.name_validation import subdomain_name
 from steersman_cluster.apiserver.meta.object_meta import STANDARD_FINALIZERS
 from steersman_cluster.apiserver.meta.rules import Object, Rules
-from steersman_cluster.apiserver.request.resources import ScalePaths, Served
+from steersman_cluster.apiserver.request.resources import ScalePaths, ServedResource
 from steersman_cluster.apiserver.schema.defaults import Defaults
 from steersman_cluster.apiserver.schema.embedded_resources import embedded_errors
 from steersman_cluster.apiserver.schema.node import UNSET, Schema
@@ -32,7 +32,7 @@ VERBS: Final = frozenset(
 _SUBRESOURCE_VERBS: Final = ["get", "patch", "update"]
 
 
-def served(crd: Object, *, object_meta: Schema) -> tuple[Served, ...]:
+def served(crd: Object, *, object_meta: Schema) -> tuple[ServedResource, ...]:
     """Each version that is served; none before the definition is established."""
     if not is_established(crd):
         return ()
@@ -70,7 +70,7 @@ def _schema(version: Object) -> Object:
     return schema
 
 
-def _served(crd: Object, version: Object, compiled: Mapping[str, _Compiled]) -> Served:
+def _served(crd: Object, version: Object, compiled: Mapping[str, _Compiled]) -> ServedResource:
     spec, names = crd["spec"], crd["status"]["acceptedNames"]
     gvk = GroupVersionKind(spec["group"], version["name"], names["kind"])
     subresources = version.get("subresources") or {}
@@ -81,7 +81,7 @@ def _served(crd: Object, version: Object, compiled: Mapping[str, _Compiled]) -> 
         scale = {"group": "autoscaling", "version": "v1", "kind": "Scale"}
         offered["scale"] = {**scale, "verbs": _SUBRESOURCE_VERBS}
     schema, rules, paths = compiled[gvk.version]
-    made = Served(
+    made = ServedResource(
         gvk=gvk,
         plural=names["plural"],
         singular=names["singular"],
@@ -129,7 +129,7 @@ def _rules(version: Object, schema: Schema, paths: ScalePaths | None, *, namespa
     status_validator = None if status_schema is None else Validator(status_schema)
 
     has_rules = any(each.get(VALIDATIONS) for each in _within(_schema(version)))
-    judging = Judging(_schema(version)) if has_rules else None
+    judging = CelValidation(_schema(version)) if has_rules else None
 
     def completed(errors: list[FieldError], new: Object, old: Any = UNSET) -> list[FieldError]:
         return errors if judging is None else judging.completed(errors, new, old)

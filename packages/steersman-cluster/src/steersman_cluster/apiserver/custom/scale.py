@@ -5,7 +5,7 @@ from typing import Any, Final
 from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid
 from steersman_cluster.apiserver.meta.go_messages import go_text, go_type
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal, bad_request, internal_error
+from steersman_cluster.apiserver.meta.status_errors import StatusError, bad_request, internal_error
 from steersman_cluster.apiserver.meta.status_errors import invalid as invalid_object
 from steersman_cluster.apiserver.request.resources import ScalePaths
 
@@ -67,7 +67,7 @@ def scaled(obj: Object, scale: Object, paths: ScalePaths) -> Object:
     return fresh
 
 
-def _negative(scale: Object, replicas: int) -> Refusal:
+def _negative(scale: Object, replicas: int) -> StatusError:
     error = invalid("spec.replicas", replicas, "must be greater than or equal to 0")
     return invalid_object("Scale.autoscaling", scale["metadata"].get("name", ""), [error])
 

@@ -126,8 +126,8 @@ def _default_rule_errors(schema: Schema, path: str) -> list[FieldError]:
 
     rules = SchemaRules(schema.written, is_resource=schema.embedded_resource)
     default = schema.default
-    found = rules.judged(default, default, at=path, ratchets=False).errors
-    return found or rules.judged(default, at=path).errors
+    found = rules.validate(default, default, at=path, ratchets=False).errors
+    return found or rules.validate(default, at=path).errors
 
 
 def _unknown_errors(schema: Schema, path: str) -> list[FieldError]:

@@ -5,19 +5,19 @@ from dataclasses import replace
 from functools import partial
 
 from steersman.units import same_json
-from steersman_cluster.apiserver.custom.webhook_conversion import Conversion, Remembered
+from steersman_cluster.apiserver.custom.webhook_conversion import Conversion, ConversionCache
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext
-from steersman_cluster.apiserver.request.resources import Served
-from steersman_cluster.apiserver.request.webhook_answers import Known
+from steersman_cluster.apiserver.request.resources import ServedResource
+from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
 from steersman_cluster.apiserver.schema.defaults import Defaults, copied
 from steersman_cluster.apiserver.schema.node import UNSET, Schema
 from steersman_cluster.apiserver.schema.pruner import accept
-from steersman_cluster.apiserver.webhooks.addresses import place_of
+from steersman_cluster.apiserver.webhooks.addresses import webhook_address
 
 
 def converting(
-    served: Served, crd: Object, version: Object, schemas: Mapping[str, Schema]
-) -> Served:
+    served: ServedResource, crd: Object, version: Object, schemas: Mapping[str, Schema]
+) -> ServedResource:
     """``served`` with the way to the stored version and back.
 
     Where there is nothing to convert, nothing is given, so that objects are shown as they are kept.
@@ -31,7 +31,7 @@ def converting(
     shown, kept = (f"{spec['group']}/{each['name']}" for each in (version, stored))
     if spec["conversion"]["strategy"] == "Webhook":
         webhook = spec["conversion"]["webhook"]
-        by_webhook = partial(_by_webhook, served, webhook, every, shown, kept, Remembered())
+        by_webhook = partial(_by_webhook, served, webhook, every, shown, kept, ConversionCache())
         return replace(served, for_request=by_webhook)
 
     def from_stored(obj: Object) -> Object:
@@ -46,7 +46,7 @@ def converting(
     return replace(served, from_stored=from_stored, to_stored=to_stored)
 
 
-def _with_default_status(served: Served) -> Served:
+def _with_default_status(served: ServedResource) -> ServedResource:
     """``served`` with the default of a status that the object was created without.
 
     A create drops the status after defaults are filled, so it is missing from what is kept.
@@ -97,20 +97,20 @@ def _read(obj: Object, every: Mapping[str, _Version]) -> Object:
 
 
 def _by_webhook(
-    served: Served,
+    served: ServedResource,
     webhook: Object,
     every: Mapping[str, _Version],
     shown: str,
     kept: str,
-    remembered: Remembered,
-    known: Known,
+    remembered: ConversionCache,
+    answers: WebhookAnswers,
     around: RuleContext,
-) -> Served:
+) -> ServedResource:
     """The same for one request."""
     conversion = Conversion(
         webhook["conversionReviewVersions"],
-        place=lambda: place_of(webhook["clientConfig"], around),
-        known=known,
+        place=lambda: webhook_address(webhook["clientConfig"], around),
+        answers=answers,
         remembered=remembered,
     )
 
@@ -121,7 +121,7 @@ def _by_webhook(
         converted = every[kept].known_of(conversion.converted(copied(obj), kept))
         return every[kept].kept(converted)
 
-    def ahead(objects: Iterable[Object]) -> None:
-        conversion.ahead((_read(each, every) for each in objects), shown)
+    def prefetch(objects: Iterable[Object]) -> None:
+        conversion.prefetch((_read(each, every) for each in objects), shown)
 
-    return replace(served, from_stored=from_stored, to_stored=to_stored, ahead=ahead)
+    return replace(served, from_stored=from_stored, to_stored=to_stored, prefetch=prefetch)

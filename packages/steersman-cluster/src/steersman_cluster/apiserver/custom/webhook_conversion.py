@@ -13,14 +13,14 @@ from steersman_cluster.apiserver.custom.conversion_reviews import (
     CHANGED,
     SAME,
     UNDERSTOOD,
-    Failed,
-    Review,
+    ConversionFailed,
+    ConversionReview,
 )
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
-from steersman_cluster.apiserver.request.webhook_answers import Known
-from steersman_cluster.apiserver.webhooks import Unanswered
-from steersman_cluster.apiserver.webhooks.addresses import Place
+from steersman_cluster.apiserver.meta.status_errors import StatusError
+from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
+from steersman_cluster.apiserver.webhooks import NeedsWebhook
+from steersman_cluster.apiserver.webhooks.addresses import WebhookAddress
 
 # About how many bytes of objects one review is; the objects of a list are put into as many reviews
 # as it takes. What comes back may be several times as large before it is too much.
@@ -31,25 +31,25 @@ MOST_REVIEWED_BYTES: Final = 1024 * 1024
 MOST_REMEMBERED_BYTES: Final = 16 * 1024 * 1024
 
 
-class _Question(NamedTuple):
+class _ConversionKey(NamedTuple):
     """What an object looks like in another version."""
 
     api_version: str
     content: bytes
 
 
-class Remembered:
+class ConversionCache:
     """What was answered to whoever asked before; the oldest goes where it becomes too much."""
 
     def __init__(self) -> None:
-        self._answers: dict[_Question, Object] = {}
+        self._answers: dict[_ConversionKey, Object] = {}
         self._bytes = 0
 
-    def get(self, question: _Question) -> Object | None:
+    def get(self, question: _ConversionKey) -> Object | None:
         """The answer, if there was one."""
         return self._answers.get(question)
 
-    def keep(self, question: _Question, answer: Object) -> None:
+    def keep(self, question: _ConversionKey, answer: Object) -> None:
         """Remember an answer, which nobody changes any more."""
         if question in self._answers:
             return
@@ -61,7 +61,7 @@ class Remembered:
             self._bytes -= len(oldest.content)
 
     def __repr__(self) -> str:
-        return f"<Remembered {len(self._answers)} conversions, {self._bytes} bytes>"
+        return f"<ConversionCache {len(self._answers)} conversions, {self._bytes} bytes>"
 
 
 class Conversion:
@@ -70,48 +70,50 @@ class Conversion:
     def __init__(
         self,
         reviews: Sequence[str],
-        place: Callable[[], Place],
+        place: Callable[[], WebhookAddress],
         *,
-        known: Known,
-        remembered: Remembered,
+        answers: WebhookAnswers,
+        remembered: ConversionCache,
     ) -> None:
         self._remembered = remembered
         self._review = next((each for each in reviews if each in UNDERSTOOD), "")
         self._place = place
-        self._known = known
+        self._answers = answers
 
     def converted(self, obj: Object, api_version: str) -> Object:
         """A copy of the object in that version, or the object where it was in it all along."""
         if obj["apiVersion"] == api_version:
             return obj
-        question = _question(obj, api_version)
+        question = _conversion_key(obj, api_version)
         answer = self._answer(question)
         if answer is None:
-            raise Unanswered(self._reviews({question: obj}, api_version))
-        if isinstance(answer, Failed):
-            raise Refusal(500, "", answer.message)
+            raise NeedsWebhook(self._reviews({question: obj}, api_version))
+        if isinstance(answer, ConversionFailed):
+            raise StatusError(500, "", answer.message)
         self._remembered.keep(question, answer)
         return _with_its_metadata(answer, obj)
 
-    def ahead(self, objects: Iterable[Object], api_version: str) -> None:
+    def prefetch(self, objects: Iterable[Object], api_version: str) -> None:
         """Ask at once for all that will have to be converted."""
-        wanted: dict[_Question, Object] = {}
+        wanted: dict[_ConversionKey, Object] = {}
         for each in objects:
             if each["apiVersion"] != api_version:
-                question = _question(each, api_version)
+                question = _conversion_key(each, api_version)
                 if self._answer(question) is None:
                     wanted[question] = each
         if wanted:
-            raise Unanswered(self._reviews(wanted, api_version))
+            raise NeedsWebhook(self._reviews(wanted, api_version))
 
-    def _answer(self, question: _Question) -> Any:
-        found = self._known.get(question)
+    def _answer(self, question: _ConversionKey) -> Any:
+        found = self._answers.get(question)
         if found is None and (found := self._remembered.get(question)) is not None:
             # From now on this request has it, whatever is forgotten meanwhile.
-            self._known[question] = found
+            self._answers[question] = found
         return found
 
-    def _reviews(self, wanted: dict[_Question, Object], api_version: str) -> list[Review]:
+    def _reviews(
+        self, wanted: dict[_ConversionKey, Object], api_version: str
+    ) -> list[ConversionReview]:
         parts: list[dict[Hashable, Object]] = []
         free_bytes = 0
         for question, obj in wanted.items():
@@ -122,15 +124,19 @@ class Conversion:
             free_bytes -= len(question.content)
         place = self._place()
         return [
-            Review(objects=part, api_version=api_version, version=self._review, place=place)
+            ConversionReview(
+                objects=part, api_version=api_version, version=self._review, place=place
+            )
             for part in parts
         ]
 
 
-def _question(obj: Object, api_version: str) -> _Question:
+def _conversion_key(obj: Object, api_version: str) -> _ConversionKey:
     about = obj["metadata"]
     seen = {name: about.get(name) for name in (*CHANGED, *(name for name, _ in SAME))}
-    return _Question(api_version, msgspec.json.encode({**obj, "metadata": seen}, order="sorted"))
+    return _ConversionKey(
+        api_version, msgspec.json.encode({**obj, "metadata": seen}, order="sorted")
+    )
 
 
 def _with_its_metadata(converted: Object, obj: Object) -> Object:

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from steersman.names import GroupVersionKind
-from steersman_cluster.apiserver.meta.group_versions import GROUP_PRIORITY, VERSION_PRIORITY, Claim
+from steersman_cluster.apiserver.meta.group_versions import (
+    GROUP_PRIORITY,
+    VERSION_PRIORITY,
+    GroupVersionInfo,
+)
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinResource
 
 # Kinds that are stored in another version than the one that says so, or in another group.
@@ -119,13 +123,13 @@ def discovered_builtin(resource: BuiltinResource) -> DiscoveredResource:
     )
 
 
-class Catalogue:
+class DiscoveryCatalog:
     """Resources by group and version, each in the order in which discovery has them."""
 
     def __init__(
         self,
         resources: Iterable[DiscoveredResource],
-        claims: Mapping[tuple[str, str], Claim] | None = None,
+        claims: Mapping[tuple[str, str], GroupVersionInfo] | None = None,
     ) -> None:
         self._claims = claims or {}
         found: dict[str, dict[str, list[DiscoveredResource]]] = {}

@@ -8,9 +8,12 @@ import yaml
 
 from steersman_cluster.apiserver.discovery import group_documents
 from steersman_cluster.apiserver.discovery.aggregated_messages import encode_aggregated
-from steersman_cluster.apiserver.discovery.discovered_resources import Catalogue, DiscoveredResource
+from steersman_cluster.apiserver.discovery.discovered_resources import (
+    DiscoveredResource,
+    DiscoveryCatalog,
+)
 from steersman_cluster.apiserver.discovery.group_documents import Document
-from steersman_cluster.apiserver.meta.group_versions import Claim
+from steersman_cluster.apiserver.meta.group_versions import GroupVersionInfo
 from steersman_cluster.apiserver.request.negotiation import (
     JSON,
     UNDERSTOOD,
@@ -56,9 +59,9 @@ class Discovery:
         *,
         server_address: str,
         other_paths: Iterable[str] = (),
-        claims: Mapping[tuple[str, str], Claim] | None = None,
+        claims: Mapping[tuple[str, str], GroupVersionInfo] | None = None,
     ) -> None:
-        self._catalogue = Catalogue(resources, claims or {})
+        self._catalogue = DiscoveryCatalog(resources, claims or {})
         self._server_address = server_address
         self._other_paths = tuple(other_paths)
         self._made: dict[tuple[str, bool, str], DiscoveryDocument] = {}

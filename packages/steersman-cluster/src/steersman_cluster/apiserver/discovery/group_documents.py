@@ -8,9 +8,9 @@ from typing import Any
 from steersman.names import GroupVersionKind
 from steersman.openapi import VERSION
 from steersman_cluster.apiserver.discovery.discovered_resources import (
-    Catalogue,
     DiscoveredResource,
     DiscoveredSubresource,
+    DiscoveryCatalog,
 )
 
 Document = dict[str, Any]
@@ -27,20 +27,20 @@ def api_versions(server_address: str) -> Document:
     }
 
 
-def group_list(catalogue: Catalogue) -> Document:
+def group_list(catalogue: DiscoveryCatalog) -> Document:
     """``/apis``."""
     groups = [_group(catalogue, group) for group in catalogue.groups()]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
 
-def group(catalogue: Catalogue, name: str) -> Document | None:
+def group(catalogue: DiscoveryCatalog, name: str) -> Document | None:
     """``/apis/apps``; None where there is no such group."""
     if not name or not catalogue.versions(name):
         return None
     return {"kind": "APIGroup", "apiVersion": "v1", **_group(catalogue, name)}
 
 
-def resource_list(catalogue: Catalogue, group: str, version: str) -> Document | None:
+def resource_list(catalogue: DiscoveryCatalog, group: str, version: str) -> Document | None:
     """``/api/v1`` and ``/apis/apps/v1``; None where there is no such version."""
     resources = catalogue.resources(group, version)
     if not resources:
@@ -55,7 +55,7 @@ def resource_list(catalogue: Catalogue, group: str, version: str) -> Document | 
     }
 
 
-def aggregated(catalogue: Catalogue, groups: Iterable[str]) -> Document:
+def aggregated(catalogue: DiscoveryCatalog, groups: Iterable[str]) -> Document:
     """All that is known of some groups, in one document."""
     return {
         "kind": "APIGroupDiscoveryList",
@@ -92,7 +92,7 @@ def version() -> Document:
     }
 
 
-def paths(catalogue: Catalogue, others: Iterable[str]) -> Document:
+def paths(catalogue: DiscoveryCatalog, others: Iterable[str]) -> Document:
     """``/``: every path that is worth a look."""
     found = {"/api", "/apis", "/apis/", "/version", *others}
     found |= {f"/api/{version}" for version in catalogue.versions("")}
@@ -102,7 +102,7 @@ def paths(catalogue: Catalogue, others: Iterable[str]) -> Document:
     return {"paths": sorted(found)}
 
 
-def _group(catalogue: Catalogue, name: str) -> Document:
+def _group(catalogue: DiscoveryCatalog, name: str) -> Document:
     versions = [
         {"groupVersion": f"{name}/{version}", "version": version}
         for version in catalogue.versions(name)
@@ -141,7 +141,7 @@ def _if_foreign(subresource: DiscoveredSubresource, own: GroupVersionKind) -> Do
     return {"group": gvk.group, "version": gvk.version}
 
 
-def _aggregated_group(catalogue: Catalogue, group: str) -> Document:
+def _aggregated_group(catalogue: DiscoveryCatalog, group: str) -> Document:
     versions = (_aggregated_version(catalogue, group, each) for each in catalogue.versions(group))
     return {
         "metadata": {"name": group} if group else {},
@@ -149,7 +149,7 @@ def _aggregated_group(catalogue: Catalogue, group: str) -> Document:
     }
 
 
-def _aggregated_version(catalogue: Catalogue, group: str, version: str) -> Document | None:
+def _aggregated_version(catalogue: DiscoveryCatalog, group: str, version: str) -> Document | None:
     """None of a version that was registered, and of which nothing is served."""
     resources = [_aggregated_resource(each) for each in catalogue.resources(group, version)]
     if resources:

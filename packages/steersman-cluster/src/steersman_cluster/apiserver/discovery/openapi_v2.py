@@ -21,7 +21,7 @@ from steersman_cluster.apiserver.discovery.openapi_v3 import (
     object_properties,
     selectable,
 )
-from steersman_cluster.apiserver.request.negotiation import JSON, wanted_form
+from steersman_cluster.apiserver.request.negotiation import JSON, accepted_format
 from steersman_cluster.apiserver.schema.builtin_schemas import REF
 
 PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
@@ -44,7 +44,7 @@ class Swagger:
 
     def find(self, accept: str) -> OpenApiDocument | None:
         """In the form that is wanted most; None where none is."""
-        wanted = wanted_form(accept, _FORMS)
+        wanted = accepted_format(accept, _FORMS)
         return self._made[_FORMS[wanted]] if wanted else None
 
     @cached_property

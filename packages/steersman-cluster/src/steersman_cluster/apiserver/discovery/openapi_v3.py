@@ -20,7 +20,7 @@ from steersman_cluster.apiserver.discovery.openapi_paths import (
     paths_of,
     root_of,
 )
-from steersman_cluster.apiserver.request.negotiation import JSON, wanted_form
+from steersman_cluster.apiserver.request.negotiation import JSON, accepted_format
 from steersman_cluster.apiserver.schema.builtin_schemas import META, OBJECT_META, REF
 
 INDEX = "/openapi/v3"
@@ -123,7 +123,7 @@ class OpenApi:
             index = msgspec.json.encode({"paths": self._index()})
             return OpenApiDocument(body=index, content_type=INDEX_TYPE)
         root = path.removeprefix(f"{INDEX}/")
-        if root not in self._sources or not wanted_form(accept, (JSON,)):
+        if root not in self._sources or not accepted_format(accept, (JSON,)):
             return None
         return self._document(root)
 

@@ -8,7 +8,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 GROUP_PRIORITY, VERSION_PRIORITY = 1000, 100
 
 
-class Claim(NamedTuple):
+class GroupVersionInfo(NamedTuple):
     """What an APIService says about the version of a group."""
 
     group_priority: int
@@ -16,7 +16,7 @@ class Claim(NamedTuple):
     remote: bool  # another server answers, to whom nothing is forwarded
 
     @classmethod
-    def of(cls, spec: Object) -> "Claim":
+    def of(cls, spec: Object) -> "GroupVersionInfo":
         """That of an APIService with this spec."""
         remote = spec.get("service") is not None
         return cls(spec["groupPriorityMinimum"], spec["versionPriority"], remote)

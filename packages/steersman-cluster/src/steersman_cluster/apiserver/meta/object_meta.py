@@ -139,7 +139,7 @@ def prepare_create(metadata: Metadata, *, rng: Random, time: str) -> None:
 def refuse_resource_version(metadata: Metadata) -> None:
     """A new object has no version; the real server takes one that is given for its own mistake."""
     if metadata.get("resourceVersion"):
-        raise status_errors.Refusal(
+        raise status_errors.StatusError(
             500, "", "resourceVersion should not be set on objects to be created"
         )
 

@@ -87,7 +87,7 @@ class Rules:
     # The new object and the context: allocates, normalises; a dry run goes through it too.
     prepare_create: Callable[[Object, RuleContext], None] = _nothing
     # The new object and who asks: writes into it who it is from.
-    sign: Callable[[Object, User], None] = _nothing
+    set_requester: Callable[[Object, User], None] = _nothing
     # The new object, the old one, and the context.
     prepare_update: Callable[[Object, Object, RuleContext], None] = _nothing
     prepare_status: Callable[[Object, Object, RuleContext], None] = _nothing
@@ -98,7 +98,9 @@ class Rules:
     validate_status: Callable[[Object, Object], list[FieldError]] = _no_errors
     # The new object, the old one or None, and the context: what the server's own plugins
     # refuse, once everything else is right, and what they warn of.
-    judge: Callable[[Object, Object | None, RuleContext], Iterable[str]] = _no_sentences
+    validate_admission: Callable[[Object, Object | None, RuleContext], Iterable[str]] = (
+        _no_sentences
+    )
     # (old, new): told of every write that is stored, once it is; None: there was, or is, nothing.
     stored: Callable[[Object | None, Object | None], None] = _nothing
     # What is wrong with a name, in sentences; (name, is_prefix of generateName).

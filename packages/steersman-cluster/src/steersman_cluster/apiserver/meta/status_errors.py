@@ -11,7 +11,7 @@ from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta.field_errors import FieldError, aggregated
 
 
-class Refusal(Exception):
+class StatusError(Exception):
     """The request was refused; nothing was written."""
 
     def __init__(
@@ -52,37 +52,39 @@ class Refusal(Exception):
         return status
 
 
-def bad_request(message: str) -> Refusal:
+def bad_request(message: str) -> StatusError:
     """The request makes no sense."""
-    return Refusal(400, "BadRequest", message)
+    return StatusError(400, "BadRequest", message)
 
 
-def unauthorized() -> Refusal:
+def unauthorized() -> StatusError:
     """Nobody knows who asks."""
-    return Refusal(401, "Unauthorized", "Unauthorized")
+    return StatusError(401, "Unauthorized", "Unauthorized")
 
 
-def forbidden(resource: GroupResource, name: str, why: str) -> Refusal:
+def forbidden(resource: GroupResource, name: str, why: str) -> StatusError:
     """Who asks may not, or the server never does that."""
     what = f'{resource} "{name}" is ' if name else f"{resource} is "
-    return Refusal(403, "Forbidden", f"{what}forbidden: {why}", details=_about(resource, name))
+    return StatusError(403, "Forbidden", f"{what}forbidden: {why}", details=_about(resource, name))
 
 
-def not_found(resource: GroupResource, name: str) -> Refusal:
+def not_found(resource: GroupResource, name: str) -> StatusError:
     """There is no such object."""
-    return Refusal(
+    return StatusError(
         404, "NotFound", f'{resource} "{name}" not found', details=_about(resource, name)
     )
 
 
-def no_such_path() -> Refusal:
+def no_such_path() -> StatusError:
     """Nothing is served there."""
-    return Refusal(404, "NotFound", "the server could not find the requested resource", details={})
+    return StatusError(
+        404, "NotFound", "the server could not find the requested resource", details={}
+    )
 
 
-def method_not_allowed(resource: GroupResource, action: str) -> Refusal:
+def method_not_allowed(resource: GroupResource, action: str) -> StatusError:
     """The kind cannot do that."""
-    return Refusal(
+    return StatusError(
         405,
         "MethodNotAllowed",
         f'{action} is not supported on resources of kind "{resource}"',
@@ -90,21 +92,21 @@ def method_not_allowed(resource: GroupResource, action: str) -> Refusal:
     )
 
 
-def not_acceptable(message: str) -> Refusal:
+def not_acceptable(message: str) -> StatusError:
     """No representation that the caller accepts."""
-    return Refusal(406, "NotAcceptable", message)
+    return StatusError(406, "NotAcceptable", message)
 
 
-def already_exists(resource: GroupResource, name: str) -> Refusal:
+def already_exists(resource: GroupResource, name: str) -> StatusError:
     """The name is taken."""
-    return Refusal(
+    return StatusError(
         409, "AlreadyExists", f'{resource} "{name}" already exists', details=_about(resource, name)
     )
 
 
-def conflict(resource: GroupResource, name: str, why: str) -> Refusal:
+def conflict(resource: GroupResource, name: str, why: str) -> StatusError:
     """Somebody else wrote first, or a precondition does not hold."""
-    return Refusal(
+    return StatusError(
         409,
         "Conflict",
         f'Operation cannot be fulfilled on {resource} "{name}": {why}',
@@ -112,27 +114,27 @@ def conflict(resource: GroupResource, name: str, why: str) -> Refusal:
     )
 
 
-def apply_conflict(message: str, causes: Sequence[dict[str, str]]) -> Refusal:
+def apply_conflict(message: str, causes: Sequence[dict[str, str]]) -> StatusError:
     """Other managers own what was applied."""
-    return Refusal(409, "Conflict", message, details={"causes": list(causes)})
+    return StatusError(409, "Conflict", message, details={"causes": list(causes)})
 
 
-def expired(message: str, *, metadata: dict[str, Any] | None = None) -> Refusal:
+def expired(message: str, *, metadata: dict[str, Any] | None = None) -> StatusError:
     """History that far back is gone."""
-    return Refusal(410, "Expired", message, metadata=metadata)
+    return StatusError(410, "Expired", message, metadata=metadata)
 
 
-def too_large(message: str) -> Refusal:
+def too_large(message: str) -> StatusError:
     """The body is longer than the server takes."""
-    return Refusal(413, "RequestEntityTooLarge", f"Request entity too large: {message}")
+    return StatusError(413, "RequestEntityTooLarge", f"Request entity too large: {message}")
 
 
-def unsupported_media_type(message: str) -> Refusal:
+def unsupported_media_type(message: str) -> StatusError:
     """The body is in a language that this place does not speak."""
-    return Refusal(415, "UnsupportedMediaType", message)
+    return StatusError(415, "UnsupportedMediaType", message)
 
 
-def invalid(group_kind: str, name: str, errors: Iterable[FieldError]) -> Refusal:
+def invalid(group_kind: str, name: str, errors: Iterable[FieldError]) -> StatusError:
     """The object breaks rules; ``group_kind`` is written ``Deployment.apps``."""
     errors = list(errors)
     kind, _, group = group_kind.partition(".")
@@ -141,12 +143,12 @@ def invalid(group_kind: str, name: str, errors: Iterable[FieldError]) -> Refusal
         message = f"{message}: {aggregated(errors)}"
     causes = [{"reason": each.type, "message": each.body, "field": each.field} for each in errors]
     details = {"name": name, "group": group, "kind": kind, "causes": causes}
-    return Refusal(422, "Invalid", message, details=details)
+    return StatusError(422, "Invalid", message, details=details)
 
 
-def internal_error(message: str) -> Refusal:
+def internal_error(message: str) -> StatusError:
     """The server failed."""
-    return Refusal(
+    return StatusError(
         500,
         "InternalError",
         f"Internal error occurred: {message}",
@@ -156,9 +158,9 @@ def internal_error(message: str) -> Refusal:
 
 def timeout(
     message: str, *, causes: Sequence[dict[str, str]] = (), retry_after_seconds: int = 0
-) -> Refusal:
+) -> StatusError:
     """It took too long, or would."""
-    return Refusal(
+    return StatusError(
         504,
         "Timeout",
         f"Timeout: {message}",

@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.authz import Attributes, Authorizer
 from steersman_cluster.apiserver.meta import field_errors, status_errors
 from steersman_cluster.apiserver.meta.field_errors import FieldError
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.users import User
 from steersman_cluster.apiserver.request.selectors import parse_label_selector
 
@@ -24,7 +24,7 @@ _RESOURCE_RULE = ("verbs", "apiGroups", "resources", "resourceNames")
 _PATH_RULE = ("verbs", "nonResourceURLs")
 
 
-class Reviews:
+class AccessReviews:
     """Answers each kind of review; where they were sent is in their metadata."""
 
     def __init__(
@@ -196,7 +196,7 @@ def _selector_errors(spec: Object) -> list[FieldError]:
 def _is_unreadable(selector: Object | None) -> bool:
     try:
         parse_label_selector((selector or {}).get("rawSelector", ""))
-    except Refusal:
+    except StatusError:
         return True
     return False
 

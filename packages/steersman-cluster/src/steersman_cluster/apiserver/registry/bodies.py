@@ -70,7 +70,7 @@ def read_body(
     except OtherVersion as other:
         request.warnings += _of_other_version(request, scope, other.obj, options)
         raise
-    except status_errors.Refusal:
+    except status_errors.StatusError:
         if request.served.custom and not request.is_pruned:
             # The part of the server that answers for custom resources does not know a Scale.
             raise status_errors.bad_request(_NO_SCALE) from None
@@ -164,7 +164,7 @@ def patched_object(
         patched = {**patched, "kind": gvk.kind, "apiVersion": gvk.api_version}
     document = msgspec.json.encode(patched)
 
-    def unfit(why: str) -> status_errors.Refusal:
+    def unfit(why: str) -> status_errors.StatusError:
         schema = None if request.served.custom and request.is_pruned else scope.schema(request)
         if language == STRATEGIC_PATCH:
             shown = go_text(patch)
@@ -178,7 +178,7 @@ def patched_object(
         obj, complaints = decode(document, scope.expected(request), content_type=JSON, is_own=True)
         if request.is_pruned:
             complaints += _pruned(obj, request, scope)
-    except status_errors.Refusal as refusal:
+    except status_errors.StatusError as refusal:
         if refusal.code != 400 or (found := _AROUND.fullmatch(refusal.message)) is None:
             raise
         why = found["unread"] or found["unfit"]
@@ -197,7 +197,7 @@ def applied_object(request: APIRequest, scope: RequestScope, *, made: Object) ->
     """What an apply made, as the server would write it. It may be changed in place."""
     try:
         obj, _ = canonical(made, scope.expected(request))
-    except status_errors.Refusal as refusal:
+    except status_errors.StatusError as refusal:
         if (found := _AROUND.fullmatch(refusal.message)) is None:
             raise
         raise _inconvertible(request, scope, made, found["unread"] or found["unfit"]) from None
@@ -208,12 +208,12 @@ def applied_object(request: APIRequest, scope: RequestScope, *, made: Object) ->
 
 def _inconvertible(
     request: APIRequest, scope: RequestScope, made: Object, why: str
-) -> status_errors.Refusal:
+) -> status_errors.StatusError:
     """What was applied fits the schema, and yet is nothing that Go can read."""
     gvk, about = scope.expected(request).gvk, made["metadata"]
     kind = f"{gvk.group}/{gvk.version}, Kind={gvk.kind}"
     name = f"{about.get('namespace', '')}/{about.get('name', '')}"
-    return status_errors.Refusal(
+    return status_errors.StatusError(
         500,
         "",
         f"failed to convert new object ({name}; {kind}) to proper version:"

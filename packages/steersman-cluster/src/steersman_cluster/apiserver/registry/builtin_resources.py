@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 
 from steersman.names import GroupResource
-from steersman_cluster.apiserver.apply.field_manager import FieldManagement
+from steersman_cluster.apiserver.apply.field_manager import FieldManager
 from steersman_cluster.apiserver.builtin.converting import STORED_RESOURCE, to_served, to_stored
 from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork
 from steersman_cluster.apiserver.builtin.network.services import service_rules
@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.builtin.table import SERVICES, shared_rules
 from steersman_cluster.apiserver.custom import BUILTIN_SCALE, DEFINITION, DEFINITIONS
 from steersman_cluster.apiserver.meta.reset_fields import reset_fields
 from steersman_cluster.apiserver.meta.rules import Object, Rules
-from steersman_cluster.apiserver.request.resources import Registry, Served
+from steersman_cluster.apiserver.request.resources import ResourceRegistry, ServedResource
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
 
 # What clients are told when they use what is going away.
@@ -28,13 +28,13 @@ _DEPRECATED = {
 _CONVERTED = frozenset(("Event", "HorizontalPodAutoscaler"))
 
 
-def builtin_served(
+def builtin_resources(
     schemas: BuiltinSchemas, rules: Mapping[GroupResource, Rules]
-) -> Iterator[Served]:
+) -> Iterator[ServedResource]:
     """Every built-in resource in every version."""
     for found in schemas.resources:
         gvk, resource = found.gvk, GroupResource(found.gvk.group, found.plural)
-        served = Served(
+        served = ServedResource(
             gvk=gvk,
             plural=found.plural,
             singular=found.singular,
@@ -56,9 +56,9 @@ def builtin_served(
         yield served
 
 
-def served_with(
+def builtin_resources_with(
     schemas: BuiltinSchemas, network: ServiceNetwork, *, plugins: frozenset[str]
-) -> list[Served]:
+) -> list[ServedResource]:
     """The same with their rules; only Services, which have a network, are a server's own."""
     return [
         replace(each, rules=service_rules(network)) if each.group_resource == SERVICES else each
@@ -67,20 +67,20 @@ def served_with(
 
 
 @lru_cache(maxsize=16)
-def _shared(schemas: BuiltinSchemas, plugins: frozenset[str]) -> tuple[Served, ...]:
-    return tuple(builtin_served(schemas, {**shared_rules(plugins), DEFINITIONS: DEFINITION}))
+def _shared(schemas: BuiltinSchemas, plugins: frozenset[str]) -> tuple[ServedResource, ...]:
+    return tuple(builtin_resources(schemas, {**shared_rules(plugins), DEFINITIONS: DEFINITION}))
 
 
-class Managements:
+class FieldManagers:
     """Field management of every resource, made when it is first needed."""
 
-    def __init__(self, registry: Registry, schemas: BuiltinSchemas) -> None:
+    def __init__(self, registry: ResourceRegistry, schemas: BuiltinSchemas) -> None:
         self._registry = registry
         self._schemas = schemas
         self._revision = -1
-        self._made: dict[tuple[int, str], FieldManagement] = {}
+        self._made: dict[tuple[int, str], FieldManager] = {}
 
-    def of(self, served: Served, subresource: str) -> FieldManagement:
+    def of(self, served: ServedResource, subresource: str) -> FieldManager:
         """That of a resource in one version, or of one of its subresources."""
         if self._revision != self._registry.revision:
             self._revision = self._registry.revision
@@ -91,12 +91,12 @@ class Managements:
             found = self._made[key] = self._make(served, subresource)
         return found
 
-    def _make(self, served: Served, subresource: str) -> FieldManagement:
+    def _make(self, served: ServedResource, subresource: str) -> FieldManager:
         if (gvk := served.kind_of(subresource)) != served.gvk:
             schemas = {gvk.api_version: self._schemas.of(gvk)}
-            return FieldManagement(gvk=gvk, schemas=schemas, subresource=subresource)
+            return FieldManager(gvk=gvk, schemas=schemas, subresource=subresource)
         versions = self._registry.versions(served.group_resource)
-        return FieldManagement(
+        return FieldManager(
             gvk=served.gvk,
             schemas={each.gvk.api_version: each.schema for each in versions},
             subresource=subresource,

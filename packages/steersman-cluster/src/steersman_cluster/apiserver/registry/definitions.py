@@ -6,7 +6,7 @@ calls for it is answered.
 
 from steersman.names import GroupResource
 from steersman.units import format_time, same_json
-from steersman_cluster.apiserver.apply import FieldManagement
+from steersman_cluster.apiserver.apply import FieldManager
 from steersman_cluster.apiserver.custom import DEFINITIONS
 from steersman_cluster.apiserver.custom.definition_resources import served as served_by
 from steersman_cluster.apiserver.custom.definition_status import accepted, instances_gone
@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.meta.rules import Object, Rules
 from steersman_cluster.apiserver.registry import deletion
 from steersman_cluster.apiserver.registry.store import Store
 from steersman_cluster.apiserver.request.delete_options import DeleteOptions
-from steersman_cluster.apiserver.request.resources import Registry, Served
+from steersman_cluster.apiserver.request.resources import ResourceRegistry, ServedResource
 from steersman_cluster.apiserver.schema.node import Schema
 from steersman_cluster.apiserver.storage import Entry
 
@@ -22,17 +22,17 @@ from steersman_cluster.apiserver.storage import Entry
 SERVER = "kube-apiserver"
 
 
-class Definitions:
+class DefinitionController:
     """Keeps what is served in step with the definitions that are kept."""
 
     def __init__(
         self,
         store: Store,
-        registry: Registry,
+        registry: ResourceRegistry,
         *,
         rules: Rules,
         object_meta: Schema,
-        status: FieldManagement,
+        status: FieldManager,
     ) -> None:
         self._store = store
         self._registry = registry
@@ -41,7 +41,9 @@ class Definitions:
         self._status = status
         self._settled = 0
         self._ending = False  # whether a definition waits for the last of its objects
-        self._served: dict[str, tuple[Object, tuple[Served, ...]]] = {}  # of which definition, what
+        self._served: dict[
+            str, tuple[Object, tuple[ServedResource, ...]]
+        ] = {}  # of which definition, what
 
     def settle(self) -> None:
         """See to it that every definition has its status, and is served or gone accordingly."""
@@ -87,12 +89,12 @@ class Definitions:
             self._served[name] = (crd, served)
             self._registry.define(name, served)
             if known is not None and not same_json(known["spec"], crd["spec"]):
-                self._store.dismiss(name)
+                self._store.end_watches(name)
         if crd["metadata"].get("deletionTimestamp"):
             self._ending = True
             self._end(entry, self._served[name][1])
 
-    def _end(self, entry: Entry, versions: tuple[Served, ...]) -> None:
+    def _end(self, entry: Entry, versions: tuple[ServedResource, ...]) -> None:
         """Delete what is of the definition, and then the definition."""
         crd = entry.value or {}
         group, plural = crd["spec"]["group"], crd["spec"]["names"]["plural"]
@@ -114,4 +116,4 @@ class Definitions:
         for name in self._served.keys() - kept:
             del self._served[name]
             self._registry.define(name, ())
-            self._store.dismiss(name)
+            self._store.end_watches(name)

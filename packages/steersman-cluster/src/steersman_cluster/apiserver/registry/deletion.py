@@ -14,13 +14,13 @@ from steersman_cluster.apiserver.registry.store import Store
 from steersman_cluster.apiserver.request import object_encoder
 from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.delete_options import DeleteOptions
-from steersman_cluster.apiserver.request.resources import Served
-from steersman_cluster.apiserver.request.response_encoders import Form
+from steersman_cluster.apiserver.request.resources import ServedResource
+from steersman_cluster.apiserver.request.response_encoders import ResponseEncoder
 from steersman_cluster.apiserver.storage import Entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fate:
+class DeletionPlan:
     """What a deletion makes of an object: it may stay a while (``marked``), and it may go."""
 
     marked: Object | None = None
@@ -28,7 +28,9 @@ class Fate:
     is_pending: bool = False  # it was to go sooner all along
 
 
-def fate_of(obj: Object, options: DeleteOptions, served: Served, *, now: datetime) -> Fate:
+def plan_deletion(
+    obj: Object, options: DeleteOptions, served: ServedResource, *, now: datetime
+) -> DeletionPlan:
     """What becomes of ``obj``."""
     metadata: dict[str, Any] = obj["metadata"]
     deadline, grace = metadata.get("deletionTimestamp"), metadata.get("deletionGracePeriodSeconds")
@@ -38,7 +40,7 @@ def fate_of(obj: Object, options: DeleteOptions, served: Served, *, now: datetim
         if deadline is not None and grace:
             wanted = options.grace_seconds
             if wanted is None or wanted >= grace:
-                return Fate(is_pending=True)
+                return DeletionPlan(is_pending=True)
             moved = parse_time(deadline) + timedelta(seconds=wanted - grace)
             if moved < now:
                 moved, wanted = now, min(wanted, 1)
@@ -66,8 +68,8 @@ def fate_of(obj: Object, options: DeleteOptions, served: Served, *, now: datetim
     if not pending:
         merged.pop("finalizers", None)
     if merged == metadata:
-        return Fate(goes=not stays)
-    return Fate(marked={**obj, "metadata": merged}, goes=not stays)
+        return DeletionPlan(goes=not stays)
+    return DeletionPlan(marked={**obj, "metadata": merged}, goes=not stays)
 
 
 def _marks(deadline: datetime, grace_seconds: int) -> dict[str, Any]:
@@ -105,7 +107,7 @@ def admit(request: APIRequest, scope: RequestScope, entry: Entry, options: Delet
         elif not served.rules.is_held(obj):
             _admit(request, scope, obj, options, grace_seconds=options.grace_seconds)
         return
-    fate = fate_of(obj, options, served, now=store.clock.now())
+    fate = plan_deletion(obj, options, served, now=store.clock.now())
     if fate.is_pending:
         return
     if served.rules.grace_seconds is None:
@@ -146,7 +148,7 @@ class Deletion(NamedTuple):
     gone: bool
 
 
-def delete(store: Store, served: Served, entry: Entry, options: DeleteOptions) -> Deletion:
+def delete(store: Store, served: ServedResource, entry: Entry, options: DeleteOptions) -> Deletion:
     """Delete what ``entry`` holds, as far as it can be done now."""
     obj = entry.value or {}
     options.check(obj, served)
@@ -164,7 +166,7 @@ def delete(store: Store, served: Served, entry: Entry, options: DeleteOptions) -
             obj = {**obj, "metadata": {**obj["metadata"]}}
             store.write(entry.key, obj, rules=served.rules, replacing=entry)
         return Deletion(obj, gone=False)
-    fate = fate_of(obj, options, served, now=store.clock.now())
+    fate = plan_deletion(obj, options, served, now=store.clock.now())
     if options.dry_run:
         return Deletion(fate.marked or obj, gone=fate.goes)
     if fate.marked is not None and not (fate.goes and served.rules.grace_seconds is None):
@@ -176,16 +178,16 @@ def delete(store: Store, served: Served, entry: Entry, options: DeleteOptions) -
     return Deletion(object_encoder.last_seen(tombstone), gone=True)
 
 
-def answer(deletion: Deletion, served: Served, form: Form) -> bytes:
+def answer(deletion: Deletion, served: ServedResource, encoder: ResponseEncoder) -> bytes:
     """The object where its kind answers with that, or where it is still there; else a Status."""
     if not deletion.gone or served.rules.returns_deleted:
-        return form.unkept(deletion.obj, served)
+        return encoder.unkept(deletion.obj, served)
     metadata = deletion.obj["metadata"]
     details = {"name": metadata["name"], "group": served.gvk.group, "kind": served.plural}
     if not served.gvk.group:
         del details["group"]
     details["uid"] = metadata["uid"]
-    return form.unchanged(
+    return encoder.unchanged(
         {
             "kind": "Status",
             "apiVersion": "v1",

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta import status_errors
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.registry import deletion, reader, writer
 from steersman_cluster.apiserver.registry.request_scope import Answer, RequestScope
 from steersman_cluster.apiserver.registry.subresources import component_statuses
@@ -19,15 +19,15 @@ from steersman_cluster.apiserver.request import object_encoder
 from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.delete_options import DeleteOptions
 from steersman_cluster.apiserver.request.options import ListOptions
-from steersman_cluster.apiserver.request.request_info import Asked
-from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.request.request_info import RequestInfo
+from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.storage import Entry
-from steersman_cluster.apiserver.webhooks import Inquiry, Unanswered
+from steersman_cluster.apiserver.webhooks import NeedsWebhook, WebhookCall
 
 
-def not_allowed() -> Refusal:
+def not_allowed() -> StatusError:
     """The resource is there, and cannot do that."""
-    return Refusal(
+    return StatusError(
         405,
         "MethodNotAllowed",
         "the server does not allow this method on the requested resource",
@@ -35,7 +35,7 @@ def not_allowed() -> Refusal:
     )
 
 
-def is_out_of_scope(asked: Asked, served: Served) -> bool:
+def is_out_of_scope(info: RequestInfo, served: ServedResource) -> bool:
     """Whether a custom resource is asked for in a namespace and has none, or the other way around.
 
     The handler of custom resources then passes the request on, and no other takes it.
@@ -43,60 +43,60 @@ def is_out_of_scope(asked: Asked, served: Served) -> bool:
     if not served.custom:
         return False
     if served.namespaced:
-        return not asked.namespace and asked.verb not in ("list", "watch")
-    return bool(asked.namespace)
+        return not info.namespace and info.verb not in ("list", "watch")
+    return bool(info.namespace)
 
 
-def check_place(asked: Asked, served: Served) -> None:
+def check_place(info: RequestInfo, served: ServedResource) -> None:
     """A resource is served in namespaces or outside of them, and a subresource where it is one."""
-    if asked.subresource and asked.subresource not in served.subresources:
+    if info.subresource and info.subresource not in served.subresources:
         if served.custom:
-            raise status_errors.not_found(served.group_resource, asked.name)
+            raise status_errors.not_found(served.group_resource, info.name)
         raise status_errors.no_such_path()
-    if asked.subresource and asked.subresource not in SUBRESOURCES:
+    if info.subresource and info.subresource not in SUBRESOURCES:
         raise not_allowed()  # what only a kubelet, or somebody in a container, could answer
-    if asked.rest and not served.custom:
+    if info.rest and not served.custom:
         raise status_errors.no_such_path()
-    if asked.verb == "watch" and "watch" not in served.verbs and "watch" not in asked.query:
+    if info.verb == "watch" and "watch" not in served.verbs and "watch" not in info.query:
         raise status_errors.no_such_path()  # what cannot be watched has no path for it
     if served.namespaced:
-        if asked.name and not asked.namespace:
+        if info.name and not info.namespace:
             raise status_errors.no_such_path()
-        if not asked.namespace and asked.verb not in ("list", "watch"):
+        if not info.namespace and info.verb not in ("list", "watch"):
             raise not_allowed()
-    elif asked.namespace and served.plural != "namespaces":
+    elif info.namespace and served.plural != "namespaces":
         raise status_errors.no_such_path()
-    if not asked.name and asked.verb in ("update", "patch"):
+    if not info.name and info.verb in ("update", "patch"):
         raise status_errors.bad_request("name must be provided") if served.custom else not_allowed()
 
 
 def dispatch(request: APIRequest, scope: RequestScope) -> Answer | AsyncGenerator[bytes, None]:
     """Answer a request whose place has been checked; a watch answers with its lines."""
-    asked, served = request.info, request.served
+    info, served = request.info, request.served
     if served.rules.kept_seconds is not None:
-        scope.store.let_go(served.stored_as, rules=served.rules)
+        scope.store.delete_expired(served.stored_as, rules=served.rules)
     if request.http.method == "HEAD" and not served.custom:
         raise not_allowed()
-    if asked.subresource:
-        answering = SUBRESOURCES.get(asked.subresource, {}).get(asked.verb)
-        if answering is None or asked.verb not in served.subresources[asked.subresource]["verbs"]:
+    if info.subresource:
+        answering = SUBRESOURCES.get(info.subresource, {}).get(info.verb)
+        if answering is None or info.verb not in served.subresources[info.subresource]["verbs"]:
             if served.custom:
-                raise status_errors.method_not_allowed(served.group_resource, asked.verb)
+                raise status_errors.method_not_allowed(served.group_resource, info.verb)
             raise not_allowed()
         return answering(request, scope)
-    if asked.verb not in served.verbs:
-        if asked.verb == "watch" and "list" in served.verbs:
-            raise status_errors.method_not_allowed(served.group_resource, asked.verb)
+    if info.verb not in served.verbs:
+        if info.verb == "watch" and "list" in served.verbs:
+            raise status_errors.method_not_allowed(served.group_resource, info.verb)
         raise not_allowed()
-    if asked.verb == "watch":
+    if info.verb == "watch":
         if request.http.method != "GET":
             raise not_allowed()
         return watch(request, scope)
-    if asked.verb not in VERBS:
+    if info.verb not in VERBS:
         raise not_allowed()
-    if asked.verb == "create" and asked.name and not served.custom:
+    if info.verb == "create" and info.name and not served.custom:
         raise not_allowed()  # a custom resource is created by the name in its body
-    return _UNKEPT.get(served.group_resource, VERBS)[asked.verb](request, scope)
+    return _UNKEPT.get(served.group_resource, VERBS)[info.verb](request, scope)
 
 
 def _get(request: APIRequest, scope: RequestScope) -> Answer:
@@ -141,8 +141,8 @@ def _delete_collection(request: APIRequest, scope: RequestScope) -> Answer:
 
 def _check_convertible(request: APIRequest, entries: Sequence[Entry]) -> None:
     """Refuse to delete what cannot be shown in the version of the request."""
-    if request.served.asks_outside:
-        object_encoder.ahead(entries, request.served)
+    if request.served.converts_by_webhook:
+        object_encoder.prefetch(entries, request.served)
         for entry in entries:
             request.live(entry)
 
@@ -153,17 +153,17 @@ def _ask_about(
     """Have all deletions judged before the first is made; up to the first that is refused."""
     if scope.admission.is_idle:
         return
-    missing: list[Inquiry] = []
+    missing: list[WebhookCall] = []
     said = len(request.warnings)
     for entry in entries:
         try:
             deletion.admit(request, scope, entry, options)
-        except Unanswered as unanswered:
+        except NeedsWebhook as unanswered:
             missing += unanswered.inquiries
-        except Refusal:
+        except StatusError:
             break
     if missing:
-        raise Unanswered(missing)
+        raise NeedsWebhook(missing)
     del request.warnings[said:]
 
 

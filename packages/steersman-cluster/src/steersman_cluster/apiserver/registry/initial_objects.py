@@ -9,9 +9,9 @@ from steersman.units import format_time
 from steersman_cluster.apiserver.builtin.cluster.bootstrap import bootstrap_objects
 from steersman_cluster.apiserver.meta import object_meta
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.registry.builtin_resources import Managements
+from steersman_cluster.apiserver.registry.builtin_resources import FieldManagers
 from steersman_cluster.apiserver.registry.store import Store
-from steersman_cluster.apiserver.request.resources import Registry, Served
+from steersman_cluster.apiserver.request.resources import ResourceRegistry, ServedResource
 from steersman_cluster.apiserver.storage import Key
 
 POLICY = Path(__file__).parent / "policy-1.36.json"
@@ -33,15 +33,15 @@ STATUS_MANAGERS = {
 _REACHED_BY = ("subsets", "endpoints", "ports")
 
 
-def fill(
+def create_initial_objects(
     store: Store,
-    registry: Registry,
+    registry: ResourceRegistry,
     *,
     address: str,
     port: int,
     client_ca: str,
     service_addresses: IPv4Network,
-    managements: Managements,
+    field_managers: FieldManagers,
 ) -> None:
     """Put in place what is missing; what somebody has changed stays as it is.
 
@@ -57,7 +57,7 @@ def fill(
         now=now,
     )
     by_kind = {(each.gvk.api_version, each.gvk.kind): each for each in registry}
-    owners = _Owners(managements, time=format_time(now))
+    owners = _Owners(field_managers, time=format_time(now))
     for obj in (*objects, *policy):
         served = by_kind[obj["apiVersion"], obj["kind"]]
         about = obj["metadata"]
@@ -93,13 +93,13 @@ def _moved(kept: Object, wanted: Object) -> Object | None:
 class _Owners:
     """Objects, whose fields belong to the part of the server that has made them."""
 
-    def __init__(self, managements: Managements, *, time: str) -> None:
-        self._managements = managements
+    def __init__(self, field_managers: FieldManagers, *, time: str) -> None:
+        self._field_managers = field_managers
         self._time = time
         # Roles and bindings are many, and nearly all alike.
         self._known: dict[tuple[str, ...], Object] = {}
 
-    def of(self, obj: Object, served: Served) -> Object:
+    def of(self, obj: Object, served: ServedResource) -> Object:
         """The object with its owners."""
         if served.gvk.group != RBAC:
             return self._with_status(self._made(obj, served), obj, served)
@@ -108,23 +108,23 @@ class _Owners:
             self._known[shape] = self._made(obj, served)["metadata"]["managedFields"]
         return {**obj, "metadata": {**obj["metadata"], "managedFields": self._known[shape]}}
 
-    def _made(self, obj: Object, served: Served) -> Object:
+    def _made(self, obj: Object, served: ServedResource) -> Object:
         is_flow = served.gvk.group == FLOW_CONTROL
         made = {name: value for name, value in obj.items() if name != "status"}
         made["metadata"] = {**obj["metadata"]}
         for name in FILLED_IN.get(served.gvk.kind, ()):
             made["spec"] = {key: value for key, value in made["spec"].items() if key != name}
         manager = FLOWS_PRODUCER if is_flow else SERVER
-        self._managements.of(served, "").update(None, made, manager=manager, time=self._time)
+        self._field_managers.of(served, "").update(None, made, manager=manager, time=self._time)
         return {**obj, "metadata": made["metadata"]}
 
-    def _with_status(self, owned: Object, obj: Object, served: Served) -> Object:
+    def _with_status(self, owned: Object, obj: Object, served: ServedResource) -> Object:
         manager = STATUS_MANAGERS.get(served.gvk.kind)
         if manager is None or "status" not in obj:
             return owned
         head = {name: obj[name] for name in ("apiVersion", "kind", "status")}
         status = {**head, "metadata": {"name": obj["metadata"]["name"]}}
-        return self._managements.of(served, "status").apply(
+        return self._field_managers.of(served, "status").apply(
             {**owned, "status": {}}, status, manager=manager, force=True, time=self._time
         )
 

@@ -19,14 +19,18 @@ from steersman_cluster.apiserver.builtin.cluster.availability import (
 from steersman_cluster.apiserver.builtin.cluster.bootstrap import api_service, ip_address_of
 from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork
 from steersman_cluster.apiserver.meta import object_meta
-from steersman_cluster.apiserver.meta.group_versions import GROUP_PRIORITY, VERSION_PRIORITY, Claim
+from steersman_cluster.apiserver.meta.group_versions import (
+    GROUP_PRIORITY,
+    VERSION_PRIORITY,
+    GroupVersionInfo,
+)
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.registry import deletion
-from steersman_cluster.apiserver.registry.builtin_resources import Managements
+from steersman_cluster.apiserver.registry.builtin_resources import FieldManagers
 from steersman_cluster.apiserver.registry.store import Store
 from steersman_cluster.apiserver.request.delete_options import DeleteOptions
-from steersman_cluster.apiserver.request.resources import Registry, Served
-from steersman_cluster.apiserver.storage import Entry, Key, Stale
+from steersman_cluster.apiserver.request.resources import ResourceRegistry, ServedResource
+from steersman_cluster.apiserver.storage import Entry, Key, RevisionConflict
 
 # Who makes them.
 SERVER = "kube-apiserver"
@@ -40,24 +44,24 @@ _MANAGED = "kube-aggregator.kubernetes.io/automanaged"
 # What is to be looked at again when something of these has changed.
 _OWN = (str(_API_SERVICES),)
 _WITH_REMOTE = (*_OWN, str(SERVICES), str(SLICES))
-CALL_FOR_COMPANIONS = frozenset((_API_SERVICES, SERVICES, SLICES))
+TRIGGERS = frozenset((_API_SERVICES, SERVICES, SLICES))
 
 
-class Companions:
+class ManagedObjects:
     """Keeps APIServices in step with definitions, and IPAddresses with Services."""
 
     def __init__(
         self,
         store: Store,
-        registry: Registry,
+        registry: ResourceRegistry,
         *,
         network: ServiceNetwork,
-        managements: Managements,
+        field_managers: FieldManagers,
     ) -> None:
         self._store = store
         self._registry = registry
         self._network = network
-        self._managements = managements
+        self._field_managers = field_managers
         self._settled = (-1, 0)  # as of which revision of the registry, and of what is kept
         self._looked_at: tuple[str, ...] = _OWN
         self._judged: dict[Key, Entry] = {}  # those of whom the verdict stands, being our own
@@ -77,8 +81,8 @@ class Companions:
                 self._keep(self._addresses, ip_address_of(address, service))
 
     def _state(self) -> tuple[int, int]:
-        shelf = self._store.log.shelf
-        last = max([shelf(each).last_revision for each in self._looked_at])
+        resource_log = self._store.log.resource_log
+        last = max([resource_log(each).last_revision for each in self._looked_at])
         return self._registry.revision, min(last, self._store.view.revision)
 
     def _register(self) -> None:
@@ -93,7 +97,7 @@ class Companions:
             )
             for group, version in sorted(self._registry.defined())
         }
-        claims: dict[tuple[str, str], Claim] = {}
+        claims: dict[tuple[str, str], GroupVersionInfo] = {}
         for entry in self._store.view.page(self._api_services.stored_as).entries:
             found = entry.value or {}
             about, spec = found["metadata"], found["spec"]
@@ -102,9 +106,9 @@ class Companions:
             if managed == "true" and "deletionTimestamp" not in about:
                 self._manage(entry, desired, now)
             else:
-                self._judge(entry, now)
+                self._update_availability(entry, now)
             if managed is None:
-                claims[spec.get("group", ""), spec["version"]] = Claim.of(spec)
+                claims[spec.get("group", ""), spec["version"]] = GroupVersionInfo.of(spec)
         for each in wanted.values():
             self._keep(self._api_services, each)
         self._registry.claim(claims)
@@ -115,14 +119,14 @@ class Companions:
         """Have what the server looks after be as it should, whatever somebody did to it."""
         found = entry.value or {}
         if desired is None:
-            with suppress(Stale):  # another server of the same log was quicker
+            with suppress(RevisionConflict):  # another server of the same log was quicker
                 deletion.delete(self._store, self._api_services, entry, DeleteOptions())
         elif found["spec"] != desired["spec"]:
             self._write(entry, {**found, "spec": desired["spec"]}, "")
         else:
-            self._judge(entry, now)
+            self._update_availability(entry, now)
 
-    def _judge(self, entry: Entry, now: str) -> None:
+    def _update_availability(self, entry: Entry, now: str) -> None:
         """Have its status say whether anybody answers."""
         if self._judged.get(entry.key) is entry:
             return
@@ -136,12 +140,12 @@ class Companions:
 
     def _write(self, entry: Entry, obj: Object, part: str) -> None:
         served, fresh = self._api_services, {**obj, "metadata": {**obj["metadata"]}}
-        management = self._managements.of(served, part)
-        management.update(entry.value, fresh, manager=SERVER, time=self._now())
-        with suppress(Stale):  # as above
+        field_manager = self._field_managers.of(served, part)
+        field_manager.update(entry.value, fresh, manager=SERVER, time=self._now())
+        with suppress(RevisionConflict):  # as above
             self._store.write(entry.key, fresh, rules=served.rules, replacing=entry)
 
-    def _keep(self, served: Served, obj: Object) -> None:
+    def _keep(self, served: ServedResource, obj: Object) -> None:
         about = obj["metadata"]
         key = Key(served.stored_as, served.place("", about["name"]))
         if self._store.view.get(key) is not None:
@@ -149,15 +153,15 @@ class Companions:
         now = self._now()
         object_meta.prepare_create(about, rng=self._store.rng, time=now)
         made = {name: value for name, value in obj.items() if name != "status"}
-        self._managements.of(served, "").update(None, made, manager=SERVER, time=now)
+        self._field_managers.of(served, "").update(None, made, manager=SERVER, time=now)
         owned = {**obj, "metadata": made["metadata"]}
-        with suppress(Stale):  # as above
+        with suppress(RevisionConflict):  # as above
             self._store.write(key, owned, rules=served.rules, replacing=None)
 
-    def _drop(self, served: Served, name: str) -> None:
+    def _drop(self, served: ServedResource, name: str) -> None:
         entry = self._store.entry(served, "", name)
         if entry is not None:
-            with suppress(Stale):  # as above
+            with suppress(RevisionConflict):  # as above
                 self._store.delete(entry, rules=served.rules)
 
     def _now(self) -> str:

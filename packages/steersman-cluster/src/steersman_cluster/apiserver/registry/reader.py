@@ -13,8 +13,8 @@ from steersman_cluster.apiserver.registry.store import Store
 from steersman_cluster.apiserver.request import object_encoder
 from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.options import EXACT, ListOptions
-from steersman_cluster.apiserver.request.request_info import Asked
-from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.request.request_info import RequestInfo
+from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.request.selectors import parse_field_selector, parse_label_selector
 from steersman_cluster.apiserver.storage import Compacted, Entry, Page
 
@@ -48,15 +48,15 @@ class Position(NamedTuple):
 
 def get(request: APIRequest, scope: RequestScope) -> bytes:
     """One object."""
-    store, served, asked = scope.store, request.served, request.info
-    if asked.flag("export"):
+    store, served, info = scope.store, request.served, request.info
+    if info.flag("export"):
         raise status_errors.bad_request(
             "the export parameter, deprecated since v1.14, is no longer supported"
         )
-    entry = store.entry(served, asked.namespace, asked.name)
+    entry = store.entry(served, info.namespace, info.name)
     if entry is None:
-        raise status_errors.not_found(served.group_resource, asked.name)
-    wanted = asked.option("resourceVersion")
+        raise status_errors.not_found(served.group_resource, info.name)
+    wanted = info.option("resourceVersion")
     if wanted:
         # A real server keeps no copies of Events, and has other words for a failed look at storage.
         is_copied = served.gvk.kind != "Event"
@@ -67,15 +67,15 @@ def get(request: APIRequest, scope: RequestScope) -> bytes:
 
 def list_(request: APIRequest, scope: RequestScope) -> bytes:
     """Objects in order, from one revision, however many requests it takes to fetch them."""
-    store, served, asked = scope.store, request.served, request.info
-    options = ListOptions.of(asked)
-    page = selected_page(store, served, asked, options)
-    metadata = list_metadata(page, served, asked, options)
+    store, served, info = scope.store, request.served, request.info
+    options = ListOptions.of(info)
+    page = selected_page(store, served, info, options)
+    metadata = list_metadata(page, served, info, options)
     return request.encoder.many(page.entries, served, metadata=metadata)
 
 
 def list_metadata(
-    page: Page, served: Served, asked: Asked, options: ListOptions
+    page: Page, served: ServedResource, info: RequestInfo, options: ListOptions
 ) -> dict[str, object]:
     """As of when a list is, and where it goes on."""
     metadata: dict[str, object] = {"resourceVersion": str(page.revision)}
@@ -83,7 +83,7 @@ def list_metadata(
         metadata = {"continue": "", **metadata}
     if page.remaining:
         last = page.entries[-1].key.place
-        prefix = prefix_of(served, asked)
+        prefix = prefix_of(served, info)
         metadata["continue"] = _token(Position(last.removeprefix(prefix), page.revision))
         counted = not options.label_selector and not options.field_selector
         if counted and options.resource_version != "0":
@@ -91,13 +91,15 @@ def list_metadata(
     return metadata
 
 
-def selected_page(store: Store, served: Served, asked: Asked, options: ListOptions) -> Page:
+def selected_page(
+    store: Store, served: ServedResource, info: RequestInfo, options: ListOptions
+) -> Page:
     """The page that was asked for."""
     selects = selection(served, options)
     position = _position(store, options)
     # Whoever takes what is there, however old, gets all of it.
     limit = 0 if options.resource_version == "0" else max(options.limit, 0)
-    prefix = prefix_of(served, asked)
+    prefix = prefix_of(served, info)
     try:
         page = store.view.page(
             served.stored_as,
@@ -118,7 +120,7 @@ def selected_page(store: Store, served: Served, asked: Asked, options: ListOptio
     if selects is None:
         return page
     if options.field_selector:
-        object_encoder.ahead(page.entries, served)
+        object_encoder.prefetch(page.entries, served)
     return _filtered(page, selects, limit)
 
 
@@ -132,12 +134,12 @@ def _filtered(page: Page, selects: Selects, limit: int) -> Page:
     return Page(entries=found, remaining=0, revision=page.revision)
 
 
-def prefix_of(served: Served, asked: Asked) -> str:
+def prefix_of(served: ServedResource, info: RequestInfo) -> str:
     """How the places begin that a request is about."""
-    return f"{asked.namespace}/" if served.namespaced and asked.namespace else ""
+    return f"{info.namespace}/" if served.namespaced and info.namespace else ""
 
 
-def selection(served: Served, options: ListOptions) -> Selects | None:
+def selection(served: ServedResource, options: ListOptions) -> Selects | None:
     """Whether what an entry holds was asked for; None where everything is."""
     by_label = parse_label_selector(options.label_selector)
     by_field = parse_field_selector(
@@ -175,7 +177,7 @@ def version_or_failure(text: str) -> int:
     try:
         return _version(text)
     except _NoVersion as problem:
-        raise status_errors.Refusal(500, "", str(problem)) from None
+        raise status_errors.StatusError(500, "", str(problem)) from None
 
 
 class _NoVersion(Exception):
@@ -205,7 +207,7 @@ def not_from_the_future(wanted: int, store: Store, *, is_copied: bool = True) ->
 
 def too_large_version(
     wanted: int, current: int, *, is_copied: bool = True
-) -> status_errors.Refusal:
+) -> status_errors.StatusError:
     """The revision has not been yet; a copy may have it soon."""
     cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
     return status_errors.timeout(
@@ -242,7 +244,7 @@ def _token(position: Position) -> str:
 
 
 def _from_token(token: str) -> Position:
-    def bad(why: str) -> status_errors.Refusal:
+    def bad(why: str) -> status_errors.StatusError:
         return status_errors.bad_request(f"invalid continue token: continue key is not valid{why}")
 
     try:

@@ -7,22 +7,22 @@ import msgspec
 
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.admission import Admission
-from steersman_cluster.apiserver.apply import FieldManagement
-from steersman_cluster.apiserver.authn import AccountTokens
+from steersman_cluster.apiserver.apply import FieldManager
+from steersman_cluster.apiserver.authn import ServiceAccountTokens
 from steersman_cluster.apiserver.authz import Authorizer, Escalation, attributes_of, authorize
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.registry.builtin_resources import Managements
+from steersman_cluster.apiserver.registry.builtin_resources import FieldManagers
 from steersman_cluster.apiserver.registry.store import Store
 from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.body_types import BodyTypes, body_part
 from steersman_cluster.apiserver.request.delete_options import DeleteOptions
-from steersman_cluster.apiserver.request.request_info import Asked
-from steersman_cluster.apiserver.request.resources import Registry, Served
+from steersman_cluster.apiserver.request.request_info import RequestInfo
+from steersman_cluster.apiserver.request.resources import ResourceRegistry, ServedResource
 from steersman_cluster.apiserver.request.response_encoders import WHOLE
-from steersman_cluster.apiserver.schema.decoding.decoder import Expected
+from steersman_cluster.apiserver.schema.decoding.decoder import BodyDecoder
 from steersman_cluster.apiserver.schema.node import Schema
 from steersman_cluster.apiserver.storage import Entry
-from steersman_cluster.apiserver.webhooks import Asking
+from steersman_cluster.apiserver.webhooks import RequestRunner
 
 
 class Answer(NamedTuple):
@@ -38,15 +38,15 @@ class RequestScope:
     def __init__(
         self,
         store: Store,
-        resources: Registry,
-        subresources: Mapping[tuple[GroupResource, str], Served],
+        resources: ResourceRegistry,
+        subresources: Mapping[tuple[GroupResource, str], ServedResource],
         *,
         body_types: BodyTypes,
-        field_managers: Managements,
+        field_managers: FieldManagers,
         admission: Admission,
         authorizer: Authorizer,
-        account_tokens: AccountTokens,
-        webhooks: Asking,
+        account_tokens: ServiceAccountTokens,
+        webhooks: RequestRunner,
     ) -> None:
         self.store = store
         self.admission = admission
@@ -70,7 +70,7 @@ class RequestScope:
             return request
         return msgspec.structs.replace(request, served=served)
 
-    def request_for(self, request: APIRequest, info: Asked) -> APIRequest:
+    def request_for(self, request: APIRequest, info: RequestInfo) -> APIRequest:
         """A request about another object, which the server makes on behalf of this one."""
         served = self._resources.versions(info.group_resource)[0]
         other = msgspec.structs.replace(
@@ -78,7 +78,7 @@ class RequestScope:
         )
         return self.resolve(other)
 
-    def expected(self, request: APIRequest) -> Expected:
+    def expected(self, request: APIRequest) -> BodyDecoder:
         """How the body is decoded."""
         return self._body_types.of(request.registered, body_part(request.info.subresource))
 
@@ -86,7 +86,7 @@ class RequestScope:
         """The schema of what is sent and answered."""
         return self._body_types.schema(request)
 
-    def field_manager(self, request: APIRequest) -> FieldManagement:
+    def field_manager(self, request: APIRequest) -> FieldManager:
         """What keeps the managedFields."""
         return self._field_managers.of(request.registered, body_part(request.info.subresource))
 
@@ -103,7 +103,7 @@ class RequestScope:
         """What is kept of the object."""
         return self.store.entry(request.served, request.info.namespace, request.info.name)
 
-    def versions(self, request: APIRequest) -> list[Served]:
+    def versions(self, request: APIRequest) -> list[ServedResource]:
         """The resource in every version."""
         return self._resources.versions(request.served.group_resource)
 

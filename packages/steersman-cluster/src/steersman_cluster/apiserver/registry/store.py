@@ -9,9 +9,9 @@ from random import Random
 from steersman.clock import Clock
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta.rules import Object, Rules
-from steersman_cluster.apiserver.meta.status_errors import Refusal, bad_request
+from steersman_cluster.apiserver.meta.status_errors import StatusError, bad_request
 from steersman_cluster.apiserver.request.object_encoder import ordered, rest_of
-from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.schema.depth import DEEPEST, is_deep
 from steersman_cluster.apiserver.storage import Entry, Key, RevisionLog, View
 
@@ -25,14 +25,14 @@ TOO_DEEP = "the object is nested too deeply"
 BOOKMARK_SECONDS = 60.0
 
 
-class Bell:
+class ChangeSignal:
     """Rung when something has changed; wakes everybody who waits."""
 
     def __init__(self) -> None:
-        self.is_last = False  # nobody will ring it again
+        self.is_closed = False  # nobody will ring it again
         self._waiting: dict[asyncio.Future[None], None] = {}  # a set that keeps its order
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         """Wake all who wait now."""
         if self._waiting:
             waiting, self._waiting = self._waiting, {}
@@ -50,7 +50,7 @@ class Bell:
             self._waiting.pop(future, None)  # whoever tires of waiting leaves nothing behind
 
     def __repr__(self) -> str:
-        return f"<Bell {len(self._waiting)} waiting>"
+        return f"<ChangeSignal {len(self._waiting)} waiting>"
 
 
 class Store:
@@ -67,23 +67,23 @@ class Store:
         self.view = View(log)
         #: How often a watch that asks for bookmarks gets one; ``inf``: only before its end.
         self.bookmark_seconds = BOOKMARK_SECONDS
-        self._bells: dict[str, Bell] = {}
+        self._change_signals: dict[str, ChangeSignal] = {}
         self._listeners: dict[str, list[Callable[[Object], None]]] = {}
         # Of resources that are not kept for ever: when each write is forgotten, in that order.
         self._due: dict[str, deque[tuple[float, Key, int]]] = {}
 
-    def bell(self, resource: str) -> Bell:
+    def change_signal(self, resource: str) -> ChangeSignal:
         """The one that rings when this resource changes."""
-        if resource not in self._bells:
-            self._bells[resource] = Bell()
-        return self._bells[resource]
+        if resource not in self._change_signals:
+            self._change_signals[resource] = ChangeSignal()
+        return self._change_signals[resource]
 
-    def listen(self, resource: GroupResource, hear: Callable[[Object], None]) -> None:
-        """Tell ``hear`` of each write to a resource, before whoever wrote is answered.
+    def listen(self, resource: GroupResource, listener: Callable[[Object], None]) -> None:
+        """Tell ``listener`` of each write to a resource, before whoever wrote is answered.
 
         It hears the object as it is now, or as it was last, and must neither write nor raise.
         """
-        self._listeners.setdefault(str(resource), []).append(hear)
+        self._listeners.setdefault(str(resource), []).append(listener)
 
     def on_first_write(self, resource: GroupResource, call: Callable[[], None]) -> bool:
         """Call ``call`` at the first write to a resource, unless there are objects already.
@@ -96,22 +96,22 @@ class Store:
         context = copy_context()
         has_called = False
 
-        def hear(_: Object) -> None:
+        def listener(_: Object) -> None:
             nonlocal has_called
             if not has_called:
                 has_called = True
                 context.run(call)
 
-        self.listen(resource, hear)
+        self.listen(resource, listener)
         return True
 
-    def dismiss(self, resource: str) -> None:
+    def end_watches(self, resource: str) -> None:
         """Send away who waits for changes of a resource, which is no longer what it was."""
-        if (bell := self._bells.pop(resource, None)) is not None:
-            bell.is_last = True
-            bell.ring()
+        if (change_signal := self._change_signals.pop(resource, None)) is not None:
+            change_signal.is_closed = True
+            change_signal.notify()
 
-    def entry(self, served: Served, namespace: str, name: str) -> Entry | None:
+    def entry(self, served: ServedResource, namespace: str, name: str) -> Entry | None:
         """What is kept of an object."""
         return self.view.get(Key(served.stored_as, served.place(namespace, name)))
 
@@ -124,14 +124,14 @@ class Store:
     def every(self, resource: GroupResource, *, namespace: str = "") -> Iterable[Object]:
         """All stored objects of a resource, in every namespace or one."""
         name = str(resource)
-        if not self.log.shelf(name).places:
+        if not self.log.resource_log(name).places:
             return ()  # most writes ask for something that hardly any cluster has
         page = self.view.page(name, prefix=f"{namespace}/" if namespace else "")
         return [entry.value for entry in page.entries if entry.value is not None]
 
     def last_change(self, *resources: GroupResource) -> int:
         """The revision at which any of the resources last changed, as far as this view knows."""
-        last = max(self.log.shelf(str(each)).last_revision for each in resources)
+        last = max(self.log.resource_log(str(each)).last_revision for each in resources)
         return min(last, self.view.revision)
 
     def write(self, key: Key, obj: Object, *, rules: Rules, replacing: Entry | None) -> Entry:
@@ -140,7 +140,7 @@ class Store:
         obj = ordered(obj)
         rendered = rest_of(obj)
         if len(rendered) > LARGEST:
-            raise Refusal(500, "", "etcdserver: request is too large")
+            raise StatusError(500, "", "etcdserver: request is too large")
         if rendered.count(b"{") + rendered.count(b"[") > DEEPEST and is_deep(obj):
             raise bad_request(TOO_DEEP)
         expected = 0 if replacing is None else replacing.revision
@@ -149,16 +149,16 @@ class Store:
         if rules.kept_seconds is not None:
             due_at = self.clock.monotonic() + rules.kept_seconds
             self._dues(key.resource, due_at).append((due_at, key, entry.revision))
-        self._heard(entry, rules, None if replacing is None else replacing.value)
+        self._notify(entry, rules, None if replacing is None else replacing.value)
         return entry
 
     def delete(self, entry: Entry, *, rules: Rules) -> Entry:
         """Let go of what an entry holds."""
         tombstone = self.log.append(entry.key, None, expected=entry.revision)
-        self._heard(tombstone, rules, entry.value)
+        self._notify(tombstone, rules, entry.value)
         return tombstone
 
-    def let_go(self, resource: str, *, rules: Rules) -> None:
+    def delete_expired(self, resource: str, *, rules: Rules) -> None:
         """Delete what has been kept for as long as its kind is kept."""
         now_at = self.clock.monotonic()
         dues = self._dues(resource, now_at + (rules.kept_seconds or 0.0))
@@ -177,10 +177,10 @@ class Store:
             self._due[resource] = found
         return found
 
-    def _heard(self, entry: Entry, rules: Rules, old: Object | None) -> None:
+    def _notify(self, entry: Entry, rules: Rules, old: Object | None) -> None:
         rules.stored(old, entry.value)
         self.view.advance(entry.revision)
         resource = entry.key.resource
-        self.bell(resource).ring()
-        for hear in self._listeners.get(resource, ()):
-            hear(entry.value or old or {})
+        self.change_signal(resource).notify()
+        for listener in self._listeners.get(resource, ()):
+            listener(entry.value or old or {})

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Iterable
 
-from steersman_cluster.apiserver.meta.status_errors import Refusal, expired
+from steersman_cluster.apiserver.meta.status_errors import StatusError, expired
 from steersman_cluster.apiserver.registry.reader import (
     Selects,
     prefix_of,
@@ -14,10 +14,10 @@ from steersman_cluster.apiserver.registry.request_scope import RequestScope
 from steersman_cluster.apiserver.request import object_encoder
 from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.options import ListOptions
-from steersman_cluster.apiserver.request.resources import Served
-from steersman_cluster.apiserver.request.response_encoders import Lines
+from steersman_cluster.apiserver.request.resources import ServedResource
+from steersman_cluster.apiserver.request.response_encoders import WatchEncoder
 from steersman_cluster.apiserver.storage import Compacted, Entry
-from steersman_cluster.apiserver.webhooks import Unanswered
+from steersman_cluster.apiserver.webhooks import NeedsWebhook
 
 # A watch without a timeout of its own ends after this long and up to twice as long, at random, so
 # that not everybody comes back at once.
@@ -29,11 +29,11 @@ LAST_BOOKMARK_SECONDS = 2.0
 
 def watch(request: APIRequest, scope: RequestScope) -> AsyncGenerator[bytes, None]:
     """The lines of a watch; what is wrong with the question is refused before the first."""
-    store, served, asked = scope.store, request.served, request.info
-    options = ListOptions.of(asked)
+    store, served, info = scope.store, request.served, request.info
+    options = ListOptions.of(info)
     selects = selection(served, options)
     version = version_or_failure(options.resource_version) if options.resource_version else 0
-    prefix = prefix_of(served, asked)
+    prefix = prefix_of(served, info)
     seconds = float(options.timeout_seconds or 0) or SHORTEST_SECONDS * (1 + store.rng.random())
     if (lines := request.encoder.lines()) is None:
         return _nothing()
@@ -48,7 +48,7 @@ async def _nothing() -> AsyncGenerator[bytes, None]:
 async def _told(
     request: APIRequest,
     scope: RequestScope,
-    lines: Lines,
+    lines: WatchEncoder,
     options: ListOptions,
     selects: Selects | None,
     version: int,
@@ -56,7 +56,7 @@ async def _told(
     seconds: float,
 ) -> AsyncGenerator[bytes, None]:
     store, served = scope.store, request.served
-    clock, view, bell = store.clock, store.view, store.bell(served.stored_as)
+    clock, view, change_signal = store.clock, store.view, store.change_signal(served.stored_as)
     ends_at = clock.monotonic() + seconds
     position = version or view.revision
     initial = options.send_initial_events
@@ -71,8 +71,8 @@ async def _told(
     if initial or (initial is None and version == 0):
         position = view.revision
         page = view.page(served.stored_as, prefix=prefix)
-        if served.asks_outside:
-            await _ahead(request, scope, page.entries, prefix)
+        if served.converts_by_webhook:
+            await _prefetch(request, scope, page.entries, prefix)
         chosen = [each for each in page.entries if selects is None or selects(each)]
         if chosen:
             yield b"".join([lines.event(b"ADDED", each, served) for each in chosen])
@@ -90,13 +90,13 @@ async def _told(
             yield request.encoder.failure(_too_old(gone).status())
             return
         position = max(position, view.revision)  # whoever asked from the future waits for it
-        if served.asks_outside:
-            await _ahead(request, scope, entries, prefix)
+        if served.converts_by_webhook:
+            await _prefetch(request, scope, entries, prefix)
         if entries and (changes := list(_changes(entries, served, lines, selects, prefix))):
             yield b"".join(changes)
             continue  # while those were sent, more may have come
         now = clock.monotonic()
-        if now >= ends_at or bell.is_last:
+        if now >= ends_at or change_signal.is_closed:
             return
         if now >= due_at:
             yield lines.bookmark(position, served, initial_events_end=False)
@@ -107,12 +107,12 @@ async def _told(
             continue
         try:
             async with clock.timeout(due_at - now):
-                await bell.wait()
+                await change_signal.wait()
         except TimeoutError:
             continue
 
 
-async def _ahead(
+async def _prefetch(
     request: APIRequest, scope: RequestScope, entries: Iterable[Entry], prefix: str
 ) -> None:
     """See to it that each entry that may be shown can be, and what it replaced."""
@@ -121,17 +121,19 @@ async def _ahead(
     both = [*near, *(each.previous for each in near if each.previous is not None)]
     while True:
         try:
-            object_encoder.ahead((each for each in both if each.value is not None), request.served)
-        except Unanswered as missing:
-            await scope.webhooks.learn(missing, request.webhook_answers)
+            object_encoder.prefetch(
+                (each for each in both if each.value is not None), request.served
+            )
+        except NeedsWebhook as missing:
+            await scope.webhooks.fetch(missing, request.webhook_answers)
         else:
             return
 
 
 def _changes(
     entries: Iterable[Entry],
-    served: Served,
-    lines: Lines,
+    served: ServedResource,
+    lines: WatchEncoder,
     selects: Selects | None,
     prefix: str,
 ) -> Iterable[bytes]:
@@ -154,5 +156,5 @@ def _shows(entry: Entry, selects: Selects | None) -> bool:
     return entry.value is not None and (selects is None or selects(entry))
 
 
-def _too_old(gone: Compacted) -> Refusal:
+def _too_old(gone: Compacted) -> StatusError:
     return expired(f"too old resource version: {gone.wanted} ({gone.compacted})")

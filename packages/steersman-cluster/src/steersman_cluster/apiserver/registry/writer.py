@@ -66,15 +66,15 @@ def create(request: APIRequest, scope: RequestScope) -> Answer:
 
 def update(request: APIRequest, scope: RequestScope) -> Answer:
     """PUT of an object, or of its status."""
-    served, asked = request.served, request.info
-    options = WriteOptions.of(asked, kind="UpdateOptions")
+    served, info = request.served, request.info
+    options = WriteOptions.of(info, kind="UpdateOptions")
     obj = read_body(request, scope, options, request.content_type)
     _set_namespace(request, obj)
-    object_meta.check_name(obj["metadata"], asked.name)
+    object_meta.check_name(obj["metadata"], info.name)
     entry = scope.entry(request)
     if entry is None:
-        if not served.rules.create_on_update or asked.subresource:
-            raise status_errors.not_found(served.group_resource, asked.name)
+        if not served.rules.create_on_update or info.subresource:
+            raise status_errors.not_found(served.group_resource, info.name)
         scope.authorize(request, "create")
         _update_owners(request, scope, None, obj, options)
         return Answer(201, _keep_new(request, scope, obj, options))
@@ -272,7 +272,7 @@ def _keep_new(
     if rules.has_status and not rules.status_on_create:
         served.forget_status(kept)
     rules.prepare_create(kept, store)
-    rules.sign(kept, request.user)
+    rules.set_requester(kept, request.user)
     name = about.get("name", "")  # some kinds have made one up
     if rules.generation_of or served.custom:
         about["generation"] = 1
@@ -280,7 +280,7 @@ def _keep_new(
     if errors:
         raise status_errors.invalid(served.group_kind, name, errors)
     request.warnings += rules.warnings(kept, None)
-    request.warnings += rules.judge(kept, None, store)
+    request.warnings += rules.validate_admission(kept, None, store)
     unknown = _check(request, scope, kept, None, seen_as=_same)
     charged = charged_quotas_of(request, scope, kept, None)
     key = Key(served.stored_as, served.place(request.info.namespace, name))
@@ -324,7 +324,7 @@ def _errors_of_create(request: APIRequest, kept: Object) -> list[FieldError]:
     return errors + rules.validate_create(kept)
 
 
-def _taken(request: APIRequest, obj: Object, current: Entry) -> status_errors.Refusal:
+def _taken(request: APIRequest, obj: Object, current: Entry) -> status_errors.StatusError:
     about = obj["metadata"]
     refusal = status_errors.already_exists(request.served.group_resource, about["name"])
     if about.get("generateName"):
@@ -377,7 +377,7 @@ def replace(
     is_status = request.info.subresource == "status"
     request.warnings += (rules.status_warnings if is_status else rules.warnings)(kept, old)
     if not is_status:
-        request.warnings += rules.judge(kept, old, store)
+        request.warnings += rules.validate_admission(kept, old, store)
     keep_times(old, kept)
     about["resourceVersion"] = was["resourceVersion"]
     unknown = _check(request, scope, kept, old, seen_as=seen_as)
@@ -482,7 +482,7 @@ def _written(
     if options.dry_run:
         return request.encoder.unkept(kept, request.served)
     # Whoever is needed to show it must have been asked before it is written.
-    request.served.ahead([kept])
+    request.served.prefetch([kept])
     for quota in charged:
         charge(request, scope, quota)
     entry = scope.store.write(key, kept, rules=request.served.rules, replacing=replacing)
@@ -519,6 +519,8 @@ def _check_version(request: APIRequest, obj: Object, old: Object) -> None:
         raise status_errors.invalid(qualified, request.info.name, [error])
     if not wanted.isdecimal():
         shown = field_errors.shown(wanted)
-        raise status_errors.Refusal(500, "", f"strconv.ParseUint: parsing {shown}: invalid syntax")
+        raise status_errors.StatusError(
+            500, "", f"strconv.ParseUint: parsing {shown}: invalid syntax"
+        )
     if wanted != old["metadata"]["resourceVersion"]:
         raise status_errors.conflict(served.group_resource, request.info.name, CHANGED_SINCE)

@@ -10,6 +10,6 @@ Never:     reads or writes the store, or decides who may ask
 ``request_info`` is where each request begins.
 """
 
-from steersman_cluster.apiserver.request.request_info import Asked, understand
+from steersman_cluster.apiserver.request.request_info import RequestInfo, parse_request_info
 
-__all__ = ["Asked", "understand"]
+__all__ = ["RequestInfo", "parse_request_info"]

@@ -9,10 +9,10 @@ from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.users import User
 from steersman_cluster.apiserver.request.negotiation import body_type, header
 from steersman_cluster.apiserver.request.options import LONGEST_MANAGER
-from steersman_cluster.apiserver.request.request_info import Asked
-from steersman_cluster.apiserver.request.resources import Served
-from steersman_cluster.apiserver.request.response_encoders import Form
-from steersman_cluster.apiserver.request.webhook_answers import Known
+from steersman_cluster.apiserver.request.request_info import RequestInfo
+from steersman_cluster.apiserver.request.resources import ServedResource
+from steersman_cluster.apiserver.request.response_encoders import ResponseEncoder
+from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
 from steersman_cluster.apiserver.schema.pruner import Path
 from steersman_cluster.apiserver.storage import Entry
 
@@ -21,12 +21,13 @@ class APIRequest(msgspec.Struct, kw_only=True):
     """Who asks for what, of which resource, and how the answer is encoded."""
 
     http: Request
-    info: Asked
+    info: RequestInfo
     user: User
-    registered: Served  # the resource as the registry has it
-    served: Served  # the same with the rules of its subresource, and what webhooks have converted
-    encoder: Form
-    webhook_answers: Known
+    registered: ServedResource  # the resource as the registry has it
+    # The same with the rules of its subresource, and with conversions by webhooks.
+    served: ServedResource
+    encoder: ResponseEncoder
+    webhook_answers: WebhookAnswers
     warnings: list[str]  # of the response
     # Where whole numbers were written with a point in the custom resource that was sent.
     whole_floats: Sequence[Path] = ()

@@ -2,9 +2,9 @@
 
 from steersman.names import GroupVersionKind
 from steersman_cluster.apiserver.request.api_request import APIRequest
-from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
-from steersman_cluster.apiserver.schema.decoding.decoder import Expectations, Expected
+from steersman_cluster.apiserver.schema.decoding.decoder import BodyDecoder, BodyDecoders
 from steersman_cluster.apiserver.schema.node import Schema
 
 SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
@@ -23,11 +23,11 @@ class BodyTypes:
     """The type of each body that the server accepts."""
 
     def __init__(self, schemas: BuiltinSchemas) -> None:
-        self._expectations = Expectations.of(schemas)
+        self._expectations = BodyDecoders.of(schemas)
         self._scale = schemas.of(SCALE)
         self.delete_options = self._expectations.builtin(_DELETE_OPTIONS)
 
-    def of(self, served: Served, subresource: str) -> Expected:
+    def of(self, served: ServedResource, subresource: str) -> BodyDecoder:
         """The type of what is sent to a resource, or to one of its subresources."""
         gvk = served.kind_of(subresource)
         if served.custom and subresource != "scale":

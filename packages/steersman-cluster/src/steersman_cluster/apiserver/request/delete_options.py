@@ -9,11 +9,11 @@ from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta import field_errors, status_errors
 from steersman_cluster.apiserver.meta.field_errors import FieldError
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.request.options import boolean, dry_run_errors, integer
-from steersman_cluster.apiserver.request.request_info import Asked
-from steersman_cluster.apiserver.request.resources import Served
-from steersman_cluster.apiserver.schema.decoding.decoder import Expected, canonical, decode
+from steersman_cluster.apiserver.request.request_info import RequestInfo
+from steersman_cluster.apiserver.request.resources import ServedResource
+from steersman_cluster.apiserver.schema.decoding.decoder import BodyDecoder, canonical, decode
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 POLICIES = ("Foreground", "Background", "Orphan")
@@ -39,10 +39,10 @@ class DeleteOptions:
 
     @classmethod
     def of(
-        cls, asked: Asked, body: bytes, *, content_type: str, expected: Expected
+        cls, info: RequestInfo, body: bytes, *, content_type: str, expected: BodyDecoder
     ) -> "DeleteOptions":
         """From the body if there is one, otherwise from the query, never from both."""
-        written = _read(body, content_type, expected) if body else _from_query(asked)
+        written = _read(body, content_type, expected) if body else _from_query(info)
         return cls.written(written)
 
     @classmethod
@@ -90,7 +90,7 @@ class DeleteOptions:
         """Whether the caller has said what becomes of dependents."""
         return self.propagation is not None or self.orphan_dependents is not None
 
-    def check(self, obj: Object, served: Served) -> None:
+    def check(self, obj: Object, served: ServedResource) -> None:
         """Refuse where the object is not the one, or not as, the caller thinks."""
         metadata = obj["metadata"]
         for wanted, actual, word, perhaps in (
@@ -139,7 +139,7 @@ def _without_none(written: Object) -> Object:
     return {name: value for name, value in written.items() if value is not None}
 
 
-def _read(body: bytes, content_type: str, expected: Expected) -> Object:
+def _read(body: bytes, content_type: str, expected: BodyDecoder) -> Object:
     try:
         if content_type != "application/json":
             return decode(body, expected, content_type=content_type).obj
@@ -157,22 +157,22 @@ def _read(body: bytes, content_type: str, expected: Expected) -> Object:
                 ' in scheme "pkg/runtime/scheme.go:111"'
             )
         return canonical(written, expected).obj
-    except Refusal as refusal:
+    except StatusError as refusal:
         found = _AROUND.fullmatch(refusal.message)
         if found is None:
             raise
         raise status_errors.bad_request(found["unread"] or found["unfit"]) from None
 
 
-def _from_query(asked: Asked) -> Object:
+def _from_query(info: RequestInfo) -> Object:
     return {
-        "dryRun": asked.query.get("dryRun"),
-        "propagationPolicy": asked.option("propagationPolicy") or None,
-        "orphanDependents": boolean(asked, "orphanDependents"),
-        "gracePeriodSeconds": integer(asked, "gracePeriodSeconds"),
+        "dryRun": info.query.get("dryRun"),
+        "propagationPolicy": info.option("propagationPolicy") or None,
+        "orphanDependents": boolean(info, "orphanDependents"),
+        "gracePeriodSeconds": integer(info, "gracePeriodSeconds"),
         # Of a collection as well, where the version is that of the list: nearly always a no.
         "preconditions": {
-            "uid": asked.option("uid") or None,
-            "resourceVersion": asked.option("resourceVersion") or None,
+            "uid": info.option("uid") or None,
+            "resourceVersion": info.option("resourceVersion") or None,
         },
     }

@@ -8,8 +8,8 @@ import msgspec
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.request import object_encoder
-from steersman_cluster.apiserver.request.resources import Served
-from steersman_cluster.apiserver.request.response_encoders import Lines
+from steersman_cluster.apiserver.request.resources import ServedResource
+from steersman_cluster.apiserver.request.response_encoders import WatchEncoder
 from steersman_cluster.apiserver.storage import Entry
 
 OBJECT, LIST = "PartialObjectMetadata", "PartialObjectMetadataList"
@@ -17,25 +17,25 @@ OBJECT, LIST = "PartialObjectMetadata", "PartialObjectMetadataList"
 VERSIONS = ("v1", "v1beta1")
 
 
-class MetadataOnly(NamedTuple):
+class MetadataEncoder(NamedTuple):
     """The form of it; ``kind`` says whether of one object, or of a list of them."""
 
     kind: str
     version: str
 
     @classmethod
-    def wished(cls, parameters: Mapping[str, str]) -> "MetadataOnly | None":
+    def wished(cls, parameters: Mapping[str, str]) -> "MetadataEncoder | None":
         """What the parameters of a media type ask for, if it is this."""
         kind, group, version = (parameters.get(name, "") for name in ("as", "g", "v"))
         known = kind in (OBJECT, LIST) and group == "meta.k8s.io" and version in VERSIONS
         return cls(kind, version) if known else None
 
-    def one(self, entry: Entry, served: Served) -> bytes:
+    def one(self, entry: Entry, served: ServedResource) -> bytes:
         """The metadata of what an entry holds."""
         self.check(served, is_list=False)
         return self._opening() + object_encoder.metadata_in(entry, served) + b"}"
 
-    def unkept(self, obj: Object, served: Served) -> bytes:
+    def unkept(self, obj: Object, served: ServedResource) -> bytes:
         """That of an object that is in no entry."""
         self.check(served, is_list=False)
         return self._object(object_encoder.ordered(object_encoder.seen(obj, served)), served)
@@ -50,11 +50,11 @@ class MetadataOnly(NamedTuple):
         return msgspec.json.encode(document)
 
     def many(
-        self, entries: Sequence[Entry], served: Served, *, metadata: dict[str, object]
+        self, entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str, object]
     ) -> bytes:
         """That of each object in a list."""
         self.check(served, is_list=True)
-        object_encoder.ahead(entries, served)
+        object_encoder.prefetch(entries, served)
         head = {**self._head(LIST), "metadata": without_empty(metadata), "items": None}
         opening, begin = msgspec.json.encode(head), self._opening()
         if not entries:
@@ -62,16 +62,16 @@ class MetadataOnly(NamedTuple):
         items = (b"}," + begin).join([object_encoder.metadata_in(each, served) for each in entries])
         return b"".join((opening.removesuffix(b"null}"), b"[", begin, items, b"}]}"))
 
-    def lines(self) -> Lines | None:
+    def lines(self) -> WatchEncoder | None:
         """That of each object in a watch, which is never about lists of them."""
         return None if self.kind == LIST else self
 
-    def event(self, kind: bytes, entry: Entry, served: Served) -> bytes:
+    def event(self, kind: bytes, entry: Entry, served: ServedResource) -> bytes:
         """One line of a watch."""
         metadata = object_encoder.metadata_in(entry, served)
         return object_encoder.line(kind, self._opening() + metadata + b"}")
 
-    def departure(self, entry: Entry, served: Served) -> bytes:
+    def departure(self, entry: Entry, served: ServedResource) -> bytes:
         """The line for someone from whose sight an object went."""
         gone = object_encoder.departed_from(entry, served)
         return object_encoder.line(b"DELETED", self._object(gone, served))
@@ -79,7 +79,7 @@ class MetadataOnly(NamedTuple):
     def bookmark(
         self,
         revision: int,
-        served: Served,  # noqa: ARG002 - as in other forms
+        served: ServedResource,  # noqa: ARG002 - as in other forms
         *,
         initial_events_end: bool,
     ) -> bytes:
@@ -91,7 +91,7 @@ class MetadataOnly(NamedTuple):
         """The line with which a watch ends that cannot go on."""
         return object_encoder.line(b"ERROR", msgspec.json.encode(status))
 
-    def _object(self, obj: Object, served: Served) -> bytes:
+    def _object(self, obj: Object, served: ServedResource) -> bytes:
         return self._partial(object_encoder.metadata_of(obj, served))
 
     def _partial(self, metadata: Mapping[str, Any]) -> bytes:
@@ -106,12 +106,12 @@ class MetadataOnly(NamedTuple):
     def _head(self, kind: str) -> dict[str, str]:
         return {"kind": kind, "apiVersion": f"meta.k8s.io/{self.version}"}
 
-    def check(self, served: Served, *, is_list: bool) -> None:
+    def check(self, served: ServedResource, *, is_list: bool) -> None:
         """Refuse where one thing was wanted, and it is the other; by the name of its Go type."""
         if is_list == (self.kind == LIST):
             return
         if served.custom and not is_list:
-            raise status_errors.Refusal(500, "", "content is not a list")
+            raise status_errors.StatusError(500, "", "content is not a list")
         package = served.gvk.group.partition(".")[0]
         if package in ("", "events"):
             package = "core"
@@ -126,7 +126,7 @@ class MetadataOnly(NamedTuple):
             package = version if custom else group.partition(".")[0]
             raise self._unlike(f"{package}.{document['kind']}", is_list=False)
 
-    def _unlike(self, go_type: str, *, is_list: bool) -> status_errors.Refusal:
+    def _unlike(self, go_type: str, *, is_list: bool) -> status_errors.StatusError:
         it_is = "is a list" if is_list else "is not a list"
         return status_errors.not_acceptable(
             f"you requested {self.kind}, but the requested object {it_is} (*{go_type})"

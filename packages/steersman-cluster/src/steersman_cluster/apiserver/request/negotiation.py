@@ -9,10 +9,13 @@ from steersman_cluster.apiserver.request.metadata_encoder import (
     LIST,
     OBJECT,
     VERSIONS,
-    MetadataOnly,
+    MetadataEncoder,
 )
-from steersman_cluster.apiserver.request.protobuf_responses import WHOLE_MESSAGES, MetadataMessages
-from steersman_cluster.apiserver.request.response_encoders import WHOLE, Form
+from steersman_cluster.apiserver.request.protobuf_responses import (
+    WHOLE_MESSAGES,
+    ProtobufMetadataEncoder,
+)
+from steersman_cluster.apiserver.request.response_encoders import WHOLE, ResponseEncoder
 from steersman_cluster.apiserver.schema.protobuf.messages import PROTOBUF
 
 JSON, YAML = "application/json", "application/yaml"
@@ -76,14 +79,14 @@ def clauses(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
         yield media_type, named
 
 
-def wanted_form(accept: str, forms: Iterable[str]) -> str:
+def accepted_format(accept: str, forms: Iterable[str]) -> str:
     """The first of several media types that is wanted most; empty where none is."""
     for media_type, _ in clauses(accept or "*/*"):
         kind, _, subtype = media_type.partition("/")
-        for form in forms:
-            form_kind, _, form_subtype = form.partition("/")
+        for encoder in forms:
+            form_kind, _, form_subtype = encoder.partition("/")
             if kind in ("*", form_kind) and subtype in ("*", form_subtype):
-                return form
+                return encoder
     return ""
 
 
@@ -114,22 +117,22 @@ def _precedes(clause: _Clause, other: _Clause) -> bool:
     )
 
 
-class AnswerForm(NamedTuple):
+class ResponseFormat(NamedTuple):
     """How an answer is wanted: in which language, and in which form."""
 
     language: str
-    form: Form = WHOLE
+    encoder: ResponseEncoder = WHOLE
 
 
-PLAIN = AnswerForm(JSON)
+PLAIN = ResponseFormat(JSON)
 
 # What controllers accept: sent many times over, and always in these words.
 _USUAL = {
-    f"{JSON};as={kind};g=meta.k8s.io;v=v1": AnswerForm(JSON, MetadataOnly(kind, "v1"))
+    f"{JSON};as={kind};g=meta.k8s.io;v=v1": ResponseFormat(JSON, MetadataEncoder(kind, "v1"))
     for kind in (OBJECT, LIST)
 }
-_USUAL_FOR_BUILTIN: Mapping[str, AnswerForm] = {
-    accept: AnswerForm(PROTOBUF, WHOLE_MESSAGES) for accept in (PROTOBUF, f"{PROTOBUF},{JSON}")
+_USUAL_FOR_BUILTIN: Mapping[str, ResponseFormat] = {
+    accept: ResponseFormat(PROTOBUF, WHOLE_MESSAGES) for accept in (PROTOBUF, f"{PROTOBUF},{JSON}")
 }
 
 
@@ -139,19 +142,19 @@ def wants_plain(request: Request) -> bool:
     return not accept or accept == JSON
 
 
-def no_table(version: str) -> Form | None:  # noqa: ARG001 - as those that have one
+def no_table(version: str) -> ResponseEncoder | None:  # noqa: ARG001 - as those that have one
     """Of what cannot be a table."""
     return None
 
 
-def answer_form(
+def response_format(
     request: Request,
     *,
     custom: bool,
     watches: bool = False,
     lists: bool = False,
-    table: Callable[[str], Form | None] = no_table,
-) -> AnswerForm:
+    table: Callable[[str], ResponseEncoder | None] = no_table,
+) -> ResponseFormat:
     """The form of the answer; a transformation that is not made is passed over.
 
     ``table`` makes a table of a version, where what is asked for can be one. Built-in and custom
@@ -172,11 +175,11 @@ def answer_form(
         language = _RANGES.get(media_type, "")
         if not language or not _is_served(language, parameters, versions=("", "v1")):
             continue
-        form = _form(language, parameters, table, custom=custom)
-        if form is not None:
+        encoder = _form(language, parameters, table, custom=custom)
+        if encoder is not None:
             if watches and language not in _STREAMED:
                 raise not_accepted(_STREAMS)
-            return AnswerForm(language, form)
+            return ResponseFormat(language, encoder)
     raise not_accepted(UNDERSTOOD)
 
 
@@ -190,11 +193,11 @@ def document_language(accept: str) -> str:
     raise not_accepted(UNDERSTOOD)
 
 
-def language_of_form(accept: str, form: Mapping[str, str]) -> str:
+def language_of_form(accept: str, encoder: Mapping[str, str]) -> str:
     """The first language in which exactly this form is wanted; empty where it is not at all."""
     for media_type, parameters in clauses(accept):
         language = _RANGES.get(media_type, "")
-        wanted = language and {key: parameters.get(key) for key in _TRANSFORMS} == form
+        wanted = language and {key: parameters.get(key) for key in _TRANSFORMS} == encoder
         if wanted and _is_served(language, parameters, versions=("",)):
             return language
     return ""
@@ -205,10 +208,10 @@ def check_route(accept: str, available: tuple[str, ...]) -> None:
     wanted = [clause.partition(";")[0].strip() for clause in (accept or JSON).split(",")]
     if not any(each == "*/*" or each in available for each in wanted):
         why = f"406: Not Acceptable\n\nAvailable representations: {', '.join(available)}"
-        raise status_errors.Refusal(406, "NotAcceptable", why, details={})
+        raise status_errors.StatusError(406, "NotAcceptable", why, details={})
 
 
-def not_accepted(available: tuple[str, ...]) -> status_errors.Refusal:
+def not_accepted(available: tuple[str, ...]) -> status_errors.StatusError:
     """What the caller accepts is not among what there is."""
     named = ", ".join(available)
     return status_errors.not_acceptable(f"only the following media types are accepted: {named}")
@@ -235,10 +238,10 @@ def _is_whole(parameters: dict[str, str]) -> bool:
 def _form(
     language: str,
     parameters: dict[str, str],
-    table: Callable[[str], Form | None],
+    table: Callable[[str], ResponseEncoder | None],
     *,
     custom: bool,
-) -> Form | None:
+) -> ResponseEncoder | None:
     """The form that the parameters of a media type ask for; None where there is no such."""
     in_protobuf = language == PROTOBUF
     if _is_whole(parameters):
@@ -248,8 +251,8 @@ def _form(
     kind, group, version = (parameters.get(name) for name in ("as", "g", "v"))
     if kind == "Table" and group == "meta.k8s.io" and version in VERSIONS:
         return None if in_protobuf else table(version or "")
-    only = MetadataOnly.wished(parameters)
-    return MetadataMessages(only) if only is not None and in_protobuf else only
+    only = MetadataEncoder.wished(parameters)
+    return ProtobufMetadataEncoder(only) if only is not None and in_protobuf else only
 
 
 def body_type(request: Request) -> str:
@@ -267,11 +270,11 @@ def patch_type(request: Request, *, custom: bool) -> str:
         if custom:
             raise not_spoken(tuple(each for each in PATCHES if each != STRATEGIC_PATCH))
         why = "415: Unsupported Media Type"
-        raise status_errors.Refusal(415, "UnsupportedMediaType", why, details={})
+        raise status_errors.StatusError(415, "UnsupportedMediaType", why, details={})
     return language
 
 
-def not_spoken(spoken: tuple[str, ...]) -> status_errors.Refusal:
+def not_spoken(spoken: tuple[str, ...]) -> status_errors.StatusError:
     """The body's language is not one of those that are spoken here."""
     return status_errors.unsupported_media_type(
         "the body of the request was in an unknown format - accepted media types include: "

@@ -11,7 +11,7 @@ import msgspec
 
 from steersman_cluster.apiserver.meta.object_meta import IN_ORDER
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.storage import Entry
 
 _HEAD = ("kind", "apiVersion")
@@ -39,7 +39,7 @@ def rest_of(obj: Object) -> bytes:
     return msgspec.json.encode({name: obj[name] for name in obj if name not in _HEAD})[1:]
 
 
-def rest_of_entry(entry: Entry, served: Served) -> bytes:
+def rest_of_entry(entry: Entry, served: ServedResource) -> bytes:
     """The same for an entry; a deletion shows what was deleted, at the revision of that."""
     if served.converts:
         if entry.converted is None or entry.converted[0] is not served.mark:
@@ -57,10 +57,10 @@ def _kept(entry: Entry) -> bytes:
     return rendered
 
 
-def ahead(entries: Iterable[Entry], served: Served) -> None:
+def prefetch(entries: Iterable[Entry], served: ServedResource) -> None:
     """See to it that all of them can be shown, before anything depends on it."""
-    if served.asks_outside:
-        served.ahead([_shown(each) for each in entries])
+    if served.converts_by_webhook:
+        served.prefetch([_shown(each) for each in entries])
 
 
 def _shown(entry: Entry) -> Object:
@@ -75,22 +75,22 @@ def last_seen(entry: Entry) -> Object:
     return {**last, "metadata": {**last["metadata"], "resourceVersion": str(entry.revision)}}
 
 
-def shown_in(entry: Entry, served: Served) -> Object:
+def shown_in(entry: Entry, served: ServedResource) -> Object:
     """What an entry holds, or what it deleted, in the version in which it is served."""
     return served.from_stored(_shown(entry))
 
 
-def one(entry: Entry, served: Served) -> bytes:
+def one(entry: Entry, served: ServedResource) -> bytes:
     """An object, whole."""
     return served.opening + rest_of_entry(entry, served)
 
 
-def unkept(obj: Object, served: Served) -> bytes:
+def unkept(obj: Object, served: ServedResource) -> bytes:
     """An object that is in no entry, whole."""
     return served.opening + rest_of(ordered(served.from_stored(obj)))
 
 
-def many(entries: Sequence[Entry], served: Served, *, metadata: dict[str, object]) -> bytes:
+def many(entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str, object]) -> bytes:
     """A list."""
     head = {
         "kind": served.list_kind,
@@ -99,7 +99,7 @@ def many(entries: Sequence[Entry], served: Served, *, metadata: dict[str, object
         "items": [],
     }
     opening = msgspec.json.encode(head)[:-2]
-    ahead(entries, served)
+    prefetch(entries, served)
     if not entries:
         return opening + b"]}\n"
     begin = served.list_opening
@@ -112,7 +112,7 @@ def line(kind: bytes, shown: bytes) -> bytes:
     return b"".join((b'{"type":"', kind, b'","object":', shown, b"}\n"))
 
 
-def event(kind: bytes, entry: Entry, served: Served) -> bytes:
+def event(kind: bytes, entry: Entry, served: ServedResource) -> bytes:
     """One line of a watch."""
     return b"".join(
         (
@@ -126,20 +126,20 @@ def event(kind: bytes, entry: Entry, served: Served) -> bytes:
     )
 
 
-def departure(entry: Entry, served: Served) -> bytes:
+def departure(entry: Entry, served: ServedResource) -> bytes:
     """The line for someone from whose sight an object went, deleted or merely changed."""
     if entry.value is None:
         return event(b"DELETED", entry, served)
     return line(b"DELETED", served.opening + rest_of(served.from_stored(last_seen(entry))))
 
 
-def bookmark(revision: int, served: Served, *, initial_events_end: bool) -> bytes:
+def bookmark(revision: int, served: ServedResource, *, initial_events_end: bool) -> bytes:
     """A line of a watch that says how far it has come."""
     obj = bookmark_object(revision, served, initial_events_end=initial_events_end)
     return line(b"BOOKMARK", served.opening + msgspec.json.encode(obj)[1:])
 
 
-def bookmark_object(revision: int, served: Served, *, initial_events_end: bool) -> Object:
+def bookmark_object(revision: int, served: ServedResource, *, initial_events_end: bool) -> Object:
     """The object in a bookmark, without its kind: blank, but for its metadata."""
     metadata = bookmark_metadata(revision, initial_events_end=initial_events_end)
     if served.rules.hidden_annotation:
@@ -156,7 +156,7 @@ def bookmark_metadata(revision: int, *, initial_events_end: bool) -> dict[str, A
     return metadata
 
 
-def seen(obj: Object, served: Served) -> Object:
+def seen(obj: Object, served: ServedResource) -> Object:
     """A stored object as those see it who show only parts of it.
 
     They look at a custom resource in the version of the request, and at others as they are kept:
@@ -165,7 +165,7 @@ def seen(obj: Object, served: Served) -> Object:
     return served.from_stored(obj) if served.custom else obj
 
 
-def seen_in(entry: Entry, served: Served) -> Object:
+def seen_in(entry: Entry, served: ServedResource) -> Object:
     """What an entry holds, or what it deleted, as they see it."""
     if served.custom and served.converts:
         # Converted once, whoever asks.
@@ -174,12 +174,12 @@ def seen_in(entry: Entry, served: Served) -> Object:
     return _shown(entry)
 
 
-def departed_from(entry: Entry, served: Served) -> Object:
+def departed_from(entry: Entry, served: ServedResource) -> Object:
     """What went out of sight with an entry, as they see it."""
     return seen(last_seen(entry), served)
 
 
-def metadata_in(entry: Entry, served: Served) -> bytes:
+def metadata_in(entry: Entry, served: ServedResource) -> bytes:
     """The metadata of what an entry holds, as bytes: a part of the whole, where it is."""
     if (served.custom and served.converts) or served.rules.hidden_annotation:
         return msgspec.json.encode(metadata_of(seen_in(entry, served), served))
@@ -190,7 +190,7 @@ def metadata_in(entry: Entry, served: Served) -> bytes:
     return _kept(entry)[len(_METADATA_IS) : end]
 
 
-def metadata_of(obj: Object, served: Served) -> dict[str, Any]:
+def metadata_of(obj: Object, served: ServedResource) -> dict[str, Any]:
     """The metadata that is shown where nothing else is."""
     metadata: dict[str, Any] = obj["metadata"]
     hidden = served.rules.hidden_annotation

@@ -5,7 +5,7 @@ import msgspec
 from steersman.units import duration_problem
 from steersman_cluster.apiserver.meta import field_errors, status_errors
 from steersman_cluster.apiserver.meta.field_errors import FieldError
-from steersman_cluster.apiserver.request.request_info import FALSE, Asked
+from steersman_cluster.apiserver.request.request_info import FALSE, RequestInfo
 from steersman_cluster.apiserver.request.selectors import selected_name
 
 LONGEST_MANAGER = 128
@@ -14,14 +14,14 @@ EXACT, NOT_OLDER_THAN = "Exact", "NotOlderThan"
 _INTEGER_LIMIT = 2**63
 
 
-def boolean(asked: Asked, name: str) -> bool | None:
+def boolean(info: RequestInfo, name: str) -> bool | None:
     """Anything but no is a yes; not there is neither."""
-    return asked.query[name][0].lower() not in FALSE if name in asked.query else None
+    return info.query[name][0].lower() not in FALSE if name in info.query else None
 
 
-def integer(asked: Asked, name: str) -> int | None:
+def integer(info: RequestInfo, name: str) -> int | None:
     """A whole number; not there is none."""
-    text = asked.option(name)
+    text = info.option(name)
     if not text:
         return None
     try:
@@ -38,21 +38,21 @@ def integer(asked: Asked, name: str) -> int | None:
     raise status_errors.bad_request(f"strconv.ParseInt: parsing {shown}: {why}")
 
 
-def check_deadline(asked: Asked) -> None:
+def check_deadline(info: RequestInfo) -> None:
     """Refuse a deadline that is no length of time; a watch has another name for its own."""
-    text = asked.option("timeout")
-    if text and asked.verb != "watch" and (problem := duration_problem(text)):
+    text = info.option("timeout")
+    if text and info.verb != "watch" and (problem := duration_problem(text)):
         raise status_errors.bad_request(f"invalid timeout specified in the request URL - {problem}")
 
 
-def _field_selector(asked: Asked) -> str:
+def _field_selector(info: RequestInfo) -> str:
     """Which fields; a watch whose path has a name is of the object of that name alone."""
-    selector = asked.option("fieldSelector")
-    if not asked.name:
+    selector = info.option("fieldSelector")
+    if not info.name:
         return selector
-    if selector and selected_name(selector) != asked.name:
+    if selector and selected_name(selector) != info.name:
         raise status_errors.bad_request("fieldSelector metadata.name doesn't match requested name")
-    return selector or f"metadata.name={asked.name}"
+    return selector or f"metadata.name={info.name}"
 
 
 class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,19 +70,19 @@ class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
     send_initial_events: bool | None
 
     @classmethod
-    def of(cls, asked: Asked) -> "ListOptions":
+    def of(cls, info: RequestInfo) -> "ListOptions":
         """Those of a list, a watch or the deletion of a collection."""
         options = cls(
-            watch=bool(boolean(asked, "watch")),
-            label_selector=asked.option("labelSelector"),
-            field_selector=_field_selector(asked),
-            resource_version=asked.option("resourceVersion"),
-            resource_version_match=asked.option("resourceVersionMatch"),
-            limit=integer(asked, "limit") or 0,
-            continued=asked.option("continue"),
-            timeout_seconds=integer(asked, "timeoutSeconds"),
-            bookmarks=bool(boolean(asked, "allowWatchBookmarks")),
-            send_initial_events=boolean(asked, "sendInitialEvents"),
+            watch=bool(boolean(info, "watch")),
+            label_selector=info.option("labelSelector"),
+            field_selector=_field_selector(info),
+            resource_version=info.option("resourceVersion"),
+            resource_version_match=info.option("resourceVersionMatch"),
+            limit=integer(info, "limit") or 0,
+            continued=info.option("continue"),
+            timeout_seconds=integer(info, "timeoutSeconds"),
+            bookmarks=bool(boolean(info, "allowWatchBookmarks")),
+            send_initial_events=boolean(info, "sendInitialEvents"),
         )
         if errors := (options._watch_errors() if options.watch else options._list_errors()):
             raise status_errors.invalid("ListOptions.meta.k8s.io", "", errors)
@@ -140,10 +140,10 @@ class WriteOptions(msgspec.Struct, frozen=True, kw_only=True):
     force: bool | None
 
     @classmethod
-    def of(cls, asked: Asked, *, kind: str, is_apply: bool = False) -> "WriteOptions":
+    def of(cls, info: RequestInfo, *, kind: str, is_apply: bool = False) -> "WriteOptions":
         """Those of a create, update or patch; ``kind`` is what messages call the options."""
         errors: list[FieldError] = []
-        manager, force = asked.option("fieldManager"), boolean(asked, "force")
+        manager, force = info.option("fieldManager"), boolean(info, "force")
         if kind == "PatchOptions":
             if is_apply and not manager:
                 errors.append(field_errors.required("fieldManager", "is required for apply patch"))
@@ -151,9 +151,9 @@ class WriteOptions(msgspec.Struct, frozen=True, kw_only=True):
                 detail = "may not be specified for non-apply patch"
                 errors.append(field_errors.forbidden("force", detail))
         errors += manager_errors(manager, "fieldManager")
-        dry_run = asked.query.get("dryRun", [])
+        dry_run = info.query.get("dryRun", [])
         errors += dry_run_errors(dry_run)
-        validation = asked.option("fieldValidation")
+        validation = info.option("fieldValidation")
         if validation not in ("", "Ignore", "Warn", "Strict"):
             supported = ["", "Ignore", "Strict", "Warn"]
             errors.append(field_errors.not_supported("fieldValidation", validation, supported))

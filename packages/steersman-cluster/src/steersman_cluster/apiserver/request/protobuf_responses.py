@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from steersman.names import GroupVersionKind
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.request import object_encoder
-from steersman_cluster.apiserver.request.metadata_encoder import LIST, OBJECT, MetadataOnly
-from steersman_cluster.apiserver.request.resources import Served
-from steersman_cluster.apiserver.request.response_encoders import Lines
+from steersman_cluster.apiserver.request.metadata_encoder import LIST, OBJECT, MetadataEncoder
+from steersman_cluster.apiserver.request.resources import ServedResource
+from steersman_cluster.apiserver.request.response_encoders import WatchEncoder
 from steersman_cluster.apiserver.schema.builtin_schemas import META, OBJECT_META, BuiltinSchemas
 from steersman_cluster.apiserver.schema.protobuf.encoder import (
     Encode,
@@ -44,7 +44,7 @@ class _Encoders:
         schema = self._schemas.of(GroupVersionKind.of(api_version or "v1", kind))
         return enveloped(api_version, kind, self._encoders.of(schema)(document))
 
-    def message(self, obj: Object, served: Served) -> bytes:
+    def message(self, obj: Object, served: ServedResource) -> bytes:
         """An object of a resource, in the version in which it is served."""
         return self._encoders.of(served.schema)(obj)
 
@@ -78,14 +78,14 @@ def _list_body(
     return enveloped(api_version, kind, b"".join(parts))
 
 
-class WholeMessages:
+class ProtobufEncoder:
     """Objects with all of their fields."""
 
-    def one(self, entry: Entry, served: Served) -> bytes:
+    def one(self, entry: Entry, served: ServedResource) -> bytes:
         """What an entry holds."""
         return _object_body(_message_of(entry, served), served)
 
-    def unkept(self, obj: Object, served: Served) -> bytes:
+    def unkept(self, obj: Object, served: ServedResource) -> bytes:
         """An object that is in no entry, in the version that is stored."""
         return _object_body(_encoders().message(served.from_stored(obj), served), served)
 
@@ -98,27 +98,27 @@ class WholeMessages:
         return encode_document(document)
 
     def many(
-        self, entries: Sequence[Entry], served: Served, *, metadata: dict[str, object]
+        self, entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str, object]
     ) -> bytes:
         """A list."""
         items = [_message_of(entry, served) for entry in entries]
         return _list_body(served.gvk.api_version, served.list_kind, metadata, items)
 
-    def lines(self) -> Lines:
+    def lines(self) -> WatchEncoder:
         """The frames of a watch."""
         return self
 
-    def event(self, kind: bytes, entry: Entry, served: Served) -> bytes:
+    def event(self, kind: bytes, entry: Entry, served: ServedResource) -> bytes:
         """What happened to an object."""
         return watch_frame(kind, self.one(entry, served))
 
-    def departure(self, entry: Entry, served: Served) -> bytes:
+    def departure(self, entry: Entry, served: ServedResource) -> bytes:
         """An object left the selection, deleted or merely changed."""
         if entry.value is None:
             return self.event(b"DELETED", entry, served)
         return watch_frame(b"DELETED", self.unkept(object_encoder.last_seen(entry), served))
 
-    def bookmark(self, revision: int, served: Served, *, initial_events_end: bool) -> bytes:
+    def bookmark(self, revision: int, served: ServedResource, *, initial_events_end: bool) -> bytes:
         """How far the watch has come."""
         obj = object_encoder.bookmark_object(
             revision, served, initial_events_end=initial_events_end
@@ -130,11 +130,11 @@ class WholeMessages:
         return error_frame(status)
 
 
-def _object_body(message: bytes, served: Served) -> bytes:
+def _object_body(message: bytes, served: ServedResource) -> bytes:
     return enveloped(served.gvk.api_version, served.gvk.kind, message)
 
 
-def _message_of(entry: Entry, served: Served) -> bytes:
+def _message_of(entry: Entry, served: ServedResource) -> bytes:
     """The message of what an entry holds: encoded once, however often it is sent."""
     kept = entry.message
     if kept is None or kept[0] is not served.mark:
@@ -143,17 +143,17 @@ def _message_of(entry: Entry, served: Served) -> bytes:
     return kept[1]
 
 
-class MetadataMessages(NamedTuple):
+class ProtobufMetadataEncoder(NamedTuple):
     """Nothing but metadata, which custom resources have in protobuf, too."""
 
-    only: MetadataOnly
+    only: MetadataEncoder
 
-    def one(self, entry: Entry, served: Served) -> bytes:
+    def one(self, entry: Entry, served: ServedResource) -> bytes:
         """The metadata of what an entry holds."""
         self.only.check(served, is_list=False)
         return self._object(object_encoder.seen_in(entry, served), served)
 
-    def unkept(self, obj: Object, served: Served) -> bytes:
+    def unkept(self, obj: Object, served: ServedResource) -> bytes:
         """That of an object that is in no entry."""
         self.only.check(served, is_list=False)
         return self._object(object_encoder.seen(obj, served), served)
@@ -168,26 +168,26 @@ class MetadataMessages(NamedTuple):
         return encode_document(document)
 
     def many(
-        self, entries: Sequence[Entry], served: Served, *, metadata: dict[str, object]
+        self, entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str, object]
     ) -> bytes:
         """That of each object in a list."""
         self.only.check(served, is_list=True)
-        object_encoder.ahead(entries, served)
+        object_encoder.prefetch(entries, served)
         found = (
             object_encoder.metadata_of(object_encoder.seen_in(each, served), served)
             for each in entries
         )
         return _list_body(self._api_version, LIST, metadata, [_partial(each) for each in found])
 
-    def lines(self) -> Lines | None:
+    def lines(self) -> WatchEncoder | None:
         """That of each object in a watch, which is never about lists of them."""
         return None if self.only.kind == LIST else self
 
-    def event(self, kind: bytes, entry: Entry, served: Served) -> bytes:
+    def event(self, kind: bytes, entry: Entry, served: ServedResource) -> bytes:
         """One frame of a watch."""
         return watch_frame(kind, self._object(object_encoder.seen_in(entry, served), served))
 
-    def departure(self, entry: Entry, served: Served) -> bytes:
+    def departure(self, entry: Entry, served: ServedResource) -> bytes:
         """The frame for an object that left the selection."""
         return watch_frame(
             b"DELETED", self._object(object_encoder.departed_from(entry, served), served)
@@ -196,7 +196,7 @@ class MetadataMessages(NamedTuple):
     def bookmark(
         self,
         revision: int,
-        served: Served,  # noqa: ARG002 - as in other forms
+        served: ServedResource,  # noqa: ARG002 - as in other forms
         *,
         initial_events_end: bool,
     ) -> bytes:
@@ -208,7 +208,7 @@ class MetadataMessages(NamedTuple):
         """The event with which a watch ends that cannot go on."""
         return error_frame(status)
 
-    def _object(self, obj: Object, served: Served) -> bytes:
+    def _object(self, obj: Object, served: ServedResource) -> bytes:
         return self._body(object_encoder.metadata_of(obj, served))
 
     def _body(self, metadata: Mapping[str, Any]) -> bytes:
@@ -225,4 +225,4 @@ def _partial(metadata: Mapping[str, Any]) -> bytes:
 
 
 _METADATA_FIELD: Encode = field_of(_METADATA)
-WHOLE_MESSAGES = WholeMessages()
+WHOLE_MESSAGES = ProtobufEncoder()

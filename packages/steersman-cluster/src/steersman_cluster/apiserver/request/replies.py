@@ -7,10 +7,10 @@ import msgspec
 import yaml
 
 from steersman.wire import Reply, Request
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.request.negotiation import JSON, YAML, header
 from steersman_cluster.apiserver.request.protobuf_responses import encode_document
-from steersman_cluster.apiserver.request.request_info import Asked
+from steersman_cluster.apiserver.request.request_info import RequestInfo
 from steersman_cluster.apiserver.schema.protobuf.messages import PROTOBUF
 
 _COMMON = (("cache-control", "no-cache, private"),)
@@ -79,7 +79,7 @@ def document(status: int, body: bytes, *, language: str = JSON, pretty: bool = F
     return Reply(status=status, headers=_JSON, body=body)
 
 
-def refused(refusal: Refusal, *, language: str = JSON, pretty: bool = False) -> Reply:
+def refused(refusal: StatusError, *, language: str = JSON, pretty: bool = False) -> Reply:
     """A no."""
     found = refusal.status()
     body = encode_document(found) if language == PROTOBUF else msgspec.json.encode(found)
@@ -118,8 +118,8 @@ def _quoted(sentence: str) -> str:
     return f'"{escaped}"'
 
 
-def wants_layout(request: Request, asked: Asked) -> bool:
+def wants_layout(request: Request, info: RequestInfo) -> bool:
     """Whether a person will read the answer."""
-    if "pretty" in asked.query:
-        return asked.flag("pretty")
+    if "pretty" in info.query:
+        return info.flag("pretty")
     return header(request, "User-Agent").startswith(_READERS)

@@ -23,7 +23,7 @@ FALSE = frozenset(("0", "false"))
 
 
 # A struct, as all that is made for every request: a frozen dataclass takes ten times as long.
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class RequestInfo(msgspec.Struct, frozen=True, kw_only=True):
     """One request, understood. ``resource`` is empty where the path is no resource's."""
 
     verb: str
@@ -51,7 +51,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
         return name in self.query and self.query[name][0].lower() not in FALSE
 
 
-def understand(request: Request) -> Asked:
+def parse_request_info(request: Request) -> RequestInfo:
     """Take the path and query apart; what is no resource's path has the method as its verb."""
     query: dict[str, list[str]] = {}
     for option, value in request.query:
@@ -62,7 +62,7 @@ def understand(request: Request) -> Asked:
     parts = [part for part in request.path.split("/") if part]
     group, version, rest = _coordinates(parts)
     if not version or not rest:
-        return Asked(verb=request.method.lower(), path=request.path, query=query)
+        return RequestInfo(verb=request.method.lower(), path=request.path, query=query)
     # A watch once had a path of its own, and still has.
     is_watch = rest[0] == "watch" and len(rest) > 1
     if is_watch:
@@ -76,7 +76,7 @@ def understand(request: Request) -> Asked:
     verb = _VERBS.get(request.method, (request.method.lower(),) * 2)[0 if name else 1]
     if is_watch or (verb == "list" and "watch" in query and query["watch"][0].lower() not in FALSE):
         verb = "watch"
-    return Asked(
+    return RequestInfo(
         verb=verb,
         path=request.path,
         group=group,

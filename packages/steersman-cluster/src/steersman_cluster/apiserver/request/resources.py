@@ -9,13 +9,13 @@ import msgspec
 
 from steersman.names import GroupResource, GroupVersionKind
 from steersman.units import same_json
-from steersman_cluster.apiserver.meta.group_versions import Claim
+from steersman_cluster.apiserver.meta.group_versions import GroupVersionInfo
 from steersman_cluster.apiserver.meta.object_meta import has_standard_finalizers
 from steersman_cluster.apiserver.meta.reset_fields import FieldSet, reset_fields
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 from steersman_cluster.apiserver.meta.table_columns import Printer
 from steersman_cluster.apiserver.request.selectors import NOT_KNOWN, NOT_SUPPORTED
-from steersman_cluster.apiserver.request.webhook_answers import Known
+from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
 from steersman_cluster.apiserver.schema.decoding.canonical import Canonical, Walk
 from steersman_cluster.apiserver.schema.node import UNSET, Schema
 
@@ -64,7 +64,7 @@ class ScalePaths:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Served:
+class ServedResource:
     """One resource in one version: all that answering a request about it takes."""
 
     gvk: GroupVersionKind
@@ -90,9 +90,9 @@ class Served:
     to_stored: Callable[[Object], Object] = _same
     from_stored: Callable[[Object], Object] = _same
     # Of versions that a webhook converts: the same for one request, with what it knows.
-    for_request: Callable[[Known, RuleContext], "Served"] | None = None
+    for_request: Callable[[WebhookAnswers, RuleContext], "ServedResource"] | None = None
     # Then, what is about to be shown, so that the webhook can be asked about all of it at once.
-    ahead: Callable[[Iterable[Object]], None] = _nothing
+    prefetch: Callable[[Iterable[Object]], None] = _nothing
     mark: object = field(default_factory=object)  # the same for all that show objects alike
 
     @cached_property
@@ -190,9 +190,9 @@ class Served:
         return self.to_stored(obj) if self.custom else obj
 
     @cached_property
-    def asks_outside(self) -> bool:
+    def converts_by_webhook(self) -> bool:
         """Whether somebody outside converts what is shown."""
-        return self.ahead is not _nothing
+        return self.prefetch is not _nothing
 
     @cached_property
     def converts(self) -> bool:
@@ -260,22 +260,22 @@ def _part(obj: Object, path: str) -> Any:
     return obj
 
 
-class Registry:
+class ResourceRegistry:
     """Everything that is served, by group, version and plural; custom resources come and go."""
 
-    def __init__(self, builtin: Iterable[Served]) -> None:
+    def __init__(self, builtin: Iterable[ServedResource]) -> None:
         self._builtin = _by_coordinates(builtin)
         self._builtin_versions = _by_resource(self._builtin.values())
-        self._custom: dict[str, tuple[Served, ...]] = {}  # by the name of the definition
+        self._custom: dict[str, tuple[ServedResource, ...]] = {}  # by the name of the definition
         self._all, self._versions = self._builtin, self._builtin_versions
-        self.claims: Mapping[tuple[str, str], Claim] = {}  # by group and version
+        self.claims: Mapping[tuple[str, str], GroupVersionInfo] = {}  # by group and version
         self.revision = 0  # of the registry itself: what is derived from it is then out of date
 
-    def find(self, group: str, version: str, plural: str) -> Served | None:
+    def find(self, group: str, version: str, plural: str) -> ServedResource | None:
         """What is served under that path."""
         return self._all.get((group, version, plural))
 
-    def versions(self, resource: GroupResource) -> list[Served]:
+    def versions(self, resource: GroupResource) -> list[ServedResource]:
         """A resource in each version that is served."""
         return self._versions.get(resource, [])
 
@@ -297,17 +297,17 @@ class Registry:
         """Every group of which something is served."""
         return frozenset(group for group, _, _ in self._all)
 
-    def __iter__(self) -> Iterator[Served]:
+    def __iter__(self) -> Iterator[ServedResource]:
         return iter(self._all.values())
 
-    def define(self, definition: str, served: Iterable[Served]) -> None:
+    def define(self, definition: str, served: Iterable[ServedResource]) -> None:
         """Serve what a definition says, in place of what it said before; nothing: no longer."""
         self._custom[definition] = tuple(served)
         if not self._custom[definition]:
             del self._custom[definition]
         self._put_together()
 
-    def claim(self, claims: Mapping[tuple[str, str], Claim]) -> None:
+    def claim(self, claims: Mapping[tuple[str, str], GroupVersionInfo]) -> None:
         """Leave to others what they claim; what is defined here is then answered by nobody."""
         if claims != self.claims:
             self.claims = claims
@@ -328,12 +328,12 @@ class Registry:
         self.revision += 1
 
 
-def _by_resource(served: Iterable[Served]) -> dict[GroupResource, list[Served]]:
-    found: dict[GroupResource, list[Served]] = {}
+def _by_resource(served: Iterable[ServedResource]) -> dict[GroupResource, list[ServedResource]]:
+    found: dict[GroupResource, list[ServedResource]] = {}
     for each in served:
         found.setdefault(each.group_resource, []).append(each)
     return found
 
 
-def _by_coordinates(served: Iterable[Served]) -> dict[tuple[str, str, str], Served]:
+def _by_coordinates(served: Iterable[ServedResource]) -> dict[tuple[str, str, str], ServedResource]:
     return {(each.gvk.group, each.gvk.version, each.plural): each for each in served}

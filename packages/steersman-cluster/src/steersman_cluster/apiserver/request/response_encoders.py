@@ -10,34 +10,34 @@ import msgspec
 
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.request import object_encoder
-from steersman_cluster.apiserver.request.resources import Served
+from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.storage import Entry
 
 
-class Lines(Protocol):
+class WatchEncoder(Protocol):
     """How the lines of one watch are shown."""
 
-    def event(self, kind: bytes, entry: Entry, served: Served) -> bytes:
+    def event(self, kind: bytes, entry: Entry, served: ServedResource) -> bytes:
         """What happened to an object."""
         ...
 
-    def departure(self, entry: Entry, served: Served) -> bytes:
+    def departure(self, entry: Entry, served: ServedResource) -> bytes:
         """An object went out of sight, deleted or merely changed."""
         ...
 
-    def bookmark(self, revision: int, served: Served, *, initial_events_end: bool) -> bytes:
+    def bookmark(self, revision: int, served: ServedResource, *, initial_events_end: bool) -> bytes:
         """How far the watch has come."""
         ...
 
 
-class Form(Protocol):
+class ResponseEncoder(Protocol):
     """How objects are shown."""
 
-    def one(self, entry: Entry, served: Served) -> bytes:
+    def one(self, entry: Entry, served: ServedResource) -> bytes:
         """What an entry holds."""
         ...
 
-    def unkept(self, obj: Object, served: Served) -> bytes:
+    def unkept(self, obj: Object, served: ServedResource) -> bytes:
         """An object that is in no entry, in the version that is stored."""
         ...
 
@@ -50,12 +50,12 @@ class Form(Protocol):
         ...
 
     def many(
-        self, entries: Sequence[Entry], served: Served, *, metadata: dict[str, object]
+        self, entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str, object]
     ) -> bytes:
         """A list."""
         ...
 
-    def lines(self) -> Lines | None:
+    def lines(self) -> WatchEncoder | None:
         """That of a new watch; None where it cannot be watched in this form."""
         ...
 
@@ -80,11 +80,11 @@ class _Whole:
     def unchanged(self, document: Object) -> bytes:
         return msgspec.json.encode(document)
 
-    def lines(self) -> Lines:
+    def lines(self) -> WatchEncoder:
         return self
 
     def failure(self, status: Object) -> bytes:
         return object_encoder.line(b"ERROR", msgspec.json.encode(status))
 
 
-WHOLE: Form = _Whole()
+WHOLE: ResponseEncoder = _Whole()

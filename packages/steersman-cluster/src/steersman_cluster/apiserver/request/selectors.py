@@ -15,7 +15,7 @@ from steersman_cluster.apiserver.meta.name_validation import (
     label_value,
     path_segment,
 )
-from steersman_cluster.apiserver.meta.status_errors import Refusal, bad_request
+from steersman_cluster.apiserver.meta.status_errors import StatusError, bad_request
 
 Predicate: TypeAlias = Callable[[Mapping[str, str]], bool]
 
@@ -95,7 +95,7 @@ def selected_name(field_selector: str) -> str:
     """The one name that a field selector asks for; none where it does not, or cannot be read."""
     try:
         terms = _field_terms(field_selector)
-    except Refusal:
+    except StatusError:
         return ""
     names = (term.value for term in terms if term.wanted and term.name == "metadata.name")
     name = next(names, "")
@@ -196,16 +196,16 @@ def _found(token: str, expected: str) -> str:
     return f"found '{token}', expected: {expected}"
 
 
-def _expected(token: str, expected: str) -> Refusal:
+def _expected(token: str, expected: str) -> StatusError:
     return bad_request(_found(token, expected))
 
 
-def _unreadable(why: str) -> Refusal:
+def _unreadable(why: str) -> StatusError:
     return bad_request(f"unable to parse requirement: {why}")
 
 
 def _checked(
-    requirement: Requirement, *, refuse: Callable[[str], Refusal] = bad_request
+    requirement: Requirement, *, refuse: Callable[[str], StatusError] = bad_request
 ) -> Requirement:
     if errors := list(_requirement_errors(requirement)):
         raise refuse(aggregated(errors))

@@ -4,4 +4,4 @@ from collections.abc import Hashable
 from typing import Any, TypeAlias
 
 # By the call that was made; a failure to answer is an answer too.
-Known: TypeAlias = dict[Hashable, Any]
+WebhookAnswers: TypeAlias = dict[Hashable, Any]

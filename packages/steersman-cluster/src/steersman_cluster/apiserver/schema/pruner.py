@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 
 from steersman_cluster.apiserver.meta.go_json import NoFloat, no_float
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal, bad_request
+from steersman_cluster.apiserver.meta.status_errors import StatusError, bad_request
 from steersman_cluster.apiserver.schema.embedded_resources import Improper, make_proper
 from steersman_cluster.apiserver.schema.node import UNSET, Schema
 from steersman_cluster.apiserver.schema.structural import META_FIELDS
@@ -47,7 +47,7 @@ def accept_applied(obj: Object, schema: Schema) -> None:
         raise _misfit(obj, error) from None
 
 
-def _misfit(obj: Object, error: Improper | NoFloat) -> Refusal:
+def _misfit(obj: Object, error: Improper | NoFloat) -> StatusError:
     kind, version = obj["kind"], obj["apiVersion"].rpartition("/")[2]
     return bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {error}')
 

@@ -15,7 +15,7 @@ from steersman.observe import AnswerFailed, Observer
 from steersman.units import format_time
 from steersman.wire import ClientCertificate, Reply, Request
 from steersman_cluster.apiserver.admission import Admission
-from steersman_cluster.apiserver.authn import AccountTokens, Authenticator
+from steersman_cluster.apiserver.authn import Authenticator, ServiceAccountTokens
 from steersman_cluster.apiserver.authz import (
     Attributes,
     Authorizer,
@@ -29,20 +29,23 @@ from steersman_cluster.apiserver.builtin.network.service_network import ServiceN
 from steersman_cluster.apiserver.builtin.pods.pod_parts import POD_DEBUGGING, POD_RESIZING
 from steersman_cluster.apiserver.custom import DEFINITIONS
 from steersman_cluster.apiserver.meta import object_meta, status_errors
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.users import ADMINISTRATORS, User
-from steersman_cluster.apiserver.registry.access_reviews import Reviews
+from steersman_cluster.apiserver.registry.access_reviews import AccessReviews
 from steersman_cluster.apiserver.registry.bodies import read_body
-from steersman_cluster.apiserver.registry.builtin_resources import Managements, served_with
-from steersman_cluster.apiserver.registry.definitions import Definitions
+from steersman_cluster.apiserver.registry.builtin_resources import (
+    FieldManagers,
+    builtin_resources_with,
+)
+from steersman_cluster.apiserver.registry.definitions import DefinitionController
 from steersman_cluster.apiserver.registry.dispatcher import (
     check_place,
     dispatch,
     is_out_of_scope,
     not_allowed,
 )
-from steersman_cluster.apiserver.registry.initial_objects import fill
-from steersman_cluster.apiserver.registry.managed_objects import CALL_FOR_COMPANIONS, Companions
+from steersman_cluster.apiserver.registry.initial_objects import create_initial_objects
+from steersman_cluster.apiserver.registry.managed_objects import TRIGGERS, ManagedObjects
 from steersman_cluster.apiserver.registry.request_scope import Answer, RequestScope
 from steersman_cluster.apiserver.registry.store import TOO_DEEP, Store
 from steersman_cluster.apiserver.request import replies
@@ -50,25 +53,25 @@ from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.body_types import BodyTypes
 from steersman_cluster.apiserver.request.negotiation import (
     PLAIN,
-    AnswerForm,
-    answer_form,
+    ResponseFormat,
     patch_type,
     refusal_language,
+    response_format,
     wants_plain,
 )
 from steersman_cluster.apiserver.request.options import WriteOptions, check_deadline
-from steersman_cluster.apiserver.request.request_info import Asked, understand
-from steersman_cluster.apiserver.request.resources import Registry, Served
-from steersman_cluster.apiserver.request.response_encoders import Form
+from steersman_cluster.apiserver.request.request_info import RequestInfo, parse_request_info
+from steersman_cluster.apiserver.request.resources import ResourceRegistry, ServedResource
+from steersman_cluster.apiserver.request.response_encoders import ResponseEncoder
 from steersman_cluster.apiserver.schema.builtin_schemas import OBJECT_META, BuiltinSchemas
 from steersman_cluster.apiserver.schema.protobuf.messages import PROTOBUF
-from steersman_cluster.apiserver.server.compaction import History
+from steersman_cluster.apiserver.server.compaction import Compactor
 from steersman_cluster.apiserver.server.metrics import RequestMeasurement, ServerMetrics
-from steersman_cluster.apiserver.server.nonresource_paths import SelfDescription
-from steersman_cluster.apiserver.server.options import Terms
+from steersman_cluster.apiserver.server.nonresource_paths import NonResourcePaths
+from steersman_cluster.apiserver.server.options import ServerOptions
 from steersman_cluster.apiserver.storage import RevisionLog
 from steersman_cluster.apiserver.tables import table_of
-from steersman_cluster.apiserver.webhooks import Asking, Outbound, Unanswered
+from steersman_cluster.apiserver.webhooks import NeedsWebhook, RequestRunner, WebhookTransport
 
 if TYPE_CHECKING:
     from steersman_cluster.apiserver.server.metrics_page import (
@@ -109,60 +112,64 @@ class ApiServer:
         clock: Clock,
         rng: Random,
         observe: Observer,
-        outbound: Outbound,
+        outbound: WebhookTransport,
         address: str = "127.0.0.1",
         port: int = 443,
         client_ca: str = "",
-        terms: Terms = Terms(),
+        options: ServerOptions = ServerOptions(),
         is_furnished: bool = False,
     ) -> None:
         self._observe = observe
-        self._asking = Asking(outbound, clock=clock, rng=rng)
-        clock, rng = self._asking.clock, self._asking.rng
+        self._runner = RequestRunner(outbound, clock=clock, rng=rng)
+        clock, rng = self._runner.clock, self._runner.rng
         self.store = Store(log, clock=clock, rng=rng)
-        self.history = History(log, clock=clock)
+        self.compactor = Compactor(log, clock=clock)
         schemas = BuiltinSchemas.read()
-        network = ServiceNetwork(rng=rng, addresses=terms.service_addresses, ports=terms.node_ports)
-        self.registry = Registry(served_with(schemas, network, plugins=terms.plugins))
+        network = ServiceNetwork(
+            rng=rng, addresses=options.service_addresses, ports=options.node_ports
+        )
+        self.registry = ResourceRegistry(
+            builtin_resources_with(schemas, network, plugins=options.plugins)
+        )
         subresources = {
             (resource, name): replace(self._serving(resource), rules=own)
             for resource, name, own in _WITH_RULES_OF_THEIR_OWN
         }
         body_types = BodyTypes(schemas)
-        self._managements = Managements(self.registry, schemas)
-        account_tokens = AccountTokens(self.store, terms.issuing)
-        self._authenticator = Authenticator(tokens, account_tokens, anonymous=terms.anonymous)
-        self._authorizer = Authorizer(self.store, modes=terms.authorization)
+        self._field_managers = FieldManagers(self.registry, schemas)
+        account_tokens = ServiceAccountTokens(self.store, options.issuing)
+        self._authenticator = Authenticator(tokens, account_tokens, anonymous=options.anonymous)
+        self._authorizer = Authorizer(self.store, modes=options.authorization)
         self._impersonation = Impersonation(self._authorizer)
-        self._reviews = Reviews(self._authenticator, self._authorizer, clock=clock)
-        self._definitions = Definitions(
+        self._reviews = AccessReviews(self._authenticator, self._authorizer, clock=clock)
+        self._definitions = DefinitionController(
             self.store,
             self.registry,
             rules=self._serving(DEFINITIONS).rules,
             object_meta=schemas.named(OBJECT_META),
-            status=self._managements.of(self._serving(DEFINITIONS), "status"),
+            status=self._field_managers.of(self._serving(DEFINITIONS), "status"),
         )
         self._scope = RequestScope(
             self.store,
             self.registry,
             subresources,
             body_types=body_types,
-            field_managers=self._managements,
+            field_managers=self._field_managers,
             admission=Admission(
                 self.store,
                 self.registry,
                 authorizer=self._authorizer,
                 body_types=body_types,
-                plugins=terms.plugins,
+                plugins=options.plugins,
             ),
             authorizer=self._authorizer,
             account_tokens=account_tokens,
-            webhooks=self._asking,
+            webhooks=self._runner,
         )
         self.metrics = ServerMetrics()
         self._metrics_page: MetricsPage | None = None
         self._start_time = clock.now()
-        self._description = SelfDescription(
+        self._nonresource_paths = NonResourcePaths(
             self.registry,
             schemas,
             account_tokens=account_tokens,
@@ -170,20 +177,20 @@ class ApiServer:
         )
         network.rebuild(self.store.every(_SERVICES))
         if not is_furnished:
-            fill(
+            create_initial_objects(
                 self.store,
                 self.registry,
                 address=address,
                 port=port,
                 client_ca=client_ca,
-                service_addresses=terms.service_addresses,
-                managements=self._managements,
+                service_addresses=options.service_addresses,
+                field_managers=self._field_managers,
             )
         self._definitions.settle()
-        self._companions = Companions(
-            self.store, self.registry, network=network, managements=self._managements
+        self._managed_objects = ManagedObjects(
+            self.store, self.registry, network=network, field_managers=self._field_managers
         )
-        self._companions.settle()
+        self._managed_objects.settle()
 
     def on_first_write(self, kind: ResourceType, call: Callable[[], None]) -> bool:
         """Call ``call`` when the first object of a kind is written, unless there is one already.
@@ -200,51 +207,49 @@ class ApiServer:
         measurement: RequestMeasurement | None = None,
     ) -> Reply:
         """The answer to a request; whatever goes wrong is one too."""
-        asked = understand(request)
+        info = parse_request_info(request)
         warnings: list[str] = []
-        pretty, is_authorized = replies.wants_layout(request, asked), False
+        pretty, is_authorized = replies.wants_layout(request, info), False
         try:
-            self.history.keep_short()
-            if "timeout" in asked.query:
-                check_deadline(asked)
-            attributes = attributes_of(asked)
+            self.compactor.compact()
+            if "timeout" in info.query:
+                check_deadline(info)
+            attributes = attributes_of(info)
             user = self._user(request, certificate, attributes)
             authorize(self._authorizer, user, attributes)
             is_authorized = True
-            served = self.registry.find(asked.group, asked.version, asked.resource)
-            if asked.resource and (served is None or is_out_of_scope(asked, served)):
-                reply = self._nowhere(asked)
+            served = self.registry.find(info.group, info.version, info.resource)
+            if info.resource and (served is None or is_out_of_scope(info, served)):
+                reply = self._nowhere(info)
             elif served is not None:
                 if measurement is not None and (
-                    not asked.subresource or asked.subresource in served.subresources
+                    not info.subresource or info.subresource in served.subresources
                 ):
-                    measurement.reach_resource(asked)
+                    measurement.reach_resource(info)
                 if served.custom and served.deprecation:
                     warnings.append(served.deprecation)  # even if no answer is acceptable
                 wished = (
-                    PLAIN
-                    if wants_plain(request)
-                    else self._wished(request, asked, served, warnings)
+                    PLAIN if wants_plain(request) else self._wished(request, info, served, warnings)
                 )
-                known = self._asking.begin()
+                answers = self._runner.begin()
                 wanted = APIRequest(
                     http=request,
-                    info=asked,
+                    info=info,
                     user=user,
                     registered=served,
                     served=served,
-                    encoder=wished.form,
-                    webhook_answers=known,
+                    encoder=wished.encoder,
+                    webhook_answers=answers,
                     warnings=warnings,
                 )
                 try:
                     answer = self._answer(wanted)
-                except Unanswered as missing:
-                    answer = await self._asking.answered(
-                        lambda _: self._answer(wanted), missing, known
+                except NeedsWebhook as missing:
+                    answer = await self._runner.run_again(
+                        lambda _: self._answer(wanted), missing, answers
                     )
                 if isinstance(answer, AsyncGenerator):
-                    lines = self._watched(answer, request, wished.form)
+                    lines = self._watched(answer, request, wished.encoder)
                     if measurement is not None:
                         lines = measurement.watched(lines, is_framed=wished.language == PROTOBUF)
                     headers = replies.STREAMS[wished.language]
@@ -255,9 +260,9 @@ class ApiServer:
                     )
             else:
                 if measurement is not None:
-                    measurement.reach_path(asked.path)
-                reply = self._about_itself(request, asked)
-        except Refusal as refusal:
+                    measurement.reach_path(info.path)
+                reply = self._about_itself(request, info)
+        except StatusError as refusal:
             reply = replies.refused(refusal, language=refusal_language(request), pretty=pretty)
             if refusal.code == FORBIDDEN and not is_authorized:
                 reply = replies.not_sniffed(reply)
@@ -270,50 +275,50 @@ class ApiServer:
         return replies.warned(reply, warnings)
 
     def _wished(
-        self, request: Request, asked: Asked, served: Served, warnings: list[str]
-    ) -> AnswerForm:
+        self, request: Request, info: RequestInfo, served: ServedResource, warnings: list[str]
+    ) -> ResponseFormat:
         try:
-            return answer_form(
+            return response_format(
                 request,
                 custom=served.custom,
-                watches=asked.verb == "watch",
-                lists=asked.verb in ("list", "watch"),
-                table=partial(table_of, asked, served, clock=self.store.clock),
+                watches=info.verb == "watch",
+                lists=info.verb in ("list", "watch"),
+                table=partial(table_of, info, served, clock=self.store.clock),
             )
-        except Refusal as refusal:
+        except StatusError as refusal:
             # Without details, it comes from the resource itself, which warns before it refuses.
             if served.deprecation and not served.custom and refusal.details is None:
                 warnings.append(served.deprecation)
             raise
 
     async def _watched(
-        self, lines: AsyncGenerator[bytes, None], request: Request, form: Form
+        self, lines: AsyncGenerator[bytes, None], request: Request, encoder: ResponseEncoder
     ) -> AsyncGenerator[bytes, None]:
         """The lines of a watch; one that breaks says so in its last."""
         async with aclosing(lines):
             try:
                 async for each in lines:
                     yield each
-            except Refusal as refusal:
-                yield form.failure(refusal.status())
+            except StatusError as refusal:
+                yield encoder.failure(refusal.status())
             except Exception as error:  # noqa: BLE001 - as above
-                yield form.failure(self._failure(request, error).status())
+                yield encoder.failure(self._failure(request, error).status())
 
-    def _failure(self, request: Request, error: Exception) -> Refusal:
+    def _failure(self, request: Request, error: Exception) -> StatusError:
         self._observe(AnswerFailed(method=request.method, path=request.path, error=error))
         return status_errors.internal_error("the server failed to answer; see its log")
 
-    def _nowhere(self, asked: Asked) -> Reply:
+    def _nowhere(self, info: RequestInfo) -> Reply:
         """Nothing is served there; only groups of the server's own answer with a Status."""
-        if self.registry.is_remote(asked.group, asked.version):
+        if self.registry.is_remote(info.group, info.version):
             return replies.unavailable()
-        if self.registry.is_builtin(asked.group):
+        if self.registry.is_builtin(info.group):
             raise status_errors.no_such_path()
         return replies.nothing_there()
 
-    def _about_itself(self, request: Request, asked: Asked) -> Reply:
+    def _about_itself(self, request: Request, info: RequestInfo) -> Reply:
         """The answer at a path that is no resource's."""
-        if asked.path == METRICS and request.method in ("GET", "HEAD"):
+        if info.path == METRICS and request.method in ("GET", "HEAD"):
             if self._metrics_page is None:
                 from steersman_cluster.apiserver.server.metrics_page import MetricsPage
 
@@ -321,9 +326,9 @@ class ApiServer:
                     self.metrics, self.store, self.registry, start_time=self._start_time
                 )
             return self._metrics_page.reply()
-        return self._description.answer(request, asked)
+        return self._nonresource_paths.answer(request, info)
 
-    def _serving(self, resource: GroupResource) -> Served:
+    def _serving(self, resource: GroupResource) -> ServedResource:
         return self.registry.versions(resource)[0]
 
     def _user(
@@ -356,7 +361,7 @@ class ApiServer:
             if info.verb not in _READS:
                 self._settle(served)
 
-    def _settle(self, served: Served) -> None:
+    def _settle(self, served: ServedResource) -> None:
         """Have follow from a write what follows from it."""
         resource = served.group_resource
         if served.custom or resource == DEFINITIONS:
@@ -364,9 +369,9 @@ class ApiServer:
             self._definitions.settle()
             if self.registry.revision == before:
                 return
-        elif resource not in CALL_FOR_COMPANIONS:
+        elif resource not in TRIGGERS:
             return
-        self._companions.settle()
+        self._managed_objects.settle()
 
     def _review(self, request: APIRequest) -> Answer:
         info = request.info
@@ -390,9 +395,9 @@ class ApiServer:
         return Answer(201, request.encoder.other(answer))
 
 
-def _is_offered(asked: Asked, served: Served) -> bool:
+def _is_offered(info: RequestInfo, served: ServedResource) -> bool:
     """Whether there is a way to ask for it; that to a list is the one to a watch."""
-    return asked.verb in served.verbs or asked.verb == "watch"
+    return info.verb in served.verbs or info.verb == "watch"
 
 
 def administrator() -> User:

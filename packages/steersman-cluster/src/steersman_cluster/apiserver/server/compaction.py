@@ -10,7 +10,7 @@ KEPT_SECONDS = 300.0
 MOST_WRITES = 50_000
 
 
-class History:
+class Compactor:
     """Compacts a log as time passes and it grows; it looks when somebody asks something."""
 
     def __init__(self, log: RevisionLog, *, clock: Clock) -> None:
@@ -20,7 +20,7 @@ class History:
         self._full_revision = log.compacted + MOST_WRITES
         self._next_at = clock.monotonic() + KEPT_SECONDS
 
-    def keep_short(self) -> None:
+    def compact(self) -> None:
         """Forget what is old enough, and the older half of what is too much."""
         revision = self._log.revision
         if revision > self._full_revision:

@@ -6,7 +6,7 @@ have, because some ask for one of them by name.
 
 from steersman.wire import Reply
 from steersman_cluster.apiserver.request import replies
-from steersman_cluster.apiserver.request.request_info import Asked
+from steersman_cluster.apiserver.request.request_info import RequestInfo
 
 HEALTHZ, LIVEZ, READYZ = "healthz", "livez", "readyz"
 HEALTH = (f"/{HEALTHZ}", f"/{LIVEZ}", f"/{READYZ}")
@@ -72,17 +72,17 @@ CHECKS = {
 }
 
 
-def health(asked: Asked) -> Reply:
+def health(info: RequestInfo) -> Reply:
     """The answer at a path of health."""
-    name, _, check = asked.path.strip("/").partition("/")
+    name, _, check = info.path.strip("/").partition("/")
     checks = CHECKS.get(name, ())
     if check:
         return replies.text(200, "ok") if check in checks else replies.nothing_there()
     if not checks:
         return replies.nothing_there()
-    if "verbose" not in asked.query:
+    if "verbose" not in info.query:
         return replies.unsniffed_text(200, "ok")
-    excluded = dict.fromkeys(asked.query.get("exclude", ()))
+    excluded = dict.fromkeys(info.query.get("exclude", ()))
     lines = [f"[+]{each} excluded: ok" if each in excluded else f"[+]{each} ok" for each in checks]
     if unknown := sorted(set(excluded) - set(checks)):
         named = ",".join(f'"{each}"' for each in unknown)

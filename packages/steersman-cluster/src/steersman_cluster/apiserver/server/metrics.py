@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from steersman.wire import Request
 from steersman_cluster.apiserver.request.negotiation import header
-from steersman_cluster.apiserver.request.request_info import Asked
+from steersman_cluster.apiserver.request.request_info import RequestInfo
 from steersman_cluster.apiserver.request.selectors import selected_name
 from steersman_cluster.apiserver.server.health import HEALTH
 
@@ -97,9 +97,9 @@ class RequestMeasurement:
         self.started_at = monotonic()
         self.series: RequestSeries | None = None
 
-    def reach_resource(self, asked: Asked) -> None:
+    def reach_resource(self, info: RequestInfo) -> None:
         """A resource is about to answer it."""
-        self.series = self._metrics.of_resource(asked, self.request)
+        self.series = self._metrics.of_resource(info, self.request)
 
     def reach_path(self, path: str) -> None:
         """A path that is no resource's is about to answer it."""
@@ -152,24 +152,24 @@ class ServerMetrics:
         """All series, by their labels."""
         return self._series
 
-    def of_resource(self, asked: Asked, request: Request) -> RequestSeries:
+    def of_resource(self, info: RequestInfo, request: Request) -> RequestSeries:
         """The series of a request to a resource."""
-        query, verb = asked.query, asked.verb
+        query, verb = info.query, info.verb
         if verb == "patch" or "dryRun" in query or "fieldSelector" in query:
-            return self.series(_resource_key(asked, request))
+            return self.series(_resource_key(info, request))
         # A shorter way for almost all: without a look at the headers and the query.
         usual = (
             verb,
-            asked.group,
-            asked.version,
-            asked.resource,
-            asked.subresource,
-            asked.name == "",
-            asked.namespace == "",
+            info.group,
+            info.version,
+            info.resource,
+            info.subresource,
+            info.name == "",
+            info.namespace == "",
         )
         found = self._usual.get(usual)
         if found is None:
-            found = self._usual[usual] = self.series(_resource_key(asked, request))
+            found = self._usual[usual] = self.series(_resource_key(info, request))
         return found
 
     def series(self, key: SeriesKey) -> RequestSeries:
@@ -183,17 +183,17 @@ class ServerMetrics:
         return f"<ServerMetrics of {len(self._series)} series>"
 
 
-def _resource_key(asked: Asked, request: Request) -> SeriesKey:
-    verb = _VERBS.get(asked.verb, "other")
+def _resource_key(info: RequestInfo, request: Request) -> SeriesKey:
+    verb = _VERBS.get(info.verb, "other")
     if verb == "PATCH" and header(request, "Content-Type").startswith(_APPLY):
         verb = "APPLY"
-    elif asked.subresource in _CONNECTED:
+    elif info.subresource in _CONNECTED:
         verb = "CONNECT"
-    query = asked.query
-    name = asked.name
+    query = info.query
+    name = info.name
     if not name and "fieldSelector" in query and verb in ("LIST", "WATCH"):
-        name = selected_name(asked.option("fieldSelector"))
-    scope = "namespace" if asked.namespace else "cluster"
+        name = selected_name(info.option("fieldSelector"))
+    scope = "namespace" if info.namespace else "cluster"
     if name or verb == "POST":
         scope = "resource"
     dry_run = ""
@@ -202,12 +202,12 @@ def _resource_key(asked: Asked, request: Request) -> SeriesKey:
     return SeriesKey(
         "apiserver",
         dry_run,
-        asked.group,
-        asked.resource,
+        info.group,
+        info.resource,
         scope,
-        asked.subresource,
+        info.subresource,
         verb,
-        asked.version,
+        info.version,
     )
 
 

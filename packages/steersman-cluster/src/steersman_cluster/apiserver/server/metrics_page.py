@@ -14,7 +14,7 @@ from steersman.observe import (
 from steersman.wire import Reply
 from steersman_cluster.apiserver.discovery import group_documents
 from steersman_cluster.apiserver.registry.store import Store
-from steersman_cluster.apiserver.request.resources import Registry, Served
+from steersman_cluster.apiserver.request.resources import ResourceRegistry, ServedResource
 from steersman_cluster.apiserver.server.metrics import BYTES, SECONDS, SeriesKey, ServerMetrics
 
 # kube-apiserver answers in this form whatever a client accepts.
@@ -28,7 +28,12 @@ class MetricsPage:
     """The metrics of one server, and of its process."""
 
     def __init__(
-        self, metrics: ServerMetrics, store: Store, registry: Registry, *, start_time: datetime
+        self,
+        metrics: ServerMetrics,
+        store: Store,
+        registry: ResourceRegistry,
+        *,
+        start_time: datetime,
     ) -> None:
         self._metrics = metrics
         self._store = store
@@ -143,11 +148,11 @@ class MetricsPage:
     def _stored(self) -> Iterator[tuple[GroupResource, int]]:
         kept = {each.group_resource: each.stored_as for each in self._served if _is_kept(each)}
         for resource, stored_as in sorted(kept.items()):
-            entries = self._store.log.shelf(stored_as).entries
+            entries = self._store.log.resource_log(stored_as).entries
             yield resource, sum(entry.value is not None for entry in entries.values())
 
 
-def _is_kept(served: Served) -> bool:
+def _is_kept(served: ServedResource) -> bool:
     # A review or a binding is answered and forgotten.
     return "delete" in served.verbs
 

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from steersman.names import GroupVersionKind
 from steersman.wire import Reply, Request
-from steersman_cluster.apiserver.authn import AccountTokens
+from steersman_cluster.apiserver.authn import ServiceAccountTokens
 from steersman_cluster.apiserver.discovery import (
     OPEN_ID_PATHS,
     SELECTABLE,
@@ -20,17 +20,17 @@ from steersman_cluster.apiserver.discovery import (
     stored_version,
 )
 from steersman_cluster.apiserver.meta import status_errors
-from steersman_cluster.apiserver.meta.group_versions import Claim
-from steersman_cluster.apiserver.registry.builtin_resources import builtin_served
+from steersman_cluster.apiserver.meta.group_versions import GroupVersionInfo
+from steersman_cluster.apiserver.registry.builtin_resources import builtin_resources
 from steersman_cluster.apiserver.registry.dispatcher import not_allowed
 from steersman_cluster.apiserver.request import replies
 from steersman_cluster.apiserver.request.negotiation import header
-from steersman_cluster.apiserver.request.request_info import Asked
-from steersman_cluster.apiserver.request.resources import Registry, Served
+from steersman_cluster.apiserver.request.request_info import RequestInfo
+from steersman_cluster.apiserver.request.resources import ResourceRegistry, ServedResource
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
 from steersman_cluster.apiserver.server.health import CHECKS, HEALTH, health
 
-Claims: TypeAlias = tuple[tuple[tuple[str, str], Claim], ...]
+Claims: TypeAlias = tuple[tuple[tuple[str, str], GroupVersionInfo], ...]
 
 SWAGGER = "/openapi/v2"
 OPEN_API = "/openapi/v3/"
@@ -57,15 +57,15 @@ CUSTOM_VERBS = (
 )
 
 
-class SelfDescription:
+class NonResourcePaths:
     """Documents about what is served now, made when they are first asked for."""
 
     def __init__(
         self,
-        registry: Registry,
+        registry: ResourceRegistry,
         schemas: BuiltinSchemas,
         *,
-        account_tokens: AccountTokens,
+        account_tokens: ServiceAccountTokens,
         server_address: str,
     ) -> None:
         self._registry = registry
@@ -78,21 +78,21 @@ class SelfDescription:
         self._revision = -1
         self._discovery = Discovery((), server_address=server_address)
 
-    def answer(self, request: Request, asked: Asked) -> Reply:
+    def answer(self, request: Request, info: RequestInfo) -> Reply:
         """The document at a path that is no resource's."""
-        path = asked.path
+        path = info.path
         if not path.startswith("/openapi/"):
             path = path.rstrip("/") or "/"
         if path.startswith(HEALTH):
-            return health(asked)
+            return health(info)
         self._catch_up()
-        found = self._found(request, path, hashed=bool(asked.option("hash")))
+        found = self._found(request, path, hashed=bool(info.option("hash")))
         if found is None:
             return self._nothing_at(path)
         if request.method not in ("GET", "HEAD"):
             raise not_allowed()
         headers, body = found
-        if (wanted := asked.option("hash")) and "Etag" in headers and path.startswith(OPEN_API):
+        if (wanted := info.option("hash")) and "Etag" in headers and path.startswith(OPEN_API):
             etag = headers["Etag"].strip('"')
             if wanted != etag:
                 return _moved(f"{path}?hash={etag}", headers)
@@ -176,7 +176,7 @@ def _moved(location: str, headers: Mapping[str, str]) -> Reply:
     return Reply(status=301, headers=(*own, *others))
 
 
-def _published(served: Served) -> Mapping[str, Any]:
+def _published(served: ServedResource) -> Mapping[str, Any]:
     """The schema of a custom kind, with the fields by which its objects can be selected."""
     written = served.schema.written
     if not served.selectable_paths:
@@ -205,10 +205,10 @@ def _discovery(
 
 @cache
 def _builtin(schemas: BuiltinSchemas) -> tuple[DiscoveredResource, ...]:
-    return tuple([_discovered(each) for each in builtin_served(schemas, {})])
+    return tuple([_discovered(each) for each in builtin_resources(schemas, {})])
 
 
-def _discovered(served: Served) -> DiscoveredResource:
+def _discovered(served: ServedResource) -> DiscoveredResource:
     return DiscoveredResource(
         gvk=served.gvk,
         plural=served.plural,
@@ -234,7 +234,7 @@ def _discovered(served: Served) -> DiscoveredResource:
     )
 
 
-def _stored_as(served: Served) -> GroupVersionKind | None:
+def _stored_as(served: ServedResource) -> GroupVersionKind | None:
     if "delete" not in served.verbs:
         return None  # a review or a binding, answered and forgotten
     if served.stored_version:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 from typing import Final
 
-from steersman_cluster.apiserver.authn import Issuing
+from steersman_cluster.apiserver.authn import TokenIssuers
 from steersman_cluster.apiserver.authz import ALWAYS_ALLOW, NODE, RBAC_MODE
 from steersman_cluster.apiserver.builtin.network.service_network import ADDRESSES, PORTS
 from steersman_cluster.apiserver.builtin.plugins.pod_admission import (
@@ -36,14 +36,14 @@ ADMISSION_PLUGINS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class ServerOptions:
     """Whose tokens are good, who may do what, and what happens to what is sent.
 
     The plugin ``ServiceAccount`` is off unless asked for: it refuses every Pod until a controller
     has made the namespace's account, and most clusters of this sort have no controllers.
     """
 
-    issuing: Issuing = field(default_factory=Issuing)
+    issuing: TokenIssuers = field(default_factory=TokenIssuers)
     authorization: tuple[str, ...] = (RBAC_MODE,)
     anonymous: bool = True
     plugins: frozenset[str] = ADMISSION_PLUGINS - {SERVICE_ACCOUNT}

@@ -31,14 +31,14 @@ from steersman.wire import (
     Request,
     listening,
 )
-from steersman_cluster.apiserver.authn import Issuing
+from steersman_cluster.apiserver.authn import TokenIssuers
 from steersman_cluster.apiserver.authn.signing_keys import signing_key_in, verifying_keys_in
 from steersman_cluster.apiserver.meta.users import User
 from steersman_cluster.apiserver.server.api_server import LARGEST_BODY, ApiServer, administrator
 from steersman_cluster.apiserver.server.measured_server import MeasuredServer, NetworkServer
-from steersman_cluster.apiserver.server.options import Terms
+from steersman_cluster.apiserver.server.options import ServerOptions
 from steersman_cluster.apiserver.storage import RevisionLog, SqliteJournal
-from steersman_cluster.apiserver.webhooks.network import NetworkOutbound
+from steersman_cluster.apiserver.webhooks.network import NetworkWebhookTransport
 from steersman_cluster.errors import ClusterError
 
 LOOPBACK = "127.0.0.1"
@@ -65,7 +65,7 @@ class ClusterSettings:
     """Where to listen, what to keep, and whose keys to use; by default all of it is temporary.
 
     Without a certificate of somebody else's the server has ``apiserver.crt`` and its key in
-    ``cert_dir``, made if they are not there. Of the ``terms``, issuing is by the keys of service
+    ``cert_dir``, made if they are not there. Of the ``options``, issuing is by the keys of service
     accounts that are named here, if any are.
     """
 
@@ -83,7 +83,7 @@ class ClusterSettings:
     service_account_issuers: tuple[str, ...] = ()
     api_audiences: tuple[str, ...] = ()
     advertise_address: str | None = None
-    terms: Terms = field(default_factory=Terms)
+    options: ServerOptions = field(default_factory=ServerOptions)
     even_in_a_cluster: bool = False
     share_port: bool = False
 
@@ -138,7 +138,7 @@ async def running_cluster(
     ):
         directory = Path(temporary)
         ca, context = _tls(settings, directory, clock=clock)
-        outbound, entrance = NetworkOutbound(clock=clock), _Entrance()
+        outbound, entrance = NetworkWebhookTransport(clock=clock), _DeferredHandler()
         async with outbound, _listening(entrance, settings, context) as port:
             # Only now, because it tells its port. No connection has had a turn on the loop yet.
             server = ApiServer(
@@ -151,7 +151,7 @@ async def running_cluster(
                 address=settings.advertise_address or settings.host,
                 port=port,
                 client_ca=_read(settings.client_ca_file) or "",
-                terms=replace(settings.terms, issuing=_issuing(settings)),
+                options=replace(settings.options, issuing=_issuing(settings)),
             )
             entrance.server = NetworkServer(server, clock=clock, rng=rng)
             url = f"https://{_bracketed(settings.host)}:{port}"
@@ -167,7 +167,7 @@ async def running_cluster(
                 )
 
 
-class _Entrance:
+class _DeferredHandler:
     """Hands requests to a server that is made once its port is known."""
 
     server: Handler
@@ -267,11 +267,11 @@ def _serving_files(
     return files
 
 
-def _issuing(settings: ClusterSettings) -> Issuing:
+def _issuing(settings: ClusterSettings) -> TokenIssuers:
     """By which keys tokens of service accounts are made and known."""
-    given = settings.terms.issuing
+    given = settings.options.issuing
     file, files = settings.service_account_signing_key_file, settings.service_account_key_files
-    return Issuing(
+    return TokenIssuers(
         issuers=settings.service_account_issuers or given.issuers,
         audiences=settings.api_audiences or given.audiences,
         signing=given.signing if file is None else _keys(signing_key_in, file),

@@ -16,9 +16,9 @@ from steersman_cluster.apiserver.storage.log import (
     Entry,
     Journal,
     Key,
+    RevisionConflict,
     RevisionLog,
-    Stale,
-    Unwritten,
+    WriteFailed,
 )
 from steersman_cluster.apiserver.storage.sqlite import SqliteJournal
 from steersman_cluster.apiserver.storage.view import Page, View
@@ -29,9 +29,9 @@ __all__ = [
     "Journal",
     "Key",
     "Page",
+    "RevisionConflict",
     "RevisionLog",
     "SqliteJournal",
-    "Stale",
-    "Unwritten",
     "View",
+    "WriteFailed",
 ]

@@ -73,7 +73,7 @@ class Entry:
         return f"<Entry {self.revision}: {self.key.resource} {self.key.place} {what}>"
 
 
-class Stale(Exception):
+class RevisionConflict(Exception):
     """The key has been written since; ``current`` is what stands there now."""
 
     def __init__(self, key: Key, current: Entry | None) -> None:
@@ -91,7 +91,7 @@ class Compacted(Exception):
         self.compacted = compacted
 
 
-class Unwritten(Exception):
+class WriteFailed(Exception):
     """The write could not be made to last, and was not made."""
 
 
@@ -103,11 +103,11 @@ class Journal(Protocol):
         ...
 
     def record(self, revision: int, key: Key, value: dict[str, Any] | None) -> None:
-        """Make it last; ``Unwritten`` if it cannot be done."""
+        """Make it last; ``WriteFailed`` if it cannot be done."""
         ...
 
     def compact(self, revision: int) -> None:
-        """Forget what was replaced at or before ``revision``; ``Unwritten`` if it cannot be."""
+        """Forget what was replaced at or before ``revision``; ``WriteFailed`` if it cannot be."""
         ...
 
 
@@ -118,61 +118,63 @@ class RevisionLog:
         self.revision = FIRST_REVISION
         self.compacted = 0
         self._journal = journal
-        self._shelves: dict[str, Shelf] = {}
+        self._resource_logs: dict[str, ResourceLog] = {}
         if journal is not None:
             self.revision, self.compacted, recorded = journal.load()
             for revision, key, value in recorded:
-                self.shelf(key.resource).put(Entry(revision, key, value, self.latest(key)))
+                self.resource_log(key.resource).put(Entry(revision, key, value, self.latest(key)))
 
     def forked(self) -> "RevisionLog":
         """A log in memory that begins with what stands here now, and goes its own way."""
         fork = RevisionLog()
         fork.revision = fork.compacted = self.revision
-        for resource, shelf in self._shelves.items():
-            fork._shelves[resource] = shelf.forked(forgotten=self.revision)
+        for resource, resource_log in self._resource_logs.items():
+            fork._resource_logs[resource] = resource_log.forked(forgotten=self.revision)
         return fork
 
-    def shelf(self, resource: str) -> "Shelf":
+    def resource_log(self, resource: str) -> "ResourceLog":
         """Everything of one resource."""
-        if resource not in self._shelves:
-            self._shelves[resource] = Shelf(forgotten=self.compacted)
-        return self._shelves[resource]
+        if resource not in self._resource_logs:
+            self._resource_logs[resource] = ResourceLog(forgotten=self.compacted)
+        return self._resource_logs[resource]
 
     def latest(self, key: Key) -> Entry | None:
         """What was last written under the key, a deletion included."""
-        return self.shelf(key.resource).entries.get(key.place)
+        return self.resource_log(key.resource).entries.get(key.place)
 
     def standing(self) -> Iterator[Entry]:
         """All that stands now, resource by resource, in order."""
-        for resource in sorted(self._shelves):
-            shelf = self._shelves[resource]
-            for place in shelf.places:
-                entry = shelf.entries[place]
+        for resource in sorted(self._resource_logs):
+            resource_log = self._resource_logs[resource]
+            for place in resource_log.places:
+                entry = resource_log.entries[place]
                 if entry.value is not None:
                     yield entry
 
     def append(self, key: Key, value: dict[str, Any] | None, *, expected: int) -> Entry:
         """Write; ``expected`` is the revision that the caller read there, 0 for nothing."""
-        shelf = self.shelf(key.resource)
-        current = shelf.entries.get(key.place)
+        resource_log = self.resource_log(key.resource)
+        current = resource_log.entries.get(key.place)
         standing = 0 if current is None or current.value is None else current.revision
         if standing != expected:
-            raise Stale(key, current)
+            raise RevisionConflict(key, current)
         revision = self.revision + 1
         if self._journal is not None:
             self._journal.record(revision, key, value)
         entry = Entry(revision, key, value, current)
-        shelf.put(entry)
+        resource_log.put(entry)
         self.revision = revision
         return entry
 
     def since(self, revision: int, resource: str, *, until: int) -> list[Entry]:
         """What was written to a resource after ``revision``, and not after ``until``."""
-        shelf = self.shelf(resource)
+        resource_log = self.resource_log(resource)
         # Not the last compaction: who has followed a quiet resource all along has missed nothing.
-        if revision < shelf.forgotten:
+        if revision < resource_log.forgotten:
             raise Compacted(revision, self.compacted)
-        return shelf.between(revision, until) if revision < shelf.last_revision else []
+        return (
+            resource_log.between(revision, until) if revision < resource_log.last_revision else []
+        )
 
     def compact(self, revision: int) -> None:
         """Forget what was replaced or deleted at or before ``revision``."""
@@ -181,27 +183,27 @@ class RevisionLog:
             return
         if self._journal is not None:
             self._journal.compact(revision)
-        for shelf in self._shelves.values():
-            shelf.compact(revision)
+        for resource_log in self._resource_logs.values():
+            resource_log.compact(revision)
         self.compacted = revision
 
 
-class Shelf:
+class ResourceLog:
     """One resource: the last entry of each place, the places in order, and the story of both."""
 
-    __slots__ = ("_revisions", "_story", "entries", "forgotten", "last_revision", "places")
+    __slots__ = ("_history", "_revisions", "entries", "forgotten", "last_revision", "places")
 
     def __init__(self, *, forgotten: int) -> None:
         self.forgotten = forgotten  # the revision up to which the story may have gaps
         self.last_revision = 0
         self.entries: dict[str, Entry] = {}
         self.places: list[str] = []  # sorted; deleted ones stay until they are compacted
-        self._story: list[Entry] = []
+        self._history: list[Entry] = []
         self._revisions: list[int] = []
 
-    def forked(self, *, forgotten: int) -> "Shelf":
+    def forked(self, *, forgotten: int) -> "ResourceLog":
         """The same places with what stands there, without the story that led to it."""
-        fork = Shelf(forgotten=forgotten)
+        fork = ResourceLog(forgotten=forgotten)
         fork.last_revision = self.last_revision
         fork.entries = {
             place: self.entries[place].alone()
@@ -217,14 +219,14 @@ class Shelf:
         if place not in self.entries:
             insort(self.places, place)
         self.entries[place] = entry
-        self._story.append(entry)
+        self._history.append(entry)
         self._revisions.append(entry.revision)
         self.last_revision = entry.revision
 
     def between(self, after: int, until: int) -> list[Entry]:
         """The part of the story after one revision, and up to another."""
         revisions = self._revisions
-        return self._story[bisect_right(revisions, after) : bisect_right(revisions, until)]
+        return self._history[bisect_right(revisions, after) : bisect_right(revisions, until)]
 
     def compact(self, revision: int) -> None:
         """Forget the story up to ``revision``, except where it ended."""
@@ -232,7 +234,7 @@ class Shelf:
         if not kept:
             return
         self.forgotten = self._revisions[kept - 1]
-        forgotten, self._story = self._story[:kept], self._story[kept:]
+        forgotten, self._history = self._history[:kept], self._history[kept:]
         self._revisions = self._revisions[kept:]
         for entry in forgotten:
             entry.previous = None

@@ -14,7 +14,7 @@ from zlib import crc32
 import msgspec
 
 from steersman_cluster.apiserver.storage.acknowledged import AcknowledgedRevision, accept_hint
-from steersman_cluster.apiserver.storage.log import FIRST_REVISION, Key, Unwritten
+from steersman_cluster.apiserver.storage.log import FIRST_REVISION, Key, WriteFailed
 from steersman_cluster.errors import ClusterError
 
 FILE: Final = "steersman.db"
@@ -132,7 +132,7 @@ class SqliteJournal:
             raise self._damaged(f"it has {found} of {rows} writes up to revision {base}, or others")
 
     def record(self, revision: int, key: Key, value: dict[str, Any] | None) -> None:
-        """Make it last; ``Unwritten`` if it cannot be done."""
+        """Make it last; ``WriteFailed`` if it cannot be done."""
         resource, place = key
         encoded = None if value is None else msgspec.json.encode(value)
         try:
@@ -142,7 +142,7 @@ class SqliteJournal:
             )
             self._acknowledge(revision)
         except (sqlite3.Error, OSError) as error:
-            raise Unwritten(f"{resource} {place} could not be stored: {error}") from error
+            raise WriteFailed(f"{resource} {place} could not be stored: {error}") from error
 
     def _acknowledge(self, revision: int) -> None:
         try:
@@ -153,7 +153,7 @@ class SqliteJournal:
             raise
 
     def compact(self, revision: int) -> None:
-        """Forget what was replaced at or before ``revision``; ``Unwritten`` if it cannot be."""
+        """Forget what was replaced at or before ``revision``; ``WriteFailed`` if it cannot be."""
         database = self._database
         try:
             with database:
@@ -165,7 +165,7 @@ class SqliteJournal:
                 database.execute(_FORGET, {"revision": revision})
                 self._account(last, revision)
         except sqlite3.Error as error:
-            raise Unwritten(f"history could not be forgotten: {error}") from error
+            raise WriteFailed(f"history could not be forgotten: {error}") from error
 
     def close(self) -> None:
         """Let go of the files."""

@@ -55,8 +55,8 @@ class View:
         """Entries in order whose place begins with ``prefix`` and comes after ``after``."""
         at = self.revision if revision is None else revision
         self.check(at)
-        shelf = self._log.shelf(resource)
-        places, entries = shelf.places, shelf.entries
+        resource_log = self._log.resource_log(resource)
+        places, entries = resource_log.places, resource_log.entries
         start = bisect_right(places, after) if after else bisect_left(places, prefix)
         # After all places with the prefix comes the prefix with a larger last letter.
         end = bisect_left(places, prefix[:-1] + chr(ord(prefix[-1]) + 1)) if prefix else len(places)

@@ -30,13 +30,13 @@ def custom_printer(columns: Sequence[Mapping[str, Any]]) -> Printer:
     understood: list[Told] = []
     for each in columns:
         try:
-            understood.append(_told(each, description=_description(each)))
+            understood.append(_told(each, description=_nonresource_paths(each)))
         except BadPath:
             break
     return printer(named(), *understood)
 
 
-def _description(column: Mapping[str, Any]) -> str:
+def _nonresource_paths(column: Mapping[str, Any]) -> str:
     path = column["jsonPath"]
     return column.get("description") or (
         f"Custom resource definition column (in JSONPath format): {path}"

@@ -12,10 +12,18 @@ from steersman_cluster.apiserver.meta.ages import Ages
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.table_columns import Printer
 from steersman_cluster.apiserver.request import object_encoder
-from steersman_cluster.apiserver.request.metadata_encoder import OBJECT, MetadataOnly, without_empty
-from steersman_cluster.apiserver.request.request_info import Asked
-from steersman_cluster.apiserver.request.resources import Served
-from steersman_cluster.apiserver.request.response_encoders import WHOLE, Form, Lines
+from steersman_cluster.apiserver.request.metadata_encoder import (
+    OBJECT,
+    MetadataEncoder,
+    without_empty,
+)
+from steersman_cluster.apiserver.request.request_info import RequestInfo
+from steersman_cluster.apiserver.request.resources import ServedResource
+from steersman_cluster.apiserver.request.response_encoders import (
+    WHOLE,
+    ResponseEncoder,
+    WatchEncoder,
+)
 from steersman_cluster.apiserver.storage import Entry
 from steersman_cluster.apiserver.tables.builtin import builtin_printer
 from steersman_cluster.apiserver.tables.custom import CUSTOM_SCALE
@@ -33,22 +41,22 @@ class Table:
     include: str
     clock: Clock
 
-    def one(self, entry: Entry, served: Served) -> bytes:
+    def one(self, entry: Entry, served: ServedResource) -> bytes:
         """A table with one row."""
-        form = self.carried()
-        carried = None if form is None else form.one(entry, served)
+        encoder = self.carried()
+        carried = None if encoder is None else encoder.one(entry, served)
         return self.single(object_encoder.seen_in(entry, served), carried)
 
-    def unkept(self, obj: Object, served: Served) -> bytes:
+    def unkept(self, obj: Object, served: ServedResource) -> bytes:
         """The same of an object that is in no entry."""
-        form = self.carried()
-        carried = None if form is None else form.unkept(obj, served)
+        encoder = self.carried()
+        carried = None if encoder is None else encoder.unkept(obj, served)
         return self.single(object_encoder.seen(obj, served), carried)
 
     def other(self, document: Object, *, custom: bool = False) -> bytes:
         """The same of what is no object of a resource: a scale."""
-        form = self.carried()
-        carried = None if form is None else form.other(document, custom=custom)
+        encoder = self.carried()
+        carried = None if encoder is None else encoder.other(document, custom=custom)
         return self.single(document, carried)
 
     def unchanged(self, document: Object) -> bytes:
@@ -60,30 +68,30 @@ class Table:
         return object_encoder.line(b"ERROR", msgspec.json.encode(status))
 
     def many(
-        self, entries: Sequence[Entry], served: Served, *, metadata: dict[str, object]
+        self, entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str, object]
     ) -> bytes:
         """A table with a row for each."""
-        form, ages, order = self.carried(), Ages(self.clock.now()), self.printer.order
-        object_encoder.ahead(entries, served)
+        encoder, ages, order = self.carried(), Ages(self.clock.now()), self.printer.order
+        object_encoder.prefetch(entries, served)
         rows = [
             self._row(
                 object_encoder.seen_in(entry, served),
                 ages,
-                None if form is None else form.one(entry, served),
+                None if encoder is None else encoder.one(entry, served),
             )
             for entry in _sorted(entries, served, order)
         ]
         return self._encoded(rows, without_empty(metadata))
 
-    def lines(self) -> Lines:
+    def lines(self) -> WatchEncoder:
         """Those of a watch: tables of one row, of which the first names the columns."""
         return _TableLines(self)
 
-    def carried(self) -> Form | None:
+    def carried(self) -> ResponseEncoder | None:
         """The form of the object that a row carries; a wish for another one is refused."""
         match self.include:
             case "" | "Metadata":
-                return MetadataOnly(OBJECT, self.version)
+                return MetadataEncoder(OBJECT, self.version)
             case "Object":
                 return WHOLE
             case "None":
@@ -129,7 +137,7 @@ class Table:
 
 
 def _sorted(
-    entries: Sequence[Entry], served: Served, order: Callable[[Object], Any] | None
+    entries: Sequence[Entry], served: ServedResource, order: Callable[[Object], Any] | None
 ) -> Sequence[Entry]:
     if order is None:
         return entries
@@ -144,25 +152,25 @@ class _TableLines:
         self._form = table.carried()
         self._columns = True  # until they have been told
 
-    def event(self, kind: bytes, entry: Entry, served: Served) -> bytes:
+    def event(self, kind: bytes, entry: Entry, served: ServedResource) -> bytes:
         """What happened to an object."""
         carried = None if self._form is None else self._form.one(entry, served)
         return self._line(kind, object_encoder.seen_in(entry, served), carried)
 
-    def departure(self, entry: Entry, served: Served) -> bytes:
+    def departure(self, entry: Entry, served: ServedResource) -> bytes:
         """An object went out of sight."""
         gone = object_encoder.last_seen(entry)
         carried = None if self._form is None else self._form.unkept(gone, served)
         return self._line(b"DELETED", object_encoder.seen(gone, served), carried)
 
-    def bookmark(self, revision: int, served: Served, *, initial_events_end: bool) -> bytes:
+    def bookmark(self, revision: int, served: ServedResource, *, initial_events_end: bool) -> bytes:
         """How far the watch has come: a row of nothing."""
         about = object_encoder.bookmark_metadata(revision, initial_events_end=initial_events_end)
         obj = {"kind": served.gvk.kind, "apiVersion": served.gvk.api_version, "metadata": about}
-        form = self._form
-        if form is None and initial_events_end:
-            form = MetadataOnly(OBJECT, self._table.version)  # which says so
-        return self._line(b"BOOKMARK", obj, None if form is None else form.other(obj))
+        encoder = self._form
+        if encoder is None and initial_events_end:
+            encoder = MetadataEncoder(OBJECT, self._table.version)  # which says so
+        return self._line(b"BOOKMARK", obj, None if encoder is None else encoder.other(obj))
 
     def _line(self, kind: bytes, obj: Object, carried: bytes | None) -> bytes:
         table = self._table.single(obj, carried, columns=self._columns)
@@ -170,16 +178,18 @@ class _TableLines:
         return object_encoder.line(kind, table)
 
 
-def table_of(asked: Asked, served: Served, version: str, *, clock: Clock) -> Table | None:
+def table_of(
+    info: RequestInfo, served: ServedResource, version: str, *, clock: Clock
+) -> Table | None:
     """The form of an answer to what is asked; None where it cannot be a table."""
-    printer = _printer(served, asked.subresource)
+    printer = _printer(served, info.subresource)
     if printer is None:
         return None
-    include = asked.option("includeObject")
+    include = info.option("includeObject")
     return Table(printer=printer, version=version, include=include, clock=clock)
 
 
-def _printer(served: Served, subresource: str) -> Printer | None:
+def _printer(served: ServedResource, subresource: str) -> Printer | None:
     if not served.custom:
         return builtin_printer(served.group_resource, subresource)
     return CUSTOM_SCALE if subresource == "scale" else served.printer

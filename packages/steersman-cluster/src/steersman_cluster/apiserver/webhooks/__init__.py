@@ -1,38 +1,38 @@
-"""What is outside of the server: webhooks, where they are, what they say, and how to wait for it.
+"""Calls to webhooks, for requests that cannot go on without an answer.
 
-Takes:     inquiries of verbs that cannot go on without somebody's word
-Gives:     the answers, and a run of the verb that knows them all
+Takes:     calls that a handler needs, and the handler
+Gives:     the answers, and a run of the handler that has them all
 Promises:  - a verb is run again with what it asked for
            - inquiries made together are made at the same time
            - every run happens when the first did
            - a verb that never has enough is given up
-Never:     writes, or knows what the answers mean
+Never:     writes, or knows what an answer means
 
-A verb reads what is there, decides, and writes, in one go. Where it needs the word of a webhook, it
-looks for it in what is ``known`` to its request; if it is not there, it raises ``Unanswered``. Till
-then nothing has been written. The answers are fetched, and the verb runs again from the start, on
-what is there by then. So its last run knows everything, and nobody came in between.
+A handler reads objects, decides, and writes, without a pause. Where it needs the answer of a
+webhook, it looks in the request's ``WebhookAnswers``; without it, it raises ``NeedsWebhook``, and
+nothing is written. ``RequestRunner`` makes the calls and runs the handler again from the start, on
+the objects as they are by then. So its last run has every answer, and no write came in between.
 
-``request_runner`` does this; ``addresses`` finds where a webhook is, ``network`` calls it,
-``responses`` reads what it answers, and ``client_config`` validates what configurations say.
+``addresses`` finds where a webhook is, ``network`` calls it, ``responses`` reads what it answers,
+and ``client_config`` validates what configurations say about all that.
 """
 
 from steersman_cluster.apiserver.webhooks.request_runner import (
-    Asking,
-    Delivered,
-    Inquiry,
-    NoWayOut,
-    Outbound,
-    Unanswered,
-    Undelivered,
+    NeedsWebhook,
+    NoWebhookTransport,
+    RequestRunner,
+    WebhookCall,
+    WebhookResponse,
+    WebhookTransport,
+    WebhookUnreachable,
 )
 
 __all__ = [
-    "Asking",
-    "Delivered",
-    "Inquiry",
-    "NoWayOut",
-    "Outbound",
-    "Unanswered",
-    "Undelivered",
+    "NeedsWebhook",
+    "NoWebhookTransport",
+    "RequestRunner",
+    "WebhookCall",
+    "WebhookResponse",
+    "WebhookTransport",
+    "WebhookUnreachable",
 ]

@@ -13,7 +13,11 @@ from urllib.parse import urlsplit, urlunsplit
 
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext
-from steersman_cluster.apiserver.webhooks import Delivered, Outbound, Undelivered
+from steersman_cluster.apiserver.webhooks import (
+    WebhookResponse,
+    WebhookTransport,
+    WebhookUnreachable,
+)
 
 SERVICES: Final = GroupResource("", "services")
 SLICES: Final = GroupResource("discovery.k8s.io", "endpointslices")
@@ -23,7 +27,7 @@ _OF_SERVICE: Final = "kubernetes.io/service-name"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class WebhookAddress:
     """A webhook's address; ``why_not`` says what is wrong with it, in Go's words."""
 
     url: str
@@ -32,13 +36,15 @@ class Place:
     connect_to: str = ""
     why_not: str = ""
 
-    async def post(self, outbound: Outbound, body: bytes, *, timeout_seconds: float) -> Delivered:
-        """The answer; ``Undelivered`` names the url, as Go's HTTP client does."""
+    async def post(
+        self, outbound: WebhookTransport, body: bytes, *, timeout_seconds: float
+    ) -> WebhookResponse:
+        """The answer; ``WebhookUnreachable`` names the url, as Go's HTTP client does."""
         joint = "&" if "?" in self.url else "?"
         url = f"{self.url}{joint}timeout={timeout_seconds:.0f}s"
         try:
             if self.why_not:
-                raise Undelivered(self.why_not)
+                raise WebhookUnreachable(self.why_not)
             return await outbound.post(
                 url,
                 body,
@@ -47,15 +53,15 @@ class Place:
                 connect_to=self.connect_to,
                 timeout_seconds=timeout_seconds,
             )
-        except Undelivered as undelivered:
-            raise Undelivered(f'Post "{url}": {undelivered.why}') from undelivered
+        except WebhookUnreachable as undelivered:
+            raise WebhookUnreachable(f'Post "{url}": {undelivered.why}') from undelivered
 
 
-def place_of(client: Object, around: RuleContext) -> Place:
+def webhook_address(client: Object, around: RuleContext) -> WebhookAddress:
     """Where a ``clientConfig`` says that its webhook is."""
     trusted = b64decode(client.get("caBundle") or "").strip()
     if (url := client.get("url")) is not None:
-        return Place(url=_tidied(url), ca_bundle=trusted)
+        return WebhookAddress(url=_tidied(url), ca_bundle=trusted)
     service = client["service"]
     name, namespace = service["name"], service["namespace"]
     port, path = service.get("port", 443), service.get("path") or ""
@@ -66,7 +72,7 @@ def place_of(client: Object, around: RuleContext) -> Place:
         connect_to, why_not = "", str(problem.args[0])
     else:
         why_not = ""
-    return Place(
+    return WebhookAddress(
         url=_tidied(f"https://{host}:{port}/{path}"),
         ca_bundle=trusted,
         server_name=host,

@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 from steersman.clock import Clock
 from steersman.errors import CertificateRefused, ConfigError, Unreachable
 from steersman.wire import NetworkTransport, Request, TlsSettings, tls_context
-from steersman_cluster.apiserver.webhooks import Delivered, Undelivered
+from steersman_cluster.apiserver.webhooks import WebhookResponse, WebhookUnreachable
 
 # A review may carry two objects of the largest size there is, and an answer a patch of one.
 LARGEST_ANSWER = 8 * 1024 * 1024
@@ -48,7 +48,7 @@ class _Kept:
         self.calls = 0  # those that are on their way
 
 
-class NetworkOutbound:
+class NetworkWebhookTransport:
     """Posts over HTTPS, on connections that are kept and used again."""
 
     def __init__(self, *, clock: Clock) -> None:
@@ -77,8 +77,8 @@ class NetworkOutbound:
         server_name: str,
         connect_to: str,
         timeout_seconds: float,
-    ) -> Delivered:
-        """The answer to a JSON document; ``Undelivered`` if there is none."""
+    ) -> WebhookResponse:
+        """The answer to a JSON document; ``WebhookUnreachable`` if there is none."""
         parts = urlsplit(url)
         host = connect_to or parts.netloc
         name = server_name or parts.hostname or ""
@@ -99,16 +99,18 @@ class NetworkOutbound:
                     await self._let_go()
                     async with kept.transport.open(request) as response:
                         content = await response.read(limit_bytes=LARGEST_ANSWER)
-                        return Delivered(response.status, response.headers, content)
+                        return WebhookResponse(response.status, response.headers, content)
                 finally:
                     kept.calls -= 1
         except TimeoutError:
-            raise Undelivered("context deadline exceeded") from None
+            raise WebhookUnreachable("context deadline exceeded") from None
         except (Unreachable, CertificateRefused) as failure:
-            raise Undelivered(_why(failure.__cause__, host=host, name=name)) from failure
+            raise WebhookUnreachable(_why(failure.__cause__, host=host, name=name)) from failure
         except (ConfigError, ValueError) as failure:
-            raise Undelivered(str(failure)) from failure
-        raise Undelivered("EOF")  # as far as types tell, a timeout may swallow what is raised in it
+            raise WebhookUnreachable(str(failure)) from failure
+        raise WebhookUnreachable(
+            "EOF"
+        )  # as far as types tell, a timeout may swallow what is raised in it
 
     async def _connections(self, destination: _Destination) -> _Kept:
         kept = self._kept.pop(destination, None)
@@ -134,7 +136,7 @@ class NetworkOutbound:
             await self._kept.pop(unused).transport.__aexit__(None, None, None)
 
     def __repr__(self) -> str:
-        return f"<NetworkOutbound to {len(self._kept)} places>"
+        return f"<NetworkWebhookTransport to {len(self._kept)} places>"
 
 
 def _why(cause: BaseException | None, *, host: str, name: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from steersman.clock import Clock
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.object_meta import new_uid
-from steersman_cluster.apiserver.request.webhook_answers import Known
+from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
 
 T = TypeVar("T")
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 MOST_RUNS = 100
 
 
-class Delivered(NamedTuple):
+class WebhookResponse(NamedTuple):
     """An answer from outside, whatever it says."""
 
     status: int
@@ -27,7 +27,7 @@ class Delivered(NamedTuple):
     body: bytes
 
 
-class Undelivered(Exception):
+class WebhookUnreachable(Exception):
     """There was no answer; ``why`` is in the words of Go's HTTP client."""
 
     def __init__(self, why: str) -> None:
@@ -35,7 +35,7 @@ class Undelivered(Exception):
         self.why = why
 
 
-class Outbound(Protocol):
+class WebhookTransport(Protocol):
     """The way out of the server."""
 
     async def post(
@@ -47,8 +47,8 @@ class Outbound(Protocol):
         server_name: str,
         connect_to: str,
         timeout_seconds: float,
-    ) -> Delivered:
-        """The answer to a JSON document; ``Undelivered`` if there is none.
+    ) -> WebhookResponse:
+        """The answer to a JSON document; ``WebhookUnreachable`` if there is none.
 
         Empty ones mean: ``ca_bundle``, those whom this machine trusts; ``server_name``, that the
         certificate must name the host of the url; ``connect_to``, that it is found at the host and
@@ -57,7 +57,7 @@ class Outbound(Protocol):
         ...
 
 
-class NoWayOut:
+class NoWebhookTransport:
     """Reaches nobody: a server in the process has no network of its own."""
 
     async def post(
@@ -69,15 +69,15 @@ class NoWayOut:
         server_name: str,  # noqa: ARG002
         connect_to: str,  # noqa: ARG002
         timeout_seconds: float,  # noqa: ARG002
-    ) -> Delivered:
+    ) -> WebhookResponse:
         """Never anything."""
-        raise Undelivered("this server has no way out: give ApiServer an outbound")
+        raise WebhookUnreachable("this server has no way out: give ApiServer an outbound")
 
 
-class Inquiry(Protocol):
+class WebhookCall(Protocol):
     """Something to ask outside."""
 
-    async def ask(self, outbound: Outbound, *, uid: str) -> Mapping[Hashable, Any]:
+    async def ask(self, outbound: WebhookTransport, *, uid: str) -> Mapping[Hashable, Any]:
         """What is known once it has been asked; a failure to answer is something to know too.
 
         Each inquiry is made under a ``uid`` of its own, which is no part of what the verb draws.
@@ -85,15 +85,15 @@ class Inquiry(Protocol):
         ...
 
 
-class Unanswered(Exception):
+class NeedsWebhook(Exception):
     """Somebody has to be asked first; the inquiries may be made at the same time."""
 
-    def __init__(self, inquiries: Sequence[Inquiry]) -> None:
+    def __init__(self, inquiries: Sequence[WebhookCall]) -> None:
         super().__init__(f"{len(inquiries)} answers from outside are missing")
         self.inquiries = inquiries
 
 
-class Chance(Random):
+class ReplayableRandom(Random):
     """Chance that can be had again: a run of a verb draws what its first run drew."""
 
     def __init__(self, rng: Random) -> None:
@@ -130,7 +130,7 @@ class Chance(Random):
         return self._drawn[position][1]
 
 
-class Moment:
+class HeldClock:
     """A clock on which a run of a verb happens when its first run did."""
 
     def __init__(self, clock: Clock) -> None:
@@ -159,31 +159,33 @@ class Moment:
         self._held = time
 
 
-class Asking:
+class RequestRunner:
     """Runs verbs until they have all they need."""
 
-    def __init__(self, outbound: Outbound, *, clock: Clock, rng: Random) -> None:
+    def __init__(self, outbound: WebhookTransport, *, clock: Clock, rng: Random) -> None:
         self._outbound = outbound
         self._rng = rng
-        self.clock = Moment(clock)
-        self.rng = Chance(rng)
+        self.clock = HeldClock(clock)
+        self.rng = ReplayableRandom(rng)
 
-    def begin(self) -> Known:
+    def begin(self) -> WebhookAnswers:
         """What the first run of a verb knows: nothing. Most need no more, and that costs little."""
         self.rng.begin()
         self.clock.begin()
         return {}
 
-    async def answered(self, run: Callable[[Known], T], unanswered: Unanswered, known: Known) -> T:
+    async def run_again(
+        self, run: Callable[[WebhookAnswers], T], unanswered: NeedsWebhook, answers: WebhookAnswers
+    ) -> T:
         """What ``run`` gives once it knows all that it needs; a first run has just asked."""
         drawn, time = self.rng.drawn(), self.clock.last()
         for _ in range(MOST_RUNS):
-            await self.learn(unanswered, known)
+            await self.fetch(unanswered, answers)
             self.rng.begin(drawn)
             self.clock.hold(time)
             try:
-                return run(known)
-            except Unanswered as missing:
+                return run(answers)
+            except NeedsWebhook as missing:
                 unanswered, drawn = missing, self.rng.drawn()
             finally:
                 self.rng.begin()
@@ -193,7 +195,7 @@ class Asking:
             retry_after_seconds=1,
         )
 
-    async def learn(self, unanswered: Unanswered, known: Known) -> None:
+    async def fetch(self, unanswered: NeedsWebhook, answers: WebhookAnswers) -> None:
         """Ask, and know the answers."""
         async with asyncio.TaskGroup() as group:
             asked = [
@@ -203,4 +205,4 @@ class Asking:
                 for each in unanswered.inquiries
             ]
         for each in asked:
-            known |= each.result()
+            answers |= each.result()

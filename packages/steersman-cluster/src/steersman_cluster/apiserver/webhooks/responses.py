@@ -9,7 +9,7 @@ from steersman_cluster.apiserver.meta.go_messages import TYPE_META, cannot_unmar
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.schema.decoding.yaml_bodies import BadYaml, parse_yaml
 from steersman_cluster.apiserver.schema.depth import DEEPEST, EXCEEDED, is_deep
-from steersman_cluster.apiserver.webhooks import Delivered
+from steersman_cluster.apiserver.webhooks import WebhookResponse
 
 # Of a failure that is told in plain text.
 MOST_TEXT_BYTES = 2048
@@ -36,35 +36,35 @@ _SCHEME = "pkg/runtime/scheme.go:111"
 _ELOQUENT = frozenset((403, 406, 415))
 
 
-class BadAnswer(Exception):
+class BadResponse(Exception):
     """What came back is no answer; says why in Go's words."""
 
 
-def document(delivered: Delivered) -> Object:
-    """The JSON object that was answered; raises ``BadAnswer``."""
+def document(delivered: WebhookResponse) -> Object:
+    """The JSON object that was answered; raises ``BadResponse``."""
     if not 200 <= delivered.status <= 206:
-        raise BadAnswer(_failure(delivered))
+        raise BadResponse(_failure(delivered))
     if not delivered.body:
         content_type = delivered.headers.get("content-type") or "application/json"
-        raise BadAnswer(
+        raise BadResponse(
             f"0-length response with status code: {delivered.status}"
             f" and content type: {content_type}"
         )
     try:
         found = _parsed(delivered.body)
     except BadYaml as problem:
-        raise BadAnswer(f"couldn't get version/kind; json parse error: {problem}") from None
+        raise BadResponse(f"couldn't get version/kind; json parse error: {problem}") from None
     except RecursionError:
         raise _too_deep() from None
     if is_deep(found, deepest=_DEEPEST_REVIEW):
         raise _too_deep()
     if not isinstance(found, dict):
         why = cannot_unmarshal(found, f"value of type {TYPE_META}")
-        raise BadAnswer(f"couldn't get version/kind; json parse error: {why}")
+        raise BadResponse(f"couldn't get version/kind; json parse error: {why}")
     for name in ("apiVersion", "kind"):
         if not isinstance(found.get(name), str | None):
             why = cannot_unmarshal(found[name], f"struct field .{name} of type string")
-            raise BadAnswer(f"couldn't get version/kind; json parse error: {why}")
+            raise BadResponse(f"couldn't get version/kind; json parse error: {why}")
     return found
 
 
@@ -77,14 +77,14 @@ def check_kind(found: Object, *, group: str, version: str, kind: str) -> None:
         own == kind and api_version in (f"{group}/v1", f"{group}/v1beta1")
     ):
         called = f"{api_version.rpartition('/')[2]}.{own}"
-        raise BadAnswer(f"converting ({called}) to ({version}.{kind}): unknown conversion")
-    raise BadAnswer(
+        raise BadResponse(f"converting ({called}) to ({version}.{kind}): unknown conversion")
+    raise BadResponse(
         f'no kind "{own}" is registered for version "{api_version}" in scheme "{_SCHEME}"'
     )
 
 
-def _too_deep() -> BadAnswer:
-    return BadAnswer(f"couldn't get version/kind; json parse error: {EXCEEDED}")
+def _too_deep() -> BadResponse:
+    return BadResponse(f"couldn't get version/kind; json parse error: {EXCEEDED}")
 
 
 def _parsed(body: bytes) -> Any:
@@ -94,7 +94,7 @@ def _parsed(body: bytes) -> Any:
         return parse_yaml(body)[0]
 
 
-def _failure(delivered: Delivered) -> str:
+def _failure(delivered: WebhookResponse) -> str:
     """What is made of a status that is no success; a Status in the body speaks for itself."""
     try:
         status = msgspec.json.decode(delivered.body)

@@ -10,7 +10,7 @@ from steersman_cluster.apiserver import (
     ADMISSION_PLUGINS,
     AUTHORIZATION_MODES,
     ClusterSettings,
-    Terms,
+    ServerOptions,
 )
 from steersman_cluster.commands.launchers import BadFlag, Given
 from steersman_cluster.commands.launchers.apiserver_flags import HONOURED, MODES, PLUGINS
@@ -45,7 +45,7 @@ def understood(given: Given) -> Understood:
         service_account_issuers=given.each("service-account-issuer"),
         api_audiences=given.listed("api-audiences"),
         advertise_address=given.one("advertise-address").strip() or None,
-        terms=_terms(given),
+        options=_terms(given),
         # Started by its name with all these flags, it is meant.
         even_in_a_cluster=True,
         share_port=given.yes("permit-port-sharing"),
@@ -99,10 +99,10 @@ def _problems(given: Given) -> Iterator[str]:
         yield f"--service-node-port-range {given.one('service-node-port-range')} is no port range"
 
 
-def _terms(given: Given) -> Terms:
+def _terms(given: Given) -> ServerOptions:
     modes = given.listed("authorization-mode") or ("AlwaysAllow",)
     return replace(
-        Terms(),
+        ServerOptions(),
         authorization=modes,
         # As in kube-apiserver: AlwaysAllow turns anonymous requests off.
         anonymous=given.yes("anonymous-auth", default=True) and "AlwaysAllow" not in modes,

@@ -1,7 +1,7 @@
 """Patches of three kinds, applied to plain JSON as the real server applies them.
 
 Takes:     an object, and a patch as JSON; for a strategic merge patch also the kind's schema
-Gives:     the patched object, or a ``Refusal`` with the code and the words of the real server
+Gives:     the patched object, or a ``StatusError`` with the code and the words of the real server
 Promises:  - a patch changes neither the object nor itself
            - what a patch does not touch is shared, not copied
            - a patch applies whole or not at all

@@ -4,20 +4,20 @@ from typing import Any
 
 from steersman_cluster.apiserver.meta import field_errors, status_errors
 from steersman_cluster.apiserver.meta.go_messages import TYPE_META, cannot_unmarshal
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 
 Object = dict[str, Any]
 
 
-def unprocessable() -> Refusal:
+def unprocessable() -> StatusError:
     """The patch does not apply to this object; the server never says why."""
     message = "the server rejected our request due to an error in our request"
-    return Refusal(422, "Invalid", message, details={})
+    return StatusError(422, "Invalid", message, details={})
 
 
-def failed(message: str) -> Refusal:
+def failed(message: str) -> StatusError:
     """The patch makes no sense, and the server did not expect that."""
-    return Refusal(500, "", message)
+    return StatusError(500, "", message)
 
 
 def only_an_object(patched: Any) -> Object:

@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.apply.patches.list_elements import (
 from steersman_cluster.apiserver.apply.patches.merge_patch import without_nulls
 from steersman_cluster.apiserver.apply.patches.patch_errors import Object, failed
 from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal, go_text, go_type
-from steersman_cluster.apiserver.meta.status_errors import Refusal, bad_request
+from steersman_cluster.apiserver.meta.status_errors import StatusError, bad_request
 from steersman_cluster.apiserver.schema.node import Schema
 
 PATCH = "$patch"
@@ -245,9 +245,9 @@ def _only_list(value: Any) -> list[Any]:
     raise failed(f"expected a []interface {{}}, but received a {go_type(value)}")
 
 
-def _bad_format(what: str) -> Refusal:
+def _bad_format(what: str) -> StatusError:
     return bad_request(f"invalid patch format of {what}")
 
 
-def _unknown_directive(patch: Object) -> Refusal:
+def _unknown_directive(patch: Object) -> StatusError:
     return failed(f"unknown patch type: {go_text(patch[PATCH])} in map: {go_text(patch)}")

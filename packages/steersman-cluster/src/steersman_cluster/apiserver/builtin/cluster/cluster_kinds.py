@@ -126,7 +126,7 @@ PRIORITY_LEVEL = Rules(
     has_status=True,
 )
 CERTIFICATE_SIGNING_REQUEST = Rules(
-    sign=_sign_request,
+    set_requester=_sign_request,
     prepare_update=_prepare_request_update,
     validate_create=request_errors,
     name_errors=path_segment_name,

@@ -7,7 +7,7 @@ from typing import Final
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta.object_meta import generate_name
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext
-from steersman_cluster.apiserver.meta.status_errors import Refusal, forbidden
+from steersman_cluster.apiserver.meta.status_errors import StatusError, forbidden
 
 DEFAULT_ACCOUNT: Final = "default"
 MOUNT_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -43,7 +43,7 @@ def admit_account(pod: Object, around: RuleContext) -> None:
         _check_secrets(pod, account)
 
 
-def _refused(pod: Object, why: str) -> Refusal:
+def _refused(pod: Object, why: str) -> StatusError:
     return forbidden(_PODS, pod["metadata"].get("name", ""), why)
 
 

@@ -120,7 +120,7 @@ PRIORITY_CLASS = Rules(
     default=_default_priority,
     validate_create=_priority_errors,
     validate_update=_priority_change_errors,
-    judge=_judge_priority,
+    validate_admission=_judge_priority,
     name_errors=subdomain_name,
     generation_of=("value",),  # which nobody may change: it stays the first
 )

@@ -111,7 +111,7 @@ def _images(pod: Object, kind: str) -> list[tuple[str, str]]:
 def template_judge(
     *path: str,
 ) -> Callable[[Object, Object | None, RuleContext], Sequence[str]]:
-    """For ``judge``: what is said of the template that ``path`` leads to."""
+    """For ``validate_admission``: what is said of the template that ``path`` leads to."""
     return partial(_judge_template, path=path)
 
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext
-from steersman_cluster.apiserver.meta.status_errors import Refusal, forbidden
+from steersman_cluster.apiserver.meta.status_errors import StatusError, forbidden
 
 _PODS: Final = GroupResource("", "pods")
 _CLASSES: Final = GroupResource("node.k8s.io", "runtimeclasses")
@@ -40,7 +40,7 @@ def judge_overhead(pod: Object, around: RuleContext) -> None:
         raise _rejected(pod, _OTHER_OVERHEAD)
 
 
-def _rejected(pod: Object, why: str) -> Refusal:
+def _rejected(pod: Object, why: str) -> StatusError:
     return forbidden(_PODS, pod["metadata"].get("name", ""), f"pod rejected: {why}")
 
 

@@ -37,7 +37,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
 )
 from steersman_cluster.apiserver.meta.name_validation import subdomain_name
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules, name_and_namespace
-from steersman_cluster.apiserver.meta.status_errors import Refusal, bad_request, conflict
+from steersman_cluster.apiserver.meta.status_errors import StatusError, bad_request, conflict
 
 _BINDING: Final = GroupResource("", "pods/binding")
 _TOPOLOGY: Final = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
@@ -221,7 +221,7 @@ def check_binding(binding: Object, name: str) -> None:
         raise bad_request("name in URL does not match name in Binding object")
     if errors := _target_errors(binding.get("target") or {}):
         # The server forgets to say that this is the caller's fault.
-        raise Refusal(500, "", aggregated(errors))
+        raise StatusError(500, "", aggregated(errors))
 
 
 def bound(pod: Object, binding: Object, *, node: Object | None, now: datetime) -> Object:
@@ -281,7 +281,7 @@ def pod_rules(plugins: AbstractSet[str]) -> Rules:
     return Rules(
         default=_default,
         admit=partial(_admit, plugins=plugins),
-        judge=partial(_judge, plugins=plugins),
+        validate_admission=partial(_judge, plugins=plugins),
         prepare_create=_prepare_create,
         prepare_status=_prepare_status,
         validate=_validate,

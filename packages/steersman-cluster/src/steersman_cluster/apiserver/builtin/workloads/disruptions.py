@@ -9,7 +9,7 @@ from steersman.units import format_time
 from steersman_cluster.apiserver.builtin.pods.pods import set_condition
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.request.selectors import label_selector
 
 BUDGETS = GroupResource("policy", "poddisruptionbudgets")
@@ -36,7 +36,7 @@ def charged_budget(pod: Object, budgets: Iterable[Object], *, now: datetime) -> 
     labels = pod["metadata"].get("labels") or {}
     matching = [each for each in budgets if _selects(each, labels)]
     if len(matching) > 1:
-        raise Refusal(
+        raise StatusError(
             500,
             "",
             "This pod has more than one PodDisruptionBudget, which the eviction subresource does"
@@ -63,7 +63,7 @@ def marked_disrupted(pod: Object, *, now: datetime) -> Object:
 def _selects(budget: Object, labels: dict[str, str]) -> bool:
     try:
         return label_selector((budget.get("spec") or {}).get("selector")).matches(labels)
-    except Refusal:  # the selector makes no sense, and so selects nothing
+    except StatusError:  # the selector makes no sense, and so selects nothing
         return False
 
 
@@ -114,9 +114,9 @@ def _charged(budget: Object, pod: str, *, now: datetime) -> Object:
     return {**budget, "metadata": {**about}, "status": after}
 
 
-def _not_now(why: str, *, retry_after_seconds: int = 0) -> Refusal:
+def _not_now(why: str, *, retry_after_seconds: int = 0) -> StatusError:
     causes = [{"reason": "DisruptionBudget", "message": why}]
-    return Refusal(
+    return StatusError(
         429,
         "TooManyRequests",
         "Cannot evict pod as it would violate the pod's disruption budget.",

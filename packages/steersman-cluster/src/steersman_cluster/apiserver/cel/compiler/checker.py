@@ -80,7 +80,7 @@ class _Checker:
                 return self._ident(node, name)
             case nodes.Select():
                 return self._select(node)
-            case nodes.Call():
+            case nodes.FunctionCall():
                 return self._call(node)
             case nodes.ListLiteral():
                 return self._list(node)
@@ -152,7 +152,7 @@ class _Checker:
                     self._complain(node.id, f"type '{within}' does not support field selection")
         return optional_of(found) if was_optional or optional else found
 
-    def _call(self, node: nodes.Call) -> CelType:
+    def _call(self, node: nodes.FunctionCall) -> CelType:
         if node.function == "_?._":
             operand, field = node.args
             if not isinstance(field, nodes.Literal) or not isinstance(field.value, str):
@@ -183,7 +183,7 @@ class _Checker:
 
     def _resolved(
         self,
-        node: nodes.Call,
+        node: nodes.FunctionCall,
         name: str,
         given: tuple[CelType, ...],
         args: tuple[nodes.Node, ...],
@@ -220,7 +220,7 @@ class _Checker:
 
     def _logical(
         self,
-        node: nodes.Call,
+        node: nodes.FunctionCall,
         name: str,
         given: tuple[CelType, ...],
         args: tuple[nodes.Node, ...],

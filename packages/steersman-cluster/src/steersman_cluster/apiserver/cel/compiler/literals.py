@@ -27,7 +27,7 @@ def check_literals(checked: Checked) -> None:
     issues = [
         Issue(tree.positions.get(node.id, 0), message)
         for call in nodes.parts(tree.root)
-        if isinstance(call, nodes.Call)
+        if isinstance(call, nodes.FunctionCall)
         for node, message in _problems(call, checked)
     ]
     issues += [
@@ -38,7 +38,7 @@ def check_literals(checked: Checked) -> None:
         raise NotCompiled(shown_issues(tree.text, issues))
 
 
-def _problems(call: nodes.Call, checked: Checked) -> Iterator[tuple[nodes.Node, str]]:
+def _problems(call: nodes.FunctionCall, checked: Checked) -> Iterator[tuple[nodes.Node, str]]:
     match call.function, call.args:
         case "duration", (nodes.Literal() as only,):
             if not isinstance(only.value, str) or parse_duration(only.value) is None:
@@ -63,7 +63,7 @@ def _problems(call: nodes.Call, checked: Checked) -> Iterator[tuple[nodes.Node, 
 
 def _mixed(node: nodes.Node, checked: Checked) -> Iterator[tuple[nodes.Node, CelType, CelType]]:
     """Elements that are not of the type of the first; what is formatted may be mixed."""
-    if isinstance(node, nodes.Call) and node.function == "format":
+    if isinstance(node, nodes.FunctionCall) and node.function == "format":
         return
     match node:
         case nodes.ListLiteral(elements=elements, optional=optional):
@@ -107,7 +107,7 @@ def _is_timestamp(value: Any) -> bool:
 
 
 def _format_problems(
-    call: nodes.Call, text: str, given: nodes.ListLiteral, checked: Checked
+    call: nodes.FunctionCall, text: str, given: nodes.ListLiteral, checked: Checked
 ) -> Iterator[tuple[nodes.Node, str]]:
     index = 0
     try:

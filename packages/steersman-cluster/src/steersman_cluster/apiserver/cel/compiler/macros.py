@@ -29,7 +29,7 @@ class Unfolding:
         self._positions = positions
         self._next = max(positions, default=0) + 1
 
-    def unfolded(self, call: nodes.Call) -> nodes.Node:
+    def unfolded(self, call: nodes.FunctionCall) -> nodes.Node:
         if call.target is None:
             return call
         if (call.function, len(call.args)) in _TWO_VARIABLES:
@@ -38,7 +38,7 @@ class Unfolding:
             return self._sorted(call, call.target)
         return call
 
-    def _over_two(self, call: nodes.Call, target: nodes.Node) -> nodes.Node:
+    def _over_two(self, call: nodes.FunctionCall, target: nodes.Node) -> nodes.Node:
         first, second, *rest = call.args
         if (variables := self._variables(first, second)) is None:
             return call
@@ -93,7 +93,7 @@ class Unfolding:
             return None
         return names[0], names[1]
 
-    def _sorted(self, call: nodes.Call, target: nodes.Node) -> nodes.Node:
+    def _sorted(self, call: nodes.FunctionCall, target: nodes.Node) -> nodes.Node:
         variable, body = call.args
         if isinstance(target, nodes.Literal | nodes.MapLiteral | nodes.MessageLiteral):
             self._complain(
@@ -116,7 +116,7 @@ class Unfolding:
             step=new.call("_+_", new.accumulator(), nodes.ListLiteral(new.id(), (body,))),
             result=new.accumulator(),
         )
-        ordered = nodes.Call(
+        ordered = nodes.FunctionCall(
             new.id(), "@sortByAssociatedKeys", nodes.Ident(new.id(), _SORT_INPUT), (keys,)
         )
         return nodes.Fold(
@@ -159,7 +159,7 @@ class _Builder:
         return nodes.Ident(self.id(), ACCUMULATOR)
 
     def call(self, function: str, *args: nodes.Node) -> nodes.Node:
-        return nodes.Call(self.id(), function, None, args)
+        return nodes.FunctionCall(self.id(), function, None, args)
 
     def transformed(
         self, function: str, variable: str, body: nodes.Node

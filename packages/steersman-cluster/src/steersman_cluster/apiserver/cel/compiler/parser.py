@@ -127,7 +127,7 @@ def _node(data: bytes, unfolding: Unfolding) -> nodes.Node:
         inner = _message(fields[6][0])
         target = below(inner, 1) if 1 in inner else None
         args = tuple(_node(each, unfolding) for each in inner.get(3, ()))
-        return unfolding.unfolded(nodes.Call(number, _text(inner, 2), target, args))
+        return unfolding.unfolded(nodes.FunctionCall(number, _text(inner, 2), target, args))
     if 7 in fields:
         inner = _message(fields[7][0])
         optional = frozenset(index for each in inner.get(2, ()) for index in _packed(each))

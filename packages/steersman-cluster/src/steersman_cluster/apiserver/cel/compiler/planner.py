@@ -74,7 +74,7 @@ class _Planner:
                 return Constant(value)
             case nodes.Select():
                 return self._select(node)
-            case nodes.Call():
+            case nodes.FunctionCall():
                 return self._call(node)
             case nodes.ListLiteral():
                 return self._list(node)
@@ -113,7 +113,7 @@ class _Planner:
             return steps.field_of_object(operand, node.field, name, cost)
         return steps.selection(operand, name, cost)
 
-    def _call(self, node: nodes.Call) -> Step:
+    def _call(self, node: nodes.FunctionCall) -> Step:
         function = self._checked.functions.get(node.id, node.function)
         args = node.args
         if node.target is not None and node.id not in self._checked.functions:
@@ -147,7 +147,9 @@ class _Planner:
             case _:
                 return self._plain_call(node, function, args)
 
-    def _plain_call(self, node: nodes.Call, function: str, args: tuple[nodes.Node, ...]) -> Step:
+    def _plain_call(
+        self, node: nodes.FunctionCall, function: str, args: tuple[nodes.Node, ...]
+    ) -> Step:
         planned = self._plans(args)
         overloads = self._checked.overloads[node.id]
         types = [self._type(each) for each in args]
@@ -184,7 +186,9 @@ class _Planner:
             return None
         return steps.growth(self._slots[first.name], self._plans(second.elements))
 
-    def _membership(self, node: nodes.Call, wanted: nodes.Node, within: nodes.Node) -> Step | None:
+    def _membership(
+        self, node: nodes.FunctionCall, wanted: nodes.Node, within: nodes.Node
+    ) -> Step | None:
         members = self.plan(within)
         if not isinstance(members, Constant) or self._checked.overloads[node.id] != ("in_list",):
             return None
@@ -240,4 +244,9 @@ class _Planner:
 
 
 def _is_index(node: nodes.Node, *more: str) -> bool:
-    return isinstance(node, nodes.Call) and node.function in ("_[_]", "_[?_]", "_?._", *more)
+    return isinstance(node, nodes.FunctionCall) and node.function in (
+        "_[_]",
+        "_[?_]",
+        "_?._",
+        *more,
+    )

@@ -9,7 +9,7 @@ from steersman_cluster.apiserver.cel.values import Function
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AuthorizerDecision:
     """Whether it is allowed, and why."""
 
     cel_name: ClassVar[str] = "kubernetes.authorization.Decision"
@@ -20,7 +20,7 @@ class Verdict:
 
 # From attributes (verb, and either path, or group, resource, subresource, namespace, name, then
 # fieldSelector and labelSelector) and the service account that is asked about, if it is one.
-Decide = Callable[[Mapping[str, str], tuple[str, str] | None], Verdict]
+Decide = Callable[[Mapping[str, str], tuple[str, str] | None], AuthorizerDecision]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ def _with(name: str) -> Function:
     return narrow
 
 
-def _check(check: Any, verb: str) -> Verdict:
-    verdict: Verdict = check.who.decide({**check.about, "verb": verb}, check.who.account)
+def _check(check: Any, verb: str) -> AuthorizerDecision:
+    verdict: AuthorizerDecision = check.who.decide({**check.about, "verb": verb}, check.who.account)
     return verdict
 
 

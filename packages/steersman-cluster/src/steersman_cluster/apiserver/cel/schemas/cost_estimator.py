@@ -11,7 +11,11 @@ from steersman_cluster.apiserver.cel import nodes
 from steersman_cluster.apiserver.cel.cel_types import CelType
 from steersman_cluster.apiserver.cel.compiler.checker import Checked
 from steersman_cluster.apiserver.cel.schemas.declared_schemas import Declared
-from steersman_cluster.apiserver.cel.schemas.estimated_calls import Call, Operand, known_call
+from steersman_cluster.apiserver.cel.schemas.estimated_calls import (
+    CallEstimate,
+    Operand,
+    known_call,
+)
 from steersman_cluster.apiserver.cel.schemas.estimates import (
     LARGEST,
     NOTHING,
@@ -68,7 +72,7 @@ class _Estimator:
         match node:
             case nodes.Select():
                 return self._select(node)
-            case nodes.Call():
+            case nodes.FunctionCall():
                 return self._call(node)
             case nodes.ListLiteral():
                 return self._list(node)
@@ -106,7 +110,7 @@ class _Estimator:
         self._paths[node.id] = (*self._path(node.operand), node.field)
         return total
 
-    def _call(self, node: nodes.Call) -> Estimate:
+    def _call(self, node: nodes.FunctionCall) -> Estimate:
         name = self._checked.functions.get(node.id, node.function)
         if name == "dyn":
             total = ONE.plus(self.cost(node.args[0]))
@@ -143,21 +147,21 @@ class _Estimator:
 
     def _function(
         self,
-        node: nodes.Call,
+        node: nodes.FunctionCall,
         name: str,
         overload: str,
         target: Operand | None,
         operands: list[Operand],
         costs: list[Estimate],
-    ) -> Call:
+    ) -> CallEstimate:
         if overload in ("logical_or", "logical_and"):
-            return Call(Estimate(costs[0].least, costs[0].plus(costs[1]).most))
+            return CallEstimate(Estimate(costs[0].least, costs[0].plus(costs[1]).most))
         if overload == "conditional":
             first, second = (self._entries_of(each) for each in node.args[1:])
             if first is not None and (both := first.union(second)) is not None:
                 self._entries[node.id] = both
             size = operands[1].known.union(operands[2].known)
-            return Call(costs[0].plus(costs[1].union(costs[2])), size)
+            return CallEstimate(costs[0].plus(costs[1].union(costs[2])), size)
         if overload in ("add_string", "add_bytes", "add_list"):
             first, second = (self._entries_of(each) for each in node.args)
             if first is not None and (both := first.union(second)) is not None:
@@ -166,7 +170,7 @@ class _Estimator:
         for each in costs:
             given = given.plus(each)
         found = known_call(name, overload, target, operands, self._element_size)
-        return Call(found.cost.plus(given), found.size)
+        return CallEstimate(found.cost.plus(given), found.size)
 
     def _element_size(self, operand: Operand) -> tuple[CelType, Estimate] | None:
         """The type of a list's elements and their size, as far as anybody knows."""

@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.cel.schemas.declared_schemas import (
     declared,
 )
 from steersman_cluster.apiserver.cel.schemas.estimates import LARGEST
-from steersman_cluster.apiserver.cel.schemas.rules import Rule, compiled_rule
+from steersman_cluster.apiserver.cel.schemas.rules import ValidationRule, compiled_rule
 from steersman_cluster.apiserver.cel.schemas.schema_rules import EMBEDDED, VALIDATIONS, has_rules
 from steersman_cluster.apiserver.meta.field_errors import FieldError, forbidden, internal, invalid
 
@@ -78,7 +78,7 @@ class _Inspection:
         return any(each == path or each.startswith((f"{path}.", f"{path}[")) for each in self.known)
 
     def _rule_errors(
-        self, rule: Rule, of: Declared, place: _Place, at: str
+        self, rule: ValidationRule, of: Declared, place: _Place, at: str
     ) -> Iterator[FieldError]:
         often = REQUEST_BYTES // (of.least_bytes + 1) if place.often is None else place.often
         cost = min(LARGEST, rule.cost * often)

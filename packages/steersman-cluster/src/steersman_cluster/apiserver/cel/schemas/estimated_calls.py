@@ -34,7 +34,7 @@ class Operand:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallEstimate:
     """The cost of a call, and the size of its result if that is known."""
 
     cost: Estimate
@@ -107,24 +107,24 @@ def known_call(
     target: Operand | None,
     args: _Operands,
     element_size: ElementSize,
-) -> Call:
+) -> CallEstimate:
     """The call itself, without its operands."""
     if (found := _of_lists(overload, target, args)) is not None:
         return found
     if (found := _of_kubernetes(name, overload, target, args, element_size)) is not None:
         return found
-    return _of_cel(overload, target, args) or Call(ONE)
+    return _of_cel(overload, target, args) or CallEstimate(ONE)
 
 
-def _of_lists(overload: str, target: Operand | None, args: _Operands) -> Call | None:
+def _of_lists(overload: str, target: Operand | None, args: _Operands) -> CallEstimate | None:
     """The functions of lists and sets that CEL has."""
 
-    def listed(size: Estimate, factor: float = 1) -> Call:
-        return Call(size.scaled(factor).plus(exactly(11)), size)
+    def listed(size: Estimate, factor: float = 1) -> CallEstimate:
+        return CallEstimate(size.scaled(factor).plus(exactly(11)), size)
 
     if overload.startswith("list_sets_"):
         factor = 2 if overload == "list_sets_equivalent_list" else 1
-        return Call(args[0].known.times(args[1].known).scaled(factor).plus(ONE))
+        return CallEstimate(args[0].known.times(args[1].known).scaled(factor).plus(ONE))
     if overload == "lists_range":
         return listed(exactly(_number(args[0], LARGEST)))
     if target is None:
@@ -158,24 +158,26 @@ def _of_kubernetes(
     target: Operand | None,
     args: _Operands,
     element_size: ElementSize,
-) -> Call | None:
+) -> CallEstimate | None:
     if name == "check":
-        return Call(exactly(350_000))
+        return CallEstimate(exactly(350_000))
     if name in _CHEAP or overload == "cidr_ip":
-        return Call(ONE)
+        return CallEstimate(ONE)
     if name in _READS or name == "ip":
-        return Call(args[0].known.scaled(_TRAVERSAL))
+        return CallEstimate(args[0].known.scaled(_TRAVERSAL))
     if name == "ip.isCanonical":
-        return Call(args[0].known.scaled(2 * _TRAVERSAL))
+        return CallEstimate(args[0].known.scaled(2 * _TRAVERSAL))
     if name == "url":
-        return Call(args[0].known.scaled(_TRAVERSAL), args[0].known)
+        return CallEstimate(args[0].known.scaled(_TRAVERSAL), args[0].known)
     if name in ("containsIP", "containsCIDR"):
         return _containing(name, overload, args)
     if name == "validate":
-        return Call(args[0].known.scaled(_TRAVERSAL).scaled(128 * _REGEX))
+        return CallEstimate(args[0].known.scaled(_TRAVERSAL).scaled(128 * _REGEX))
     if name in ("fieldSelector", "labelSelector"):
         size = args[0].known
-        return Call(exactly(10).plus(size.scaled(_TRAVERSAL)).plus(size.scaled(0.5).scaled(50)))
+        return CallEstimate(
+            exactly(10).plus(size.scaled(_TRAVERSAL)).plus(size.scaled(0.5).scaled(50))
+        )
     if name == "_==_":
         return _equality(args)
     if target is None:
@@ -185,17 +187,17 @@ def _of_kubernetes(
     return _of_texts(name, target, args, element_size)
 
 
-def _containing(name: str, overload: str, args: _Operands) -> Call:
+def _containing(name: str, overload: str, args: _Operands) -> CallEstimate:
     address = Estimate(4, 16)
     cost = address.plus(address).scaled(_TRAVERSAL)
     if name == "containsCIDR":
         cost = cost.plus(address.scaled(_TRAVERSAL)).plus(ONE)
     if overload.endswith("_string"):
         cost = cost.plus(args[0].known.scaled(_TRAVERSAL))
-    return Call(cost)
+    return CallEstimate(cost)
 
 
-def _equality(args: _Operands) -> Call | None:
+def _equality(args: _Operands) -> CallEstimate | None:
     first, second = args
     if first.type != second.type or first.type.kind != "opaque":
         return None
@@ -203,39 +205,41 @@ def _equality(args: _Operands) -> Call | None:
         case "optional_type":
             return None
         case "kubernetes.NamedFormat":
-            return Call(Estimate(1, 64).scaled(_TRAVERSAL))
+            return CallEstimate(Estimate(1, 64).scaled(_TRAVERSAL))
         case "kubernetes.URL":
             size = ONE if second.size is None else second.size
-            return Call(Estimate(1, size.most).scaled(_TRAVERSAL))
+            return CallEstimate(Estimate(1, size.most).scaled(_TRAVERSAL))
         case _:
-            return Call(ONE)
+            return CallEstimate(ONE)
 
 
-def _walking(target: Operand, element_size: ElementSize) -> Call:
+def _walking(target: Operand, element_size: ElementSize) -> CallEstimate:
     elements = element_size(target)
     if elements is None:
-        return Call(target.known.scaled(_TRAVERSAL))
+        return CallEstimate(target.known.scaled(_TRAVERSAL))
     of, size = elements
     cost = ONE
     if of.kind in ("string", "bytes"):
         cost = cost.plus(size.scaled(_TRAVERSAL))
-    return Call(target.known.times(cost))
+    return CallEstimate(target.known.times(cost))
 
 
 def _of_texts(
     name: str, target: Operand, args: _Operands, element_size: ElementSize
-) -> Call | None:
+) -> CallEstimate | None:
     size = target.known
     match name:
         case "lowerAscii" | "upperAscii" | "substring" | "trim":
-            return Call(size.scaled(_TRAVERSAL), size)
+            return CallEstimate(size.scaled(_TRAVERSAL), size)
         case "replace":
-            return Call(size.scaled(2 * _TRAVERSAL), _replaced(size, args[0].known, args[1].known))
+            return CallEstimate(
+                size.scaled(2 * _TRAVERSAL), _replaced(size, args[0].known, args[1].known)
+            )
         case "split":
             most = size.most
             if len(args) > 1 and isinstance(args[1].node, nodes.Literal):
                 most = args[1].node.value % (LARGEST + 1)
-            return Call(size.scaled(2 * _TRAVERSAL), Estimate(0, most))
+            return CallEstimate(size.scaled(2 * _TRAVERSAL), Estimate(0, most))
         case "join":
             joined = Estimate(0, 0)
             if (elements := element_size(target)) is not None:
@@ -243,10 +247,10 @@ def _of_texts(
             if args:
                 between = Estimate(max(0, size.least - 1), max(0, size.most - 1))
                 joined = joined.plus(args[0].known.times(between))
-            return Call(joined.scaled(_TRAVERSAL), joined)
+            return CallEstimate(joined.scaled(_TRAVERSAL), joined)
         case "find" | "findAll":
             text = size.plus(ONE).scaled(_TRAVERSAL)
-            return Call(text.times(args[0].known.scaled(_REGEX)), Estimate(0, size.most))
+            return CallEstimate(text.times(args[0].known.scaled(_REGEX)), Estimate(0, size.most))
         case _:
             return None
 
@@ -269,29 +273,29 @@ def _replaced(size: Estimate, old: Estimate, new: Estimate) -> Estimate:
     return often.times(new).plus(Estimate(least_kept, most_kept))
 
 
-def _of_cel(overload: str, target: Operand | None, args: _Operands) -> Call | None:
+def _of_cel(overload: str, target: Operand | None, args: _Operands) -> CallEstimate | None:
     if overload in _COMPARES:
         most = min(args[0].known.most, args[1].known.most)
-        return Call(Estimate(1 if most > 0 else 0, most).scaled(_TRAVERSAL))
+        return CallEstimate(Estimate(1 if most > 0 else 0, most).scaled(_TRAVERSAL))
     if overload in ("starts_with_string", "ends_with_string"):
-        return Call(args[0].known.scaled(_TRAVERSAL))
+        return CallEstimate(args[0].known.scaled(_TRAVERSAL))
     if overload == "in_list":
-        return Call(args[1].known.scaled(1))
+        return CallEstimate(args[1].known.scaled(1))
     if overload in ("add_string", "add_bytes", "add_list"):
         size = args[0].known.plus(args[1].known)
-        return Call(ONE if overload == "add_list" else size.scaled(_TRAVERSAL), size)
+        return CallEstimate(ONE if overload == "add_list" else size.scaled(_TRAVERSAL), size)
     if overload in _CONVERTED:
         size = args[0].known
-        return Call(size.scaled(_TRAVERSAL), _CONVERTED[overload](size))
+        return CallEstimate(size.scaled(_TRAVERSAL), _CONVERTED[overload](size))
     if target is None:
         return None
     if overload == "string_format":
-        return Call(target.known.scaled(_TRAVERSAL))
+        return CallEstimate(target.known.scaled(_TRAVERSAL))
     if overload == "matches_string":
         text = target.known.plus(ONE).scaled(_TRAVERSAL)
-        return Call(text.times(args[0].known.scaled(_REGEX)))
+        return CallEstimate(text.times(args[0].known.scaled(_REGEX)))
     if overload == "contains_string":
-        return Call(target.known.scaled(_TRAVERSAL).times(args[0].known.scaled(_TRAVERSAL)))
+        return CallEstimate(target.known.scaled(_TRAVERSAL).times(args[0].known.scaled(_TRAVERSAL)))
     return None
 
 

@@ -52,7 +52,7 @@ class Exhausted(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class ValidationRule:
     """A rule, or why it is none."""
 
     written: Mapping[str, Any]
@@ -191,7 +191,7 @@ def compiled_rule(
     schema: Mapping[str, Any],
     *,
     estimates: bool,
-) -> Rule:
+) -> ValidationRule:
     """The rule as it stands in ``schema``, which declares ``declared``.
 
     Unless it ``estimates``, nobody will want to know what the rule may cost.
@@ -199,7 +199,7 @@ def compiled_rule(
     text = written.get("rule") or ""
     shown = (written.get("message") or "").strip() or text.strip()
     if not text.strip():
-        return Rule(written=written, shown=shown)
+        return ValidationRule(written=written, shown=shown)
     optional = written.get("optionalOldSelf")
     types = {
         "self": declared.type,
@@ -216,7 +216,7 @@ def compiled_rule(
     except NotCompiled as error:
         return _uncompiled(written, shown, str(error), uses_old=_uses_old(checked))
     message = _compiled_message(written, types, declared if estimates else None)
-    return Rule(
+    return ValidationRule(
         written=written,
         shown=shown,
         plan=plan,
@@ -231,9 +231,9 @@ def compiled_rule(
 
 def _uncompiled(
     written: Mapping[str, Any], shown: str, detail: str, *, uses_old: bool = False
-) -> Rule:
+) -> ValidationRule:
     problems = (Problem(where="rule", detail=detail),)
-    return Rule(written=written, shown=shown, problems=problems, uses_old=uses_old)
+    return ValidationRule(written=written, shown=shown, problems=problems, uses_old=uses_old)
 
 
 def _uses_old(checked: Checked) -> bool:

@@ -15,7 +15,12 @@ from steersman_cluster.apiserver.cel.schemas.declared_schemas import (
     with_resource_fields,
 )
 from steersman_cluster.apiserver.cel.schemas.ratchet import ALONE, Correlation, correlated
-from steersman_cluster.apiserver.cel.schemas.rules import Budget, Exhausted, Rule, compiled_rule
+from steersman_cluster.apiserver.cel.schemas.rules import (
+    Budget,
+    Exhausted,
+    ValidationRule,
+    compiled_rule,
+)
 from steersman_cluster.apiserver.cel.schemas.soundness import soundness
 from steersman_cluster.apiserver.cel.value_conversion import converter
 from steersman_cluster.apiserver.cel.values import NONE, Broken
@@ -29,7 +34,7 @@ VALIDATIONS: Final = "x-kubernetes-validations"
 EMBEDDED: Final = "x-kubernetes-embedded-resource"
 
 
-class Judged(NamedTuple):
+class ValidationResult(NamedTuple):
     """What is wrong, and what is wrong but was so before."""
 
     errors: list[FieldError]
@@ -56,24 +61,26 @@ class SchemaRules:
     def __init__(self, written: Mapping[str, Any], *, is_resource: bool) -> None:
         self._root = _node(written, declared(written, is_resource=is_resource), is_resource)
 
-    def judged(self, new: Any, old: Any = UNSET, *, at: str = "", ratchets: bool = True) -> Judged:
+    def validate(
+        self, new: Any, old: Any = UNSET, *, at: str = "", ratchets: bool = True
+    ) -> ValidationResult:
         """What the rules say about ``new``, which replaces ``old`` if there is something old.
 
         ``at`` is where the value stands; nothing is let through unless it ``ratchets``.
         """
-        found = Judged([], [])
+        found = ValidationResult([], [])
         if self._root is not None and new is not None:
             was = NONE if old is UNSET or old is None else old
             around = ALONE if was is NONE or not ratchets else correlated(new, old)
             try:
-                self._root.judge(new, was, at or "<nil>", around, _Asking(found, Budget()))
+                self._root.validate(new, was, at or "<nil>", around, _Evaluation(found, Budget()))
             except Exhausted as end:
                 found.errors.append(end.error)
         return found
 
 
-class _Asking(NamedTuple):
-    found: Judged
+class _Evaluation(NamedTuple):
+    found: ValidationResult
     budget: Budget
 
 
@@ -86,7 +93,7 @@ class _Node:
     def __init__(self, written: Mapping[str, Any], of: Declared | None, is_resource: bool) -> None:
         self.written = written
         self.type_name = written.get("type") or ""
-        self.rules: tuple[Rule, ...] = ()
+        self.rules: tuple[ValidationRule, ...] = ()
         if written.get(VALIDATIONS) and of is not None:
             named = of.named("selfType")
             self.rules = tuple(
@@ -112,12 +119,14 @@ class _Node:
     def matters(self) -> bool:
         return bool(self.rules or self.properties or self.items or self.additional)
 
-    def judge(self, value: Any, old: Any, path: str, around: Correlation, asking: _Asking) -> None:
+    def validate(
+        self, value: Any, old: Any, path: str, around: Correlation, asking: _Evaluation
+    ) -> None:
         if self.rules:
             self._ask(value, old, path, around, asking)
         if isinstance(value, dict):
             fields = old if isinstance(old, dict) else {}
-            self._judge_fields(value, fields, path, around, asking)
+            self._validate_fields(value, fields, path, around, asking)
         elif isinstance(value, list) and self.items is not None:
             was = by_key(old, self.keys) if self.correlates and isinstance(old, list) else {}
             for index, each in enumerate(value):
@@ -125,22 +134,22 @@ class _Node:
                     continue
                 found = by_key([each], self.keys) if was else {}
                 before = was.get(next(iter(found)), NONE) if found else NONE
-                self.items.judge(
+                self.items.validate(
                     each, before, f"{path}[{index}]", around.index(self.written, index), asking
                 )
 
-    def _judge_fields(
+    def _validate_fields(
         self,
         value: dict[str, Any],
         old: dict[str, Any],
         path: str,
         around: Correlation,
-        asking: _Asking,
+        asking: _Evaluation,
     ) -> None:
         if self.additional is not None:
             for key, each in value.items():
                 if each is not None:
-                    self.additional.judge(
+                    self.additional.validate(
                         each, _was(old, key), f"{path}[{key}]",
                         around.key(self.written, key), asking,
                     )  # fmt: skip
@@ -148,9 +157,11 @@ class _Node:
             each = value.get(name)
             if each is not None:
                 there = name if path == "<nil>" else f"{path}.{name}"
-                node.judge(each, _was(old, name), there, around.key(self.written, name), asking)
+                node.validate(each, _was(old, name), there, around.key(self.written, name), asking)
 
-    def _ask(self, value: Any, old: Any, path: str, around: Correlation, asking: _Asking) -> None:
+    def _ask(
+        self, value: Any, old: Any, path: str, around: Correlation, asking: _Evaluation
+    ) -> None:
         found, budget = asking
         if budget.left <= 0:
             why = (

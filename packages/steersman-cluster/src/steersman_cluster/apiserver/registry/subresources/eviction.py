@@ -18,7 +18,7 @@ from steersman_cluster.apiserver.registry.subresources.posted_body import change
 from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.delete_options import DeleteOptions
 from steersman_cluster.apiserver.request.options import WriteOptions
-from steersman_cluster.apiserver.request.request_info import Asked
+from steersman_cluster.apiserver.request.request_info import RequestInfo
 from steersman_cluster.apiserver.storage import Entry
 
 # As whom the server writes itself.
@@ -52,7 +52,7 @@ def _write_budget(
     request: APIRequest, scope: RequestScope, charged: Object, options: WriteOptions
 ) -> None:
     about = charged["metadata"]
-    asked = Asked(
+    info = RequestInfo(
         verb="update",
         path="",
         group=BUDGETS.group,
@@ -62,7 +62,7 @@ def _write_budget(
         namespace=about["namespace"],
         name=about["name"],
     )
-    budget = scope.request_for(request, asked)
+    budget = scope.request_for(request, info)
     if (entry := scope.entry(budget)) is not None:
         time = format_time(scope.store.clock.now())
         scope.field_manager(budget).update(budget.live(entry), charged, manager=_SERVER, time=time)

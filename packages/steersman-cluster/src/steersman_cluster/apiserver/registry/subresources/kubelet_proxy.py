@@ -7,7 +7,7 @@ where it does here: at a Pod without a node, a node without an address, or nobod
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.meta.status_errors import Refusal
+from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.registry.request_scope import Answer, RequestScope
 from steersman_cluster.apiserver.request.api_request import APIRequest
 
@@ -81,7 +81,7 @@ def _container(request: APIRequest, pod: Object) -> str:
     return first
 
 
-def _unreachable(scope: RequestScope, pod: Object, path: str, *, method: str) -> Refusal:
+def _unreachable(scope: RequestScope, pod: Object, path: str, *, method: str) -> StatusError:
     name = pod["spec"]["nodeName"]
     node = scope.store.find(_NODES, "", name)
     if node is None:
@@ -92,10 +92,10 @@ def _unreachable(scope: RequestScope, pod: Object, path: str, *, method: str) ->
     host = next((by_type[each] for each in _PREFERRED if by_type.get(each)), None)
     if host is None:
         known = " ".join(f"{{{each['type']} {each['address']}}}" for each in addresses)
-        return Refusal(500, "", f"no preferred addresses found; known addresses: [{known}]")
+        return StatusError(500, "", f"no preferred addresses found; known addresses: [{known}]")
     endpoint = (status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}
     at = f"{host}:{endpoint.get('Port') or _KUBELET_PORT}"
-    return Refusal(
+    return StatusError(
         500, "", f'{method} "https://{at}/{path}": dial tcp {at}: connect: connection refused'
     )
 

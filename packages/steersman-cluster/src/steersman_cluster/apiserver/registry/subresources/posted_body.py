@@ -25,13 +25,13 @@ def read_post(request: APIRequest, scope: RequestScope) -> tuple[Object, WriteOp
     """The object in the body, in the namespace of the request, and how it is to be taken."""
     options = WriteOptions.of(request.info, kind="CreateOptions")
     obj = read_body(request, scope, options, request.content_type)
-    asked = request.info
-    object_meta.set_namespace(obj["metadata"], asked.namespace)
+    info = request.info
+    object_meta.set_namespace(obj["metadata"], info.namespace)
     check_namespace(
         scope.store,
-        asked.namespace,
+        info.namespace,
         resource=request.served.group_resource,
-        name=asked.name,
+        name=info.name,
         creating=True,
     )
     return obj, options

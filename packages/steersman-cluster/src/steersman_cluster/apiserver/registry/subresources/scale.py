@@ -63,11 +63,11 @@ def patch(request: APIRequest, scope: RequestScope) -> Answer:
     return _write(request, scope, entry, _admitted(request, scope, entry, scale), options)
 
 
-def _inapplicable(applied: Object) -> status_errors.Refusal:
+def _inapplicable(applied: Object) -> status_errors.StatusError:
     """The real server fails to apply the scale of a custom resource, conflicts apart."""
     about = applied["metadata"]
     shown = f"{about.get('namespace', '')}/{about.get('name', '')}; autoscaling/v1, Kind=Scale"
-    return status_errors.Refusal(
+    return status_errors.StatusError(
         500,
         "",
         f"failed to convert new object ({shown}) to proper version:"

@@ -33,8 +33,8 @@ _SUMMARY_BYTES = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
-    """What the bodies of one place are: objects of a kind. ``Expectations`` makes them."""
+class BodyDecoder:
+    """What the bodies of one place are: objects of a kind. ``BodyDecoders`` makes them."""
 
     gvk: GroupVersionKind
     schema: Schema  # of the whole object, or of the metadata alone if the kind is custom
@@ -43,10 +43,10 @@ class Expected:
     kinds: KnownKinds | None  # None: a custom kind, which no Go type stands for
 
 
-class OtherVersion(status_errors.Refusal):
+class OtherVersion(status_errors.StatusError):
     """A custom resource is of another version than the place; its fields are looked at still."""
 
-    def __init__(self, refusal: status_errors.Refusal, obj: Object) -> None:
+    def __init__(self, refusal: status_errors.StatusError, obj: Object) -> None:
         super().__init__(refusal.code, refusal.reason, refusal.message)
         self.obj = obj
 
@@ -58,22 +58,22 @@ class Decoded(NamedTuple):
     complaints: list[str]
 
 
-class Expectations:
+class BodyDecoders:
     """What bodies may be, for each kind there is."""
 
     def __init__(self, schemas: BuiltinSchemas) -> None:
         self._schemas = schemas
         self._canonical = Canonical()
         self._messages = Messages()
-        self._builtin: dict[GroupVersionKind, Expected] = {}
+        self._builtin: dict[GroupVersionKind, BodyDecoder] = {}
 
     @classmethod
     @cache
-    def of(cls, schemas: BuiltinSchemas) -> "Expectations":
+    def of(cls, schemas: BuiltinSchemas) -> "BodyDecoders":
         """Those by these schemas: what has been made of them serves every server."""
         return cls(schemas)
 
-    def builtin(self, gvk: GroupVersionKind) -> Expected:
+    def builtin(self, gvk: GroupVersionKind) -> BodyDecoder:
         """Objects of a kind of the server's own."""
         found = self._builtin.get(gvk)
         if found is None:
@@ -81,19 +81,21 @@ class Expectations:
             found = self._builtin[gvk] = self._expected(gvk, self._schemas.of(gvk), kinds)
         return found
 
-    def custom(self, gvk: GroupVersionKind) -> Expected:
+    def custom(self, gvk: GroupVersionKind) -> BodyDecoder:
         """Objects of a kind that somebody has defined."""
         schema = self._schemas.named(OBJECT_META)
         return self._expected(gvk, schema, None)
 
     def _expected(
         self, gvk: GroupVersionKind, schema: Schema, kinds: KnownKinds | None
-    ) -> Expected:
+    ) -> BodyDecoder:
         walk = self._canonical.of(schema)
-        return Expected(gvk=gvk, schema=schema, walk=walk, messages=self._messages, kinds=kinds)
+        return BodyDecoder(gvk=gvk, schema=schema, walk=walk, messages=self._messages, kinds=kinds)
 
 
-def decode(body: bytes, expected: Expected, *, content_type: str, is_own: bool = False) -> Decoded:
+def decode(
+    body: bytes, expected: BodyDecoder, *, content_type: str, is_own: bool = False
+) -> Decoded:
     """The object that ``body`` holds; raises the refusal that the real server answers.
 
     In JSON of our own no key is there twice.
@@ -113,7 +115,7 @@ def decode(body: bytes, expected: Expected, *, content_type: str, is_own: bool =
     return Decoded(obj, complaints)
 
 
-def settle(complaints: list[str], expected: Expected, *, field_validation: str) -> list[str]:
+def settle(complaints: list[str], expected: BodyDecoder, *, field_validation: str) -> list[str]:
     """The warnings that complaints become; under strict validation they are a refusal."""
     if not complaints or field_validation == "Ignore":
         return []
@@ -128,7 +130,7 @@ def warning_lines(complaint: str) -> list[str]:
     return [line.strip() for line in lines]
 
 
-def canonical(obj: Object, expected: Expected) -> Decoded:
+def canonical(obj: Object, expected: BodyDecoder) -> Decoded:
     """The same for an object that is JSON already. It may be changed in place."""
     if expected.kinds is None:
         return _custom(obj, expected, [])
@@ -138,7 +140,7 @@ def canonical(obj: Object, expected: Expected) -> Decoded:
         return _inspected(obj, expected)
 
 
-def _from_json(body: bytes, expected: Expected, *, is_own: bool) -> Decoded:
+def _from_json(body: bytes, expected: BodyDecoder, *, is_own: bool) -> Decoded:
     try:
         value = msgspec.json.decode(body)
         if is_own or not go_json.has_duplicates(body, value):
@@ -164,7 +166,7 @@ def _from_json(body: bytes, expected: Expected, *, is_own: bool) -> Decoded:
         raise _unfit(str(problem), expected) from None
 
 
-def _from_yaml(body: bytes, expected: Expected) -> Decoded:
+def _from_yaml(body: bytes, expected: BodyDecoder) -> Decoded:
     try:
         value, complaints = parse_yaml(body)
     except BadYaml as problem:
@@ -174,7 +176,7 @@ def _from_yaml(body: bytes, expected: Expected) -> Decoded:
     return _completed(Decoded(obj, complaints + more), expected)
 
 
-def _from_protobuf(body: bytes, expected: Expected) -> Decoded:
+def _from_protobuf(body: bytes, expected: BodyDecoder) -> Decoded:
     try:
         envelope = open_envelope(body)
     except Malformed as problem:
@@ -189,19 +191,19 @@ def _from_protobuf(body: bytes, expected: Expected) -> Decoded:
         raise _unfit("proto: messages are nested too deeply", expected) from None
 
 
-def _regular(value: Any, expected: Expected) -> Decoded:
+def _regular(value: Any, expected: BodyDecoder) -> Decoded:
     if expected.kinds is None:
         return _custom(value, expected, [])
     return _completed(Decoded(expected.walk(value or {}), []), expected)
 
 
-def _completed(decoded: Decoded, expected: Expected) -> Decoded:
+def _completed(decoded: Decoded, expected: BodyDecoder) -> Decoded:
     decoded.obj["kind"] = expected.gvk.kind
     decoded.obj["apiVersion"] = expected.gvk.api_version
     return decoded
 
 
-def _inspected(value: Any, expected: Expected) -> Decoded:
+def _inspected(value: Any, expected: BodyDecoder) -> Decoded:
     try:
         left, complaints = inspect(value, expected.schema)
     except Undecodable as problem:
@@ -209,7 +211,7 @@ def _inspected(value: Any, expected: Expected) -> Decoded:
     return Decoded(expected.walk(left or {}), complaints)
 
 
-def _custom(obj: Object, expected: Expected, complaints: list[str]) -> Decoded:
+def _custom(obj: Object, expected: BodyDecoder, complaints: list[str]) -> Decoded:
     metadata = obj.get("metadata")
     try:
         obj["metadata"] = expected.walk({} if metadata is None else metadata)
@@ -226,7 +228,7 @@ def _custom(obj: Object, expected: Expected, complaints: list[str]) -> Decoded:
     return Decoded(obj, complaints + unknown)
 
 
-def _check_kind(value: Any, body: bytes, expected: Expected) -> None:
+def _check_kind(value: Any, body: bytes, expected: BodyDecoder) -> None:
     """Whether the body says that it is what the place takes."""
     if value.__class__ is not dict:
         if value is not None:
@@ -258,7 +260,7 @@ def _check_kind(value: Any, body: bytes, expected: Expected) -> None:
 
 
 def _check_custom_kind(
-    kind: str, api_version: str, obj: Object, body: bytes, expected: Expected
+    kind: str, api_version: str, obj: Object, body: bytes, expected: BodyDecoder
 ) -> None:
     if not kind:
         why = f"Object 'Kind' is missing in '{body.decode(errors='replace')}'"
@@ -273,7 +275,7 @@ def _check_custom_kind(
 
 
 def _check_builtin_kind(
-    kind: str, group: str, version: str, expected: Expected, kinds: KnownKinds
+    kind: str, group: str, version: str, expected: BodyDecoder, kinds: KnownKinds
 ) -> None:
     gvk = expected.gvk
     kind = kind or gvk.kind
@@ -297,21 +299,21 @@ def _check_builtin_kind(
     raise _other_version(api_version, expected)
 
 
-def _other_version(api_version: str, expected: Expected) -> status_errors.Refusal:
+def _other_version(api_version: str, expected: BodyDecoder) -> status_errors.StatusError:
     return status_errors.bad_request(
         f"the API version in the data ({api_version}) does not match"
         f" the expected API version ({expected.gvk.api_version})"
     )
 
 
-def _unfit(why: str, expected: Expected) -> status_errors.Refusal:
+def _unfit(why: str, expected: BodyDecoder) -> status_errors.StatusError:
     kind, version = expected.gvk.kind, expected.gvk.version
     return status_errors.bad_request(
         f'{kind} in version "{version}" cannot be handled as a {kind}: {why}'
     )
 
 
-def _unrecognized(why: str, body: bytes, expected: Expected) -> status_errors.Refusal:
+def _unrecognized(why: str, body: bytes, expected: BodyDecoder) -> status_errors.StatusError:
     shown = body[:_SUMMARY_BYTES]
     summary = shown.decode(errors="replace") if body.startswith(b"{") else shown.hex()
     if len(body) > _SUMMARY_BYTES:
