@@ -14,7 +14,7 @@ import pytest
 import steersman as sm
 from steersman.errors import ContextEnded, NotLeading, Unreachable
 from steersman.manager import Runnable, Services
-from steersman.manager.fencing import Fence
+from steersman.manager.leader_election.fence import Fence
 from steersman.observe import LeadershipGained, LeadershipLost, ReconcileFinished, RunnableFailed
 from tests.cluster.informing import HERE, Scene
 from tests.cluster.operators import Operator, operating

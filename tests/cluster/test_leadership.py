@@ -13,9 +13,9 @@ from steersman.cache import in_background
 from steersman.client import Client, MergePatch
 from steersman.errors import Forbidden, NotFound, NotLeading, Unreachable
 from steersman.kinds import coordination_v1, core_v1, meta_v1
-from steersman.manager.election import LeaseSettings
-from steersman.manager.fencing import Fence, FencedTransport
-from steersman.manager.leadership import Leadership
+from steersman.manager.leader_election.election import LeaseSettings
+from steersman.manager.leader_election.fence import Fence, FencedTransport
+from steersman.manager.leader_election.leadership import Leadership
 from steersman.observe import (
     LeaderSeen,
     LeadershipGained,

@@ -15,7 +15,7 @@ from steersman.client import ClientSettings, Labels
 from steersman.errors import ManagerFailed, NoLifespanValue
 from steersman.kinds import core_v1, meta_v1
 from steersman.manager import Manager, ManagerEnvironment, ManagerSettings
-from steersman.manager.address import Address
+from steersman.manager.settings.address import Address
 from steersman.observe import (
     Listening,
     LivenessChanged,

@@ -11,7 +11,7 @@ import steersman as sm
 from steersman.errors import CacheSyncTimeout
 from steersman.kinds import core_v1, meta_v1
 from steersman.manager import Runnable, Services
-from steersman.manager.address import Address
+from steersman.manager.settings.address import Address
 from steersman.observe import (
     CacheSyncOverdue,
     ControllerStarted,

@@ -13,11 +13,11 @@ from steersman.client import Client
 from steersman.clock import SystemClock
 from steersman.errors import ManagerFailed
 from steersman.kinds import core_v1
-from steersman.manager.address import Address
-from steersman.manager.metrics_access import metrics_door
-from steersman.manager.probes import Check, Routes, metrics_pages, probe_pages
-from steersman.manager.serving import serving
-from steersman.manager.settings import ManagerSettings
+from steersman.manager.endpoints.listener import serving
+from steersman.manager.endpoints.metrics_access import metrics_door
+from steersman.manager.endpoints.probes import Check, Routes, metrics_pages, probe_pages
+from steersman.manager.settings.address import Address
+from steersman.manager.settings.manager_settings import ManagerSettings
 from steersman.observe import Listening, MetricsObserver, Observation, ignore, new_registry
 from steersman.wire import NetworkTransport, Request
 from steersman_cluster.apiserver import InProcessTransport

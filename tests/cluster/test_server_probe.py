@@ -10,7 +10,7 @@ from steersman.cache import InformerSettings
 from steersman.errors import BadSettings
 from steersman.kinds import core_v1
 from steersman.manager import ManagerSettings, Runnable, Services
-from steersman.manager.address import Address
+from steersman.manager.settings.address import Address
 from steersman.observe import (
     Listening,
     ReadinessChanged,

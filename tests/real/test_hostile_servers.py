@@ -13,7 +13,7 @@ from steersman.client import Client, MergePatch
 from steersman.clock import SystemClock
 from steersman.errors import BadAnswer, EndlessList
 from steersman.kinds import Unstructured, core_v1
-from steersman.manager.address import Address
+from steersman.manager.settings.address import Address
 from steersman.observe import (
     ControllerStarted,
     Listening,

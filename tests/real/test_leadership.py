@@ -12,9 +12,9 @@ from steersman.client import Client, MergePatch, find_config, reaching
 from steersman.clock import SystemClock
 from steersman.errors import NotLeading
 from steersman.kinds import coordination_v1, core_v1, meta_v1
-from steersman.manager.election import LeaseSettings
-from steersman.manager.fencing import Fence, FencedTransport
-from steersman.manager.leadership import Leadership
+from steersman.manager.leader_election.election import LeaseSettings
+from steersman.manager.leader_election.fence import Fence, FencedTransport
+from steersman.manager.leader_election.leadership import Leadership
 from steersman.observe import LeaderSeen, LeadershipGained, LeadershipRenewed, RenewalFailed
 from steersman.units import MicroTime
 from steersman_cluster.testing import ControlPlane

@@ -25,8 +25,8 @@ from steersman.kinds import (
     rbac_v1,
 )
 from steersman.manager import needed_rules
+from steersman.manager.endpoints.token_reviews import TokenReviews, Verdict
 from steersman.manager.preflight import missing_permissions
-from steersman.manager.token_reviews import TokenReviews, Verdict
 from steersman.manifests import (
     Document,
     Installation,

@@ -9,9 +9,9 @@ import pytest
 from steersman.client import Client
 from steersman.clock import SystemClock
 from steersman.kinds import authorization_v1, meta_v1, rbac_v1
-from steersman.manager.metrics_access import metrics_door
-from steersman.manager.serving import serving
-from steersman.manager.settings import ManagerSettings
+from steersman.manager.endpoints.listener import serving
+from steersman.manager.endpoints.metrics_access import metrics_door
+from steersman.manager.settings.manager_settings import ManagerSettings
 from steersman.observe import ignore, new_registry
 from steersman.wire import NetworkTransport, Request, TlsSettings, tls_context
 from steersman_cluster.testing import ControlPlane

@@ -21,7 +21,7 @@ from steersman.manifests import (
     install_documents,
     parts_of,
 )
-from steersman.manifests.helm_text import Filled, template_of
+from steersman.manifests.distribution.chart_templates import Filled, template_of
 from tests.real.foreign.packages import Chart, Refused, chart_of, rendered
 from tests.unit.manifests.operators import ADDED, REGIONS, SHOPS, installation, reconcile
 

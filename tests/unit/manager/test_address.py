@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steersman.errors import BadValue
-from steersman.manager.address import Address
+from steersman.manager.settings.address import Address
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from steersman.manager.election import (
+from steersman.manager.leader_election.election import (
     JITTER,
     LONGEST_SECONDS,
     Claim,

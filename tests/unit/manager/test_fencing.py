@@ -15,7 +15,7 @@ from steersman.cache import in_background
 from steersman.client import Client
 from steersman.errors import DeadlinePassed, NotLeading
 from steersman.kinds import core_v1, meta_v1
-from steersman.manager.fencing import Fence, FencedTransport, is_fenced
+from steersman.manager.leader_election.fence import Fence, FencedTransport, is_fenced
 from steersman.observe import WriteHeldBack
 from steersman.wire import Request, Response
 from tests.clocks import ManualClock

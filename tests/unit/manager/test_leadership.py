@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 
 from steersman.client import Client
-from steersman.manager.election import LeaseSettings
-from steersman.manager.fencing import Fence
-from steersman.manager.leadership import Leadership, Term
+from steersman.manager.leader_election.election import LeaseSettings
+from steersman.manager.leader_election.fence import Fence
+from steersman.manager.leader_election.leadership import Leadership, Term
 from tests.clocks import ManualClock
 from tests.transports import ScriptedTransport, refusing, saying
 

@@ -11,10 +11,9 @@ import pytest
 
 from steersman.client import Client
 from steersman.errors import BadSettings, Unreachable
-from steersman.manager.metrics_access import SCRAPE_SECONDS, Door, Guarded, metrics_door
-from steersman.manager.probes import Routes, said
-from steersman.manager.settings import ManagerSettings
-from steersman.manager.token_reviews import (
+from steersman.manager.endpoints.metrics_access import SCRAPE_SECONDS, Door, Guarded, metrics_door
+from steersman.manager.endpoints.probes import Routes, said
+from steersman.manager.endpoints.token_reviews import (
     ALLOWED_SECONDS,
     DENIED_SECONDS,
     KNOWN_SECONDS,
@@ -23,6 +22,7 @@ from steersman.manager.token_reviews import (
     Remembered,
     TokenReviews,
 )
+from steersman.manager.settings.manager_settings import ManagerSettings
 from steersman.observe import ignore, new_registry
 from steersman.wire import Reply, Request
 from tests.certificates import Authority
@@ -180,7 +180,7 @@ async def test_the_anonymous_user_does_not_get_in_whatever_they_may() -> None:
     ("token", "is_away", "status"),
     [(None, False, 401), ("bad", False, 401), ("poor", False, 403), ("good", True, 500)],
 )
-async def test_metrics_are_told_to_nobody_who_may_not_read_them(
+async def test_metrics_are_served_only_to_clients_that_may_read_them(
     token: str | None, is_away: bool, status: int
 ) -> None:
     scene = Scene()

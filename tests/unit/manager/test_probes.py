@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
-from steersman.manager.probes import (
+from steersman.manager.endpoints.probes import (
     Check,
     Page,
     Routes,

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steersman.errors import BadSettings
-from steersman.manager.address import Address
-from steersman.manager.setting_sources import SETTINGS
-from steersman.manager.settings import ManagerSettings
+from steersman.manager.settings.address import Address
+from steersman.manager.settings.manager_settings import ManagerSettings
+from steersman.manager.settings.sources import SETTINGS
 
 DEFAULTS = ManagerSettings()
 

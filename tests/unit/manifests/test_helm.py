@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from steersman.manifests import Tree, helm_tree
-from steersman.manifests.helm_values import split_image
+from steersman.manifests.distribution.chart_values import split_image
 from tests.unit.manifests.operators import REGIONS, SHOPS, installation
 
 

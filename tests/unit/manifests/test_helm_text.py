@@ -4,7 +4,14 @@ from typing import Any
 
 import pytest
 
-from steersman.manifests.helm_text import Filled, Given, Number, When, literal, template_of
+from steersman.manifests.distribution.chart_templates import (
+    Filled,
+    Given,
+    Number,
+    When,
+    literal,
+    template_of,
+)
 
 
 def test_a_document_without_holes_stands_there_as_it_is() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from steersman.errors import BadDefinition, NoSample
 from steersman.manifests import sample_of
-from steersman.manifests.exemplars import FORMATS, texts_like
+from steersman.manifests.definition.text_examples import FORMATS, texts_like
 from steersman_cluster.apiserver.schema.formats import text_format
 from steersman_cluster.apiserver.schema.validator import Validator
 from tests.unit.manifests.crds import definition, fields, of_versions, rich, version

@@ -19,7 +19,7 @@ from steersman.scaffold import (
     upgrade_project,
 )
 from steersman.scaffold.base import base_text, read_base
-from steersman.scaffold.making import version_of_steersman
+from steersman.scaffold.creation import version_of_steersman
 from tests.unit.scaffold.projects import edit, files_in, new_project
 
 BEFORE = "0.0.9"

@@ -1,22 +1,23 @@
-"""What runs, in which order it starts and stops, and which replica acts.
+"""``Manager``: the order in which an operator starts and stops, and which replica acts.
 
-Takes:     controllers and runnables, settings, and a way to the cluster
+    settings         arguments, environment and a file
+    leader_election  the lease, and the fence that holds writes back without it
+    endpoints        probes and metrics
+    operation        starts and stops all of it, with ``startup`` for the controllers
+
+Takes:     controllers and runnables, settings, and a connection to the cluster
 Gives:     an operator: caches, then leadership, then workers; probes and metrics beside them
 Promises:  - no worker starts before the caches are whole
            - a controller whose kind is missing holds up no other
-           - a write of a replica that no longer leads is not sent
            - a standby keeps its caches warm and writes nothing
-           - the lease is released after the last worker has ended
            - a stop ends within its grace
            - a second signal ends an operator at once
            - it is not ready while a cache is stale
            - it is not ready within a minute of a server that hangs
            - an operator whose server is away is alive
-           - metrics are told to nobody who may not read them
            - a missing permission is named with the rule that would grant it
            - an operator that lacks a right goes on by itself once it has it
-Never:     seizes the root logger, listens beyond this machine unless told to, or compares a
-           timestamp of another machine with its own clock
+Never:     configures the root logger, or listens beyond this machine unless its settings say so
 """
 
 from typing import TYPE_CHECKING
@@ -24,15 +25,15 @@ from typing import TYPE_CHECKING
 from steersman._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from steersman.manager.election import LeaseSettings
-    from steersman.manager.fencing import Fence, FencedTransport
-    from steersman.manager.leadership import Leadership
+    from steersman.manager.leader_election.election import LeaseSettings
+    from steersman.manager.leader_election.fence import Fence, FencedTransport
+    from steersman.manager.leader_election.leadership import Leadership
     from steersman.manager.manager import Manager
-    from steersman.manager.needs import lease_name, metrics_rules, needed_rules
     from steersman.manager.options import Collector, HealthCheck, Lifespan
+    from steersman.manager.permissions import lease_name, metrics_rules, needed_rules
     from steersman.manager.runnables import ManagerEnvironment, Runnable, Services
-    from steersman.manager.setting_sources import SETTINGS, Setting
-    from steersman.manager.settings import ManagerSettings, trust_of
+    from steersman.manager.settings.manager_settings import ManagerSettings, trust_of
+    from steersman.manager.settings.sources import SETTINGS, Setting
 
 __all__ = [
     "SETTINGS",
@@ -55,26 +56,26 @@ __all__ = [
     "trust_of",
 ]
 
-# Whoever describes a manager need not run one.
+# A program that only describes a manager does not load what runs one.
 _LAZY = {
-    "SETTINGS": "setting_sources",
-    "Fence": "fencing",
-    "FencedTransport": "fencing",
+    "SETTINGS": "settings.sources",
+    "Fence": "leader_election.fence",
+    "FencedTransport": "leader_election.fence",
     "Collector": "options",
     "HealthCheck": "options",
     "Lifespan": "options",
-    "Leadership": "leadership",
-    "LeaseSettings": "election",
+    "Leadership": "leader_election.leadership",
+    "LeaseSettings": "leader_election.election",
     "Manager": "manager",
     "ManagerEnvironment": "runnables",
-    "ManagerSettings": "settings",
+    "ManagerSettings": "settings.manager_settings",
     "Runnable": "runnables",
     "Services": "runnables",
-    "Setting": "setting_sources",
-    "lease_name": "needs",
-    "metrics_rules": "needs",
-    "needed_rules": "needs",
-    "trust_of": "settings",
+    "Setting": "settings.sources",
+    "lease_name": "permissions",
+    "metrics_rules": "permissions",
+    "needed_rules": "permissions",
+    "trust_of": "settings.manager_settings",
 }
 
 if not TYPE_CHECKING:  # to the type checkers, a module with __getattr__ has every attribute

@@ -24,7 +24,7 @@ from steersman.controller import Controller, start_thread
 from steersman.errors import BadController, BadSettings, SteersmanError
 from steersman.manager.options import Collector, HealthCheck, Lifespan, ManagerOptions
 from steersman.manager.runnables import ManagerEnvironment, Runnable
-from steersman.manager.settings import ManagerSettings, trust_of
+from steersman.manager.settings.manager_settings import ManagerSettings, trust_of
 from steersman.observe import ClusterFound, Observer, fan_out, log_to
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Manager:
     ) -> None:
         """Operate in this environment until ``stop`` returns the reason to end."""
         # Here, because what describes a manager, as generators do, need not run one.
-        from steersman.manager.operating import Operation
+        from steersman.manager.operation import Operation
 
         operation = Operation(
             self.controllers,

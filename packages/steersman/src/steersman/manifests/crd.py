@@ -9,10 +9,10 @@ import msgspec
 
 from steersman.errors import CannotBeACrd
 from steersman.kinds import Column, Crd, Resource, ScalePaths, apiextensions_v1, meta_v1
-from steersman.manifests.definitions import VALIDATIONS
-from steersman.manifests.paths import LeadsNowhere, followed
-from steersman.manifests.places import Place
-from steersman.manifests.schema import Schema, schema_of
+from steersman.manifests.definition.definition import VALIDATIONS
+from steersman.manifests.schema.json_paths import LeadsNowhere, followed
+from steersman.manifests.schema.kind_schema import Schema, schema_of
+from steersman.manifests.schema.place import Place
 
 APPROVAL: Final = "api-approved.kubernetes.io"
 

@@ -11,10 +11,10 @@ Promises:  - all of it is written or nothing is
 Never:     runs the author's code, opens a connection, or needs a git repository
 """
 
+from steersman.scaffold.creation import Made, create_api, create_controller, init_project
 from steersman.scaffold.declared import Declared
 from steersman.scaffold.deploy_table import BundleTable, DeployTable
 from steersman.scaffold.egress import egress_warnings
-from steersman.scaffold.making import Made, create_api, create_controller, init_project
 from steersman.scaffold.origin import Origin, installed_origin
 from steersman.scaffold.project import Project
 from steersman.scaffold.upgrade import Upgraded, upgrade_project

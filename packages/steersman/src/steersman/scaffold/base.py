@@ -11,7 +11,7 @@ from typing import Final
 
 from steersman.errors import ProjectError
 from steersman.manifests import Tree
-from steersman.scaffold.writing import read_text
+from steersman.scaffold.file_writer import read_text
 
 BASE: Final = ".steersman/base.json"
 

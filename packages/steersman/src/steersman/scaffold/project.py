@@ -16,7 +16,7 @@ from steersman.scaffold.deploy_table import (
     bundle_table,
     deploy_table,
 )
-from steersman.scaffold.naming import check_domain, check_package, check_project_name
+from steersman.scaffold.name_rules import check_domain, check_package, check_project_name
 from steersman.scaffold.table import Table
 
 PYPROJECT: Final = "pyproject.toml"

@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 
 from steersman.errors import ProjectError
 from steersman.manifests import generated_paths
+from steersman.scaffold.file_writer import read_text
 from steersman.scaffold.upgrade.python_source import (
     Renamed,
     imported_elsewhere,
@@ -15,7 +16,6 @@ from steersman.scaffold.upgrade.python_source import (
 )
 from steersman.scaffold.upgrade.rename_map import PACKAGES, RenameMap, rename_map
 from steersman.scaffold.upgrade.text_source import renamed_text
-from steersman.scaffold.writing import read_text
 
 _SUFFIXES: Final = (
     *(".cfg", ".env", ".ini", ".jinja", ".json", ".md", ".mk", ".rst", ".sh", ".toml", ".txt"),

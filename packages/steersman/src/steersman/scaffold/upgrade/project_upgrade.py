@@ -28,12 +28,12 @@ from typing import Final
 from steersman.errors import ProjectError
 from steersman.manifests import Tree
 from steersman.scaffold.base import BASE, base_text, old_base_files, read_base
-from steersman.scaffold.making import version_of_steersman
+from steersman.scaffold.creation import version_of_steersman
+from steersman.scaffold.file_writer import read_text, write_files
+from steersman.scaffold.frame import Answers, frame_of
 from steersman.scaffold.origin import Origin, carried_wheels, index_origin, kept_origin
 from steersman.scaffold.project import CHOOSE, PYPROJECT, Project, is_torn
-from steersman.scaffold.rendering import Answers, frame_of
 from steersman.scaffold.upgrade.project_names import ProjectNames, other_texts
-from steersman.scaffold.writing import read_text, write_files
 
 _YOURS: Final = "yours"
 

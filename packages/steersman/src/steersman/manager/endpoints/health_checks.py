@@ -1,0 +1,74 @@
+"""The author's health checks: plain ones are asked by probes, others in the background."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
+
+from steersman.cache import Start
+from steersman.clock import Clock
+from steersman.controller import is_async
+from steersman.errors import AUTHOR_ERRORS, failure_of
+from steersman.manager.endpoints.probes import Check
+from steersman.manager.options import HealthCheck
+from steersman.manager.runnables import Services
+
+
+class HealthChecks:
+    """The checks of one probe, from the time when what they ask about is there."""
+
+    def __init__(self, checks: Sequence[HealthCheck], *, clock: Clock) -> None:
+        self._checks = tuple(checks)
+        self._clock = clock
+        self._services: Services | None = None
+        self._last: dict[str, str | None] = {}
+
+    def __repr__(self) -> str:
+        return f"<HealthChecks {', '.join(each.name for each in self._checks) or 'none'}>"
+
+    def begin(self, services: Services, start: Start) -> None:
+        """Call the functions from now on, and those that are async in the background."""
+        self._services = services
+        for each in self._checks:
+            if is_async(each.check):
+                start(self._repeat(each, services), name=f"health check {each.name}")
+
+    def end(self) -> None:
+        """Call them no more, because what they ask about is no longer there."""
+        self._services = None
+
+    def checks(self, *, before: str | None) -> Iterator[Check]:
+        """Each as a check that probes ask.
+
+        Its answer is ``before`` as long as there is none, and outside ``begin`` and ``end``.
+        """
+        for each in self._checks:
+            yield Check(each.name, self._answer_of(each, before))
+
+    def _answer_of(self, check: HealthCheck, before: str | None) -> Callable[[], str | None]:
+        def answer() -> str | None:
+            if self._services is None:
+                return before
+            if is_async(check.check):
+                return self._last.get(check.name, before)
+            return _said(check.check(self._services))
+
+        return answer
+
+    async def _repeat(self, check: HealthCheck, services: Services) -> None:
+        ask = cast("Callable[[Services], Any]", check.check)
+        seconds = check.every_seconds
+        while True:
+            try:
+                async with self._clock.timeout(seconds):
+                    self._last[check.name] = _said(await ask(services))
+            except TimeoutError:
+                self._last[check.name] = f"it has not answered within {seconds:g} s"
+            except AUTHOR_ERRORS as raised:
+                error = failure_of(raised)
+                self._last[check.name] = f"it raised {type(error).__name__}: {error}"
+            await self._clock.sleep(seconds)
+
+
+def _said(answer: object) -> str | None:
+    if answer is None or isinstance(answer, str):
+        return answer
+    return f"it returned {answer!r} in the place of None or a reason"

@@ -1,0 +1,84 @@
+"""A handler on a socket, while a block runs."""
+
+import errno
+import os
+import socket
+import ssl
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from typing import Final
+
+from steersman.errors import ManagerFailed
+from steersman.manager.settings.address import Address
+from steersman.observe import Listening, Observer
+from steersman.wire import Handler
+
+# Nobody has anything to say in a body here.
+LARGEST_BODY = 1024
+
+# Which setting says where each of them is.
+_SETTINGS: Final = {"probes": "--health-address", "metrics": "--metrics-address"}
+
+ANY_IPV4 = "0.0.0.0"  # noqa: S104 - for whoever asked for all interfaces
+
+
+@asynccontextmanager
+async def serving(
+    handler: Handler,
+    address: Address,
+    *,
+    tls: ssl.SSLContext | None,
+    what: str,
+    observe: Observer,
+) -> AsyncIterator[Address]:
+    """Answer at ``address`` while the block runs; gives the address with the port in use."""
+    async with AsyncExitStack() as held:
+        try:
+            port = await _listen(held, handler, address, tls)
+        except OSError as error:
+            raise _cannot_listen(what, address, error) from error
+        bound = Address(address.host, port)
+        scheme = "http" if tls is None else "https"
+        observe(Listening(what=what, address=f"{scheme}://{bound}"))
+        yield bound
+
+
+async def _listen(
+    held: AsyncExitStack, handler: Handler, address: Address, tls: ssl.SSLContext | None
+) -> int:
+    # Here, because not everybody listens.
+    from steersman.wire import listening
+
+    def on(host: str) -> AbstractAsyncContextManager[int]:
+        return listening(handler, host=host, port=address.port, tls=tls, largest_body=LARGEST_BODY)
+
+    try:
+        return await held.enter_async_context(on(address.host))
+    except OSError as error:
+        if address.host or error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+            raise
+        # All interfaces, on a machine whose IPv6 is switched off.
+        return await held.enter_async_context(on(ANY_IPV4))
+
+
+def _cannot_listen(what: str, address: Address, error: OSError) -> ManagerFailed:
+    setting = _SETTINGS.get(what, "address")
+    match error.errno:
+        case errno.EADDRINUSE:
+            why = "somebody listens there already"
+            what_now = f"End them, or choose another {setting}; an empty one is off."
+        case errno.EACCES:
+            why = "this process may not use that port"
+            what_now = f"Choose one from 1024 up for {setting}."
+        case errno.EADDRNOTAVAIL:
+            why = "this machine does not have that address"
+            what_now = f"Choose one that it has for {setting}, or :{address.port} for all of them."
+        case _:
+            # Not the error's own words: asyncio puts others around them.
+            why = (
+                "nobody knows that host"
+                if isinstance(error, socket.gaierror) or error.errno is None
+                else os.strerror(error.errno).lower()
+            )
+            what_now = f"Choose another {setting}; an empty one is off."
+    return ManagerFailed(problem=f"cannot listen on {address} for {what}: {why}", what_now=what_now)

@@ -1,0 +1,138 @@
+"""Who may read the metrics: whoever is on this machine; from elsewhere, who the cluster lets.
+
+From elsewhere means HTTPS, a bearer token that the API server knows (TokenReview), and the right
+to get /metrics (SubjectAccessReview). Where nobody can be asked, nobody gets in.
+"""
+
+import ssl
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from steersman.client import Client
+from steersman.clock import Clock
+from steersman.errors import BadSettings, ConfigError
+from steersman.manager.endpoints.probes import Routes, header, metrics_pages, said
+from steersman.manager.endpoints.token_reviews import TokenReviews, Verdict
+from steersman.manager.settings.address import Address
+from steersman.manager.settings.manager_settings import ManagerSettings
+from steersman.observe import Observer
+from steersman.wire import (
+    CertificateFiles,
+    ClientCertificate,
+    Handler,
+    Reply,
+    Request,
+    SelfSigned,
+    server_tls,
+)
+
+if TYPE_CHECKING:
+    from steersman.observe import CollectorRegistry
+
+# As long as Prometheus waits unless told otherwise.
+SCRAPE_SECONDS: Final = 10.0
+
+_NAME: Final = "steersman metrics"
+
+
+class Door(msgspec.Struct, frozen=True, kw_only=True):
+    """Who answers, and behind which certificate."""
+
+    handler: Handler
+    tls: ssl.SSLContext | None
+
+
+def metrics_door(
+    registry: "CollectorRegistry",
+    settings: ManagerSettings,
+    *,
+    client: Client,
+    clock: Clock,
+    observe: Observer,
+) -> Door:
+    """The way to the metrics at the address that ``settings`` have for them.
+
+    ``client`` asks who may come in; a replica that does not lead asks as well.
+    """
+    pages = Routes(metrics_pages(registry), observe=observe)
+    address = settings.metrics
+    if address is None or address.is_loopback:
+        return Door(handler=pages, tls=_given_tls(settings, observe=observe))
+    return Door(
+        handler=Guarded(pages, TokenReviews(client, clock=clock), clock=clock),
+        tls=_given_tls(settings, observe=observe) or _own_tls(address, clock=clock),
+    )
+
+
+class Guarded:
+    """Pages for those only whose token allows the path."""
+
+    def __init__(self, inner: Routes, reviews: TokenReviews, *, clock: Clock) -> None:
+        self._inner = inner
+        self._reviews = reviews
+        self._clock = clock
+
+    async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
+        """The page, or why not; in either case before who scrapes gives up."""
+        if request.path not in self._inner.paths:
+            # Nobody is asked about what is not there: there would be no end to it.
+            return await self._inner.handle(request, certificate=certificate)
+        token = _bearer_token(request)
+        if token is None:
+            return _unauthorized()
+        try:
+            async with self._clock.timeout(SCRAPE_SECONDS):
+                verdict = await self._reviews.verdict(token, request.path)
+        except TimeoutError:
+            verdict = Verdict.NO_ANSWER
+        match verdict:
+            case Verdict.ALLOWED:
+                return await self._inner.handle(request, certificate=certificate)
+            case Verdict.UNKNOWN_CALLER:
+                return _unauthorized()
+            case Verdict.FORBIDDEN:
+                return said(403, "forbidden")
+            case Verdict.NO_ANSWER:
+                return said(500, "cannot find out who is asking")
+
+
+def _unauthorized() -> Reply:
+    return said(401, "unauthorized", ("WWW-Authenticate", "Bearer"))
+
+
+def _bearer_token(request: Request) -> str | None:
+    """The token that the request shows; ``None`` for none, and for two."""
+    scheme, _, token = header(request, "authorization").partition(" ")
+    token = token.strip()
+    is_token = token.isascii() and token.isprintable() and not set(token) & set(" ,")
+    return token if scheme.lower() == "bearer" and token and is_token else None
+
+
+def _given_tls(settings: ManagerSettings, *, observe: Observer) -> ssl.SSLContext | None:
+    if settings.tls_cert_file is None or settings.tls_key_file is None:
+        return None
+    try:
+        files = CertificateFiles(settings.tls_cert_file, settings.tls_key_file, observe=observe)
+    except ConfigError as error:
+        raise BadSettings(
+            source="--tls-cert-file and --tls-key-file",
+            problem=f"{error.source}: {error.problem}",
+            what_now="Give a certificate and its key in PEM, without a password, in files that this"
+            " process may read.",
+        ) from error
+    return server_tls(files)
+
+
+def _own_tls(address: Address, *, clock: Clock) -> ssl.SSLContext:
+    names = ("localhost", "127.0.0.1", *((address.host,) if address.host else ()))
+    try:
+        return server_tls(SelfSigned(_NAME, reachable_as=dict.fromkeys(names), clock=clock))
+    except ModuleNotFoundError as error:
+        raise BadSettings(
+            source=f"--metrics-address {address}",
+            problem="metrics that others can reach need a certificate, and without the package"
+            " cryptography none can be made",
+            what_now="Give --tls-cert-file and --tls-key-file, install steersman[tls], or"
+            f" listen on this machine only: 127.0.0.1:{address.port}.",
+        ) from error

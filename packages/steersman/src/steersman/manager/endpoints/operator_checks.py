@@ -1,0 +1,87 @@
+"""What must hold for an operator to be ready, and to be alive, as checks that probes ask.
+
+An operator whose API server is away is alive: to start it again would help nothing. It is not
+alive where a part of it no longer does what it does even then.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from steersman.cache import Informer
+from steersman.manager.endpoints.probes import Check
+from steersman.manager.startup import Startup
+
+if TYPE_CHECKING:
+    from steersman.manager.leader_election.leadership import Leadership
+    from steersman.manager.server_probe import ServerProbe
+
+# Longer than a machine under load or a pause of the process explains: so many checks of the event
+# loop in a row that did not happen, and so long without an attempt to renew the lease.
+MISSED_CHECKS: Final = 30
+IDLE_SECONDS: Final = 30.0
+
+
+def cache_checks(startup: Startup | None, informers: Sequence[Informer[Any]]) -> Iterator[Check]:
+    """Whether the caches are filled and up to date; each that is not says which kind it is of."""
+    is_filled = startup is not None and startup.is_complete
+    yield Check("caches", _said(is_filled, "not all have been filled yet"), is_public=True)
+    if startup is not None:
+        for controller, pending in startup.pending:
+            kinds = "; ".join(f"{kind}: {problem}" for kind, problem in pending)
+            yield Check(
+                f"controller-{controller}",
+                _said(False, f"it waits for {kinds or 'its caches'}"),
+                is_public=True,
+            )
+    for each in informers:
+        yield Check(
+            f"cache-of-{each.kind.resource_type.gvr.resource}",
+            _said(each.has_synced, "it is not up to date"),
+            is_public=True,
+        )
+
+
+def server_checks(probe: "ServerProbe | None") -> Iterator[Check]:
+    """Whether the API server answers."""
+    if probe is not None:
+        yield Check("api-server", probe.why_not_ready, is_public=True)
+
+
+def live_checks(
+    *,
+    loop_idle_seconds: float,
+    loop_check_seconds: float,
+    informers: Sequence[Informer[Any]],
+    workers: Iterable[asyncio.Task[None]],
+    leadership: "Leadership | None",
+    lease_seconds: float,
+) -> Iterator[Check]:
+    """Whether the parts of an operator that always do something still do it."""
+    yield Check(
+        "event-loop",
+        _said(
+            loop_idle_seconds < MISSED_CHECKS * loop_check_seconds,
+            f"the operator has not checked itself for {loop_idle_seconds:.0f} s",
+        ),
+        is_public=True,
+    )
+    ended = [str(each.kind.resource_type.gvk) for each in informers if not each.is_running]
+    yield Check("informers", _said(not ended, f"ended: {', '.join(ended)}"), is_public=True)
+    stopped = [each for each in workers if each.done() and not each.cancelled()]
+    yield Check("workers", _said(not stopped, f"{len(stopped)} loops have ended"), is_public=True)
+    if leadership is not None:
+        idle_seconds = leadership.idle_seconds
+        yield Check(
+            "leader-election",
+            _said(
+                # Several tries fit into one lease, whether or not the server answers them.
+                idle_seconds < IDLE_SECONDS + lease_seconds,
+                f"the lease has been neither sought nor renewed for {idle_seconds:.0f} s",
+            ),
+            is_public=True,
+        )
+
+
+def _said(is_so: bool, why_not: str) -> Callable[[], str | None]:
+    return lambda: None if is_so else why_not

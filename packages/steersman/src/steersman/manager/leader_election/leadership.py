@@ -1,0 +1,351 @@
+"""Leadership: a lease that is campaigned for, renewed, and given back.
+
+    async with leadership.term() as term:   # waits until this replica leads
+        ...                                  # whatever only a leader does
+        await term.lost()
+
+``steersman.manager.leader_election.election`` has the rules; here they are followed over a client.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from random import Random
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from steersman.cache import in_background
+from steersman.client import Client, MergePatch, RetryPolicy
+from steersman.clock import Clock
+from steersman.errors import AlreadyExists, Conflict, NotFound, SteersmanError
+from steersman.kinds import coordination_v1, meta_v1
+from steersman.manager.leader_election.election import (
+    Claim,
+    Heard,
+    LeaseSettings,
+    Look,
+    Read,
+    Record,
+    Seen,
+    Sending,
+    Standing,
+    Step,
+    Written,
+    advance,
+    next_step,
+    released,
+    wait_seconds,
+)
+from steersman.manager.leader_election.fence import Fence
+from steersman.names import ObjectRef
+from steersman.observe import (
+    LeaderSeen,
+    LeadershipGained,
+    LeadershipLost,
+    LeadershipReleased,
+    LeadershipRenewed,
+    Observer,
+    RenewalFailed,
+)
+from steersman.units import MicroTime, format_micro_time
+
+# Somebody may write between our look and our write; that they do so again right away is unlikely.
+ROUNDS: Final = 3
+
+# In the time that a leader has for renewing it should be able to try so often, over a server that
+# does not answer. Not more often: a server under load takes its seconds.
+TRIES: Final = 3
+
+
+class Term:
+    """One time in office."""
+
+    def __init__(self) -> None:
+        self._lost = asyncio.Event()
+        self.reason = ""
+
+    def __repr__(self) -> str:
+        return f"<Term {f'lost: {self.reason}' if self.is_lost else 'going on'}>"
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it is over, although nobody here has ended it."""
+        return self._lost.is_set()
+
+    async def lost(self) -> None:
+        """Wait until it is over; by then no write goes out any more."""
+        await self._lost.wait()
+
+    def lose(self, reason: str) -> None:
+        """Tell whoever waits that it is over."""
+        self.reason = reason
+        self._lost.set()
+
+
+class Leadership:
+    """One candidate for one lease.
+
+    ``client`` should have a connection and a retry budget of its own, so that nothing that the
+    leader does gets in the way of its lease, and must not be fenced. While a term lasts, ``fence``
+    is open.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        settings: LeaseSettings,
+        fence: Fence,
+        clock: Clock,
+        rng: Random,
+        observe: Observer,
+    ) -> None:
+        # What failed is tried again by the rhythm of the lease, and by nothing else.
+        self._client = client.adjusted(retry=RetryPolicy(attempts=1))
+        self._settings = settings
+        self._fence = fence
+        self._clock = clock
+        self._rng = rng
+        self._observe = observe
+        self._standing = Standing()
+        self._tried_at = clock.monotonic()
+        self._lease = ObjectRef("Lease", settings.namespace, settings.name)
+
+    def __repr__(self) -> str:
+        what = "leads" if self._fence.is_open else "stands by"
+        return f"<Leadership {self._settings.identity} {what}, {self._lease}>"
+
+    @property
+    def holder(self) -> str:
+        """Who holds the lease, as it was last seen; empty if nobody does."""
+        return self._standing.seen.record.holder
+
+    @property
+    def idle_seconds(self) -> float:
+        """For how long it has tried neither to get the lease nor to renew it."""
+        return self._clock.monotonic() - self._tried_at
+
+    @asynccontextmanager
+    async def term(self) -> AsyncIterator[Term]:
+        """Lead while the block runs; enter it once this replica does, however long that takes.
+
+        The lease is renewed all the time. A block whose term is lost is not ended by force, but no
+        write gets through the fence any more. When the block ends before that, everything in it
+        must have ended too: the lease is then given back, and another replica acts at once.
+        """
+        term = Term()
+        try:
+            await self._campaign()
+            async with in_background() as start:
+                start(self._fence.closing(), name=f"fence of {self._lease}")
+                start(self._keep(term), name=f"renewal of {self._lease}")
+                yield term
+        finally:
+            self._fence.close()
+            # Whoever is cancelled before it leads may have claimed the lease, and not know it yet.
+            if not term.is_lost and self._standing.claim is not None:
+                await self._release()
+
+    # The parts of a term
+
+    async def _campaign(self) -> None:
+        began_at = self._clock.monotonic()
+        while True:
+            await self._try(must_look=True, within_seconds=self._try_seconds)
+            if self._fence.is_open:
+                break
+            now_at = self._clock.monotonic()
+            pause_seconds = wait_seconds(
+                self._standing, settings=self._settings, now_at=now_at, rng=self._rng
+            )
+            await self._clock.sleep(pause_seconds)
+        self._observe(
+            LeadershipGained(
+                lease=self._lease,
+                identity=self._settings.identity,
+                waited_seconds=self._clock.monotonic() - began_at,
+            )
+        )
+
+    async def _keep(self, term: Term) -> None:
+        """Renew the lease until that does not succeed, and end the term."""
+        pause_seconds = self._settings.retry_seconds
+        while not self._standing.rival:
+            await self._clock.sleep(min(pause_seconds, self._fence.left_seconds))
+            left_seconds = self._fence.left_seconds
+            if left_seconds <= 0:
+                break
+            started_at = self._clock.monotonic()
+            await self._try(within_seconds=min(self._try_seconds, left_seconds))
+            took_seconds = self._clock.monotonic() - started_at
+            pause_seconds = max(0.0, self._settings.retry_seconds - took_seconds)
+        self._fence.close()
+        rival = self._standing.rival
+        term.lose(f"{rival} holds the lease" if rival else "the lease was not renewed in time")
+        self._observe(
+            LeadershipLost(lease=self._lease, identity=self._settings.identity, reason=term.reason)
+        )
+
+    async def _release(self) -> None:
+        deadline_at = self._clock.monotonic() + self._settings.retry_seconds
+        try:
+            for _ in range(ROUNDS):
+                if self._standing.must_read:
+                    await self._look(deadline_at)
+                if not self._standing.is_claimed:
+                    return
+                seen = self._standing.seen
+                record = released(seen.record, now_time=self._clock.now())
+                try:
+                    answer = await self._written(record, seen.version, deadline_at)
+                except (Conflict, NotFound):
+                    self._standing = replace(self._standing, must_read=True)
+                    continue
+                self._heard(Read(seen=answer))
+                self._observe(
+                    LeadershipReleased(lease=self._lease, identity=self._settings.identity)
+                )
+                return
+        except SteersmanError as error:
+            self._failed(error)
+
+    # One try
+
+    @property
+    def _try_seconds(self) -> float:
+        return max(self._settings.retry_seconds, self._settings.renew_seconds / TRIES)
+
+    async def _try(self, *, within_seconds: float, must_look: bool = False) -> None:
+        """Look if need be, and claim or renew the lease if that is for us to do."""
+        self._tried_at = self._clock.monotonic()
+        deadline_at = self._tried_at + within_seconds
+        try:
+            if must_look:
+                await self._look(deadline_at)
+            for _ in range(ROUNDS):
+                if isinstance(self._step(), Look):
+                    await self._look(deadline_at)
+                step = self._step()
+                if not isinstance(step, Claim) or await self._claim(step, deadline_at):
+                    return
+        except SteersmanError as error:
+            self._failed(error)
+
+    def _step(self) -> Step:
+        return next_step(
+            self._standing,
+            settings=self._settings,
+            now_at=self._clock.monotonic(),
+            now_time=self._clock.now(),
+        )
+
+    async def _look(self, deadline_at: float) -> None:
+        settings = self._settings
+        try:
+            lease = await self._until(deadline_at).get(
+                coordination_v1.Lease, settings.name, namespace=settings.namespace
+            )
+        except NotFound:
+            self._heard(Read(seen=Seen()))
+        else:
+            self._heard(Read(seen=_seen(lease)))
+
+    async def _claim(self, step: Claim, deadline_at: float) -> bool:
+        """Whether the lease is ours now; not if it was changed since we looked."""
+        was_open = self._fence.is_open
+        # Before anything can have been sent.
+        sent_at = self._clock.monotonic()
+        self._heard(Sending(claim=step.record))
+        try:
+            seen = await self._written(step.record, step.version, deadline_at)
+        except (AlreadyExists, Conflict):
+            return False
+        except NotFound:
+            # The lease was deleted; without a version it is the namespace that is not there.
+            if not step.version:
+                raise
+            return False
+        self._heard(Written(seen=seen, sent_at=sent_at))
+        self._fence.extend_to(self._standing.acting_until_at)
+        if was_open:
+            self._observe(
+                LeadershipRenewed(
+                    lease=self._lease,
+                    identity=self._settings.identity,
+                    took_seconds=self._clock.monotonic() - sent_at,
+                )
+            )
+        return True
+
+    async def _written(self, record: Record, version: str, deadline_at: float) -> Seen:
+        """The lease after ``record`` was written over this version of it."""
+        client, settings = self._until(deadline_at), self._settings
+        if version:
+            patch = MergePatch({"metadata": {"resourceVersion": version}, "spec": _spec(record)})
+            lease = await client.patch(
+                coordination_v1.Lease, settings.name, patch, namespace=settings.namespace
+            )
+        else:
+            lease = await client.create(_lease(record, settings))
+        return _seen(lease)
+
+    def _until(self, deadline_at: float) -> Client:
+        left_seconds = deadline_at - self._clock.monotonic()
+        # A call that has no time left fails as every late one does.
+        return self._client.adjusted(deadline_seconds=max(left_seconds, 0.001))
+
+    def _heard(self, heard: Heard) -> None:
+        before = self.holder
+        self._standing = advance(
+            self._standing, heard, settings=self._settings, now_at=self._clock.monotonic()
+        )
+        if self.holder != before:
+            self._observe(
+                LeaderSeen(lease=self._lease, holder=self.holder, identity=self._settings.identity)
+            )
+
+    def _failed(self, error: SteersmanError) -> None:
+        self._observe(
+            RenewalFailed(
+                lease=self._lease,
+                identity=self._settings.identity,
+                error=error,
+                left_seconds=self._fence.left_seconds,
+            )
+        )
+
+
+def _seen(lease: coordination_v1.Lease) -> Seen:
+    spec = lease.spec or coordination_v1.LeaseSpec()
+    record = Record(
+        holder=spec.holder_identity or "",
+        lease_seconds=spec.lease_duration_seconds,
+        acquire_time=spec.acquire_time,
+        renew_time=spec.renew_time,
+        transitions=spec.lease_transitions or 0,
+    )
+    return Seen(record=record, version=lease.resource_version)
+
+
+def _lease(record: Record, settings: LeaseSettings) -> coordination_v1.Lease:
+    return coordination_v1.Lease(
+        metadata=meta_v1.ObjectMeta(name=settings.name, namespace=settings.namespace),
+        spec=coordination_v1.LeaseSpec(
+            holder_identity=record.holder,
+            lease_duration_seconds=record.lease_seconds,
+            acquire_time=MicroTime.of(record.acquire_time) if record.acquire_time else None,
+            renew_time=MicroTime.of(record.renew_time) if record.renew_time else None,
+            lease_transitions=record.transitions,
+        ),
+    )
+
+
+def _spec(record: Record) -> Mapping[str, Any]:
+    return {
+        "holderIdentity": record.holder,
+        "leaseDurationSeconds": record.lease_seconds,
+        "acquireTime": format_micro_time(record.acquire_time) if record.acquire_time else None,
+        "renewTime": format_micro_time(record.renew_time) if record.renew_time else None,
+        "leaseTransitions": record.transitions,
+    }

@@ -1,0 +1,66 @@
+"""What an operator needs: the rights of its controllers and runnables, its lease's, its metrics'.
+
+The preflight looks for exactly these, and manifests grant exactly these.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from steersman.cache import CacheOptions
+from steersman.controller import Controller, RbacRule, permissions
+from steersman.errors import BadSettings
+from steersman.manager.runnables import Runnable
+from steersman.manager.settings.manager_settings import ManagerSettings
+
+# What an operator needs whose metrics are read from elsewhere: group, resource and verb.
+METRICS_RIGHTS: Final = (
+    ("authentication.k8s.io", "tokenreviews", "create"),
+    ("authorization.k8s.io", "subjectaccessreviews", "create"),
+)
+
+
+def needed_rules(
+    controllers: Sequence[Controller[Any]],
+    *,
+    settings: ManagerSettings,
+    namespace: str,
+    runnables: Sequence[Runnable] = (),
+    caches: Sequence[CacheOptions[Any]] = (),
+) -> tuple[RbacRule, ...]:
+    """All that an operator with these settings needs which runs in this namespace."""
+    lease = None
+    if settings.leader_election:
+        name = settings.lease_name or lease_name(controllers)
+        lease = settings.lease_namespace or namespace, name
+    rules = permissions(
+        controllers,
+        lease=lease,
+        namespaces=settings.namespaces,
+        runnables=runnables,
+        caches=caches,
+    )
+    return rules + metrics_rules(settings)
+
+
+def metrics_rules(settings: ManagerSettings) -> tuple[RbacRule, ...]:
+    """Of these, what it takes to find out who may read its metrics; none if nobody else can."""
+    if settings.metrics is None or settings.metrics.is_loopback:
+        return ()
+    return tuple(
+        RbacRule(group=group, resource=resource, verbs=(verb,), is_needed=False)
+        for group, resource, verb in METRICS_RIGHTS
+    )
+
+
+def lease_name(controllers: Sequence[Controller[Any]]) -> str:
+    """The name of the lease, unless another is set: that of the first controller.
+
+    All replicas of an operator have the same controllers in the same order.
+    """
+    if not controllers:
+        raise BadSettings(
+            source="lease_name",
+            problem="the manager has no controller that its lease could be named after",
+            what_now="Set a name that no other operator has, or switch leader_election off.",
+        )
+    return controllers[0].field_manager

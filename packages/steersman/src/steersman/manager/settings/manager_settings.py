@@ -1,0 +1,300 @@
+"""What a manager does unless told otherwise, as one frozen value, and where it is told so."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import msgspec
+
+from steersman.client import Trust
+from steersman.errors import BadSettings, BadValue
+from steersman.manager.leader_election.election import JITTER, LONGEST_SECONDS
+from steersman.manager.settings.address import Address
+from steersman.manager.settings.sources import (
+    LOG_LEVELS,
+    LOG_STYLES,
+    PREFLIGHT,
+    SETTINGS,
+    as_text,
+    gather,
+)
+from steersman.names import check_label, check_subdomain
+
+# As ``logging`` counts them.
+_LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
+
+
+# Fields that are lengths of time.
+_LENGTHS: Final = (
+    "lease_seconds",
+    "renew_seconds",
+    "retry_seconds",
+    "grace_seconds",
+    "server_probe_seconds",
+    "server_timeout_seconds",
+    "cache_sync_seconds",
+)
+
+
+class _Flaw(msgspec.Struct, frozen=True, kw_only=True):
+    """What cannot be, in which fields, and what to do."""
+
+    fields: tuple[str, ...]
+    problem: str
+    what_now: str
+
+
+class _Flawed(BadSettings):
+    def __init__(self, flaw: _Flaw, *, source: str) -> None:
+        self.flaw = flaw
+        super().__init__(source=source, problem=flaw.problem, what_now=flaw.what_now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManagerSettings:
+    """Everything about a manager that is not in its code.
+
+    ``read`` makes one from arguments, environment and a file. An address that is empty is off.
+    """
+
+    kubeconfig: Path | None = None
+    context: str | None = None
+
+    # The second yes that a kubeconfig with insecure-skip-tls-verify needs.
+    insecure_skip_tls_verify: bool = False
+
+    # None of them: all.
+    namespaces: tuple[str, ...] = ()
+
+    # On, from a laptop as well: whoever starts a second copy by mistake, perhaps beside the one in
+    # the cluster, then has a log line that says who leads instead of two that undo each other's
+    # work. It costs one small object, and no time: whoever ends gives the Lease back. The two only
+    # meet if both look in one namespace: from a laptop, name that of the Deployment.
+    leader_election: bool = True
+    lease_namespace: str | None = None
+    lease_name: str | None = None
+
+    # Those of Kubernetes' own components.
+    lease_seconds: float = 15.0
+    renew_seconds: float = 10.0
+    retry_seconds: float = 2.0
+
+    # This machine only, unless somebody says otherwise: a kubelet, which comes from outside, needs
+    # that, and has nothing to learn there but yes and no.
+    health_address: str = "127.0.0.1:8081"
+    metrics_address: str = "127.0.0.1:8080"
+    tls_cert_file: Path | None = None
+    tls_key_file: Path | None = None
+
+    log_style: Literal["plain", "json"] = "plain"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    # A Pod is killed 30 s after it was told to stop. The rest is for giving back the Lease and for
+    # writing the last events.
+    grace_seconds: float = 25.0
+
+    # Room for a hundred plain functions that hang, and the workers beside them. Each thread is made
+    # when it is needed, and waits for the server, not for a core.
+    max_threads: int = 128
+
+    # Any sign of life counts: events, bookmarks, answers, renewals of the lease. After so long
+    # without one the server is asked, and after so long the operator is not ready. Leaves time for
+    # two questions, and is less than the minute after which caches count as stale.
+    server_probe_seconds: float = 30.0
+    server_timeout_seconds: float = 50.0
+
+    # As controller-runtime has it: longer than any list takes. A controller whose caches are not
+    # filled by then is reported with the kinds that it waits for, and starts once they are.
+    cache_sync_seconds: float = 120.0
+
+    # Waiting shows what is missing in the log and in /readyz, and needs no restart once it is
+    # granted; a crash loop would.
+    preflight: Literal["wait", "warn", "off"] = "wait"
+
+    user_agent: str | None = None
+
+    def __post_init__(self) -> None:
+        for flaw in self._flaws():
+            given = ", ".join(f"{name}={getattr(self, name)!r}" for name in flaw.fields)
+            raise _Flawed(flaw, source=f"ManagerSettings({given})")
+
+    @classmethod
+    def read(
+        cls,
+        arguments: Sequence[str],
+        environ: Mapping[str, str],
+        *,
+        prog: str,
+        usual: "ManagerSettings | None" = None,
+    ) -> "ManagerSettings":
+        """From ``arguments``, else ``environ``, else the file that one of them names.
+
+        What none of them sets is as in ``usual``. Ends the program after ``--help``, and for an
+        argument that there is not.
+        """
+        defaults = {each.name: getattr(usual or cls(), each.name) for each in fields(cls)}
+        given = gather(arguments, environ, prog=prog, defaults=defaults)
+        values: dict[str, Any] = {name: each.value for name, each in given.items()}
+        try:
+            return cls(**(defaults | values))
+        except _Flawed as error:
+            # What nobody set is as it always is; who looks for the mistake need not look there.
+            origins = [given[name].origin for name in error.flaw.fields if name in given]
+            raise _Flawed(error.flaw, source=" and ".join(origins)) from None
+
+    def environ(self) -> dict[str, str]:
+        """The variables from which ``read`` makes the same: one for each that is set otherwise."""
+        usual = ManagerSettings()
+        values = ((each, getattr(self, each.field)) for each in SETTINGS)
+        return {
+            each.variable: as_text(value)
+            for each, value in values
+            if value != getattr(usual, each.field)
+        }
+
+    @property
+    def health(self) -> Address | None:
+        """Where the probes are; ``None`` if nowhere."""
+        return Address.parse(self.health_address) if self.health_address else None
+
+    @property
+    def metrics(self) -> Address | None:
+        """Where the metrics are; ``None`` if nowhere."""
+        return Address.parse(self.metrics_address) if self.metrics_address else None
+
+    @property
+    def log_level_number(self) -> int:
+        """The level as ``logging`` has it."""
+        return _LEVELS[self.log_level]
+
+    def _flaws(self) -> Iterator[_Flaw]:
+        yield from self._bad_values()
+        yield from self._contradictions()
+
+    def _bad_values(self) -> Iterator[_Flaw]:
+        for name in _LENGTHS:
+            seconds = getattr(self, name)
+            if not (math.isfinite(seconds) and seconds > 0):
+                yield _Flaw(
+                    fields=(name,),
+                    problem=f"{name} must be more than 0 and end some day, and is {seconds:g}",
+                    what_now="Give a length of time.",
+                )
+        if self.max_threads < 1:
+            yield _Flaw(
+                fields=("max_threads",),
+                problem=f"with max_threads={self.max_threads} no plain function could ever run",
+                what_now="Give at least 1.",
+            )
+        for name, words in (
+            ("log_style", LOG_STYLES),
+            ("log_level", LOG_LEVELS),
+            ("preflight", PREFLIGHT),
+        ):
+            if getattr(self, name) not in words:
+                yield _Flaw(
+                    fields=(name,),
+                    problem=f"{name} is none of {', '.join(words)}",
+                    what_now="Give one of them.",
+                )
+        if self.user_agent is not None and not (self.user_agent and self.user_agent.isprintable()):
+            yield _Flaw(
+                fields=("user_agent",),
+                problem="user_agent is no text on one line",
+                what_now="Give some, or None.",
+            )
+        if len(set(self.namespaces)) < len(self.namespaces):
+            yield _Flaw(
+                fields=("namespaces",),
+                problem="namespaces has one of them twice",
+                what_now="Remove one.",
+            )
+        for name, value, check in self._checked_text():
+            try:
+                check(value)
+            except BadValue as error:
+                yield _Flaw(
+                    fields=(name,),
+                    problem=str(error).rstrip("."),
+                    what_now=f"Correct {name}, or leave it out.",
+                )
+
+    def _checked_text(self) -> Iterator[tuple[str, str, Callable[[str], object]]]:
+        for namespace in self.namespaces:
+            yield "namespaces", namespace, check_label
+        if self.lease_namespace is not None:
+            yield "lease_namespace", self.lease_namespace, check_label
+        if self.lease_name is not None:
+            yield "lease_name", self.lease_name, check_subdomain
+        for name in ("health_address", "metrics_address"):
+            if address := getattr(self, name):
+                yield name, address, Address.parse
+
+    def _contradictions(self) -> Iterator[_Flaw]:
+        if self.lease_seconds % 1:
+            yield _Flaw(
+                fields=("lease_seconds",),
+                problem=f"a Lease counts in whole seconds, and lease_seconds={self.lease_seconds:g}"
+                " is no whole number",
+                what_now="Give one.",
+            )
+        if self.lease_seconds > LONGEST_SECONDS:
+            yield _Flaw(
+                fields=("lease_seconds",),
+                problem=f"lease_seconds={self.lease_seconds:g} is more than {LONGEST_SECONDS:g}, so"
+                " that nobody would act for that long once a leader is gone",
+                what_now="Give less; 15 is usual.",
+            )
+        if not self.renew_seconds < self.lease_seconds:
+            yield _Flaw(
+                fields=("lease_seconds", "renew_seconds"),
+                problem=f"renew_seconds={self.renew_seconds:g} is not less than"
+                f" lease_seconds={self.lease_seconds:g}, so that a leader would still act when"
+                " another takes over",
+                what_now="Raise lease_seconds, or lower renew_seconds; 15 and 10 are usual.",
+            )
+        if not self.retry_seconds * JITTER < self.renew_seconds:
+            yield _Flaw(
+                fields=("renew_seconds", "retry_seconds"),
+                problem=f"retry_seconds={self.retry_seconds:g} leaves no time for a second try"
+                f" within renew_seconds={self.renew_seconds:g}",
+                what_now="Raise renew_seconds, or lower retry_seconds; 10 and 2 are usual.",
+            )
+        if not self.server_probe_seconds < self.server_timeout_seconds:
+            yield _Flaw(
+                fields=("server_probe_seconds", "server_timeout_seconds"),
+                problem=f"server_probe_seconds={self.server_probe_seconds:g} is not less than"
+                f" server_timeout_seconds={self.server_timeout_seconds:g}, so that the server would"
+                " count as unresponsive before it is asked",
+                what_now="Raise server_timeout_seconds, or lower server_probe_seconds; 50 and 30"
+                " are usual.",
+            )
+        if (self.tls_cert_file is None) != (self.tls_key_file is None):
+            yield _Flaw(
+                fields=("tls_cert_file", "tls_key_file"),
+                problem="a certificate and its key belong together, and only one of tls_cert_file"
+                " and tls_key_file is given",
+                what_now="Give both, or neither.",
+            )
+        health, metrics = self.health, self.metrics
+        if health is not None and metrics is not None and _overlap(health, metrics):
+            yield _Flaw(
+                fields=("health_address", "metrics_address"),
+                problem=f"probes and metrics cannot both listen on port {health.port}",
+                what_now="Give them two ports, or make one address empty, which is off.",
+            )
+
+
+def trust_of(trust: Trust, settings: ManagerSettings) -> Trust:
+    """What a kubeconfig may make this process do: as its author says, and as settings allow."""
+    if settings.insecure_skip_tls_verify:
+        return msgspec.structs.replace(trust, unverified_servers=True)
+    return trust
+
+
+def _overlap(one: Address, other: Address) -> bool:
+    if one.port != other.port or one.port == 0:
+        return False
+    return one.host == other.host or "" in (one.host, other.host)

@@ -1,0 +1,180 @@
+"""What breaks when one definition takes the place of another.
+
+Not told, because no object and no client breaks by it: a schema that takes more of the same type; a
+version, field, short name or column that is new; a column that is gone, for it is only shown; a
+deprecation; which of the served versions is stored, as long as it has the fields of the others.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from steersman.manifests.definition.definition import Definition, Version, read_definition
+from steersman.manifests.definition.schema_diff import narrowings
+from steersman.manifests.documents import Document
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BreakingChange:
+    """One change that a stored object or a client does not survive.
+
+    ``version`` is empty where it is of the whole definition; ``path`` where it is of whole objects.
+    """
+
+    version: str
+    path: str
+    what: str
+    """What is true now, said of what is at ``path``."""
+    why: str
+    """What breaks by it."""
+
+    def __str__(self) -> str:
+        place = " ".join(filter(None, (self.version, self.path or "an object")))
+        return f"{place} {self.what}: {self.why}"
+
+
+def breaking_changes(old: Document, new: Document) -> tuple[BreakingChange, ...]:
+    """Each change from ``old`` to ``new`` that breaks a stored object or a client of today."""
+    before, after = read_definition(old), read_definition(new)
+    return (
+        *_of_names(before, after),
+        *_of_versions(before, after),
+        *_of_storage(before, after),
+        *(each for version in after.versions for each in _of_version(before, after, version)),
+    )
+
+
+def _change(path: str, what: str, why: str, *, version: str = "") -> BreakingChange:
+    return BreakingChange(version=version, path=path, what=what, why=why)
+
+
+def _of_names(old: Definition, new: Definition) -> Iterator[BreakingChange]:
+    other = "it is another kind, and the objects there are do not belong to it"
+    for path, was, now, why in (
+        ("spec.group", old.group, new.group, other),
+        ("spec.names.plural", old.plural, new.plural, other),
+        ("spec.names.kind", old.kind, new.kind, "the objects there are say that they are the old"),
+        (
+            "spec.scope",
+            "Namespaced" if old.namespaced else "Cluster",
+            "Namespaced" if new.namespaced else "Cluster",
+            "a server refuses the change, and clients ask in the wrong place",
+        ),
+        (
+            "spec.names.listKind",
+            old.names.get("listKind") or f"{old.kind}List",
+            new.names.get("listKind") or f"{new.kind}List",
+            "clients that know the list by its kind do not know this one",
+        ),
+        (
+            "spec.names.singular",
+            old.singular,
+            new.singular,
+            "who types the old word is not understood",
+        ),
+    ):
+        # What follows from the kind having changed needs no second mention.
+        if was != now and (path in _FIRST or old.kind == new.kind):
+            yield _change(path, f"is {now} now, and was {was}", why)
+    for word in old.words("shortNames"):
+        if word not in new.words("shortNames"):
+            yield _change(
+                "spec.names.shortNames",
+                f"no longer has {word}",
+                "who types the short name is not understood",
+            )
+    if old.conversion == "Webhook" and new.conversion == "None" and len(new.versions) > 1:
+        yield _change(
+            "spec.conversion",
+            "is None now, and was Webhook",
+            "objects are passed from version to version as they are",
+        )
+
+
+_FIRST = ("spec.group", "spec.names.plural", "spec.names.kind", "spec.scope")
+
+
+def _of_versions(old: Definition, new: Definition) -> Iterator[BreakingChange]:
+    now = {each.name: each for each in new.versions}
+    for each in old.versions:
+        if each.served and not (each.name in now and now[each.name].served):
+            yield _change("", "is no longer served", "its clients get a 404", version=each.name)
+    for name in old.once_stored:
+        if name not in now:
+            yield _change(
+                "",
+                "is gone, and objects may be stored as it",
+                "a server refuses the change until they are stored as another and"
+                " status.storedVersions says so",
+                version=name,
+            )
+
+
+def _of_storage(old: Definition, new: Definition) -> Iterator[BreakingChange]:
+    """Without conversion, what one version takes is stored as another, and cut to its fields."""
+    was, now = (next((each for each in one.versions if each.stored), None) for one in (old, new))
+    if was is None or now is None or was.name == now.name or new.conversion != "None":
+        return
+    if now.name not in (each.name for each in old.versions):
+        return  # what a new version lacks is told of it
+    for written in new.versions:
+        if not written.served or written.name == now.name:
+            continue
+        for each in narrowings(written.schema, now.schema):
+            if each.drops:
+                what = f"{each.what} (unlike in {written.name}; {now.name} is what is stored now)"
+                why = f"its value is dropped from every object that is written as {written.name}"
+                yield _change(each.path, what, why, version=now.name)
+
+
+def _of_version(old: Definition, new: Definition, now: Version) -> Iterator[BreakingChange]:
+    was = next((each for each in old.versions if each.name == now.name), None)
+    if was is not None and (was.served or was.name in old.once_stored):
+        for each in narrowings(was.schema, now.schema):
+            yield _change(each.path, each.what, each.why, version=now.name)
+        yield from _of_subresources(was, now)
+        for field in was.selectable_fields:
+            if field not in now.selectable_fields:
+                yield _change(
+                    field.removeprefix("."),
+                    "can no longer be selected by",
+                    "lists and watches with this field selector are refused",
+                    version=now.name,
+                )
+    elif now.served and new.conversion == "None":
+        yield from _of_new_version(old, new, now)
+
+
+def _of_new_version(old: Definition, new: Definition, now: Version) -> Iterator[BreakingChange]:
+    """Without conversion, what is stored is read as it is under the new name."""
+    stored = next((each for each in old.versions if each.stored), None)
+    if stored is None or old.group != new.group:
+        return
+    for each in narrowings(stored.schema, now.schema):
+        what = f"{each.what} (unlike in {stored.name}, which is stored, and nothing converts it)"
+        yield _change(each.path, what, each.why, version=now.name)
+
+
+def _of_subresources(was: Version, now: Version) -> Iterator[BreakingChange]:
+    before, after = was.subresources, now.subresources
+    for name in ("status", "scale"):
+        if before.get(name) is not None and after.get(name) is None:
+            yield _change(
+                f"/{name}", "is gone", f"who writes to /{name} gets a 404", version=now.name
+            )
+    if before.get("status") is None and after.get("status") is not None:
+        yield _change(
+            "status",
+            "is written only through /status now",
+            "who writes it with the rest of the object writes nothing",
+            version=now.name,
+        )
+    if before.get("scale") and after.get("scale"):
+        for key in ("specReplicasPath", "statusReplicasPath", "labelSelectorPath"):
+            field, there = before["scale"].get(key), after["scale"].get(key)
+            if field and field != there:
+                yield _change(
+                    f"/scale {key}",
+                    f"is {there or 'gone'} now, and was {field}",
+                    "autoscalers read or write another field",
+                    version=now.name,
+                )

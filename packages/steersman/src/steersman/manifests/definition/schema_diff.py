@@ -1,0 +1,389 @@
+"""What one schema takes and another no longer does.
+
+Only what is certain, or cannot be known, is told: a pattern or a rule that was changed may well
+take all that it took before, and nobody can tell. Of a schema that takes more, only another type is
+mentioned: whoever reads such a value has a variable for the old one.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Final, TypeAlias
+
+from steersman.manifests.definition.definition import (
+    EMBEDDED,
+    INT_OR_STRING,
+    LIST_MAP_KEYS,
+    LIST_TYPE,
+    MAP_TYPE,
+    META_FIELDS,
+    PRESERVE,
+    VALIDATIONS,
+    Schema,
+    default_of,
+    junctors,
+    properties_of,
+    required_of,
+)
+from steersman.manifests.definition.text_examples import FORMATS
+from steersman.manifests.definition.validation import (
+    exact,
+    joined,
+    lower_bound,
+    misfits,
+    type_of,
+    types_of,
+    upper_bound,
+)
+
+REFUSED: Final = "an object that has it otherwise is refused"
+
+_ANYTHING: Final[Schema] = {PRESERVE: True}
+_TEXT: Final[Schema] = {"type": "string"}
+
+# Formats that are cases of another.
+_CASES: Final[Mapping[str, str]] = {
+    "isbn10": "isbn",
+    "isbn13": "isbn",
+    "k8sshortname": "k8slongname",
+    "uuid3": "uuid",
+    "uuid4": "uuid",
+    "uuid5": "uuid",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """One thing that is no longer taken: where, what it is now, and what that breaks."""
+
+    path: str
+    what: str
+    why: str
+    drops: bool = False
+    """Whether it is taken, and then not kept."""
+
+
+Found: TypeAlias = Iterator[Narrowing]
+
+
+def narrowings(old: Schema, new: Schema) -> Found:
+    """Everything that an object may be under ``old``, and no longer under ``new``."""
+    yield from _narrowed({**old, EMBEDDED: True}, {**new, EMBEDDED: True}, "")
+
+
+def _narrowed(old: Schema, new: Schema, path: str) -> Found:
+    if old == new:
+        return
+    yield from _null(old, new, path)
+    had, has = _types(old), types_of(new)
+    if not had <= has:
+        yield Narrowing(path, f"is {_type(new)} now, and was {_type(old)}", REFUSED)
+        return
+    if types_of(old) != has:
+        yield Narrowing(
+            path,
+            f"is {_type(new)} now, and was {_type(old)}",
+            "a client that knows it as it was cannot read all that it may be now",
+        )
+    if old.get("enum"):
+        yield from _listed(old, new, path)
+    else:
+        yield from _enum(new, path, had)
+        if "integer" in had:
+            yield from _numbers(old, new, path)
+        if "string" in had:
+            yield from _texts(old, new, path)
+    if "string" in had:
+        yield from _format(old, new, path)
+    if "array" in had:
+        yield from _lists(old, new, path)
+    if "object" in had:
+        yield from _objects(old, new, path)
+    yield from _alternatives(old, new, path)
+    yield from _rules(old, new, path)
+    yield from _default(old, new, path)
+
+
+def _types(schema: Schema) -> frozenset[str]:
+    listed = schema.get("enum")
+    if not listed:
+        return types_of(schema)
+    return types_of(schema) & {type_of(each) for each in listed if each is not None}
+
+
+def _type(schema: Schema) -> str:
+    return "int-or-string" if schema.get(INT_OR_STRING) else str(schema.get("type") or "anything")
+
+
+def _null(old: Schema, new: Schema, path: str) -> Found:
+    # A schema without a type takes null anyway, among everything else.
+    is_typed = new.get("type") or new.get(INT_OR_STRING)
+    if old.get("nullable") and is_typed and not new.get("nullable"):
+        yield Narrowing(path, "may no longer be null", "an object with a null there is refused")
+
+
+def _listed(old: Schema, new: Schema, path: str) -> Found:
+    """Of the values that there were, which are not taken: each can be asked about by itself."""
+    for value in old["enum"]:
+        was_taken = value is not None and not any(misfits(value, _itself(old), trusting=True))
+        if was_taken and any(misfits(value, _itself(new))):
+            yield Narrowing(
+                path, f"no longer takes {_shown(value)}", "an object that has it is refused"
+            )
+
+
+def _itself(schema: Schema) -> Schema:
+    """What is said of the value alone; alternatives are compared as such."""
+    return {k: v for k, v in schema.items() if k not in ("allOf", "anyOf", "oneOf", "not")}
+
+
+def _enum(new: Schema, path: str, had: frozenset[str]) -> Found:
+    values = new.get("enum")
+    if not values:
+        return
+    if had == {"boolean"} and all(any(value is each for value in values) for each in (True, False)):
+        return
+    shown = ", ".join(map(_shown, values))
+    yield Narrowing(path, f"takes only {shown} now", "an object with another value is refused")
+
+
+def _numbers(old: Schema, new: Schema, path: str) -> Found:
+    for word, sign, bound in (("minimum", 1, lower_bound), ("maximum", -1, upper_bound)):
+        was, now = bound(old), bound(new)
+        if now is not None and (was is None or _rank(now, sign) > _rank(was, sign)):
+            # That an integer has 64 bits goes without saying.
+            before = "none" if was is None or old.get(word) is None else _bound(was)
+            yield Narrowing(path, f"has a {word} of {_bound(now)} now, and had {before}", REFUSED)
+    factor = new.get("multipleOf")
+    if factor:
+        was_factor = old.get("multipleOf") or (1 if old.get("type") == "integer" else None)
+        if was_factor is None or (exact(was_factor) / exact(factor)).denominator != 1:
+            yield Narrowing(path, f"must be a multiple of {factor} now", REFUSED)
+
+
+def _rank(bound: tuple[Fraction, bool], sign: int) -> tuple[Fraction, bool]:
+    return sign * bound[0], bound[1]
+
+
+def _bound(bound: tuple[Fraction, bool]) -> str:
+    limit = bound[0].numerator if bound[0].denominator == 1 else float(bound[0])
+    return f"{limit}, which is itself left out" if bound[1] else str(limit)
+
+
+def _texts(old: Schema, new: Schema, path: str) -> Found:
+    yield from _sizes(old, new, path, "Length", "characters")
+    pattern = new.get("pattern")
+    if pattern and pattern != old.get("pattern"):
+        before = f", and matched {old['pattern']}" if old.get("pattern") else ""
+        yield Narrowing(
+            path,
+            f"must match {pattern} now{before}",
+            "an object with a text that does not is refused",
+        )
+
+
+def _format(old: Schema, new: Schema, path: str) -> Found:
+    was, now = (str(each.get("format") or "").replace("-", "") for each in (old, new))
+    # Others a server reads past.
+    if now in FORMATS and was != now and _CASES.get(was) != now:
+        before = f", and was {old['format']}" if old.get("format") else ""
+        yield Narrowing(
+            path,
+            f"must be of the format {new['format']} now{before}",
+            "an object with a text that is not is refused",
+        )
+
+
+def _sizes(old: Schema, new: Schema, path: str, what: str, unit: str) -> Found:
+    fewest, most = f"min{what}", f"max{what}"
+    if (new.get(fewest) or 0) > (old.get(fewest) or 0):
+        yield Narrowing(
+            path,
+            f"must have at least {new[fewest]} {unit} now, and {old.get(fewest) or 0} were enough",
+            "an object with fewer is refused",
+        )
+    limit = new.get(most)
+    if limit is not None and (old.get(most) is None or old[most] > limit):
+        before = "any number" if old.get(most) is None else str(old[most])
+        yield Narrowing(
+            path,
+            f"may have at most {limit} {unit} now, and {before} before",
+            "an object with more is refused",
+        )
+
+
+def _lists(old: Schema, new: Schema, path: str) -> Found:
+    yield from _sizes(old, new, path, "Items", "items")
+    if new.get("uniqueItems") and not old.get("uniqueItems"):
+        yield Narrowing(path, "takes no item twice now", "an object that has one twice is refused")
+    items = new.get("items") or {}
+    if old.get(PRESERVE) and not new.get(PRESERVE) and not items.get(PRESERVE) and old.get("items"):
+        yield _dropping(f"{path}[]")
+    was, now = (each.get(LIST_TYPE) or "atomic" for each in (old, new))
+    if was != now:
+        yield Narrowing(path, f"is a list of type {now} now, and was {was}", _merging(now))
+    elif set(old.get(LIST_MAP_KEYS) or ()) != set(new.get(LIST_MAP_KEYS) or ()):
+        keys = ", ".join(new.get(LIST_MAP_KEYS) or ())
+        yield Narrowing(path, f"has items known by {keys} now", _merging(now))
+    yield from _narrowed(old.get("items") or {}, items, f"{path}[]")
+
+
+def _merging(list_type: str) -> str:
+    if list_type == "atomic":
+        return "an apply by one manager takes away the items of others"
+    return "a list in which items repeat is refused, and an apply leaves the items of others"
+
+
+def _objects(old: Schema, new: Schema, path: str) -> Found:
+    yield from _sizes(old, new, path, "Properties", "fields")
+    was, now = (each.get(MAP_TYPE) or "granular" for each in (old, new))
+    if was != now:
+        whole = now == "atomic"
+        yield Narrowing(
+            path,
+            f"is a map of type {now} now, and was {was}",
+            "an apply by one manager takes away the fields of others"
+            if whole
+            else "an apply leaves fields that it would have taken away",
+        )
+    if new.get(EMBEDDED) and not old.get(EMBEDDED):
+        yield Narrowing(
+            path,
+            "must be a whole Kubernetes object now",
+            "an object without apiVersion and kind there is refused",
+        )
+    yield from _required(old, new, path)
+    yield from _fields(old, new, path)
+
+
+def _required(old: Schema, new: Schema, path: str) -> Found:
+    before = required_of(old)
+    for name in required_of(new):
+        was, now = properties_of(old).get(name, {}), properties_of(new).get(name, {})
+        # What the server fills in is never missing.
+        was_needed = name in before and default_of(was) is None
+        if default_of(now) is None and not was_needed:
+            yield Narrowing(
+                joined(path, name), "is required now", "an object without it is refused"
+            )
+
+
+def _fields(old: Schema, new: Schema, path: str) -> Found:
+    before, after = _named(old), properties_of(new)
+    for name, was in before.items():
+        now = _child(new, name)
+        if now is None and new.get("additionalProperties") is False:
+            yield Narrowing(joined(path, name), "is gone", "an object that has it is refused")
+        elif now is None:
+            yield Narrowing(
+                joined(path, name),
+                "is gone",
+                "its value is dropped from every object that has it",
+                drops=True,
+            )
+        else:
+            yield from _field(old, new, was, now, name, path)
+    for name, now in after.items():
+        was_there = _child(old, name) if name not in before else None
+        if was_there is not None:
+            yield from _field(old, new, was_there, now, name, path)
+    was_open, is_open = _others(old), _others(new)
+    if was_open is not None and is_open is None:
+        yield _dropping(path)
+    elif was_open is not None and is_open is not None:
+        yield from _narrowed(was_open, is_open, joined(path, "*"))
+
+
+def _field(old: Schema, new: Schema, was: Schema, now: Schema, name: str, path: str) -> Found:
+    if name == "metadata" and old.get(EMBEDDED) and new.get(EMBEDDED):
+        # Whatever the schema says, metadata is metadata; only names can be limited further.
+        for each in ("name", "generateName"):
+            before, after = (properties_of(owner).get(each, _TEXT) for owner in (was, now))
+            yield from _narrowed(before, after, joined(joined(path, name), each))
+    else:
+        yield from _narrowed(was, now, joined(path, name))
+
+
+def _named(schema: Schema) -> Mapping[str, Schema]:
+    """The fields that a schema names, or that every Kubernetes object has."""
+    if not schema.get(EMBEDDED):
+        return properties_of(schema)
+    implied = {name: _ANYTHING if name == "metadata" else _TEXT for name in META_FIELDS}
+    return {**implied, **properties_of(schema)}
+
+
+def _child(schema: Schema, name: str) -> Schema | None:
+    """What is said of the field; ``None`` if it is dropped or refused."""
+    return _named(schema).get(name) or _others(schema)
+
+
+def _others(schema: Schema) -> Schema | None:
+    """What is said of fields that have no names in the schema; ``None`` if there are none."""
+    others = schema.get("additionalProperties")
+    if isinstance(others, Mapping):
+        return others
+    if schema.get(PRESERVE):
+        return _ANYTHING
+    return {} if others is True else None
+
+
+def _dropping(path: str) -> Narrowing:
+    return Narrowing(
+        path,
+        "keeps no fields any more but those that its schema names",
+        "all others are dropped from every object that has them",
+        drops=True,
+    )
+
+
+def _alternatives(old: Schema, new: Schema, path: str) -> Found:
+    was_all, now_all = junctors(old, "allOf"), junctors(new, "allOf")
+    was_any, now_any = junctors(old, "anyOf"), junctors(new, "anyOf")
+    changed = {
+        "allOf": any(each not in was_all for each in now_all),
+        "anyOf": bool(now_any) and (not was_any or any(each not in now_any for each in was_any)),
+        "oneOf": bool(new.get("oneOf")) and new.get("oneOf") != old.get("oneOf"),
+        "not": new.get("not") is not None and new.get("not") != old.get("not"),
+    }
+    for key, is_changed in changed.items():
+        if is_changed:
+            how = "changed" if old.get(key) else "new"
+            yield Narrowing(path, f"has a {how} {key}", "an object that does not fit it is refused")
+
+
+def _rules(old: Schema, new: Schema, path: str) -> Found:
+    before = [_rule(each) for each in old.get(VALIDATIONS) or ()]
+    after = [_rule(each) for each in new.get(VALIDATIONS) or ()]
+    gone = len([each for each in before if each not in after])
+    for each in after:
+        if each not in before:
+            how = "changed" if gone > 0 else "new"
+            gone -= 1
+            yield Narrowing(
+                path, f"has a {how} rule, {each[0]}", "an object that breaks it is refused"
+            )
+
+
+def _rule(written: Mapping[str, Any]) -> tuple[str, bool]:
+    return str(written.get("rule") or "").strip(), bool(written.get("optionalOldSelf"))
+
+
+def _default(old: Schema, new: Schema, path: str) -> Found:
+    was, now = default_of(old), default_of(new)
+    if was == now and type(was) is type(now):
+        return
+    if now is None:
+        what, why = (
+            f"has no default any more, and had {_shown(was)}",
+            "an object without it stays so",
+        )
+    else:
+        before = "none" if was is None else _shown(was)
+        what = f"has the default {_shown(now)} now, and had {before}"
+        why = "an object without it means something else"
+    yield Narrowing(path, what, why)
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,102 @@
+"""Annotations taken apart: the type itself, what is said beside it, and whether it may be none."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, Literal, NewType, Union, get_args, get_origin
+
+from msgspec.structs import fields
+
+from steersman.kinds import Cel, Rule
+from steersman.manifests.schema.place import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A type without ``None``, and all that stands around it."""
+
+    type: Any
+    """The type; ``int | str`` is the only union there is."""
+    rule: Rule
+    rules: tuple[Cel, ...]
+    may_be_none: bool
+
+
+def taken_apart(annotation: Any, place: Place) -> Hint:
+    """The type in an annotation, which may be hidden in ``Annotated`` and beside ``None``."""
+    rules: list[Rule] = []
+    cels: list[Cel] = []
+    may_be_none = False
+    hint = annotation
+    while True:
+        origin = get_origin(hint)
+        if origin is Annotated:
+            hint, *beside = get_args(hint)
+            # Inner ones come later, and what is said first is asked first.
+            rules += [each for each in beside if isinstance(each, Rule)]
+            cels += [each for each in beside if isinstance(each, Cel)]
+        elif origin in (Union, UnionType):
+            choices = [each for each in get_args(hint) if each is not NoneType]
+            may_be_none |= len(choices) < len(get_args(hint))
+            if len(choices) == 1:
+                hint = choices[0]
+            elif set(choices) == {int, str}:
+                return Hint(int | str, _merged(rules, place), tuple(cels), may_be_none)
+            else:
+                raise place.refused(
+                    f"it is one of {_named(choices)}, and a schema has one type for a field",
+                    "Choose one of them, have a field for each, or make it Any.",
+                )
+        elif origin is Literal and None in get_args(hint):
+            may_be_none = True
+            hint = Literal[tuple(each for each in get_args(hint) if each is not None)]
+        elif isinstance(hint, NewType):
+            hint = hint.__supertype__
+        elif (alias := getattr(hint, "__value__", None)) is not None:
+            hint = alias  # type Alias = ..., from Python 3.12 on
+        else:
+            return Hint(hint, _merged(rules, place), tuple(cels), may_be_none)
+
+
+def is_sequence(origin: Any) -> bool:
+    """Whether a list on the wire becomes one of these."""
+    return origin in (tuple, list, Sequence)
+
+
+def is_mapping(origin: Any) -> bool:
+    """Whether an object on the wire becomes one of these."""
+    return origin in (dict, Mapping)
+
+
+def named(hint: Any) -> str:
+    """The type as people write it."""
+    if get_args(hint):
+        return str(hint).replace("typing.", "").replace("collections.abc.", "")
+    return str(getattr(hint, "__name__", hint))
+
+
+def _named(hints: list[Any]) -> str:
+    return " or ".join(map(named, hints))
+
+
+def _merged(rules: list[Rule], place: Place) -> Rule:
+    if len(rules) < 2:
+        return rules[0] if rules else _NO_RULE
+    said: dict[str, Any] = {}
+    for rule in rules:
+        for field in fields(Rule):
+            value = getattr(rule, field.name)
+            if value == field.default:
+                continue
+            if said.setdefault(field.name, value) != value:
+                raise place.refused(
+                    f"two rules give it a {field.name}, {said[field.name]!r} and {value!r}",
+                    "Leave one of them out.",
+                )
+    try:
+        return Rule(**said)
+    except ValueError as error:
+        raise place.refused(str(error), "Change one of its rules.") from None
+
+
+_NO_RULE: Final = Rule()

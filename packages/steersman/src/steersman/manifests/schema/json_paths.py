@@ -1,0 +1,86 @@
+"""Simple JSON paths, ``.spec.ports[0].name``, followed through a schema."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from steersman.manifests.definition.definition import PRESERVE
+
+# A field, a field in brackets, or any place of a list: an index, all of them, or a condition.
+_step: Final = re.compile(
+    r"""
+    \. (?P<field> (?: [^.\[\]\\] | \\. )+ )
+    | \[ (?P<quote> ['"]) (?P<quoted> .+? ) (?P=quote) \]
+    | \[ (?P<place> -?[0-9]* (?: : -?[0-9]* )? | \* | \? \( .*? \) ) \]
+    """,
+    re.VERBOSE,
+).match
+
+_TEXT: Final = {"type": "string"}
+_TEXTS: Final = {"type": "object", "additionalProperties": _TEXT}
+_MOMENT: Final = {"type": "string", "format": "date-time"}
+_NUMBER: Final = {"type": "integer"}
+
+# What the server knows of every object, without its standing in any schema.
+_METADATA: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "name": _TEXT,
+        "generateName": _TEXT,
+        "namespace": _TEXT,
+        "uid": _TEXT,
+        "resourceVersion": _TEXT,
+        "generation": _NUMBER,
+        "creationTimestamp": _MOMENT,
+        "deletionTimestamp": _MOMENT,
+        "deletionGracePeriodSeconds": _NUMBER,
+        "labels": _TEXTS,
+        "annotations": _TEXTS,
+        "finalizers": {"type": "array", "items": _TEXT},
+        "ownerReferences": {"type": "array", "items": {PRESERVE: True}},
+        "managedFields": {"type": "array", "items": {PRESERVE: True}},
+    },
+}
+
+
+class LeadsNowhere(Exception):
+    """A path that cannot be followed, and why."""
+
+
+def followed(path: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema of what the path leads to; an empty one, if only the object itself knows."""
+    here: Mapping[str, Any] = {
+        **schema,
+        "properties": {**schema.get("properties", {}), "metadata": _METADATA},
+    }
+    at, walked = 0, ""
+    while at < len(path):
+        step = _step(path, at)
+        if step is None:
+            raise LeadsNowhere(f"{path[at:]!r} is no step of a path")
+        here = _followed(step, here, walked or "the object")
+        at, walked = step.end(), path[: step.end()]
+        if not here:
+            return here
+    return here
+
+
+def _followed(step: re.Match[str], here: Mapping[str, Any], walked: str) -> Mapping[str, Any]:
+    if step["place"] is not None:
+        if "items" in here:
+            return dict(here["items"])
+        if _is_open(here):
+            return {}
+        raise LeadsNowhere(f"{walked} is no list")
+    name = step["quoted"] or re.sub(r"\\(.)", r"\1", step["field"])
+    if name in here.get("properties", {}):
+        return dict(here["properties"][name])
+    if isinstance(values := here.get("additionalProperties"), Mapping):
+        return dict(values)
+    if _is_open(here):
+        return {}
+    raise LeadsNowhere(f"{walked} has no field {name}")
+
+
+def _is_open(schema: Mapping[str, Any]) -> bool:
+    return bool(schema.get(PRESERVE))

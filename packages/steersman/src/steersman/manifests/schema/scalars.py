@@ -1,0 +1,77 @@
+"""Values without anything inside: their schemas, and the types that have none."""
+
+from collections.abc import Mapping
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from typing import Any, Final, get_args, get_origin
+from uuid import UUID
+
+from steersman.kinds import Unstructured
+from steersman.manifests.definition.definition import INT_OR_STRING, INTEGER_OR_STRING
+from steersman.manifests.schema.place import Place
+from steersman.units import MicroTime, Quantity
+
+# What a Quantity can be made from; longer ones than it takes are no amounts of anything.
+_QUANTITY: Final = (
+    r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,3})?$"
+)
+
+SCALARS: Final[Mapping[type[Any], Mapping[str, Any]]] = {
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer", "format": "int64"},
+    float: {"type": "number"},
+    bytes: {"type": "string", "format": "byte"},
+    datetime: {"type": "string", "format": "date-time"},
+    MicroTime: {"type": "string", "format": "date-time"},
+    date: {"type": "string", "format": "date"},
+    UUID: {"type": "string", "format": "uuid"},
+    Quantity: {INT_OR_STRING: True, "anyOf": INTEGER_OR_STRING, "pattern": _QUANTITY},
+}
+
+# Why a type has no schema, and what to use in its place.
+WRONG_TYPES: Final[Mapping[type[Any], tuple[str, str]]] = {
+    set: (
+        "a set has no order, and lists on the wire have one",
+        "Use tuple[X, ...] with Rule(list_type='set').",
+    ),
+    frozenset: (
+        "a set has no order, and lists on the wire have one",
+        "Use tuple[X, ...] with Rule(list_type='set').",
+    ),
+    object: ("nothing is known of an object", "Use Any for whatever it may be."),
+    timedelta: (
+        "Kubernetes does not write a length of time as Python does",
+        "Use str with Rule(format='duration') and units.parse_duration, or a number of seconds.",
+    ),
+    time: ("Kubernetes has no time of day", "Use str with a pattern."),
+    Decimal: ("a number on the wire is not exact", "Use Quantity, or text."),
+    complex: ("no JSON holds it", "Use a Part with two fields."),
+    dict: ("nobody says what is in the map", "Write Mapping[str, X]."),
+    list: ("nobody says what is in the list", "Write tuple[X, ...]."),
+    tuple: ("nobody says what is in the list", "Write tuple[X, ...]."),
+    Unstructured: (
+        "an Unstructured has no fields that could be read from inside another object",
+        "Use Mapping[str, Any] with Rule(embedded_resource=True).",
+    ),
+}
+
+_ENUM_TYPES: Final[Mapping[type[Any], str]] = {str: "string", int: "integer", bool: "boolean"}
+
+
+def choices_of(hint: Any, place: Place) -> dict[str, Any]:
+    """The schema of a ``Literal`` or an ``Enum``."""
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        values = [each.value for each in hint]
+    else:
+        values = [each.value if isinstance(each, Enum) else each for each in get_args(hint)]
+    types = {type(value) for value in values}
+    if len(types) != 1 or not types <= _ENUM_TYPES.keys():
+        name = "its Literal" if get_origin(hint) else hint.__name__
+        raise place.refused(
+            f"the values of {name} are {', '.join(map(repr, values)) or 'none'}, which are not all"
+            " text or all whole numbers",
+            "Give each of them a value of the same type.",
+        )
+    return {"type": _ENUM_TYPES[types.pop()], "enum": values}

@@ -1,0 +1,82 @@
+"""Texts from templates. Pure: the same words give the same text, and a word that is missing is an
+error."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
+
+from steersman.manifests import Tree
+from steersman.scaffold.origin import INDEX
+from steersman.scaffold.source_editor import call_lines, import_line
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+# What every project has, whatever its kinds: these files ``steersman upgrade`` brings up to date.
+# What is made for a kind is the author's from the first minute, and is not among them.
+FRAME: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        ".dockerignore": "dockerignore",
+        ".github/workflows/ci.yaml": "ci.yaml",
+        ".gitignore": "gitignore",
+        "Dockerfile": "Dockerfile",
+        "Makefile": "Makefile",
+        "README.md": "README.md",
+        "pyproject.toml": "pyproject.toml",
+        "src/{package}/__init__.py": "package.py",
+        "src/{package}/__main__.py": "main.py",
+        "src/{package}/operator.py": "operator.py",
+        "src/{package}/py.typed": "py.typed",
+        "tests/test_operator.py": "test_operator.py",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What the frame of a project depends on."""
+
+    name: str
+    domain: str
+    package: str
+    scaffold: str  # the version of steersman
+    origin: str = INDEX  # where that came from
+
+
+def frame_of(answers: Answers) -> Tree:
+    """Every file of a project that has no kinds yet."""
+    words = {
+        "name": answers.name,
+        "domain": answers.domain,
+        "package": answers.package,
+        "scaffold": answers.scaffold,
+        "origin": answers.origin,
+    }
+    return {
+        path.format(package=answers.package): render(template, **words)
+        for path, template in FRAME.items()
+    }
+
+
+def render(template: str, **words: Any) -> str:
+    """One template with these words in it."""
+    found = _environment().get_template(f"{template}.jinja")
+    return found.render(words, call=call_lines, imported=import_line)
+
+
+@cache
+def _environment() -> "Environment":
+    # Loaded when something is rendered: not everybody has the dev extra, and not every command
+    # needs it.
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("steersman.scaffold"),
+        undefined=StrictUndefined,
+        autoescape=False,  # noqa: S701 - Python, TOML and Make; nothing of it is HTML
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

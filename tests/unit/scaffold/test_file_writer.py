@@ -1,0 +1,106 @@
+"""Files on disk: all of them, or none."""
+
+from pathlib import Path
+
+import pytest
+
+from steersman.errors import ProjectError
+from steersman.scaffold.file_writer import read_text, require_absent, require_room, write_files
+from tests.unit.scaffold.projects import files_in
+
+
+def test_files_are_written_with_the_folders_they_are_in(tmp_path: Path) -> None:
+    write_files(tmp_path / "new", {"a": "1\n", "deep/er/b": "größer\r\n"})
+
+    assert files_in(tmp_path) == {"new/a": "1\n", "new/deep/er/b": "größer\r\n"}
+
+
+def test_a_file_that_is_replaced_keeps_its_mode(tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text("old")
+    script.chmod(0o750)
+
+    write_files(tmp_path, {"script": "new"})
+
+    assert script.read_text() == "new"
+    assert script.stat().st_mode & 0o777 == 0o750
+
+
+def test_files_are_removed_with_what_is_written(tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("old")
+
+    write_files(tmp_path, {"new": "new"}, removed=["old"])
+
+    assert files_in(tmp_path) == {"new": "new"}
+
+
+def test_what_cannot_be_prepared_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+
+    with pytest.raises(ProjectError, match=r"file/.* cannot be written: Not a directory, and"):
+        write_files(tmp_path, {"new/a": "1", "file/b": "2"})
+
+    assert files_in(tmp_path) == {"file": "in the way"}
+    assert not (tmp_path / "new").exists()
+
+
+def test_what_was_replaced_already_is_put_back(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("before")
+    (tmp_path / "b").mkdir()
+
+    with pytest.raises(ProjectError, match="nothing was changed"):
+        write_files(tmp_path, {"a": "after", "fresh": "new", "b": "a directory is in the way"})
+
+    assert files_in(tmp_path) == {"a": "before"}
+
+
+def test_what_was_removed_already_is_put_back(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    for path in ("a", "inner/b"):
+        (tmp_path / path).write_text("before")
+
+    with pytest.raises(ProjectError, match="nothing was changed"):
+        write_files(tmp_path, {"fresh": "new"}, removed=["a", "inner/b", "not there"])
+
+    assert files_in(tmp_path) == {"a": "before", "inner/b": "before"}
+
+
+def test_a_directory_goes_with_the_last_file_in_it(tmp_path: Path) -> None:
+    for path in ("a/b/c", "a/d/e"):
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).touch()
+
+    write_files(tmp_path, {}, removed=["a/b/c"])
+
+    assert (tmp_path / "a" / "d").is_dir()
+    assert not (tmp_path / "a" / "b").exists()
+
+
+def test_a_file_that_is_no_text_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"\xff")
+
+    with pytest.raises(ProjectError, match="a is no text in UTF-8"):
+        read_text(tmp_path / "a")
+
+
+def test_a_directory_with_something_in_it_is_refused_with_what_it_is(tmp_path: Path) -> None:
+    for number in range(7):
+        (tmp_path / f"file{number}").touch()
+
+    with pytest.raises(ProjectError, match=r"file0, file1, file2, file3, file4 and 2 more\."):
+        require_room(tmp_path, besides={".git"})
+
+
+def test_a_file_in_the_place_of_a_directory_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with pytest.raises(ProjectError, match="Not a directory"):
+        require_room(tmp_path / "file", besides=())
+
+
+def test_files_that_are_there_are_named(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name).touch()
+
+    with pytest.raises(ProjectError, match="a, b would be written, and are there already"):
+        require_absent(tmp_path, ["b", "c", "a"])

@@ -1,0 +1,78 @@
+"""What a project, its package and its modules may be called."""
+
+import pytest
+
+from steersman.errors import BadName
+from steersman.scaffold.name_rules import (
+    check_domain,
+    check_package,
+    check_project_name,
+    class_suffix,
+    module_of,
+    package_of,
+)
+
+
+@pytest.mark.parametrize("name", ["shop", "shop-operator", "s3", "a" * 50])
+def test_a_project_is_called_like_a_namespace(name: str) -> None:
+    assert check_project_name(name) == name
+
+
+@pytest.mark.parametrize("name", ["", "Shop", "shop_operator", "3s", "-shop", "a" * 51, "a.b"])
+def test_a_project_is_not_called_what_a_namespace_cannot_be(name: str) -> None:
+    with pytest.raises(BadName, match="a project's name"):
+        check_project_name(name)
+
+
+@pytest.mark.parametrize(
+    ("package", "rule"),
+    [
+        ("", "begins with a letter"),
+        ("3s", "begins with a letter"),
+        ("shop-operator", "begins with a letter"),
+        ("Shop", "begins with a letter"),
+        ("größe", "begins with a letter"),
+        ("class", "a word of Python's own"),
+        ("match", "a word of Python's own"),
+        ("operator", "another module is called so"),
+        ("steersman", "another module is called so"),
+        ("test", "another module is called so"),
+        ("yaml", "another module is called so"),
+    ],
+)
+def test_a_package_that_could_not_be_imported_is_refused(package: str, rule: str) -> None:
+    with pytest.raises(BadName, match=rule):
+        check_package(package)
+
+
+def test_a_package_is_called_like_its_project() -> None:
+    assert check_package(package_of("shop-operator")) == "shop_operator"
+
+
+@pytest.mark.parametrize("domain", ["example.com", "internal", "a.b.c-d.io"])
+def test_a_domain_is_a_name_in_dns(domain: str) -> None:
+    assert check_domain(domain) == domain
+
+
+@pytest.mark.parametrize("domain", ["", "Example.com", "example..com", "https://x", "a_b.c"])
+def test_what_is_no_name_in_dns_is_no_domain(domain: str) -> None:
+    with pytest.raises(BadName, match="a domain"):
+        check_domain(domain)
+
+
+@pytest.mark.parametrize(
+    ("kind", "module"),
+    [
+        ("AppService", "appservice"),
+        ("Class", "class_kind"),
+        ("Operator", "operator_kind"),
+        ("Match", "match"),
+    ],
+)
+def test_a_module_is_called_like_its_kind_if_it_can_be(kind: str, module: str) -> None:
+    assert module_of(kind) == module
+
+
+def test_the_class_of_another_version_says_which() -> None:
+    assert class_suffix("v1beta1") == "V1Beta1"
+    assert class_suffix("v2-next") == "V2Next"
