@@ -12,7 +12,7 @@ from steersman.controller.ownership.owner_references import owned_by
 from steersman.errors import BadName, Conflict, Invalid, NotOurs, Unreachable
 from steersman.kinds import Unstructured, apps_v1, core_v1, replace
 from steersman.names import ObjectKey
-from steersman.observe import FieldFight
+from steersman.observe import FieldConflictFound
 from tests.cluster.informing import HERE, THERE, Scene, two_namespaces
 from tests.real.definitions import Widget, WidgetStatus
 from tests.real.objects import config_map, container, deployment
@@ -339,7 +339,7 @@ async def test_a_fight_is_told_after_five_rounds_and_then_after_twice_as_many(
 ) -> None:
     await fighting(scene, controller, 12)
 
-    first, second = scene.seen(FieldFight)
+    first, second = scene.seen(FieldConflictFound)
     assert (first.count, second.count) == (5, 10)
     assert first.fields == ("data.color",)
     assert first.controller == "us"
@@ -351,7 +351,7 @@ async def test_who_is_corrected_now_and_then_is_no_enemy(
 ) -> None:
     await fighting(scene, controller, 8, seconds=61.0)
 
-    assert scene.seen(FieldFight) == []
+    assert scene.seen(FieldConflictFound) == []
 
 
 async def test_who_changes_fields_of_their_own_is_no_enemy(
@@ -365,7 +365,7 @@ async def test_who_changes_fields_of_their_own_is_no_enemy(
         await scene.server.patch(Deployment, "web", patch, namespace=HERE)
         await scene.settle()
 
-    assert scene.seen(FieldFight) == []
+    assert scene.seen(FieldConflictFound) == []
     # Ours is written in another way there, so that it was sent to be on the safe side.
     assert {each.is_change for each in controller.sent[1:]} == {False}
 
@@ -378,7 +378,7 @@ async def test_who_removes_a_field_of_ours_holds_nothing(
         await scene.server.patch(ConfigMap, "settings", MergePatch({"data": None}), namespace=HERE)
         await scene.settle()
 
-    (fight,) = scene.seen(FieldFight)
+    (fight,) = scene.seen(FieldConflictFound)
     assert (fight.fields, fight.managers) == (("data.color",), ())
 
 
@@ -399,5 +399,5 @@ async def test_an_unstructured_child_is_fought_for_alike(scene: Scene) -> None:
             )
             await scene.settle()
 
-    (fight,) = scene.seen(FieldFight)
+    (fight,) = scene.seen(FieldConflictFound)
     assert (fight.fields, fight.managers) == (("data.color",), ("them",))

@@ -5,7 +5,7 @@ import asyncio
 import steersman as sm
 from steersman.client import MergePatch
 from steersman.kinds import core_v1, meta_v1
-from steersman.observe import FieldFight, HotLoop
+from steersman.observe import FieldConflictFound, HotLoop
 from tests.cluster.informing import HERE, Scene
 from tests.cluster.operators import operating
 from tests.real.definitions import Widget, WidgetStatus
@@ -52,10 +52,10 @@ async def test_somebody_who_keeps_taking_a_field_of_ours_is_named_with_the_field
     async with operating(scene, controller) as operator, asyncio.TaskGroup() as group:
         await scene.until(lambda: len(operator.writes) == 2)
         meddling = group.create_task(meddle())
-        await scene.until(lambda: operator.seen(FieldFight), seconds=0.1)
+        await scene.until(lambda: operator.seen(FieldConflictFound), seconds=0.1)
         meddling.cancel()
 
-    found = operator.seen(FieldFight)[0]
+    found = operator.seen(FieldConflictFound)[0]
     assert str(found.ref) == f"ConfigMap {HERE}/of-one"
     assert found.fields == ("data.mode",)
     assert found.managers == ("meddler",)

@@ -12,7 +12,7 @@ import pytest
 from steersman.client import Client
 from steersman.errors import Forbidden
 from steersman.kinds import core_v1
-from steersman.observe import AnswerFailed
+from steersman.observe import ResponseFailed
 from steersman_cluster.apiserver import InProcessTransport, Key, RevisionLog
 from tests.clocks import FakeClock
 from tests.embedded import EmbeddedServer, config_map, turns
@@ -119,7 +119,7 @@ async def test_a_crash_of_one_request_never_harms_another() -> None:
     assert heard == [("ADDED", "a"), ("ADDED", "b")]
     listed = await client.list(core_v1.ConfigMap, namespace="default")
     assert "broken" not in [each.name for each in listed.items]
-    (observed,) = [each for each in api.observed if isinstance(each, AnswerFailed)]
+    (observed,) = [each for each in api.observed if isinstance(each, ResponseFailed)]
     assert (observed.method, observed.path) == ("POST", path)
 
 
@@ -140,7 +140,7 @@ async def test_a_watch_that_breaks_says_so_in_its_last_line() -> None:
 
     assert [each["type"] for each in heard] == ["ADDED", "ERROR"]
     assert heard[1]["object"]["code"] == 500
-    assert [type(each) for each in api.observed] == [AnswerFailed]
+    assert [type(each) for each in api.observed] == [ResponseFailed]
 
 
 async def test_a_watch_that_is_left_lets_go_of_all_it_held(api: EmbeddedServer) -> None:

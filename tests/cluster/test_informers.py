@@ -32,7 +32,7 @@ from steersman.observe import (
     CacheStale,
     HandlerFailed,
     IndexFailed,
-    ObjectRefused,
+    ObjectNotDecoded,
     WatchSilent,
     WatchStarted,
 )
@@ -264,7 +264,7 @@ async def test_an_object_that_cannot_be_decoded_is_set_aside_and_the_others_cont
 
         await scene.paint("two", "puce")
         await scene.until(lambda: len(informer.decode_failures) == 2)
-        assert [each.ref.name for each in scene.seen(ObjectRefused)] == ["one", "two"]
+        assert [each.ref.name for each in scene.seen(ObjectNotDecoded)] == ["one", "two"]
         assert names(informer) == ["two"]  # as it was when it last fitted
 
         await scene.paint("one", "red")

@@ -17,7 +17,7 @@ from steersman.manager.leader_election.election import LeaseSettings
 from steersman.manager.leader_election.fence import Fence, FencedTransport
 from steersman.manager.leader_election.leadership import Leadership
 from steersman.observe import (
-    LeaderSeen,
+    LeaderChanged,
     LeadershipGained,
     LeadershipLost,
     LeadershipReleased,
@@ -182,7 +182,7 @@ async def test_the_lease_says_who_holds_it_since_when_and_for_how_long(scene: Sc
 
 async def test_a_standby_says_whom_it_sees(scene: Scene) -> None:
     async with scene.running("one", "two") as (_, two):
-        assert [each.holder for each in two.seen(LeaderSeen)] == ["one"]
+        assert [each.holder for each in two.seen(LeaderChanged)] == ["one"]
 
 
 async def test_a_leader_that_ends_hands_over_at_once(scene: Scene) -> None:

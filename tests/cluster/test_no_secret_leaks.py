@@ -20,7 +20,7 @@ import pytest
 import yaml
 
 from steersman.clock import SystemClock
-from steersman.observe import AnswerFailed, Observation, fan_out, log_to
+from steersman.observe import Observation, ResponseFailed, fan_out, log_to
 from steersman_cluster.apiserver import (
     ClusterSettings,
     Key,
@@ -183,7 +183,7 @@ async def test_what_crashes_over_a_secret_does_not_show_it(
     answer = await api.ask("POST", SECRETS, SECRET, token=CANARY)
 
     assert answer.status == 500
-    assert [type(each) for each in listener.observations] == [AnswerFailed]
+    assert [type(each) for each in listener.observations] == [ResponseFailed]
     assert "ZeroDivisionError in record" in listener.everything
     assert_silent(listener.everything + answer.body.decode() + caplog.text)
 

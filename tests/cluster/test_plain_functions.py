@@ -10,7 +10,7 @@ import steersman as sm
 from steersman.client import MergePatch
 from steersman.errors import ContextEnded, ReconcileTimedOut
 from steersman.kinds import core_v1, meta_v1
-from steersman.observe import ReconcileFinished, ThreadLeftBehind, ThreadsExhausted
+from steersman.observe import ReconcileFinished, ThreadAbandoned, ThreadsExhausted
 from tests.cluster.informing import HERE, Scene
 from tests.cluster.operators import Operator, operating
 from tests.real.definitions import Widget, WidgetStatus, widget
@@ -137,7 +137,7 @@ async def test_a_function_that_does_not_end_keeps_its_object_and_lets_its_worker
     assert (other.ref.name, other.outcome) == ("two", "done")
     assert (again.ref.name, again.outcome) == ("one", "done")
     assert [type(each) for each in told] == [ContextEnded]
-    assert {each.ref.name for each in operator.seen(ThreadLeftBehind)} == {"one"}
+    assert {each.ref.name for each in operator.seen(ThreadAbandoned)} == {"one"}
 
 
 async def test_whoever_holds_all_threads_is_named(scene: Scene, hang: threading.Event) -> None:

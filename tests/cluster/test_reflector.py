@@ -92,7 +92,9 @@ class Scene:
             if holds():
                 return
             await asyncio.sleep(0)  # noqa: TID251 - nobody waits: a turn is given away
-        raise AssertionError(f"in vain; told: {self.mirror.told[-20:]}, seen: {self.observed[-5:]}")
+        raise AssertionError(
+            f"in vain; told: {self.mirror.received[-20:]}, seen: {self.observed[-5:]}"
+        )
 
     async def fresh(self) -> dict[str, str]:
         """What there is, by a list that nobody disturbs."""
@@ -240,7 +242,7 @@ DISTURBANCES = [
     DISTURBANCES,
     ids=lambda each: each.__name__,
 )
-async def test_after_any_disturbance_the_sink_has_what_a_fresh_list_has(
+async def test_after_any_failure_the_sink_has_what_a_new_list_has(
     api: EmbeddedServer,
     namespace: str,
     initial: str,
@@ -276,8 +278,8 @@ async def test_what_was_deleted_in_a_gap_is_missing_from_the_list_that_follows(
         find_compacted(scene)
         await scene.settled()
 
-    assert not any("gone" in each for each in scene.mirror.told)
-    assert scene.mirror.told[-1].startswith("replace")
+    assert not any("gone" in each for each in scene.mirror.received)
+    assert scene.mirror.received[-1].startswith("replace")
     assert [each.reason for each in scene.seen(Listed)] == ["start", "expired"]
 
 
@@ -291,7 +293,7 @@ async def test_a_drop_without_a_gap_costs_no_list(api: EmbeddedServer, namespace
         await scene.settled()
 
     assert len(scene.seen(Listed)) == 1
-    assert scene.mirror.told[-1].startswith("lost gone")
+    assert scene.mirror.received[-1].startswith("lost gone")
 
 
 async def test_a_compaction_in_the_middle_of_paging_begins_the_list_anew(
@@ -318,7 +320,7 @@ async def test_a_compaction_in_the_middle_of_paging_begins_the_list_anew(
     assert compacted
     assert [each.reason for each in scene.seen(Listed)] == ["expired"]
     assert set(scene.mirror.objects) == {"a", "b", "c", "meanwhile"}
-    assert len(scene.mirror.told) == 1
+    assert len(scene.mirror.received) == 1
 
 
 async def test_after_a_restore_the_shorter_history_is_the_truth(
@@ -340,7 +342,7 @@ async def test_after_a_restore_the_shorter_history_is_the_truth(
 
     assert set(scene.mirror.objects) == {"c0", "older", "afterwards"}
     assert len(scene.seen(HistoryRewound)) == 1
-    assert sum(each.startswith("rewound") for each in scene.mirror.told) == 1
+    assert sum(each.startswith("rewound") for each in scene.mirror.received) == 1
 
 
 async def test_a_server_that_lags_never_takes_the_sink_back_in_time(
@@ -352,7 +354,7 @@ async def test_a_server_that_lags_never_takes_the_sink_back_in_time(
     await create_config_maps(scene.server, namespace, *(f"c{number}" for number in range(30)))
 
     async with scene.running():
-        told = len(scene.mirror.told)
+        told = len(scene.mirror.received)
         scene.way.server = InProcessTransport(lagging.server)
         scene.way.cut()
         await scene.until(lambda: len(scene.seen(WatchFailed)) == 2)
@@ -360,7 +362,7 @@ async def test_a_server_that_lags_never_takes_the_sink_back_in_time(
         await create_config_maps(scene.server, namespace, "afterwards")
         await scene.settled()
 
-    assert [each.split()[0] for each in scene.mirror.told[told:]] == ["afterwards"]
+    assert [each.split()[0] for each in scene.mirror.received[told:]] == ["afterwards"]
     assert scene.seen(HistoryRewound) == []
 
 
@@ -443,7 +445,7 @@ async def test_a_kind_may_come_and_go_and_come_again(api: EmbeddedServer, namesp
     async with asyncio.TaskGroup() as group:
         task = group.create_task(scene.reflector.run())
         await scene.until(lambda: len(scene.seen(KindMissing)) == 1)
-        assert scene.mirror.told == []
+        assert scene.mirror.received == []
 
         await install(scene.server, WIDGETS)
         await scene.server.create(widget(namespace, "first"))
@@ -510,7 +512,7 @@ async def test_a_storm_of_disturbances_leaves_the_story_whole_and_in_order(
             mend(scene)
         await scene.settled()
 
-    assert_each_object_is_told_in_order(scene.mirror.told)
+    assert_each_object_is_told_in_order(scene.mirror.received)
 
 
 async def one_write(client: Client, namespace: str, name: str, rng: Random) -> None:

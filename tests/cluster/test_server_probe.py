@@ -15,7 +15,7 @@ from steersman.observe import (
     Listening,
     ReadinessChanged,
     ReconcileFinished,
-    ServerAnswers,
+    ServerRecovered,
     ServerUnresponsive,
     StageReached,
     WatchStarted,
@@ -105,7 +105,7 @@ async def test_it_is_ready_again_and_follows_as_soon_as_the_server_answers(scene
         # Another server at the same address: what the old one had open stays silent.
         for way in operator.ways:
             way.answer = None
-        await scene.until(lambda: operator.seen(ServerAnswers), seconds=1.0)
+        await scene.until(lambda: operator.seen(ServerRecovered), seconds=1.0)
         await scene.until(lambda: len(operator.seen(WatchStarted)) == watches + 2, seconds=1.0)
         status, _ = await asked(operator, "/readyz")
         seen = len(operator.seen(ReconcileFinished))

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from steersman.observe import AnswerFailed, Observation
+from steersman.observe import Observation, ResponseFailed
 from steersman.wire import Reply, Request
 from steersman_cluster.apiserver import ApiServer, NoWebhookTransport, RevisionLog, administrator
 from steersman_cluster.apiserver.request.object_encoder import rest_of
@@ -170,7 +170,7 @@ class Story:
             self._found("leaked: {}".format(*cause_of(error)), str(error))
             return Reply(status=599), b""
         for each in self._observed:
-            if isinstance(each, AnswerFailed):
+            if isinstance(each, ResponseFailed):
                 self._found(*cause_of(each.error))
         self._observed.clear()
         return reply, body

@@ -18,7 +18,7 @@ from steersman.kinds import (
     replace,
 )
 from steersman.names import ObjectKey
-from steersman.observe import FieldFight
+from steersman.observe import FieldConflictFound
 from tests.real.definitions import AnyWidget, Widget, WidgetStatus, any_widget, widget
 from tests.real.objects import AnyConfigMap, config_map, deployment
 from tests.real.seeing import Seen
@@ -529,7 +529,7 @@ async def test_whoever_keeps_taking_our_fields_is_named_with_the_fields(
         )
         await controller.catch_up(web)
 
-    (fight,) = seen.of(FieldFight)
+    (fight,) = seen.of(FieldConflictFound)
     assert fight.managers == ("scaler",)
     assert fight.fields == (
         "spec.replicas",
@@ -551,7 +551,7 @@ async def test_whoever_fights_us_under_our_own_name_is_named_too(
         await controller.client.apply(settings(namespace, color="red"), field_manager="us")
         await controller.catch_up(settings(namespace))
 
-    (fight,) = seen.of(FieldFight)
+    (fight,) = seen.of(FieldConflictFound)
     assert (fight.fields, fight.managers) == (("data.color",), ("us",))
 
 
@@ -579,7 +579,7 @@ async def test_controllers_that_share_an_atomic_list_in_a_status_are_named_with_
                 await controller.catch_up(door)
                 await controller.apply_status(door, _reachable_at(ip))
 
-    one, other = seen.of(FieldFight)
+    one, other = seen.of(FieldConflictFound)
     assert (one.controller, one.managers) == ("first", ("second",))
     assert (other.controller, other.managers) == ("second", ("first",))
     assert one.fields == other.fields == ("status.loadBalancer.ingress",)

@@ -21,7 +21,7 @@ from steersman.observe import (
     OutOfOrder,
     ReadinessChanged,
     ReconcileFinished,
-    ServerAnswers,
+    ServerRecovered,
     ServerUnresponsive,
     WatchFailed,
     ignore,
@@ -85,7 +85,7 @@ async def test_a_server_that_hangs_makes_an_operator_unready_and_leaves_it_alive
         alive, _ = await asked(operator, "/healthz")
 
         proxy.hangs = False
-        await until(operator.seen, lambda: operator.seen.of(ServerAnswers))
+        await until(operator.seen, lambda: operator.seen.of(ServerRecovered))
         looks = len(operator.seen.of(ReconcileFinished))
         await client.create(config_map(namespace, "two"))
         await until(operator.seen, lambda: len(operator.seen.of(ReconcileFinished)) > looks)

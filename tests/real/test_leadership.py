@@ -15,7 +15,7 @@ from steersman.kinds import coordination_v1, core_v1, meta_v1
 from steersman.manager.leader_election.election import LeaseSettings
 from steersman.manager.leader_election.fence import Fence, FencedTransport
 from steersman.manager.leader_election.leadership import Leadership
-from steersman.observe import LeaderSeen, LeadershipGained, LeadershipRenewed, RenewalFailed
+from steersman.observe import LeaderChanged, LeadershipGained, LeadershipRenewed, RenewalFailed
 from steersman.units import MicroTime
 from steersman_cluster.testing import ControlPlane
 from tests.real.connecting import connected
@@ -134,7 +134,7 @@ async def test_a_dead_holder_is_replaced_after_its_lease(
 
     (gained,) = two.seen.of(LeadershipGained)
     assert 2 <= gained.waited_seconds < LEASE_SECONDS
-    assert [each.holder for each in two.seen.of(LeaderSeen)] == ["dead", "two", ""]
+    assert [each.holder for each in two.seen.of(LeaderChanged)] == ["dead", "two", ""]
     assert (spec.holder_identity, spec.lease_transitions) == ("two", 8)
 
 

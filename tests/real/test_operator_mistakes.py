@@ -15,7 +15,7 @@ from steersman.kinds.apiextensions_v1 import (
     CustomResourceSubresources,
 )
 from steersman.observe import (
-    LeaderSeen,
+    LeaderChanged,
     LeadershipGained,
     ReconcileFinished,
     StageReached,
@@ -298,7 +298,7 @@ async def test_a_lease_held_by_a_dead_process(
         renew_seconds=1.5,
         retry_seconds=0.2,
     ) as operator:
-        seen = await operator.seen.first(LeaderSeen)
+        seen = await operator.seen.first(LeaderChanged)
         stages = [each.stage for each in operator.of(StageReached)]
         gained = await operator.seen.first(LeadershipGained)
         await operator.looked("web", "done")
@@ -308,4 +308,4 @@ async def test_a_lease_held_by_a_dead_process(
     assert "at work" not in stages
     assert gained.waited_seconds > 1.5
     assert leads == 1
-    assert operator.counted("steersman_manager_leaders_seen_total", name="operator") >= 1
+    assert operator.counted("steersman_manager_leader_changes_total", name="operator") >= 1

@@ -8,7 +8,7 @@ import steersman as sm
 from steersman import recipes
 from steersman.client import Client, MergePatch
 from steersman.kinds import apps_v1, core_v1
-from steersman.observe import FieldFight, HotLoop, ReconcileFinished
+from steersman.observe import FieldConflictFound, HotLoop, ReconcileFinished
 from steersman_cluster.testing import ControlPlane
 from tests.real.definitions import Widget, widget
 from tests.real.operating import Operator, becomes, operating
@@ -81,7 +81,7 @@ async def scene(
         await becomes(client, Deployment, "web", lambda _: True, namespace=namespace)
         await operator.calm()
         yield Scene(client, namespace, operator)
-    assert operator.of(FieldFight) == []
+    assert operator.of(FieldConflictFound) == []
     assert operator.of(HotLoop) == []
 
 

@@ -7,7 +7,7 @@ import pytest
 import steersman as sm
 from steersman.client import Client, MergePatch, wait_until_gone
 from steersman.kinds import core_v1, meta_v1
-from steersman.observe import FieldFight, HotLoop, ReconcileFinished
+from steersman.observe import FieldConflictFound, HotLoop, ReconcileFinished
 from steersman_cluster.testing import ControlPlane
 from tests.real.definitions import Widget, WidgetStatus, widget
 from tests.real.operating import Operator, becomes, operating
@@ -88,7 +88,7 @@ async def test_each_keeps_to_its_own_fields_status_and_children(
     for name in ("left-web", "right-web"):
         child = await client.get(ConfigMap, name, namespace=namespace)
         assert child.data == {"size": "5"}
-    assert operator.of(FieldFight) == []
+    assert operator.of(FieldConflictFound) == []
     assert operator.of(HotLoop) == []
 
 

@@ -15,7 +15,7 @@ from steersman.manager.endpoints.probes import (
     probe_pages,
 )
 from steersman.names import ObjectRef
-from steersman.observe import AnswerFailed, Observation, ignore
+from steersman.observe import Observation, ResponseFailed, ignore
 from steersman.wire import Reply, Request
 
 SECRET = "hunter2"
@@ -195,5 +195,5 @@ async def test_a_page_that_raises_is_observed_and_its_error_not_shown() -> None:
     assert reply.status == 500
     assert SECRET.encode() not in reply.body
     (failed,) = observed
-    assert isinstance(failed, AnswerFailed)
+    assert isinstance(failed, ResponseFailed)
     assert (failed.path, str(failed.error)) == ("/metrics", SECRET)

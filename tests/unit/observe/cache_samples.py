@@ -3,14 +3,14 @@
 from steersman.errors import InvalidObject, Unreachable
 from steersman.names import ObjectRef
 from steersman.observe import (
+    CacheChecked,
     CacheEnded,
-    CacheLookedAfter,
     CacheStale,
     CacheSynced,
     HandlerFailed,
     HandlerStuck,
     IndexFailed,
-    ObjectRefused,
+    ObjectNotDecoded,
     Observation,
 )
 
@@ -19,12 +19,17 @@ LOST = Unreachable("GET /api/v1/pods on https://kube: the server was not reached
 MISFIT = InvalidObject(ref="Pod default/web", into="Pod", problem="spec is missing", body={})
 
 SYNCED = CacheSynced(resource="pods", scope="in default", objects=3)
-LOOKED_AFTER = CacheLookedAfter(
-    resource="pods", scope="in default", objects=4, refused=1, untold=2, lost_seconds=5.0
+LOOKED_AFTER = CacheChecked(
+    resource="pods",
+    scope="in default",
+    objects=4,
+    decode_failures=1,
+    pending_notifications=2,
+    failing_seconds=5.0,
 )
-STALE = CacheStale(resource="pods", scope="in default", lost_seconds=61.0, error=LOST)
+STALE = CacheStale(resource="pods", scope="in default", failing_seconds=61.0, error=LOST)
 ENDED = CacheEnded(resource="pods", scope="in default")
-REFUSED = ObjectRefused(resource="pods", ref=WEB, error=MISFIT)
+REFUSED = ObjectNotDecoded(resource="pods", ref=WEB, error=MISFIT)
 INDEX_FAILED = IndexFailed(resource="pods", ref=WEB, index="node", error=KeyError("nodeName"))
 HANDLER_FAILED = HandlerFailed(
     resource="pods", ref=WEB, handler="enqueue", error=ValueError("no such queue")

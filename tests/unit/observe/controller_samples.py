@@ -7,14 +7,14 @@ from steersman.observe import (
     ControllerStopped,
     EventNotRecorded,
     EventsDropped,
-    FieldFight,
+    FieldConflictFound,
     HotLoop,
     Observation,
     ReconcileFinished,
     ReconcileSkipped,
     SlowLaneChanged,
     SourceFailed,
-    ThreadLeftBehind,
+    ThreadAbandoned,
     ThreadsExhausted,
     TriggerFailed,
     Why,
@@ -40,7 +40,7 @@ SKIPPED = ReconcileSkipped(controller="appservice", ref=APP, reason="paused")
 HOT_LOOP = HotLoop(
     controller="appservice", ref=APP, fields=("status.checkedAt",), count=20, seconds=4.0
 )
-FIGHT = FieldFight(
+FIGHT = FieldConflictFound(
     controller="appservice",
     ref=DEPLOYMENT,
     fields=("spec.replicas",),
@@ -68,8 +68,8 @@ SOURCE_FAILED = SourceFailed(
 )
 SOURCE_ENDED = SourceFailed(controller="appservice", source="orders", error=None, wait_seconds=2.0)
 EXHAUSTED = ThreadsExhausted(threads=2, waiting=7, held_by=("appservice AppService default/web",))
-LEFT_BEHIND = ThreadLeftBehind(controller="appservice", ref=APP, seconds=0.0)
-ENDED_LATE = ThreadLeftBehind(controller="appservice", ref=APP, seconds=60.0, has_ended=True)
+LEFT_BEHIND = ThreadAbandoned(controller="appservice", ref=APP, seconds=0.0)
+ENDED_LATE = ThreadAbandoned(controller="appservice", ref=APP, seconds=60.0, has_ended=True)
 DROPPED = EventsDropped(controller="appservice", count=12, reason="too many about one object")
 NOT_RECORDED = EventNotRecorded(controller="appservice", ref=APP, error=LOST)
 STARTED = ControllerStarted(controller="appservice", workers=4)

@@ -5,7 +5,7 @@ from steersman.names import ObjectRef
 from steersman.observe import (
     CacheSyncOverdue,
     ClusterFound,
-    LeaderSeen,
+    LeaderChanged,
     LeadershipGained,
     LeadershipLost,
     LeadershipReleased,
@@ -19,11 +19,11 @@ from steersman.observe import (
     ReadinessChanged,
     RenewalFailed,
     RunnableFailed,
-    ServerAnswers,
+    ServerRecovered,
     ServerUnresponsive,
     StageReached,
-    StopAsked,
     StopOverdue,
+    StopRequested,
     WriteHeldBack,
 )
 
@@ -31,7 +31,7 @@ LEASE = ObjectRef("Lease", "apps", "operator")
 LOST = Unreachable("PUT /lease on https://kube: the server was not reached. Wait.")
 RULE = "- {apiGroups: [apps], resources: [deployments], verbs: [list]}"
 
-SEEN = LeaderSeen(lease=LEASE, holder="pod-1", identity="pod-0")
+SEEN = LeaderChanged(lease=LEASE, holder="pod-1", identity="pod-0")
 GAINED = LeadershipGained(lease=LEASE, identity="pod-0", waited_seconds=15.0)
 RENEWED = LeadershipRenewed(lease=LEASE, identity="pod-0", took_seconds=0.02)
 NOT_RENEWED = RenewalFailed(lease=LEASE, identity="pod-0", error=LOST, left_seconds=7.5)
@@ -40,7 +40,7 @@ RELEASED = LeadershipReleased(lease=LEASE, identity="pod-0")
 HELD_BACK = WriteHeldBack(method="PATCH", path="/apis/apps/v1/namespaces/default/deployments/web")
 FOUND = ClusterFound(server="https://kube", source="context dev of ~/.kube/config")
 STAGE = StageReached(stage="caches synced", took_seconds=1.5)
-STOP_ASKED = StopAsked(signal="SIGTERM", grace_seconds=25.0)
+STOP_ASKED = StopRequested(signal="SIGTERM", grace_seconds=25.0)
 STOP_OVERDUE = StopOverdue(what="the controller appservice", seconds=25.0)
 NOT_ALLOWED = PermissionMissing(what="list deployments.apps", rule=RULE, is_needed=True)
 NOT_MISSED = PermissionMissing(what="create events.events.k8s.io", rule=RULE, is_needed=False)
@@ -48,7 +48,7 @@ UNKNOWN = PermissionsUnknown(what="list deployments.apps", error=LOST)
 UNRESPONSIVE = ServerUnresponsive(
     server="https://10.0.0.1", silent_seconds=50.0, watches=("Pod */*", "Node *")
 )
-ANSWERS = ServerAnswers(server="https://10.0.0.1", silent_seconds=75.0)
+ANSWERS = ServerRecovered(server="https://10.0.0.1", silent_seconds=75.0)
 SYNC_OVERDUE = CacheSyncOverdue(
     controller="backup",
     error=CacheSyncTimeout(

@@ -5,7 +5,6 @@ from typing import get_args
 from steersman.errors import Conflict, Unreachable
 from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import (
-    AnswerFailed,
     ApiWarned,
     CredentialsNotRenewed,
     CredentialsRenewed,
@@ -18,6 +17,7 @@ from steersman.observe import (
     QueueEnded,
     RequestFinished,
     RequestRetried,
+    ResponseFailed,
     RetriesSpent,
     RiskAccepted,
 )
@@ -58,7 +58,7 @@ ALL: tuple[Observation, ...] = (
     CredentialsRenewed(source="token file", reason="it changed"),
     CredentialsNotRenewed(source="token file", error=OSError("it is gone")),
     RiskAccepted(source="kubeconfig", risk="the server is not verified"),
-    AnswerFailed(method="GET", path="/api/v1/pods", error=KeyError("spec")),
+    ResponseFailed(method="GET", path="/api/v1/pods", error=KeyError("spec")),
     ADDED,
     RAISED,
     DELAYED,

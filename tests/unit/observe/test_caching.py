@@ -26,7 +26,7 @@ LOUD, NORMAL, QUIET = logging.WARNING, logging.INFO, logging.DEBUG
     ("observation", "level", "text"),
     [
         (SYNCED, NORMAL, "cache of pods, in default: synced, with 3 objects"),
-        (LOOKED_AFTER, QUIET, "cache of pods, in default: 4 objects, 2 changes still to be told"),
+        (LOOKED_AFTER, QUIET, "cache of pods, in default: 4 objects, 2 pending notifications"),
         (
             STALE,
             LOUD,
@@ -62,7 +62,7 @@ def test_a_line_says_which_cache_or_object_and_what_of_it(
 
 
 def test_a_cache_may_go_stale_without_an_error() -> None:
-    stale = CacheStale(resource="pods", scope="everywhere", lost_seconds=61.0, error=None)
+    stale = CacheStale(resource="pods", scope="everywhere", failing_seconds=61.0, error=None)
 
     assert describe(stale)[0] == "cache of pods, everywhere: stale, unable to follow for 61.0 s"
 
@@ -72,11 +72,11 @@ def test_a_cache_may_go_stale_without_an_error() -> None:
     [
         (SYNCED, ("steersman_cache_objects", {"scope": "in default"}), 3.0),
         (LOOKED_AFTER, ("steersman_cache_objects", {"scope": "in default"}), 4.0),
-        (LOOKED_AFTER, ("steersman_cache_refused_objects", {"scope": "in default"}), 1.0),
-        (LOOKED_AFTER, ("steersman_cache_untold_changes", {"scope": "in default"}), 2.0),
-        (LOOKED_AFTER, ("steersman_cache_lost_seconds", {"scope": "in default"}), 5.0),
+        (LOOKED_AFTER, ("steersman_cache_undecodable_objects", {"scope": "in default"}), 1.0),
+        (LOOKED_AFTER, ("steersman_cache_pending_notifications", {"scope": "in default"}), 2.0),
+        (LOOKED_AFTER, ("steersman_cache_failing_seconds", {"scope": "in default"}), 5.0),
         (STALE, ("steersman_cache_stale_total", {}), 1.0),
-        (REFUSED, ("steersman_cache_refusals_total", {}), 1.0),
+        (REFUSED, ("steersman_cache_decode_failures_total", {}), 1.0),
         (INDEX_FAILED, ("steersman_cache_index_failures_total", {}), 1.0),
         (HANDLER_FAILED, ("steersman_cache_handler_failures_total", {"outcome": "failed"}), 1.0),
         (HANDLER_STUCK, ("steersman_cache_handler_failures_total", {"outcome": "stuck"}), 1.0),
@@ -93,7 +93,9 @@ def test_each_is_a_metric_of_its_resource(
     assert registry.get_sample_value(name, {"resource": "pods", **labels}) == value
 
 
-@pytest.mark.parametrize("name", ["objects", "refused_objects", "untold_changes", "lost_seconds"])
+@pytest.mark.parametrize(
+    "name", ["objects", "undecodable_objects", "pending_notifications", "failing_seconds"]
+)
 def test_a_cache_that_ended_holds_nothing_and_has_lost_nothing(name: str) -> None:
     registry = CollectorRegistry()
     observe = MetricsObserver(registry, clock=SystemClock())

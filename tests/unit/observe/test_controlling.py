@@ -398,7 +398,7 @@ def test_what_woke_a_controller_and_what_it_wrote_is_counted() -> None:
     assert metered.value("steersman_controller_wakes_total", event="updated") == 2
     written = metered.value("steersman_controller_writes_total", verb="apply", is_change="true")
     assert written == 2
-    assert metered.value("steersman_controller_spared_writes_total") == 3
+    assert metered.value("steersman_controller_skipped_writes_total") == 3
 
 
 @pytest.mark.parametrize(
@@ -406,10 +406,10 @@ def test_what_woke_a_controller_and_what_it_wrote_is_counted() -> None:
     [
         (SKIPPED, "skips_total", {"reason": "paused"}, 1.0),
         (HOT_LOOP, "hot_loops_total", {}, 1.0),
-        (FIGHT, "field_fights_total", {}, 1.0),
+        (FIGHT, "field_conflicts_total", {}, 1.0),
         (MAPPING_FAILED, "trigger_failures_total", {"role": "mapping"}, 1.0),
         (SOURCE_FAILED, "source_failures_total", {"source": "orders"}, 1.0),
-        (LEFT_BEHIND, "threads_left_behind_total", {}, 1.0),
+        (LEFT_BEHIND, "threads_abandoned_total", {}, 1.0),
         (DROPPED, "events_dropped_total", {"reason": "too many about one object"}, 12.0),
         (NOT_RECORDED, "events_not_recorded_total", {}, 1.0),
     ],
@@ -423,7 +423,7 @@ def test_each_is_a_metric_of_its_controller(
 def test_a_thread_that_is_left_behind_and_ends_is_counted_once() -> None:
     metered = Metered(LEFT_BEHIND, ENDED_LATE)
 
-    assert metered.value("steersman_controller_threads_left_behind_total") == 1.0
+    assert metered.value("steersman_controller_threads_abandoned_total") == 1.0
 
 
 def test_the_workers_that_are_at_work_are_those_that_hold_a_key() -> None:

@@ -182,7 +182,7 @@ def test_whether_a_replica_leads_has_the_name_that_go_gives_it(
 @pytest.mark.parametrize(
     ("observation", "name", "labels", "value"),
     [
-        (SEEN, "leaders_seen_total", {"name": "operator"}, 1.0),
+        (SEEN, "leader_changes_total", {"name": "operator"}, 1.0),
         (LOST_IT, "leadership_losses_total", {"name": "operator"}, 1.0),
         (RENEWED, "lease_renewal_seconds_sum", {"name": "operator"}, 0.02),
         (NOT_RENEWED, "lease_renewal_failures_total", {"name": "operator"}, 1.0),
@@ -212,6 +212,6 @@ def test_labels_of_an_operators_metrics_have_an_end() -> None:
         *(replace(STAGE, stage=f"s{n}") for n in range(3 * MOST_VALUES)),
     )
 
-    for name in ("steersman_manager_leaders_seen_total", "steersman_manager_stage_seconds"):
+    for name in ("steersman_manager_leader_changes_total", "steersman_manager_stage_seconds"):
         samples = [s for m in registry.collect() for s in m.samples if s.name == name]
         assert len(samples) == MOST_VALUES + 1

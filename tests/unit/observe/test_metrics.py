@@ -6,17 +6,17 @@ from prometheus_client import CollectorRegistry
 
 from steersman.names import ObjectRef
 from steersman.observe import (
-    AnswerFailed,
     ClusterFound,
-    FollowingEnded,
     KindMissing,
     Listening,
     LivenessChanged,
     MetricsObserver,
     Observation,
     PermissionsUnknown,
+    ReflectorStopped,
+    ResponseFailed,
     RiskAccepted,
-    StopAsked,
+    StopRequested,
     StreamingRefused,
 )
 from steersman.observe.labels import MOST_VALUES
@@ -24,15 +24,15 @@ from tests.clocks import FakeClock
 from tests.unit.observe.samples import ALL, FINISHED, RETRIED, RETRIES_SPENT, WARNED, failed
 
 LEFT_OUT = (
-    AnswerFailed
+    ResponseFailed
     | ClusterFound
-    | FollowingEnded
+    | ReflectorStopped
     | KindMissing
     | Listening
     | LivenessChanged
     | PermissionsUnknown
     | RiskAccepted
-    | StopAsked
+    | StopRequested
     | StreamingRefused
 )
 PATCH = {"verb": "patch", "resource": "deployments"}

@@ -85,7 +85,7 @@ def test_a_row_of_failures_says_how_many() -> None:
 
 def test_a_list_says_how_many_why_and_how_many_do_not_fit() -> None:
     assert describe(LISTED)[0] == "list Pod default/*: 3 objects in 250 ms (start)"
-    assert "3 objects and 2 that do not fit" in describe(replace(LISTED, misfits=2))[0]
+    assert "3 objects and 2 that do not fit" in describe(replace(LISTED, decode_failures=2))[0]
 
 
 def test_a_watch_that_is_open_again_says_so() -> None:

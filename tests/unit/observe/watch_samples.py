@@ -3,16 +3,16 @@
 from steersman.errors import Expired, Forbidden, NotFound
 from steersman.names import ObjectRef
 from steersman.observe import (
-    FollowingEnded,
     HistoryRewound,
     KindMissing,
     Listed,
     Observation,
     OutOfOrder,
+    ReflectorStopped,
     StreamingRefused,
     WatchEnded,
+    WatchEventsReceived,
     WatchFailed,
-    WatchHeard,
     WatchSilent,
     WatchStarted,
 )
@@ -27,11 +27,13 @@ FORBIDDEN = Forbidden(
 EXPIRED = Expired(wanted="watch Pod default/*", code=410, reason="Expired", message="too old")
 MISSING = NotFound(wanted="list Pod default/*", code=404, reason="NotFound", message="no such")
 
-LISTED = Listed(resource="pods", ref=PODS, count=3, misfits=0, took_seconds=0.25, reason="start")
+LISTED = Listed(
+    resource="pods", ref=PODS, count=3, decode_failures=0, took_seconds=0.25, reason="start"
+)
 STARTED = WatchStarted(resource="pods", ref=PODS, failures=0)
-HEARD = WatchHeard(resource="pods", ref=PODS, events=17)
+HEARD = WatchEventsReceived(resource="pods", ref=PODS, events=17)
 ENDED = WatchEnded(resource="pods", ref=PODS, took_seconds=300.0)
-NO_LONGER = FollowingEnded(resource="pods", ref=PODS)
+NO_LONGER = ReflectorStopped(resource="pods", ref=PODS)
 FAILED = WatchFailed(
     resource="pods", ref=PODS, error=FORBIDDEN, failures=1, wait_seconds=1.2, is_news=True
 )

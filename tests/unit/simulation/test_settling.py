@@ -2,11 +2,11 @@
 
 from steersman.clock import SystemClock
 from steersman.names import ObjectRef
-from steersman.observe import FollowingEnded, KindMissing, Listed, WatchEnded, WatchStarted
+from steersman.observe import KindMissing, Listed, ReflectorStopped, WatchEnded, WatchStarted
 from steersman_cluster.simulation import Agenda
 
 APPS = ObjectRef("App", "default", "*")
-LISTED = Listed(resource="apps", ref=APPS, count=0, misfits=0, took_seconds=0.0, reason="")
+LISTED = Listed(resource="apps", ref=APPS, count=0, decode_failures=0, took_seconds=0.0, reason="")
 STARTED = WatchStarted(resource="apps", ref=APPS, failures=0)
 ENDED = WatchEnded(resource="apps", ref=APPS, took_seconds=1.0)
 
@@ -60,7 +60,7 @@ def test_nobody_waits_for_word_of_what_nobody_follows_any_more() -> None:
     told = agenda()
     told.note("operator", ENDED)
 
-    told.note("operator", FollowingEnded(resource="apps", ref=APPS))
+    told.note("operator", ReflectorStopped(resource="apps", ref=APPS))
 
     assert told.deaf() == []
 

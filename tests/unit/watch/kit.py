@@ -42,7 +42,7 @@ def removed(name: str, version: str | int) -> Event:
 
 
 def bookmark(version: str | int, *, ends: bool = False) -> Event:
-    """So far all has been told."""
+    """A bookmark."""
     return Bookmark(str(version), ends)
 
 
@@ -56,16 +56,16 @@ def invalid(name: str) -> InvalidObject:
     )
 
 
-def misfit(name: str, version: str | int, *, is_gone: bool = False) -> Event:
+def undecodable(name: str, version: str | int, *, is_gone: bool = False) -> Event:
     """It was written, and does not fit its class."""
     return DecodeFailure(invalid(name), str(version), is_gone)
 
 
-def page(*objects: ConfigMap, version: str | int, misfits: Sequence[str] = ()) -> Any:
+def page(*objects: ConfigMap, version: str | int, decode_failures: Sequence[str] = ()) -> Any:
     """One page of a list."""
     return DecodedList(
         items=objects,
-        invalid=tuple(invalid(each) for each in misfits),
+        invalid=tuple(invalid(each) for each in decode_failures),
         resource_version=str(version),
         continue_token="",
         remaining=None,
@@ -181,45 +181,45 @@ class ScriptedSource:
 
 
 class Mirror:
-    """A sink that does what it is told, and remembers the order."""
+    """A sink that remembers the order of its calls."""
 
     def __init__(self) -> None:
         self.objects: dict[str, str] = {}
-        self.told: list[str] = []
-        self.misfits: list[str] = []
+        self.received: list[str] = []
+        self.decode_failures: list[str] = []
         self.reached_version = ""
 
     def replace(
         self,
         objects: Mapping[ObjectKey, Resource],
-        misfits: Sequence[InvalidObject],
+        decode_failures: Sequence[InvalidObject],
         version: str,
         *,
         rewound: bool,
     ) -> None:
         self.objects = {each.name: each.resource_version for each in objects.values()}
-        self.misfits = [each.ref for each in misfits]
+        self.decode_failures = [each.ref for each in decode_failures]
         self.reached_version = version
-        self.told.append(f"{'rewound' if rewound else 'replace'} at {version}")
+        self.received.append(f"{'rewound' if rewound else 'replace'} at {version}")
 
     def upsert(self, obj: Resource) -> None:
         self.objects[obj.name] = obj.resource_version
-        self.told.append(f"{obj.name} {obj.resource_version}")
+        self.received.append(f"{obj.name} {obj.resource_version}")
 
     def delete(self, obj: Resource) -> None:
         self.objects.pop(obj.name, None)
-        self.told.append(f"{obj.name} gone {obj.resource_version}")
+        self.received.append(f"{obj.name} gone {obj.resource_version}")
 
     def decode_failed(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
-        self.told.append(f"{error.ref} {'gone' if is_gone else 'odd'} {version}")
+        self.received.append(f"{error.ref} {'gone' if is_gone else 'odd'} {version}")
 
     def progress(self, version: str) -> None:
         self.reached_version = version
-        self.told.append(f"reached {version}")
+        self.received.append(f"reached {version}")
 
 
 class Scene:
-    """A reflector at work on a script."""
+    """A reflector on a script."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Where a reflector stands, for all that it can hear."""
+"""Where a reflector stands, for all that it can receive."""
 
 from typing import get_args
 
@@ -8,24 +8,24 @@ from hypothesis import strategies as st
 
 from steersman.errors import SteersmanError
 from steersman.watch.position import (
-    Begun,
-    Broke,
-    Collecting,
     Confirmed,
     Ended,
+    EventReceived,
+    Failed,
     Gone,
-    Heard,
+    Input,
     Listed,
     MayWatch,
     Missing,
     MustList,
     MustProbe,
     Position,
-    Told,
+    Streaming,
+    StreamStarted,
     TooLarge,
     advance,
-    follow,
-    meaning_of,
+    advance_by_event,
+    classify,
 )
 from steersman.watch.versions import is_older
 from tests.unit.watch.errors import DROPPED, EXPIRED, FORBIDDEN, MISSING, TOO_LARGE, UNAVAILABLE
@@ -34,17 +34,17 @@ LIMIT = 3
 
 NEW = MustList()
 KNOWN = MustList("7", why="expired")
-MIDDLE = Collecting(KNOWN)
+MIDDLE = Streaming(KNOWN)
 UNSURE = MustProbe("7")
 FINE = MayWatch("7")
 
-TABLE: list[tuple[Position, Heard, Position]] = [
+TABLE: list[tuple[Position, Input, Position]] = [
     (NEW, Listed("5"), MayWatch("5")),
-    (NEW, Begun(), Collecting(NEW)),
-    (NEW, Told("5"), NEW),
+    (NEW, StreamStarted(), Streaming(NEW)),
+    (NEW, EventReceived("5"), NEW),
     (NEW, Confirmed(), NEW),
     (NEW, Ended(), NEW),
-    (NEW, Broke(), NEW),
+    (NEW, Failed(), NEW),
     (NEW, Gone(), MustList(why="expired")),
     (NEW, TooLarge(), MustList(behind=1, why="behind")),
     (NEW, Missing(), MustList(missing=1, why="missing")),
@@ -52,167 +52,170 @@ TABLE: list[tuple[Position, Heard, Position]] = [
     (KNOWN, Listed("7"), MayWatch("7")),
     (KNOWN, Listed("6"), MustList("7", behind=1, why="behind")),
     (KNOWN, Listed("odd"), MayWatch("odd")),
-    (KNOWN, Begun(), MIDDLE),
-    (KNOWN, Told("9"), KNOWN),
+    (KNOWN, StreamStarted(), MIDDLE),
+    (KNOWN, EventReceived("9"), KNOWN),
     (KNOWN, Confirmed(), KNOWN),
     (KNOWN, Ended(), KNOWN),
-    (KNOWN, Broke(), KNOWN),
+    (KNOWN, Failed(), KNOWN),
     (KNOWN, Gone(), KNOWN),
     (KNOWN, TooLarge(), MustList("7", behind=1, why="behind")),
     (KNOWN, Missing(), MustList("7", missing=1, why="missing")),
     (MustList("7", behind=2), Listed("6"), MustList("7", behind=3, why="behind")),
     (MustList("7", behind=3), Listed("6"), MayWatch("6")),
-    (MustList("7", behind=3), Broke(), MustList("7", behind=3)),
+    (MustList("7", behind=3), Failed(), MustList("7", behind=3)),
     (MustList("7", missing=2), Missing(), MustList("7", missing=3, why="missing")),
-    (MustList("7", missing=2), Broke(), MustList("7")),
+    (MustList("7", missing=2), Failed(), MustList("7")),
     (MIDDLE, Listed("8"), MayWatch("8")),
     (MIDDLE, Listed("6"), MustList("7", behind=1, why="behind")),
-    (MIDDLE, Begun(), MIDDLE),
-    (MIDDLE, Told("8"), MIDDLE),
+    (MIDDLE, StreamStarted(), MIDDLE),
+    (MIDDLE, EventReceived("8"), MIDDLE),
     (MIDDLE, Confirmed(), MIDDLE),
     (MIDDLE, Ended(), KNOWN),
-    (MIDDLE, Broke(), KNOWN),
+    (MIDDLE, Failed(), KNOWN),
     (MIDDLE, Gone(), KNOWN),
     (MIDDLE, TooLarge(), MustList("7", behind=1, why="behind")),
     (MIDDLE, Missing(), MustList("7", missing=1, why="missing")),
     (UNSURE, Listed("8"), MayWatch("8")),
-    (UNSURE, Begun(), UNSURE),
-    (UNSURE, Told("8"), UNSURE),
+    (UNSURE, StreamStarted(), UNSURE),
+    (UNSURE, EventReceived("8"), UNSURE),
     (UNSURE, Confirmed(), FINE),
     (UNSURE, Ended(), UNSURE),
-    (UNSURE, Broke(), UNSURE),
+    (UNSURE, Failed(), UNSURE),
     (UNSURE, Gone(), KNOWN),
     (UNSURE, TooLarge(), MustProbe("7", behind=1)),
-    (MustProbe("7", behind=1), Broke(), MustProbe("7", behind=1)),
+    (MustProbe("7", behind=1), Failed(), MustProbe("7", behind=1)),
     (MustProbe("7", behind=2), TooLarge(), MustList("7", behind=3, why="behind")),
     (UNSURE, Missing(), MustList("7", missing=1, why="missing")),
     (FINE, Listed("8"), MayWatch("8")),
-    (FINE, Begun(), FINE),
-    (FINE, Told("8"), MayWatch("8")),
-    (FINE, Told("7"), FINE),
-    (FINE, Told(""), FINE),
-    (FINE, Told("10"), MayWatch("10")),
-    (FINE, Told("6"), MustList("7", why="out of order")),
+    (FINE, StreamStarted(), FINE),
+    (FINE, EventReceived("8"), MayWatch("8")),
+    (FINE, EventReceived("7"), FINE),
+    (FINE, EventReceived(""), FINE),
+    (FINE, EventReceived("10"), MayWatch("10")),
+    (FINE, EventReceived("6"), MustList("7", why="out of order")),
     (FINE, Confirmed(), FINE),
     (FINE, Ended(), UNSURE),
-    (FINE, Broke(), UNSURE),
+    (FINE, Failed(), UNSURE),
     (FINE, Gone(), KNOWN),
     (FINE, TooLarge(), MustProbe("7", behind=1)),
     (FINE, Missing(), MustList("7", missing=1, why="missing")),
 ]
 
-# Every kind of position meets everything that can be heard.
-assert {(type(position), type(heard)) for position, heard, _ in TABLE} == {
-    (position, heard) for position in get_args(Position) for heard in get_args(Heard)
+# Every kind of position meets everything that can be received.
+assert {(type(position), type(received)) for position, received, _ in TABLE} == {
+    (position, received) for position in get_args(Position) for received in get_args(Input)
 }
 
 
-@pytest.mark.parametrize(("position", "heard", "after"), TABLE)
-def test_what_is_heard_leads_from_one_position_to_the_next(
-    position: Position, heard: Heard, after: Position
+@pytest.mark.parametrize(("position", "received", "after"), TABLE)
+def test_an_input_leads_from_one_position_to_the_next(
+    position: Position, received: Input, after: Position
 ) -> None:
-    assert advance(position, heard, too_large_limit=LIMIT) == after
+    assert advance(position, received, too_large_limit=LIMIT) == after
 
 
 VERSIONS = st.integers(min_value=1, max_value=30).map(str)
-HEARD: st.SearchStrategy[Heard] = st.one_of(
+INPUTS: st.SearchStrategy[Input] = st.one_of(
     st.builds(Listed, VERSIONS),
-    st.builds(Told, VERSIONS),
-    *(st.builds(each) for each in (Begun, Confirmed, Ended, Broke, Gone, TooLarge, Missing)),
+    st.builds(EventReceived, VERSIONS),
+    *(
+        st.builds(each)
+        for each in (StreamStarted, Confirmed, Ended, Failed, Gone, TooLarge, Missing)
+    ),
 )
-STORIES = st.lists(HEARD, max_size=40)
+INPUT_LISTS = st.lists(INPUTS, max_size=40)
 
 
 def reached(position: Position) -> str:
-    """The version that the sink has been told of."""
+    """The version that has been reached."""
     match position:
         case MayWatch(version) | MustProbe(version):
             return version
-        case MustList(seen=seen) | Collecting(MustList(seen=seen)):
-            return seen
+        case MustList(reached=reached) | Streaming(MustList(reached=reached)):
+            return reached
 
 
 def behind(position: Position) -> int:
     return position.behind if isinstance(position, MustList | MustProbe) else 0
 
 
-def steps(story: list[Heard]) -> list[tuple[Position, Heard, Position]]:
+def steps(inputs: list[Input]) -> list[tuple[Position, Input, Position]]:
     positions: list[Position] = [MustList()]
-    for heard in story:
-        positions.append(advance(positions[-1], heard, too_large_limit=LIMIT))
-    return list(zip(positions, story, positions[1:], strict=False))
+    for received in inputs:
+        positions.append(advance(positions[-1], received, too_large_limit=LIMIT))
+    return list(zip(positions, inputs, positions[1:], strict=False))
 
 
-@given(STORIES)
-def test_the_position_never_goes_back_within_one_history(story: list[Heard]) -> None:
-    for before, _, after in steps(story):
+@given(INPUT_LISTS)
+def test_the_position_never_goes_back_within_one_history(inputs: list[Input]) -> None:
+    for before, _, after in steps(inputs):
         if is_older(reached(after), reached(before)):
             # Another history: the server had said often enough that it had not got so far.
-            base = before.before if isinstance(before, Collecting) else before
+            base = before.before if isinstance(before, Streaming) else before
             assert behind(base) >= LIMIT
 
 
-@given(STORIES)
-def test_nothing_that_is_told_among_initial_events_is_a_place_to_resume_from(
-    story: list[Heard],
+@given(INPUT_LISTS)
+def test_no_initial_event_is_a_version_to_resume_from(
+    inputs: list[Input],
 ) -> None:
-    for before, heard, after in steps(story):
-        if isinstance(before, Collecting) and not isinstance(heard, Listed):
+    for before, received, after in steps(inputs):
+        if isinstance(before, Streaming) and not isinstance(received, Listed):
             assert not isinstance(after, MayWatch | MustProbe)
 
 
-@given(STORIES)
-def test_what_the_server_has_forgotten_is_always_listed_again(story: list[Heard]) -> None:
-    (*_, (_, _, after)) = steps([*story, Gone()])
+@given(INPUT_LISTS)
+def test_what_the_server_has_forgotten_is_always_listed_again(inputs: list[Input]) -> None:
+    (*_, (_, _, after)) = steps([*inputs, Gone()])
 
     assert isinstance(after, MustList)
 
 
-@given(STORIES)
-def test_a_watch_is_resumed_only_from_what_has_been_told(story: list[Heard]) -> None:
-    told = {""}
-    for _, heard, after in steps(story):
-        if isinstance(heard, Listed | Told):
-            told.add(heard.version)
-        assert reached(after) in told
+@given(INPUT_LISTS)
+def test_a_watch_is_resumed_only_from_a_received_version(inputs: list[Input]) -> None:
+    known = {""}
+    for _, received, after in steps(inputs):
+        if isinstance(received, Listed | EventReceived):
+            known.add(received.version)
+        assert reached(after) in known
 
 
-@given(STORIES, VERSIONS)
+@given(INPUT_LISTS, VERSIONS)
 def test_lists_lead_to_a_watch_from_anywhere_however_old_they_are(
-    story: list[Heard], version: str
+    inputs: list[Input], version: str
 ) -> None:
-    after = MustList() if not story else steps(story)[-1][2]
+    after = MustList() if not inputs else steps(inputs)[-1][2]
     for _ in range(LIMIT + 1):
         after = advance(after, Listed(version), too_large_limit=LIMIT)
 
     assert isinstance(after, MayWatch)
 
 
-@given(STORIES)
-def test_a_server_that_knows_our_version_is_watched_without_a_list(story: list[Heard]) -> None:
-    for before, heard, after in steps([*story, Broke(), Confirmed()])[-1:]:
+@given(INPUT_LISTS)
+def test_a_server_that_knows_our_version_is_watched_without_a_list(inputs: list[Input]) -> None:
+    for before, received, after in steps([*inputs, Failed(), Confirmed()])[-1:]:
         if isinstance(before, MustProbe):
-            assert (heard, after) == (Confirmed(), MayWatch(before.version))
+            assert (received, after) == (Confirmed(), MayWatch(before.version))
 
 
 @pytest.mark.parametrize(
-    ("error", "heard"),
+    ("error", "received"),
     [
         (EXPIRED, Gone()),
         (TOO_LARGE, TooLarge()),
         (MISSING, Missing()),
-        (FORBIDDEN, Broke()),
-        (UNAVAILABLE, Broke()),
-        (DROPPED, Broke()),
+        (FORBIDDEN, Failed()),
+        (UNAVAILABLE, Failed()),
+        (DROPPED, Failed()),
     ],
 )
-def test_an_error_means_something_for_the_story(error: SteersmanError, heard: Heard) -> None:
-    assert meaning_of(error) == heard
+def test_an_error_means_something_for_the_position(error: SteersmanError, received: Input) -> None:
+    assert classify(error) == received
 
 
 @pytest.mark.parametrize("version", [str(2**63 - 1), "9" * 400, "10000108"])
-def test_a_version_from_the_far_future_is_not_gone_on_from(version: str) -> None:
-    after = follow(MayWatch("107"), version)
+def test_a_watch_never_resumes_from_a_version_far_ahead(version: str) -> None:
+    after = advance_by_event(MayWatch("107"), version)
 
     assert after == MustList("107", why="out of order")
     # If it is true, the list says so; and if it is not, what is known is gone on from.

@@ -1,4 +1,4 @@
-"""A list and a watch become one story, whatever the server does."""
+"""A list and a watch are joined without a gap, whatever the server does."""
 
 import asyncio
 from collections import Counter
@@ -9,18 +9,18 @@ import pytest
 from steersman.errors import BadAnswer, Forbidden, SteersmanError, Unreachable
 from steersman.kinds import Resource
 from steersman.observe import (
-    FollowingEnded,
     HistoryRewound,
     KindMissing,
     Listed,
     OutOfOrder,
+    ReflectorStopped,
     WatchEnded,
+    WatchEventsReceived,
     WatchFailed,
-    WatchHeard,
     WatchSilent,
     WatchStarted,
 )
-from steersman.watch.reflector import TURN_EVENTS
+from steersman.watch.reflector import BATCH_EVENTS
 from tests.clocks import FakeClock
 from tests.embedded import turns
 from tests.unit.watch.errors import (
@@ -42,10 +42,10 @@ from tests.unit.watch.kit import (
     bookmark,
     ended,
     listing,
-    misfit,
     obj,
     page,
     removed,
+    undecodable,
     watching,
     wrote,
 )
@@ -55,7 +55,7 @@ NOTHING = listing(page(version=5))
 KNOWS = Probing()
 BEHIND = Probing(TOO_LARGE)
 
-# Time for every watch of a script to be a steady one, or for nobody to have heard anything.
+# Time for every watch of a script to be a steady one, or a silent one.
 MINUTE = 60.0
 DAY = 86400.0
 
@@ -70,7 +70,7 @@ async def silence() -> None:
     await asyncio.Event().wait()
 
 
-# The story
+# Order
 
 
 async def test_of_an_object_that_is_twice_in_a_list_the_first_counts() -> None:
@@ -82,7 +82,7 @@ async def test_of_an_object_that_is_twice_in_a_list_the_first_counts() -> None:
     assert scene.mirror.objects == {"a": "4", "b": "1"}
 
 
-async def test_what_is_there_is_told_and_then_what_happens_in_its_order() -> None:
+async def test_existing_objects_come_first_and_then_events_in_order() -> None:
     scene = Scene(
         A_AND_B, watching(wrote("c", 6), removed("a", 7), wrote("b", 8), bookmark(20), DROPPED)
     )
@@ -90,17 +90,17 @@ async def test_what_is_there_is_told_and_then_what_happens_in_its_order() -> Non
     await scene.play()
 
     assert scene.asked == ["list", "watch 5"]
-    assert scene.mirror.told == ["replace at 5", "c 6", "a gone 7", "b 8", "reached 20"]
+    assert scene.mirror.received == ["replace at 5", "c 6", "a gone 7", "b 8", "reached 20"]
     assert scene.mirror.objects == {"b": "8", "c": "6"}
 
 
 async def test_of_many_events_at_once_others_get_a_turn_in_between() -> None:
     others_turns = 0
-    told_in_turn: Counter[int] = Counter()
+    received_in_turn: Counter[int] = Counter()
 
     class Counting(Mirror):
         def upsert(self, obj: Resource) -> None:
-            told_in_turn[others_turns] += 1
+            received_in_turn[others_turns] += 1
             super().upsert(obj)
 
     async def work() -> None:
@@ -109,32 +109,32 @@ async def test_of_many_events_at_once_others_get_a_turn_in_between() -> None:
             others_turns += 1
             await asyncio.sleep(0)  # noqa: TID251 - one turn of the loop
 
-    story = [wrote("a", version) for version in range(6, 6 + 3 * TURN_EVENTS)]
-    scene = Scene(A_AND_B, watching(*story, silence), mirror=Counting())
+    inputs = [wrote("a", version) for version in range(6, 6 + 3 * BATCH_EVENTS)]
+    scene = Scene(A_AND_B, watching(*inputs, silence), mirror=Counting())
     async with asyncio.TaskGroup() as others:
         worker = others.create_task(work())
         async with scene.running():
             worker.cancel()
 
-    assert told_in_turn.total() == len(story)
-    assert max(told_in_turn.values()) == TURN_EVENTS
+    assert received_in_turn.total() == len(inputs)
+    assert max(received_in_turn.values()) == BATCH_EVENTS
 
 
 async def test_pages_become_one_list_with_what_does_not_fit_beside_it() -> None:
     scene = Scene(
         listing(
-            page(obj("a", 3), version=5, misfits=["x"]),
+            page(obj("a", 3), version=5, decode_failures=["x"]),
             page(obj("b", 4), version=5),
-            page(version=5, misfits=["y"]),
+            page(version=5, decode_failures=["y"]),
         ),
     )
 
     await scene.play()
 
-    assert scene.mirror.told == ["replace at 5"]
+    assert scene.mirror.received == ["replace at 5"]
     assert scene.mirror.objects == {"a": "3", "b": "4"}
-    assert scene.mirror.misfits == ["ConfigMap default/x", "ConfigMap default/y"]
-    assert [(each.count, each.misfits, each.reason) for each in scene.seen(Listed)] == [
+    assert scene.mirror.decode_failures == ["ConfigMap default/x", "ConfigMap default/y"]
+    assert [(each.count, each.decode_failures, each.reason) for each in scene.seen(Listed)] == [
         (2, 2, "start")
     ]
 
@@ -161,16 +161,18 @@ async def test_a_list_that_does_not_say_its_version_is_not_believed() -> None:
     await scene.play()
 
     assert scene.asked == ["list", "list", "list"]
-    assert scene.mirror.told == ["replace at 5"]
+    assert scene.mirror.received == ["replace at 5"]
     assert all(isinstance(each.error, BadAnswer) for each in scene.seen(WatchFailed))
 
 
-async def test_what_does_not_fit_moves_the_story_on_as_well() -> None:
-    scene = Scene(NOTHING, watching(misfit("x", 6), misfit("x", 7, is_gone=True), DROPPED))
+async def test_what_does_not_fit_moves_the_position_as_well() -> None:
+    scene = Scene(
+        NOTHING, watching(undecodable("x", 6), undecodable("x", 7, is_gone=True), DROPPED)
+    )
 
     await scene.play()
 
-    assert scene.mirror.told[1:] == ["ConfigMap default/x odd 6", "ConfigMap default/x gone 7"]
+    assert scene.mirror.received[1:] == ["ConfigMap default/x odd 6", "ConfigMap default/x gone 7"]
     assert scene.source.asked[-1] == "probe 7"
 
 
@@ -212,7 +214,7 @@ async def test_a_watch_that_breaks_is_resumed_where_it_was_once_the_server_knows
     await scene.play()
 
     assert scene.asked == ["list", "watch 5", "probe 6", "watch 6"]
-    assert scene.mirror.told == ["replace at 5", "c 6", "d 7"]
+    assert scene.mirror.received == ["replace at 5", "c 6", "d 7"]
 
 
 async def test_a_watch_that_ends_at_once_again_and_again_is_a_failure() -> None:
@@ -298,7 +300,7 @@ async def test_what_the_server_has_forgotten_is_listed_once_more_and_whole(
     await scene.play()
 
     assert scene.mirror.objects == {"b": "9"}
-    assert scene.mirror.told[-1] == "replace at 11"
+    assert scene.mirror.received[-1] == "replace at 11"
     assert scene.source.asked[-2:] == ["list", "watch 11"]
     assert [each.reason for each in scene.seen(Listed)] == ["start", "expired"]
 
@@ -312,16 +314,16 @@ async def test_a_server_that_lags_is_waited_for() -> None:
     await scene.play()
 
     assert scene.asked == ["list", "watch 5", "probe 5", "probe 5", "probe 5", "watch 5"]
-    assert scene.mirror.told == ["replace at 5", "c 6"]
+    assert scene.mirror.received == ["replace at 5", "c 6"]
 
 
-async def test_a_rewound_history_becomes_the_truth_and_is_observed() -> None:
+async def test_a_rewound_history_replaces_the_old_one_and_is_observed() -> None:
     restored = listing(page(obj("a", 1), version=2))
     scene = Scene(A_AND_B, watching(DROPPED), BEHIND, BEHIND, BEHIND, restored)
 
     await scene.play()
 
-    assert scene.mirror.told == ["replace at 5", "rewound at 2"]
+    assert scene.mirror.received == ["replace at 5", "rewound at 2"]
     assert scene.mirror.objects == {"a": "1"}
     assert scene.source.asked[-1] == "watch 2"
     assert [(each.reached_version, each.version) for each in scene.seen(HistoryRewound)] == [
@@ -336,7 +338,7 @@ async def test_a_list_of_the_past_is_believed_only_when_the_server_insists() -> 
     await scene.play()
 
     assert scene.asked == ["list", "watch 5", "list", "list", "list", "list"]
-    assert scene.mirror.told == ["replace at 5", "rewound at 2"]
+    assert scene.mirror.received == ["replace at 5", "rewound at 2"]
 
 
 async def test_of_a_list_of_the_past_only_one_page_is_read() -> None:
@@ -353,14 +355,14 @@ async def test_a_server_that_has_caught_up_by_the_time_it_is_asked_was_not_rewou
 
     await scene.play()
 
-    assert scene.mirror.told == ["replace at 5", "replace at 9"]
+    assert scene.mirror.received == ["replace at 5", "replace at 9"]
     assert scene.seen(HistoryRewound) == []
 
 
 # Silence
 
 
-async def test_a_watch_that_falls_silent_is_cut_and_resumed() -> None:
+async def test_a_silent_watch_is_closed_and_resumed() -> None:
     scene = Scene(A_AND_B, watching(wrote("c", 6), silence), KNOWS, watching(wrote("d", 7)))
 
     async with scene.running():
@@ -373,7 +375,7 @@ async def test_a_watch_that_falls_silent_is_cut_and_resumed() -> None:
 
     assert before == ["list", "watch 5"]
     assert scene.asked == ["list", "watch 5", "probe 6", "watch 6"]
-    assert scene.mirror.told == ["replace at 5", "c 6", "d 7"]
+    assert scene.mirror.received == ["replace at 5", "c 6", "d 7"]
     assert [each.silent_seconds for each in scene.seen(WatchSilent)] == [151.0]
     assert scene.source.open_watches == 0
 
@@ -416,7 +418,7 @@ async def test_the_silence_of_one_watch_is_not_held_against_the_next() -> None:
     assert scene.seen(WatchSilent) == []
 
 
-async def test_when_a_day_is_lost_the_story_goes_on_where_it_was() -> None:
+async def test_when_a_day_is_lost_the_watch_resumes_where_it_was() -> None:
     scene = Scene(A_AND_B, watching(wrote("c", 6), silence), KNOWS)
 
     async with scene.running():
@@ -426,26 +428,26 @@ async def test_when_a_day_is_lost_the_story_goes_on_where_it_was() -> None:
     assert scene.source.asked == ["list", "watch 5", "probe 6", "watch 6"]
 
 
-async def test_that_nobody_follows_any_more_is_the_last_that_is_said() -> None:
+async def test_the_end_of_the_reflector_is_the_last_that_is_observed() -> None:
     scene = Scene(A_AND_B, watching(wrote("c", 6), silence))
 
     async with scene.running():
-        assert scene.seen(FollowingEnded) == []
+        assert scene.seen(ReflectorStopped) == []
 
-    assert [type(each) for each in scene.observed][-2:] == [WatchEnded, FollowingEnded]
+    assert [type(each) for each in scene.observed][-2:] == [WatchEnded, ReflectorStopped]
 
 
 # A kind that is missing
 
 
-async def test_a_kind_that_is_missing_is_looked_for_until_it_returns() -> None:
+async def test_a_missing_kind_is_listed_again_until_it_exists() -> None:
     scene = Scene(
         A_AND_B, watching(DROPPED), *[MISSING] * 20, listing(page(obj("c", 50), version=60))
     )
 
     await scene.play()
 
-    assert scene.mirror.told == ["replace at 5", "replace at 5", "replace at 60"]
+    assert scene.mirror.received == ["replace at 5", "replace at 5", "replace at 60"]
     assert scene.mirror.objects == {"c": "50"}
     assert len(scene.seen(KindMissing)) == 1
     assert scene.seen(Listed)[-1].reason == "missing"
@@ -471,12 +473,12 @@ async def test_objects_of_a_kind_that_is_missing_thrice_are_gone() -> None:
     assert scene.clock.monotonic() >= 1000 + 2 + 4
 
 
-async def test_of_a_kind_that_never_was_there_nothing_is_told() -> None:
+async def test_of_a_kind_that_never_was_there_nothing_is_received() -> None:
     scene = Scene(*[MISSING] * 10)
 
     await scene.play()
 
-    assert scene.mirror.told == []
+    assert scene.mirror.received == []
     assert len(scene.seen(KindMissing)) == 1
 
 
@@ -488,7 +490,7 @@ async def test_a_list_that_is_forbidden_heals_once_it_is_allowed() -> None:
 
     await scene.play()
 
-    assert scene.mirror.told == ["replace at 5", "c 6"]
+    assert scene.mirror.received == ["replace at 5", "c 6"]
     news = [each for each in scene.seen(WatchFailed) if each.is_news]
     assert isinstance(news[0].error, Forbidden)
     assert 'cannot list resource "configmaps"' in str(news[0].error)
@@ -503,7 +505,7 @@ async def test_what_is_known_stays_while_the_server_cannot_be_asked(
 
     await scene.play()
 
-    assert scene.mirror.told == ["replace at 5", "c 6"]
+    assert scene.mirror.received == ["replace at 5", "c 6"]
 
 
 async def test_of_failures_that_are_alike_ever_fewer_are_news() -> None:
@@ -544,7 +546,7 @@ async def test_who_cannot_reach_the_server_has_no_contact_with_it() -> None:
 # Protocol violations
 
 
-async def test_what_is_told_too_late_is_not_believed_and_all_is_listed_again() -> None:
+async def test_an_event_that_is_too_late_is_dropped_and_all_is_listed_again() -> None:
     scene = Scene(
         A_AND_B,
         watching(removed("a", 8), wrote("a", 7), wrote("c", 9)),
@@ -553,20 +555,20 @@ async def test_what_is_told_too_late_is_not_believed_and_all_is_listed_again() -
 
     await scene.play()
 
-    assert scene.mirror.told == ["replace at 5", "a gone 8", "replace at 10"]
+    assert scene.mirror.received == ["replace at 5", "a gone 8", "replace at 10"]
     assert [(each.version, each.reached_version) for each in scene.seen(OutOfOrder)] == [("7", "8")]
     assert scene.seen(Listed)[-1].reason == "out of order"
 
 
-async def test_a_bookmark_of_the_past_is_a_story_out_of_order_too() -> None:
+async def test_a_bookmark_of_the_past_is_out_of_order_too() -> None:
     scene = Scene(A_AND_B, watching(bookmark(4)), listing(page(version=6)))
 
     await scene.play()
 
-    assert scene.mirror.told == ["replace at 5", "replace at 6"]
+    assert scene.mirror.received == ["replace at 5", "replace at 6"]
 
 
-async def test_what_is_told_twice_is_passed_on_and_said_to_be_so_once() -> None:
+async def test_a_duplicate_event_is_passed_on_and_observed_once() -> None:
     scene = Scene(
         A_AND_B,
         watching(wrote("c", 6), wrote("c", 6), bookmark(6), wrote("d", 7), wrote("d", 7), DROPPED),
@@ -574,7 +576,7 @@ async def test_what_is_told_twice_is_passed_on_and_said_to_be_so_once() -> None:
 
     await scene.play()
 
-    assert scene.mirror.told == ["replace at 5", "c 6", "c 6", "reached 6", "d 7", "d 7"]
+    assert scene.mirror.received == ["replace at 5", "c 6", "c 6", "reached 6", "d 7", "d 7"]
     assert [each.version for each in scene.seen(OutOfOrder)] == ["6"]
     assert scene.source.asked[-1] == "probe 7"
 
@@ -597,7 +599,7 @@ async def test_events_are_counted_at_bookmarks_and_at_the_end_of_a_watch() -> No
 
     await scene.play()
 
-    assert [each.events for each in scene.seen(WatchHeard)] == [1, 1]
+    assert [each.events for each in scene.seen(WatchEventsReceived)] == [1, 1]
 
 
 async def test_a_cancelled_reflector_leaves_nothing_open() -> None:

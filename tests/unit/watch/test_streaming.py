@@ -19,10 +19,10 @@ from tests.unit.watch.kit import (
     Scene,
     bookmark,
     listing,
-    misfit,
     obj,
     page,
     removed,
+    undecodable,
     watching,
     wrote,
 )
@@ -41,23 +41,23 @@ async def test_initial_events_become_one_list_and_the_watch_goes_on() -> None:
 
     await scene.play()
 
-    assert scene.mirror.told == ["replace at 5", "c 6"]
+    assert scene.mirror.received == ["replace at 5", "c 6"]
     assert scene.mirror.objects == {"a": "3", "b": "4", "c": "6"}
     assert scene.source.asked == ["stream", "probe 6"]
     assert [each.count for each in scene.seen(Listed)] == [2]
 
 
-async def test_what_happens_while_they_are_told_is_in_the_list() -> None:
+async def test_what_happens_while_they_are_sent_is_in_the_list() -> None:
     scene = streamed(
         watching(
             wrote("a", 3),
             wrote("b", 4),
-            misfit("x", 2),
-            misfit("y", 2),
-            misfit("b", 6),
+            undecodable("x", 2),
+            undecodable("y", 2),
+            undecodable("b", 6),
             wrote("x", 7),
             removed("a", 8),
-            misfit("y", 9, is_gone=True),
+            undecodable("y", 9, is_gone=True),
             wrote("c", 10),
             bookmark(10, ends=True),
         )
@@ -65,9 +65,9 @@ async def test_what_happens_while_they_are_told_is_in_the_list() -> None:
 
     await scene.play()
 
-    assert scene.mirror.told == ["replace at 10"]
+    assert scene.mirror.received == ["replace at 10"]
     assert scene.mirror.objects == {"x": "7", "c": "10"}
-    assert scene.mirror.misfits == ["ConfigMap default/b"]
+    assert scene.mirror.decode_failures == ["ConfigMap default/b"]
 
 
 @pytest.mark.parametrize("error", [DROPPED, EXPIRED, UNAVAILABLE, FORBIDDEN])
@@ -81,7 +81,7 @@ async def test_streamed_initial_events_are_never_resumed_in_the_middle(
     await scene.play()
 
     assert scene.asked == ["stream", "stream"]
-    assert scene.mirror.told == ["replace at 9"]
+    assert scene.mirror.received == ["replace at 9"]
     assert scene.mirror.objects == {}
 
 
@@ -131,7 +131,7 @@ async def test_a_server_that_does_not_say_where_they_end_is_asked_for_pages(
     await scene.play()
 
     assert scene.asked == ["stream", "list"]
-    assert scene.mirror.told == ["replace at 5"]
+    assert scene.mirror.received == ["replace at 5"]
     assert len(scene.seen(StreamingRefused)) == 1
 
 
@@ -147,7 +147,7 @@ async def test_initial_events_that_fall_silent_are_given_up_for_pages() -> None:
         await scene.source.played_out.wait()
 
     assert scene.asked == ["stream", "list"]
-    assert scene.mirror.told == ["replace at 5"]
+    assert scene.mirror.received == ["replace at 5"]
 
 
 async def test_initial_events_of_the_past_are_believed_only_when_the_server_insists() -> None:
@@ -156,4 +156,4 @@ async def test_initial_events_of_the_past_are_believed_only_when_the_server_insi
 
     await scene.play()
 
-    assert scene.mirror.told == ["replace at 5", "rewound at 2"]
+    assert scene.mirror.received == ["replace at 5", "rewound at 2"]

@@ -6,12 +6,12 @@ from typing import NamedTuple, TypeAlias
 from steersman.clock import Clock
 from steersman.names import ObjectRef
 from steersman.observe import (
-    FollowingEnded,
     KindMissing,
     Listed,
     Observation,
     ReconcileFinished,
     ReconcileSkipped,
+    ReflectorStopped,
     WatchEnded,
     WatchStarted,
 )
@@ -58,7 +58,7 @@ class Agenda:
             self._due.pop(place, None)
         elif isinstance(observation, Listed | WatchEnded):
             self._deaf[actor, observation.resource, observation.ref] = None
-        elif isinstance(observation, WatchStarted | KindMissing | FollowingEnded):
+        elif isinstance(observation, WatchStarted | KindMissing | ReflectorStopped):
             self._deaf.pop((actor, observation.resource, observation.ref), None)
 
     def forget(self, actor: str) -> None:

@@ -460,7 +460,7 @@ class Informer(Generic[Obj]):
         )
         self._events.checked(
             objects=len(self._objects),
-            refused=len(self.decode_failures),
+            decode_failures=len(self.decode_failures),
             pending_notifications=sum(map(len, self._registrations)),
             failing_seconds=failing_seconds,
         )

@@ -2,8 +2,8 @@
 
 from steersman.names import ObjectKey, ObjectRef, ResourceType
 from steersman.observe import (
+    CacheChecked,
     CacheEnded,
-    CacheLookedAfter,
     CacheStale,
     CacheSynced,
     IndexFailed,
@@ -25,17 +25,22 @@ class InformerEvents:
         self._observe(CacheSynced(resource=self._resource, scope=self._scope, objects=objects))
 
     def checked(
-        self, *, objects: int, refused: int, pending_notifications: int, failing_seconds: float
+        self,
+        *,
+        objects: int,
+        decode_failures: int,
+        pending_notifications: int,
+        failing_seconds: float,
     ) -> None:
         """The sizes of the cache at its regular check."""
         self._observe(
-            CacheLookedAfter(
+            CacheChecked(
                 resource=self._resource,
                 scope=self._scope,
                 objects=objects,
-                refused=refused,
-                untold=pending_notifications,
-                lost_seconds=failing_seconds,
+                decode_failures=decode_failures,
+                pending_notifications=pending_notifications,
+                failing_seconds=failing_seconds,
             )
         )
 
@@ -45,7 +50,7 @@ class InformerEvents:
             CacheStale(
                 resource=self._resource,
                 scope=self._scope,
-                lost_seconds=failing_seconds,
+                failing_seconds=failing_seconds,
                 error=error,
             )
         )

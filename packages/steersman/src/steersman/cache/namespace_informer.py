@@ -24,7 +24,7 @@ from steersman.clock import Clock
 from steersman.errors import InvalidObject
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey, ObjectRef
-from steersman.observe import ObjectRefused, Observer
+from steersman.observe import ObjectNotDecoded, Observer
 from steersman.watch import Reflector, ReflectorSettings, Source, identity_in
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
@@ -169,4 +169,4 @@ class NamespaceInformer(Generic[Obj]):
             return
         self.writes.received_decode_failure(key, uid)
         ref = ObjectRef(self.ref.kind, key.namespace, key.name or "?")
-        self._observe(ObjectRefused(resource=self._resource, ref=ref, error=failure.error))
+        self._observe(ObjectNotDecoded(resource=self._resource, ref=ref, error=failure.error))

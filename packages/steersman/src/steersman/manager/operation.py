@@ -62,8 +62,8 @@ from steersman.observe import (
     ReadinessChanged,
     RunnableFailed,
     StageReached,
-    StopAsked,
     StopOverdue,
+    StopRequested,
     fan_out,
 )
 
@@ -138,7 +138,7 @@ class Operation:
     async def _end(self, work: asyncio.Task[None], stop: Awaitable[str]) -> None:
         why = await stop
         grace_seconds = self._settings.grace_seconds
-        self._observe(StopAsked(signal=why, grace_seconds=grace_seconds))
+        self._observe(StopRequested(signal=why, grace_seconds=grace_seconds))
         self._stopping.set()
         if not self._is_acting:
             work.cancel()

@@ -14,7 +14,7 @@ from steersman.cache import Caches
 from steersman.client import Client, RetryPolicy
 from steersman.clock import Clock
 from steersman.errors import SteersmanError
-from steersman.observe import Observer, ServerAnswers, ServerUnresponsive
+from steersman.observe import Observer, ServerRecovered, ServerUnresponsive
 
 # So often a server is asked before it counts as unresponsive: one answer may be lost.
 PROBES: Final = 2
@@ -114,7 +114,7 @@ class ServerProbe:
         if not is_unresponsive:
             self._silent_watches = ()
             lasted_seconds = self._answered_at - self._silent_since_at
-            self._observe(ServerAnswers(server=self._server, silent_seconds=lasted_seconds))
+            self._observe(ServerRecovered(server=self._server, silent_seconds=lasted_seconds))
             return
         self._silent_since_at = self._answered_at
         since_at = self._clock.monotonic() - self._timeout_seconds

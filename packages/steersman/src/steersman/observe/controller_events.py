@@ -96,7 +96,7 @@ class HotLoop(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
 
 
-class FieldFight(msgspec.Struct, frozen=True, kw_only=True):
+class FieldConflictFound(msgspec.Struct, frozen=True, kw_only=True):
     """Somebody else keeps changing fields that a controller keeps putting back."""
 
     controller: str
@@ -139,7 +139,7 @@ class ThreadsExhausted(msgspec.Struct, frozen=True, kw_only=True):
     held_by: tuple[str, ...]
 
 
-class ThreadLeftBehind(msgspec.Struct, frozen=True, kw_only=True):
+class ThreadAbandoned(msgspec.Struct, frozen=True, kw_only=True):
     """A plain function goes on in its thread although nobody waits for it any more.
 
     Once more when it ``has_ended`` after all, so long after it was given up.
@@ -186,11 +186,11 @@ ControllerObservation: TypeAlias = (
     | ReconcileSkipped
     | SlowLaneChanged
     | HotLoop
-    | FieldFight
+    | FieldConflictFound
     | TriggerFailed
     | SourceFailed
     | ThreadsExhausted
-    | ThreadLeftBehind
+    | ThreadAbandoned
     | EventsDropped
     | EventNotRecorded
     | ControllerStarted

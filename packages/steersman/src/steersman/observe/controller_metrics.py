@@ -10,13 +10,13 @@ from steersman.observe.controller_events import (
     ControllerStopped,
     EventNotRecorded,
     EventsDropped,
-    FieldFight,
+    FieldConflictFound,
     HotLoop,
     ReconcileFinished,
     ReconcileSkipped,
     SlowLaneChanged,
     SourceFailed,
-    ThreadLeftBehind,
+    ThreadAbandoned,
     ThreadsExhausted,
     TriggerFailed,
 )
@@ -72,7 +72,7 @@ class ControllerMetrics:
             "controller",
         )
         self._field_fights = counter(
-            "steersman_controller_field_fights",
+            "steersman_controller_field_conflicts",
             "Times that somebody else was found to change fields that a controller puts back.",
             "controller",
         )
@@ -93,7 +93,7 @@ class ControllerMetrics:
             "Times that calls had to wait because all threads for plain functions were busy.",
         )
         self._threads_left = counter(
-            "steersman_controller_threads_left_behind",
+            "steersman_controller_threads_abandoned",
             "Plain functions that ran on after they were given up.",
             "controller",
         )
@@ -122,7 +122,7 @@ class ControllerMetrics:
                 self._hanging.labels(self._name(controller)).set(hanging)
             case HotLoop(controller=controller):
                 self._hot_loops.labels(self._name(controller)).inc()
-            case FieldFight(controller=controller):
+            case FieldConflictFound(controller=controller):
                 self._field_fights.labels(self._name(controller)).inc()
             case TriggerFailed(controller=controller, role=role):
                 self._trigger_failures.labels(self._name(controller), self._word(role)).inc()
@@ -130,7 +130,7 @@ class ControllerMetrics:
                 self._source_failures.labels(self._name(controller), self._word(source)).inc()
             case ThreadsExhausted():
                 self._threads_exhausted.inc()
-            case ThreadLeftBehind(controller=controller, has_ended=has_ended):
+            case ThreadAbandoned(controller=controller, has_ended=has_ended):
                 if not has_ended:
                     self._threads_left.labels(self._name(controller)).inc()
             case EventsDropped(controller=controller, count=count, reason=reason):

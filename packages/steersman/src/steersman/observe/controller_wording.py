@@ -10,13 +10,13 @@ from steersman.observe.controller_events import (
     ControllerStopped,
     EventNotRecorded,
     EventsDropped,
-    FieldFight,
+    FieldConflictFound,
     HotLoop,
     ReconcileFinished,
     ReconcileSkipped,
     SlowLaneChanged,
     SourceFailed,
-    ThreadLeftBehind,
+    ThreadAbandoned,
     ThreadsExhausted,
     TriggerFailed,
     Why,
@@ -55,9 +55,9 @@ def level_of(observation: ControllerObservation) -> int:
             return logging.DEBUG
         case ControllerStarted() | ControllerStopped():
             return logging.INFO
-        case HotLoop() | FieldFight() | TriggerFailed() | SourceFailed():
+        case HotLoop() | FieldConflictFound() | TriggerFailed() | SourceFailed():
             return logging.WARNING
-        case ThreadLeftBehind(has_ended=has_ended):
+        case ThreadAbandoned(has_ended=has_ended):
             return logging.INFO if has_ended else logging.WARNING
         case ThreadsExhausted() | EventsDropped():
             return logging.WARNING
@@ -93,7 +93,7 @@ def describe(observation: ControllerObservation) -> tuple[str, Fields]:
                 f" Write the same value as long as nothing else has changed"
             )
             return text, _fields(observation, fields=", ".join(fields), count=count)
-        case FieldFight(fields=fields, managers=managers, count=count, seconds=seconds):
+        case FieldConflictFound(fields=fields, managers=managers, count=count, seconds=seconds):
             text = (
                 f"{_about(observation)}: {_named(managers) or 'somebody'} keeps changing"
                 f" {_named(fields)}, put back {count} times in {length(seconds)}. Let one of them"
@@ -127,7 +127,7 @@ def describe(observation: ControllerObservation) -> tuple[str, Fields]:
                 f" {_named(held_by)}"
             )
             return text, {"threads": threads, "waiting": waiting, "held_by": ", ".join(held_by)}
-        case ThreadLeftBehind(seconds=seconds, has_ended=has_ended):
+        case ThreadAbandoned(seconds=seconds, has_ended=has_ended):
             text = (
                 f"{_about(observation)}: its function has ended, {length(seconds)} after it was"
                 f" given up"
@@ -254,8 +254,8 @@ _OfAnObject = (
     ReconcileFinished
     | ReconcileSkipped
     | HotLoop
-    | FieldFight
+    | FieldConflictFound
     | TriggerFailed
-    | ThreadLeftBehind
+    | ThreadAbandoned
     | EventNotRecorded
 )

@@ -80,7 +80,7 @@ class RiskAccepted(msgspec.Struct, frozen=True, kw_only=True):
     risk: str
 
 
-class AnswerFailed(msgspec.Struct, frozen=True, kw_only=True):
+class ResponseFailed(msgspec.Struct, frozen=True, kw_only=True):
     """A server of ours could not answer a request for a reason of its own, and said so.
 
     Nobody knows what the error says: perhaps what was in the request.
@@ -91,7 +91,7 @@ class AnswerFailed(msgspec.Struct, frozen=True, kw_only=True):
     error: Exception
 
     def __repr__(self) -> str:
-        return f"AnswerFailed(method={self.method!r}, path={self.path!r})"
+        return f"ResponseFailed(method={self.method!r}, path={self.path!r})"
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,7 +100,7 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
     resource: str
     ref: ObjectRef
     count: int
-    misfits: int
+    decode_failures: int
     took_seconds: float
     reason: str
 
@@ -113,7 +113,7 @@ class WatchStarted(msgspec.Struct, frozen=True, kw_only=True):
     failures: int
 
 
-class WatchHeard(msgspec.Struct, frozen=True, kw_only=True):
+class WatchEventsReceived(msgspec.Struct, frozen=True, kw_only=True):
     """So many events have come through a watch since this was last said."""
 
     resource: str
@@ -129,7 +129,7 @@ class WatchEnded(msgspec.Struct, frozen=True, kw_only=True):
     took_seconds: float
 
 
-class FollowingEnded(msgspec.Struct, frozen=True, kw_only=True):
+class ReflectorStopped(msgspec.Struct, frozen=True, kw_only=True):
     """Nobody follows this here any more: after the last watch there will be no next."""
 
     resource: str
@@ -255,19 +255,19 @@ class CacheSynced(msgspec.Struct, frozen=True, kw_only=True):
     objects: int
 
 
-class CacheLookedAfter(msgspec.Struct, frozen=True, kw_only=True):
+class CacheChecked(msgspec.Struct, frozen=True, kw_only=True):
     """How a cache stands; said every few seconds.
 
-    ``untold`` are changes that handlers have not been told of yet, and ``lost_seconds`` for how
-    long the cache has been unable to follow.
+    ``pending_notifications`` are changes that handlers have not handled yet. ``failing_seconds`` is
+    for how long lists and watches have failed.
     """
 
     resource: str
     scope: str
     objects: int
-    refused: int
-    untold: int
-    lost_seconds: float
+    decode_failures: int
+    pending_notifications: int
+    failing_seconds: float
 
 
 class CacheStale(msgspec.Struct, frozen=True, kw_only=True):
@@ -275,7 +275,7 @@ class CacheStale(msgspec.Struct, frozen=True, kw_only=True):
 
     resource: str
     scope: str
-    lost_seconds: float
+    failing_seconds: float
     error: Exception | None
 
 
@@ -286,7 +286,7 @@ class CacheEnded(msgspec.Struct, frozen=True, kw_only=True):
     scope: str
 
 
-class ObjectRefused(msgspec.Struct, frozen=True, kw_only=True):
+class ObjectNotDecoded(msgspec.Struct, frozen=True, kw_only=True):
     """An object does not fit its class, and is kept aside; the others go on."""
 
     resource: str
@@ -330,7 +330,7 @@ Observation: TypeAlias = (
     | CredentialsRenewed
     | CredentialsNotRenewed
     | RiskAccepted
-    | AnswerFailed
+    | ResponseFailed
     | KeyAdded
     | KeyRaised
     | KeyDelayed
@@ -339,9 +339,9 @@ Observation: TypeAlias = (
     | QueueEnded
     | Listed
     | WatchStarted
-    | WatchHeard
+    | WatchEventsReceived
     | WatchEnded
-    | FollowingEnded
+    | ReflectorStopped
     | WatchFailed
     | WatchSilent
     | OutOfOrder
@@ -349,10 +349,10 @@ Observation: TypeAlias = (
     | KindMissing
     | StreamingRefused
     | CacheSynced
-    | CacheLookedAfter
+    | CacheChecked
     | CacheStale
     | CacheEnded
-    | ObjectRefused
+    | ObjectNotDecoded
     | IndexFailed
     | HandlerFailed
     | HandlerStuck

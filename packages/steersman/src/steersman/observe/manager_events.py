@@ -8,7 +8,7 @@ from steersman.errors import CacheSyncTimeout
 from steersman.names import ObjectRef
 
 
-class LeaderSeen(msgspec.Struct, frozen=True, kw_only=True):
+class LeaderChanged(msgspec.Struct, frozen=True, kw_only=True):
     """Somebody else than before holds the lease; ``holder`` is ``""`` if nobody does."""
 
     lease: ObjectRef
@@ -77,7 +77,7 @@ class StageReached(msgspec.Struct, frozen=True, kw_only=True):
     took_seconds: float
 
 
-class StopAsked(msgspec.Struct, frozen=True, kw_only=True):
+class StopRequested(msgspec.Struct, frozen=True, kw_only=True):
     """Somebody wants the operator to stop, within so long."""
 
     signal: str
@@ -121,7 +121,7 @@ class ServerUnresponsive(msgspec.Struct, frozen=True, kw_only=True):
     watches: tuple[str, ...] = ()
 
 
-class ServerAnswers(msgspec.Struct, frozen=True, kw_only=True):
+class ServerRecovered(msgspec.Struct, frozen=True, kw_only=True):
     """The API server answers again, after so long without a sign of life."""
 
     server: str
@@ -183,7 +183,7 @@ class RunnableFailed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 ManagerObservation: TypeAlias = (
-    LeaderSeen
+    LeaderChanged
     | LeadershipGained
     | LeadershipRenewed
     | RenewalFailed
@@ -192,12 +192,12 @@ ManagerObservation: TypeAlias = (
     | WriteHeldBack
     | ClusterFound
     | StageReached
-    | StopAsked
+    | StopRequested
     | StopOverdue
     | PermissionMissing
     | PermissionsUnknown
     | ServerUnresponsive
-    | ServerAnswers
+    | ServerRecovered
     | CacheSyncOverdue
     | ReadinessChanged
     | LivenessChanged

@@ -8,7 +8,7 @@ from steersman.observe.labels import bounded
 from steersman.observe.manager_events import (
     CacheSyncOverdue,
     ClusterFound,
-    LeaderSeen,
+    LeaderChanged,
     LeadershipGained,
     LeadershipLost,
     LeadershipReleased,
@@ -22,11 +22,11 @@ from steersman.observe.manager_events import (
     ReadinessChanged,
     RenewalFailed,
     RunnableFailed,
-    ServerAnswers,
+    ServerRecovered,
     ServerUnresponsive,
     StageReached,
-    StopAsked,
     StopOverdue,
+    StopRequested,
     WriteHeldBack,
 )
 
@@ -45,7 +45,7 @@ class ManagerMetrics:
             registry=registry,
         )
         self._leaders = Counter(
-            "steersman_manager_leaders_seen",
+            "steersman_manager_leader_changes",
             "Times that somebody else than before was seen to hold the lease.",
             ("name",),
             registry=registry,
@@ -142,7 +142,7 @@ class ManagerMetrics:
         match observation:
             case LeadershipRenewed(took_seconds=took):
                 self._renewal_seconds.labels(self._lease(observation)).observe(took)
-            case LeaderSeen(holder=holder, identity=identity):
+            case LeaderChanged(holder=holder, identity=identity):
                 self._leaders.labels(self._lease(observation)).inc()
                 if holder != identity:
                     self._leads.labels(self._lease(observation)).set(0)
@@ -173,12 +173,12 @@ class ManagerMetrics:
             case ServerUnresponsive():
                 self._responsive.set(0)
                 self._unresponsive.inc()
-            case ServerAnswers(silent_seconds=seconds):
+            case ServerRecovered(silent_seconds=seconds):
                 self._responsive.set(1)
                 self._outages.observe(seconds)
             case CacheSyncOverdue(controller=controller):
                 self._syncs_overdue.labels(bounded(controller, self._words)).inc()
-            case ClusterFound() | StopAsked() | Listening() | PermissionsUnknown():
+            case ClusterFound() | StopRequested() | Listening() | PermissionsUnknown():
                 # Said once, at the start or the end: those are for the log.
                 pass
             case LivenessChanged():
@@ -188,7 +188,7 @@ class ManagerMetrics:
 
     def _lease(
         self,
-        observation: LeaderSeen
+        observation: LeaderChanged
         | LeadershipGained
         | LeadershipRenewed
         | RenewalFailed

@@ -6,7 +6,7 @@ from typing import assert_never
 from steersman.observe.manager_events import (
     CacheSyncOverdue,
     ClusterFound,
-    LeaderSeen,
+    LeaderChanged,
     LeadershipGained,
     LeadershipLost,
     LeadershipReleased,
@@ -20,11 +20,11 @@ from steersman.observe.manager_events import (
     ReadinessChanged,
     RenewalFailed,
     RunnableFailed,
-    ServerAnswers,
+    ServerRecovered,
     ServerUnresponsive,
     StageReached,
-    StopAsked,
     StopOverdue,
+    StopRequested,
     WriteHeldBack,
 )
 from steersman.observe.phrases import Fields, length, raised, ref_fields
@@ -35,11 +35,11 @@ def level_of(observation: ManagerObservation) -> int:
     match observation:
         case LeadershipRenewed():
             return logging.DEBUG
-        case LeaderSeen(holder=holder, identity=identity) if holder == identity:
+        case LeaderChanged(holder=holder, identity=identity) if holder == identity:
             return logging.DEBUG  # LeadershipGained says so
-        case LeaderSeen() | LeadershipGained() | LeadershipReleased():
+        case LeaderChanged() | LeadershipGained() | LeadershipReleased():
             return logging.INFO
-        case ClusterFound() | StageReached() | StopAsked() | Listening() | ServerAnswers():
+        case ClusterFound() | StageReached() | StopRequested() | Listening() | ServerRecovered():
             return logging.INFO
         case RenewalFailed() | WriteHeldBack() | LoopBlocked() | PermissionsUnknown():
             return logging.WARNING
@@ -60,7 +60,7 @@ def level_of(observation: ManagerObservation) -> int:
 def describe(observation: ManagerObservation) -> tuple[str, Fields]:
     """What a log says of an observation: to those who read, and to those who search."""
     match observation:
-        case LeaderSeen(holder=holder, identity=identity):
+        case LeaderChanged(holder=holder, identity=identity):
             who = "this replica" if holder == identity else holder or "nobody"
             return f"{observation.lease}: held by {who}", _fields(observation, holder=holder)
         case LeadershipGained(waited_seconds=waited):
@@ -89,7 +89,7 @@ def describe(observation: ManagerObservation) -> tuple[str, Fields]:
             }
         case StageReached(stage=stage, took_seconds=took):
             return f"{stage}, after {length(took)}", {"stage": stage, "took_seconds": took}
-        case StopAsked(signal=signal, grace_seconds=grace):
+        case StopRequested(signal=signal, grace_seconds=grace):
             text = f"asked to stop ({signal}), within {length(grace)}"
             return text, {"signal": signal, "grace_seconds": grace}
         case StopOverdue(what=what, seconds=seconds):
@@ -108,7 +108,7 @@ def describe(observation: ManagerObservation) -> tuple[str, Fields]:
                 f" {', '.join(watches) or 'none'}"
             )
             return text, {"server": server, "silent_seconds": seconds, "watches": len(watches)}
-        case ServerAnswers(server=server, silent_seconds=seconds):
+        case ServerRecovered(server=server, silent_seconds=seconds):
             text = f"{server} answers again, after {length(seconds)}"
             return text, {"server": server, "silent_seconds": seconds}
         case CacheSyncOverdue(controller=controller, error=error):
@@ -144,7 +144,7 @@ def describe(observation: ManagerObservation) -> tuple[str, Fields]:
 
 
 _Led = (
-    LeaderSeen
+    LeaderChanged
     | LeadershipGained
     | LeadershipRenewed
     | RenewalFailed

@@ -9,15 +9,13 @@ from steersman.clock import Clock
 from steersman.observe.controller_events import ControllerObservation, ReconcileFinished
 from steersman.observe.controller_metrics import ControllerMetrics
 from steersman.observe.events import (
-    AnswerFailed,
     ApiWarned,
+    CacheChecked,
     CacheEnded,
-    CacheLookedAfter,
     CacheStale,
     CacheSynced,
     CredentialsNotRenewed,
     CredentialsRenewed,
-    FollowingEnded,
     HandlerFailed,
     HandlerStuck,
     HistoryRewound,
@@ -29,19 +27,21 @@ from steersman.observe.events import (
     KeyTaken,
     KindMissing,
     Listed,
-    ObjectRefused,
+    ObjectNotDecoded,
     Observation,
     Observer,
     OutOfOrder,
     QueueEnded,
+    ReflectorStopped,
     RequestFinished,
     RequestRetried,
+    ResponseFailed,
     RetriesSpent,
     RiskAccepted,
     StreamingRefused,
     WatchEnded,
+    WatchEventsReceived,
     WatchFailed,
-    WatchHeard,
     WatchSilent,
     WatchStarted,
 )
@@ -138,19 +138,19 @@ class MetricsObserver:
             registry=registry,
         )
         self._refused = Gauge(
-            "steersman_cache_refused_objects",
+            "steersman_cache_undecodable_objects",
             "Objects that do not fit their class and are kept aside.",
             _CACHE,
             registry=registry,
         )
-        self._untold = Gauge(
-            "steersman_cache_untold_changes",
+        self._pending_notifications = Gauge(
+            "steersman_cache_pending_notifications",
             "Changes that handlers have not been told of yet.",
             _CACHE,
             registry=registry,
         )
-        self._lost_seconds = Gauge(
-            "steersman_cache_lost_seconds",
+        self._failing_seconds = Gauge(
+            "steersman_cache_failing_seconds",
             "For how long caches have been unable to follow; 0 while they do.",
             _CACHE,
             registry=registry,
@@ -162,7 +162,7 @@ class MetricsObserver:
             registry=registry,
         )
         self._refusals = Counter(
-            "steersman_cache_refusals",
+            "steersman_cache_decode_failures",
             "Objects that were found not to fit their class.",
             ("resource",),
             registry=registry,
@@ -224,7 +224,7 @@ class MetricsObserver:
                 self._connected.labels(self._resource(observation.resource)).inc()
             case WatchEnded():
                 self._connected.labels(self._resource(observation.resource)).dec()
-            case WatchHeard(events=events):
+            case WatchEventsReceived(events=events):
                 self._events.labels(self._resource(observation.resource)).inc(events)
             case WatchFailed(error=error):
                 name = bounded(type(error).__name__, self._errors)
@@ -237,19 +237,24 @@ class MetricsObserver:
                 self._rewinds.labels(self._resource(observation.resource)).inc()
             case CacheSynced(objects=objects):
                 self._cached.labels(*self._cache_labels(observation)).set(objects)
-            case CacheLookedAfter():
+            case CacheChecked():
                 labels = self._cache_labels(observation)
                 self._cached.labels(*labels).set(observation.objects)
-                self._refused.labels(*labels).set(observation.refused)
-                self._untold.labels(*labels).set(observation.untold)
-                self._lost_seconds.labels(*labels).set(observation.lost_seconds)
+                self._refused.labels(*labels).set(observation.decode_failures)
+                self._pending_notifications.labels(*labels).set(observation.pending_notifications)
+                self._failing_seconds.labels(*labels).set(observation.failing_seconds)
             case CacheEnded():
                 labels = self._cache_labels(observation)
-                for gauge in (self._cached, self._refused, self._untold, self._lost_seconds):
+                for gauge in (
+                    self._cached,
+                    self._refused,
+                    self._pending_notifications,
+                    self._failing_seconds,
+                ):
                     gauge.labels(*labels).set(0)
             case CacheStale():
                 self._stale.labels(self._resource(observation.resource)).inc()
-            case ObjectRefused():
+            case ObjectNotDecoded():
                 self._refusals.labels(self._resource(observation.resource)).inc()
             case IndexFailed():
                 self._index_failures.labels(self._resource(observation.resource)).inc()
@@ -257,10 +262,10 @@ class MetricsObserver:
                 self._handler_failures.labels(self._resource(observation.resource), "failed").inc()
             case HandlerStuck():
                 self._handler_failures.labels(self._resource(observation.resource), "stuck").inc()
-            case RiskAccepted() | AnswerFailed():
+            case RiskAccepted() | ResponseFailed():
                 # Said once, at the start, or not the client's: those are for the log.
                 pass
-            case KindMissing() | StreamingRefused() | FollowingEnded():
+            case KindMissing() | StreamingRefused() | ReflectorStopped():
                 # The failures that lead to them, the lists that follow, and watches are counted.
                 pass
             case _:
@@ -273,7 +278,7 @@ class MetricsObserver:
         else:
             self._manager(observation)
 
-    def _cache_labels(self, cache: CacheSynced | CacheLookedAfter | CacheEnded) -> tuple[str, str]:
+    def _cache_labels(self, cache: CacheSynced | CacheChecked | CacheEnded) -> tuple[str, str]:
         return self._resource(cache.resource), bounded(cache.scope, self._scopes)
 
     def _resource(self, resource: str) -> str:

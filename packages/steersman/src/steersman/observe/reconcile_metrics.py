@@ -144,7 +144,7 @@ class ReconcileMetrics(Collector):
             "is_change",
         )
         spared = counter(
-            "steersman_controller_spared_writes",
+            "steersman_controller_skipped_writes",
             "Writes that would have changed nothing, and were not sent.",
         )
         wakes = counter(

@@ -12,15 +12,13 @@ from steersman.observe.controller_events import (
     TriggerFailed,
 )
 from steersman.observe.events import (
-    AnswerFailed,
     ApiWarned,
+    CacheChecked,
     CacheEnded,
-    CacheLookedAfter,
     CacheStale,
     CacheSynced,
     CredentialsNotRenewed,
     CredentialsRenewed,
-    FollowingEnded,
     HandlerFailed,
     HandlerStuck,
     HistoryRewound,
@@ -32,18 +30,20 @@ from steersman.observe.events import (
     KeyTaken,
     KindMissing,
     Listed,
-    ObjectRefused,
+    ObjectNotDecoded,
     Observation,
     OutOfOrder,
     QueueEnded,
+    ReflectorStopped,
     RequestFinished,
     RequestRetried,
+    ResponseFailed,
     RetriesSpent,
     RiskAccepted,
     StreamingRefused,
     WatchEnded,
+    WatchEventsReceived,
     WatchFailed,
-    WatchHeard,
     WatchSilent,
     WatchStarted,
 )
@@ -82,9 +82,9 @@ def level_of(observation: Observation) -> int:
             return logging.INFO
         case RetriesSpent() | ApiWarned() | CredentialsNotRenewed() | RiskAccepted():
             return logging.WARNING
-        case AnswerFailed():
+        case ResponseFailed():
             return logging.ERROR
-        case WatchHeard() | WatchEnded() | FollowingEnded():
+        case WatchEventsReceived() | WatchEnded() | ReflectorStopped():
             return logging.DEBUG
         case WatchStarted(failures=failures):
             return logging.INFO if failures else logging.DEBUG
@@ -96,11 +96,11 @@ def level_of(observation: Observation) -> int:
             return logging.INFO
         case WatchSilent() | OutOfOrder() | HistoryRewound() | KindMissing():
             return logging.WARNING
-        case CacheLookedAfter():
+        case CacheChecked():
             return logging.DEBUG
         case CacheSynced() | CacheEnded():
             return logging.INFO
-        case CacheStale() | ObjectRefused() | IndexFailed() | HandlerFailed() | HandlerStuck():
+        case CacheStale() | ObjectNotDecoded() | IndexFailed() | HandlerFailed() | HandlerStuck():
             return logging.WARNING
         case _:
             return _level_of_the_rest(observation)
@@ -134,7 +134,7 @@ def describe(observation: Observation) -> tuple[str, Fields]:
             return text, {"source": source, "error": type(error).__name__}
         case RiskAccepted(source=source, risk=risk):
             return f"{source}: {risk}", {"source": source}
-        case AnswerFailed(method=method, path=path, error=error):
+        case ResponseFailed(method=method, path=path, error=error):
             what = type(error).__name__
             # Where, and not what it says: that may be what somebody wanted kept secret.
             text = f"{method} {path}: could not be answered: {what} {place_of(error)}"
@@ -158,21 +158,21 @@ def describe(observation: Observation) -> tuple[str, Fields]:
         case QueueEnded(queue=queue, left=left, held=held):
             text = f"queue {queue}: shut down with {left} keys left and {held} still worked on"
             return text, {"queue": queue, "left": left, "held": held}
-        case Listed(count=count, misfits=misfits, took_seconds=took, reason=reason):
-            besides = f" and {misfits} that do not fit" if misfits else ""
+        case Listed(count=count, decode_failures=decode_failures, took_seconds=took, reason=reason):
+            besides = f" and {decode_failures} that do not fit" if decode_failures else ""
             text = f"list {observation.ref}: {count} objects{besides} in {length(took)} ({reason})"
             return text, _watch_fields(observation, count=count, took_seconds=took, reason=reason)
         case WatchStarted(failures=failures):
             after = f" again, after {failures} failures" if failures else ""
             return f"watch {observation.ref}: open{after}", _watch_fields(observation)
-        case WatchHeard(events=events):
+        case WatchEventsReceived(events=events):
             return f"watch {observation.ref}: {events} events", _watch_fields(
                 observation, events=events
             )
         case WatchEnded(took_seconds=took):
             text = f"watch {observation.ref}: ended after {length(took)}"
             return text, _watch_fields(observation, took_seconds=took)
-        case FollowingEnded():
+        case ReflectorStopped():
             return f"watch {observation.ref}: no longer wanted", _watch_fields(observation)
         case WatchFailed(error=error, failures=failures, wait_seconds=wait_seconds):
             row = f"failed {failures} times in a row" if failures > 1 else "failed"
@@ -204,20 +204,32 @@ def describe(observation: Observation) -> tuple[str, Fields]:
         case CacheSynced(objects=objects):
             text = f"{_cached(observation)}: synced, with {objects} objects"
             return text, _cache_fields(observation, objects=objects)
-        case CacheLookedAfter(objects=objects, refused=refused, untold=untold, lost_seconds=lost):
-            text = f"{_cached(observation)}: {objects} objects, {untold} changes still to be told"
-            return text, _cache_fields(
-                observation, objects=objects, refused=refused, untold=untold, lost_seconds=lost
+        case CacheChecked(
+            objects=objects,
+            decode_failures=decode_failures,
+            pending_notifications=pending_notifications,
+            failing_seconds=lost,
+        ):
+            text = (
+                f"{_cached(observation)}: {objects} objects,"
+                f" {pending_notifications} pending notifications"
             )
-        case CacheStale(lost_seconds=lost, error=error):
+            return text, _cache_fields(
+                observation,
+                objects=objects,
+                decode_failures=decode_failures,
+                pending_notifications=pending_notifications,
+                failing_seconds=lost,
+            )
+        case CacheStale(failing_seconds=lost, error=error):
             why = f": {error}" if error is not None else ""
             text = f"{_cached(observation)}: stale, unable to follow for {length(lost)}{why}"
             return text, _cache_fields(
-                observation, lost_seconds=lost, error=type(error).__name__ if error else ""
+                observation, failing_seconds=lost, error=type(error).__name__ if error else ""
             )
         case CacheEnded():
             return f"{_cached(observation)}: no longer kept", _cache_fields(observation)
-        case ObjectRefused(error=error):
+        case ObjectNotDecoded(error=error):
             text = f"{observation.ref}: kept out of the cache: {error}"
             return text, _watch_fields(observation, error=type(error).__name__)
         case IndexFailed(index=index, error=error):
@@ -299,21 +311,21 @@ def _fields(observation: _Requested) -> Fields:
 _Watched: TypeAlias = (
     Listed
     | WatchStarted
-    | WatchHeard
+    | WatchEventsReceived
     | WatchEnded
-    | FollowingEnded
+    | ReflectorStopped
     | WatchFailed
     | WatchSilent
     | OutOfOrder
     | HistoryRewound
     | KindMissing
     | StreamingRefused
-    | ObjectRefused
+    | ObjectNotDecoded
     | IndexFailed
     | HandlerFailed
     | HandlerStuck
 )
-_Cached: TypeAlias = CacheSynced | CacheLookedAfter | CacheStale | CacheEnded
+_Cached: TypeAlias = CacheSynced | CacheChecked | CacheStale | CacheEnded
 
 
 def _cached(observation: _Cached) -> str:

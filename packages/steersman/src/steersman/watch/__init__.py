@@ -1,16 +1,16 @@
-"""A list and a watch, joined into one unbroken story across any disconnect: the reflector.
+"""The reflector: lists and watches, and passes all objects and events to a sink without gaps.
 
 Takes:     a source (the objects of one kind, or some of them, on a server) and a sink
-Gives:     what there is, as one list, and then what happens, in the order of the server's story
-Promises:  - after any disturbance the sink has what a fresh list has
+Gives:     all objects, as one list, and then the events, in the server's order
+Promises:  - after any failure the sink has what a new list has
            - what was deleted in a gap is missing from the list that follows
            - the position never goes back within one history
-           - a rewound history becomes the truth and is observed
+           - a rewound history replaces the old one and is observed
            - streamed initial events are never resumed in the middle
-           - a watch that falls silent is cut and resumed
-           - a kind that is missing is looked for until it returns
+           - a silent watch is closed and resumed
+           - a missing kind is listed again until it exists
            - no failure is retried without a wait
-           - a version from the far future is not gone on from
+           - a watch never resumes from a version far ahead
 Never:     keeps objects, gives up, or hides that it is failing
 """
 

@@ -1,4 +1,4 @@
-"""How long to wait after failures in a row, and which of them are worth telling. Pure."""
+"""How long to wait after failures in a row, and which of them are reported. Pure."""
 
 from random import Random
 from typing import Final
@@ -6,13 +6,13 @@ from typing import Final
 from steersman.errors import ApiError, NotFound, SteersmanError
 
 # client-go's, from years of API servers that restart with ten thousand clients: each wait is
-# doubled, and up to as much again is left to chance, so that those who failed together come back
-# one by one.
+# doubled, and up to as much again is added at random, so that clients that failed together come
+# back one by one.
 FIRST_SECONDS: Final = 0.8
 LONGEST_SECONDS: Final = 30.0
 
-# A kind that is missing is mostly one whose definition is about to be created, and someone waits
-# for it; but it must have been missing for some seconds before its objects are taken for gone.
+# The definition of a missing kind is mostly about to be created, so the first wait is short. But
+# the kind must have been missing for some seconds before its objects are taken for deleted.
 FIRST_MISSING_SECONDS: Final = 2.0
 LONGEST_MISSING_SECONDS: Final = 10.0
 
@@ -22,7 +22,7 @@ def wait_seconds(
 ) -> float:
     """How long to wait after so many failures in a row, of which ``error`` is the last.
 
-    What the server asks for is followed up to ``longest_retry_after_seconds``.
+    The server's Retry-After is followed up to ``longest_retry_after_seconds``.
     """
     first, longest = FIRST_SECONDS, LONGEST_SECONDS
     if isinstance(error, NotFound):
@@ -42,7 +42,7 @@ class Streak:
         self._last: tuple[type[SteersmanError], int] | None = None
 
     def add(self, error: SteersmanError) -> bool:
-        """Count one more; whether it is news: another kind of failure, or the 2nd, 4th, 8th…"""
+        """Count one more; whether to report it: another kind of failure, or the 2nd, 4th, 8th…"""
         self.failures += 1
         which = type(error), error.code if isinstance(error, ApiError) else 0
         self._alike = self._alike + 1 if which == self._last else 1
@@ -50,7 +50,7 @@ class Streak:
         return self._alike & (self._alike - 1) == 0
 
     def end(self) -> None:
-        """All is well again."""
+        """Reset after a success."""
         self.failures = 0
         self._alike = 0
         self._last = None

@@ -1,4 +1,4 @@
-"""Which object is it: the key under which it is known, its uid and its version."""
+"""The identity of an object: its key, uid and version."""
 
 from typing import Any
 
@@ -37,9 +37,9 @@ def identity_of(obj: Resource | Unstructured) -> tuple[ObjectKey, str, str]:
 
 
 def identity_in(body: Any) -> tuple[ObjectKey, str, str]:
-    """The key, the uid and the resourceVersion in the body of an object that fits no class.
+    """The key, the uid and the resourceVersion in the body of an object that cannot be decoded.
 
-    Nothing in it is sure: texts are empty where there is none.
+    Any of them may be missing: texts are empty where there is none.
     """
     metadata = body.get("metadata") if isinstance(body, dict) else None
     if not isinstance(metadata, dict):

@@ -1,14 +1,15 @@
-"""Where a reflector stands in the server's story, and what each thing it hears makes of that. Pure.
+"""The position of a reflector in the server's history, and what each input makes of it. Pure.
 
-    MustList ──Listed──▶ MayWatch ──Told──▶ MayWatch
+    MustList ──Listed──▶ MayWatch ──EventReceived──▶ MayWatch
       │  ▲                 │    ▲
-    Begun └──anything else─┐  Broke  Confirmed     (``Ended`` is like ``Broke``)
-      ▼                    │    ▼    │
-    Collecting ──Listed──▶ …  MustProbe
+      │  └──anything else──┤    │
+    StreamStarted        Failed Confirmed          (``Ended`` is like ``Failed``)
+      ▼                    ▼    │
+    Streaming ──Listed──▶  MustProbe
 
-``Gone``, ``Missing`` and a story told out of order lead back to ``MustList`` from anywhere. Nothing
-leads back in time: a list that is older than what was heard is not accepted, until the server has
-said so often that it has not got so far that its history must have been rewound.
+``Gone``, ``Missing`` and events out of order lead back to ``MustList`` from anywhere. The position
+never goes back in time: a list older than the position is rejected, until the server has answered
+so often that it has not reached the position that its history must have been rewound.
 """
 
 from typing import Literal, TypeAlias, assert_never
@@ -18,35 +19,35 @@ import msgspec
 from steersman.errors import Expired, NotFound, SteersmanError, TooLargeResourceVersion
 from steersman.watch.versions import LEAP_DIGITS, is_far_ahead, is_older
 
-# Why there is a list to be made: the first one, 410, a server behind its own past (or another's),
-# a story told out of order, or a kind that was not there.
+# Why the reflector must list: it is the first list, 410, a server that is behind the position,
+# events out of order, or a missing kind.
 Why: TypeAlias = Literal["start", "expired", "behind", "out of order", "missing"]
 
 
 class MustList(msgspec.Struct, frozen=True):
-    """Only a list can say how things stand.
+    """The reflector must list.
 
-    ``seen`` is the version that had been reached, ``""`` if none was. ``behind`` and ``missing``
-    are how often in a row the server had not got so far, or did not know the kind.
+    ``reached`` is the version that had been reached, ``""`` if none was. ``behind`` and ``missing``
+    are how often in a row the server had not reached it, or did not know the kind.
     """
 
-    seen: str = ""
+    reached: str = ""
     behind: int = 0
     missing: int = 0
     why: Why = "start"
 
 
-class Collecting(msgspec.Struct, frozen=True):
-    """The server is telling what is there, and has not finished; ``before`` is where it began."""
+class Streaming(msgspec.Struct, frozen=True):
+    """The server is sending initial events; ``before`` is the position before them."""
 
     before: MustList
 
 
 class MustProbe(msgspec.Struct, frozen=True):
-    """All is known up to ``version``, and whether the server knows as much is not.
+    """``version`` has been reached, and the server may be behind it.
 
-    A watch from a version that the server has not reached is no error: it is silent, and a server
-    with another history would be silent for good.
+    A watch from a version that the server has not reached is no error: it is silent, and with a
+    server of another history it would be silent for good.
     """
 
     version: str
@@ -54,108 +55,111 @@ class MustProbe(msgspec.Struct, frozen=True):
 
 
 class MayWatch(msgspec.Struct, frozen=True, gc=False):
-    """All is known up to ``version``, and a watch may go on from there."""
+    """``version`` has been reached, and a watch may resume from there."""
 
     version: str
 
 
-Position: TypeAlias = MustList | Collecting | MustProbe | MayWatch
+Position: TypeAlias = MustList | Streaming | MustProbe | MayWatch
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """A list, or the initial events of a watch, came to their end."""
+    """A list, or the initial events of a watch, are complete."""
 
     version: str
 
 
-class Begun(msgspec.Struct, frozen=True):
-    """A watch began that first tells what is there."""
+class StreamStarted(msgspec.Struct, frozen=True):
+    """A watch with initial events began."""
 
 
-class Told(msgspec.Struct, frozen=True, gc=False):
+class EventReceived(msgspec.Struct, frozen=True, gc=False):
     """An event or a bookmark."""
 
     version: str
 
 
 class Confirmed(msgspec.Struct, frozen=True):
-    """The server has got as far as we have."""
+    """The server has reached the position."""
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """The server ended a watch in good order."""
+    """The server ended a watch without an error."""
 
 
-class Broke(msgspec.Struct, frozen=True):
-    """Something failed that says nothing about the story."""
+class Failed(msgspec.Struct, frozen=True):
+    """A failure that says nothing about the server's history."""
 
 
 class Gone(msgspec.Struct, frozen=True):
-    """The server has forgotten the version or the page that was asked for."""
+    """The server no longer has the requested version or page."""
 
 
 class TooLarge(msgspec.Struct, frozen=True):
-    """The server has not got as far as the version that was asked for."""
+    """The server has not reached the requested version."""
 
 
 class Missing(msgspec.Struct, frozen=True):
     """The server does not know the kind."""
 
 
-Heard: TypeAlias = Told | Listed | Begun | Confirmed | Ended | Broke | Gone | TooLarge | Missing
+Input: TypeAlias = (
+    EventReceived | Listed | StreamStarted | Confirmed | Ended | Failed | Gone | TooLarge | Missing
+)
 
 
-def advance(position: Position, heard: Heard, *, too_large_limit: int) -> Position:
-    """Where to stand after having heard this."""
-    match heard:
-        case Told(version):
-            # Streamed initial events come in no order of version: a place among them is no place
-            # to resume from.
-            return follow(position, version) if isinstance(position, MayWatch) else position
+def advance(position: Position, received: Input, *, too_large_limit: int) -> Position:
+    """The position after this input."""
+    match received:
+        case EventReceived(version):
+            # Initial events are not ordered by version: a watch cannot resume among them.
+            return (
+                advance_by_event(position, version) if isinstance(position, MayWatch) else position
+            )
         case Listed(version):
             return _listed(_must_list(position, None), version, too_large_limit)
-        case Begun():
-            return Collecting(position) if isinstance(position, MustList) else position
+        case StreamStarted():
+            return Streaming(position) if isinstance(position, MustList) else position
         case Confirmed():
             return MayWatch(position.version) if isinstance(position, MustProbe) else position
         case Ended():
-            # However well it ended: who answers next may be a server with another history.
-            return position.before if isinstance(position, Collecting) else _broke(position)
-        case Broke():
-            return _broke(position)
+            # The next answer may come from a server with another history.
+            return position.before if isinstance(position, Streaming) else _failed(position)
+        case Failed():
+            return _failed(position)
         case Gone():
-            # Not a fresh watch: a watch from "now" would never tell us what was deleted while we
-            # were away, and those ghosts would stay in the cache.
+            # Not a new watch: a watch from "now" would never report what was deleted in the gap,
+            # and those objects would stay in the cache.
             return _must_list(position, "expired")
         case TooLarge():
             return _too_large(position, too_large_limit)
         case Missing():
             base = _must_list(position, "missing")
-            return MustList(base.seen, base.behind, _missing(position) + 1, base.why)
+            return MustList(base.reached, base.behind, _missing(position) + 1, base.why)
         case _:
-            assert_never(heard)
+            assert_never(received)
 
 
-def follow(position: MayWatch, version: str) -> MayWatch | MustList:
-    """Where to stand after having been told of ``version`` in the course of a watch.
+def advance_by_event(position: MayWatch, version: str) -> MayWatch | MustList:
+    """The position after an event with ``version``.
 
-    A part of ``advance``, with a door of its own because most of what is heard is this.
+    A part of ``advance``, and a function of its own because most inputs are events.
     """
     if is_older(version, position.version):
-        # Either it was told before, or something else was told too early. Which one nobody can
-        # know, and a list is right in both cases.
+        # Either this event is a duplicate, or another came too early. A list is right in both
+        # cases.
         return MustList(position.version, why="out of order")
     reached = position.version
-    # Here and not in the function: almost always they differ in their last digits only.
+    # Here and not in is_far_ahead: almost always they differ in their last digits only.
     if version[:-LEAP_DIGITS] != reached[:-LEAP_DIGITS] and is_far_ahead(version, reached):
-        # To stand there would mean to take all that really happens for old, and our own writes for
-        # heard. If it is true, the list is of that version as well.
+        # From there, all real events would seem old, and our own writes received. If the version is
+        # right, the list has it as well.
         return MustList(position.version, why="out of order")
     return MayWatch(version) if version and version != position.version else position
 
 
-def meaning_of(error: SteersmanError) -> Heard:
-    """What an error says about the story."""
+def classify(error: SteersmanError) -> Input:
+    """What an error says about the server's history."""
     match error:
         case Expired():
             return Gone()
@@ -164,22 +168,22 @@ def meaning_of(error: SteersmanError) -> Heard:
         case NotFound():
             return Missing()
         case _:
-            return Broke()
+            return Failed()
 
 
 def _listed(base: MustList, version: str, too_large_limit: int) -> Position:
-    if is_older(version, base.seen) and base.behind < too_large_limit:
-        return MustList(base.seen, base.behind + 1, why="behind")
+    if is_older(version, base.reached) and base.behind < too_large_limit:
+        return MustList(base.reached, base.behind + 1, why="behind")
     return MayWatch(version)
 
 
-def _broke(position: Position) -> Position:
+def _failed(position: Position) -> Position:
     match position:
         case MayWatch(version):
             return MustProbe(version)
         case MustProbe():
             return position
-        case MustList() | Collecting():
+        case MustList() | Streaming():
             return _must_list(position, None)
         case _:
             assert_never(position)
@@ -192,19 +196,19 @@ def _too_large(position: Position, too_large_limit: int) -> Position:
             if behind < too_large_limit:
                 return MustProbe(version, behind)
             return MustList(version, behind, why="behind")
-        case MustList() | Collecting():
+        case MustList() | Streaming():
             base = _must_list(position, "behind")
-            return MustList(base.seen, base.behind + 1, why=base.why)
+            return MustList(base.reached, base.behind + 1, why=base.why)
         case _:
             assert_never(position)
 
 
 def _must_list(position: Position, why: Why | None) -> MustList:
-    """The position without what only a list can bring back; ``None``: for the old reason."""
+    """The position as one that must list; ``None``: for the old reason."""
     match position:
-        case MustList() | Collecting():
-            before = position.before if isinstance(position, Collecting) else position
-            return MustList(before.seen, before.behind, why=why or before.why)
+        case MustList() | Streaming():
+            before = position.before if isinstance(position, Streaming) else position
+            return MustList(before.reached, before.behind, why=why or before.why)
         case MustProbe(version, behind):
             return MustList(version, behind, why=why or "start")
         case MayWatch(version):
@@ -215,7 +219,7 @@ def _must_list(position: Position, why: Why | None) -> MustList:
 
 def _missing(position: Position) -> int:
     match position:
-        case MustList(missing=missing) | Collecting(MustList(missing=missing)):
+        case MustList(missing=missing) | Streaming(MustList(missing=missing)):
             return missing
         case MustProbe() | MayWatch():
             return 0

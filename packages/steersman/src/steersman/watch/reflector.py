@@ -1,7 +1,7 @@
-"""The reflector: a list and a watch, joined into one unbroken story across any disconnect.
+"""The reflector: lists and watches, and resumes across any disconnect without a gap.
 
-A dull driver. Where it stands and what follows from what it hears is decided in ``position``, how
-long it waits in ``backoff``; here questions are asked and answers passed on.
+``position`` decides what each input means, and ``backoff`` how long to wait. This module sends the
+requests and passes on the answers.
 """
 
 import asyncio
@@ -26,54 +26,53 @@ from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectRef
 from steersman.observe import Observer
 from steersman.watch.backoff import Streak, wait_seconds
-from steersman.watch.collecting import Collection
+from steersman.watch.list_builder import ListBuilder
 from steersman.watch.position import (
-    Begun,
-    Broke,
-    Collecting,
     Confirmed,
     Ended,
-    Heard,
+    EventReceived,
+    Failed,
+    Input,
     Listed,
     MayWatch,
     Missing,
     MustList,
     MustProbe,
     Position,
-    Told,
+    Streaming,
+    StreamStarted,
     advance,
-    follow,
-    meaning_of,
+    advance_by_event,
+    classify,
 )
+from steersman.watch.reflector_events import ReflectorEvents
 from steersman.watch.settings import ReflectorSettings
 from steersman.watch.sink import Sink
 from steersman.watch.source import Source
-from steersman.watch.telling import Teller
 from steersman.watch.versions import is_older
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
-# A watch that has lasted so long ends a row of failures; one that has not is one more of them,
-# whatever the server says. Longer than a crash loop takes to crash, shorter than load balancers
-# let a quiet connection be.
+# A watch that has lasted so long ends a row of failures; a shorter one counts as another failure.
+# Longer than a crash loop takes to crash, shorter than the idle timeout of load balancers.
 STEADY_SECONDS: Final = 10.0
 
-# After so many events in a row, whoever else has something to do gets a turn.
-TURN_EVENTS: Final = 500
+# After so many events in a row, other tasks run.
+BATCH_EVENTS: Final = 500
 
-# What a server answers that does not know initial events, or has them turned off.
+# The answers of a server that does not know initial events, or has them turned off.
 _REFUSALS_TO_STREAM: Final = (BadRequest, Invalid, MethodNotAllowed)
 
 
-class _Trouble(msgspec.Struct, frozen=True):
-    """What went wrong, and what it means for the position."""
+class _Failure(msgspec.Struct, frozen=True):
+    """An error, and its meaning for the position."""
 
-    heard: Heard
+    received: Input
     error: SteersmanError
 
 
 class Reflector(Generic[Obj]):
-    """Tells ``into`` all that is and all that happens at ``source``, for as long as it runs."""
+    """Passes all objects and events of ``source`` to ``into``, for as long as it runs."""
 
     def __init__(
         self,
@@ -91,9 +90,9 @@ class Reflector(Generic[Obj]):
         self._clock = clock
         self._rng = rng
         self._settings = settings
-        self._tell = Teller(observe, resource=source.resource, ref=source.ref)
+        self._events = ReflectorEvents(observe, resource=source.resource, ref=source.ref)
         self._streams = settings.initial == "streamed"
-        # Half, because whole seconds are asked for.
+        # Half, because the server's timeout is in whole seconds.
         self._steady_seconds = min(STEADY_SECONDS, settings.watch_seconds / 2)
         self._position: Position = MustList()
         self._streak = Streak()
@@ -101,24 +100,24 @@ class Reflector(Generic[Obj]):
         self._is_connected = False
         self._failing_since_at: float | None = None
         self._last_error: SteersmanError | None = None
-        # Called after a failure and when a watch opens, so that waiters look at the state again.
+        # Called after a failure and when a watch opens, so that waiters check the state again.
         self._on_change = on_change
-        # While a watch is open that is cut when it is silent: set to cut it now.
+        # Exists while a watch is open that is closed when silent: set to close it now.
         self._cut: asyncio.Event | None = None
 
     @property
     def is_connected(self) -> bool:
-        """Whether a watch is open, and everything before it has been told."""
+        """Whether a watch is open, and everything before it has been passed on."""
         return self._is_connected
 
     @property
     def last_contact_at(self) -> float | None:
-        """When the server last said anything; ``None``: never."""
+        """When the server last sent anything; ``None``: never."""
         return self._last_contact_at
 
     @property
     def failing_since_at(self) -> float | None:
-        """When the first failure was since a watch was last open; ``None`` if there was none."""
+        """When the first failure since the last open watch was; ``None`` if there was none."""
         return self._failing_since_at
 
     @property
@@ -136,10 +135,10 @@ class Reflector(Generic[Obj]):
         return self._source.ref
 
     def reconnect(self) -> bool:
-        """Cut the watch that is open, as if it had been silent for too long; whether there was one.
+        """Close the open watch, as if it had been silent for too long; whether there was one.
 
-        It is resumed from the last version, after the usual wait. A reflector that never cuts a
-        silent watch does not do so here.
+        It is resumed from the last version, after the usual wait. A reflector that never closes a
+        silent watch does not do so here either.
         """
         if self._cut is None:
             return False
@@ -147,17 +146,17 @@ class Reflector(Generic[Obj]):
         return True
 
     async def run(self) -> NoReturn:
-        """Listen and tell, until cancelled; begins with a list, whatever was heard before."""
-        self._position = MustList(self._before().seen)
+        """List and watch until cancelled; each run begins with a list."""
+        self._position = MustList(self._before().reached)
         try:
             while True:
-                trouble = await self._step()
-                if trouble is not None:
-                    await self._recover(trouble)
+                failure = await self._step()
+                if failure is not None:
+                    await self._recover(failure)
         finally:
-            self._tell.no_longer()
+            self._events.stopped()
 
-    async def _step(self) -> _Trouble | None:
+    async def _step(self) -> _Failure | None:
         position = self._position
         try:
             match position:
@@ -166,21 +165,21 @@ class Reflector(Generic[Obj]):
                 case MustProbe(version):
                     await self._source.probe(version)
                     self._last_contact_at = self._clock.monotonic()
-                    self._hear(Confirmed())
+                    self._advance(Confirmed())
                     return None
                 case MustList():
                     return await (self._watch(position) if self._streams else self._list())
-                case Collecting():  # and the watch it was in is over
-                    self._hear(Broke())
+                case Streaming():  # the watch has ended
+                    self._advance(Failed())
                     return None
                 case _:
                     assert_never(position)
         except SteersmanError as error:
-            return _Trouble(meaning_of(error), error)
+            return _Failure(classify(error), error)
 
-    async def _recover(self, trouble: _Trouble) -> None:
-        error = trouble.error
-        self._hear(trouble.heard)
+    async def _recover(self, failure: _Failure) -> None:
+        error = failure.error
+        self._advance(failure.received)
         self._last_error = error
         if self._failing_since_at is None:
             self._failing_since_at = self._clock.monotonic()
@@ -192,105 +191,105 @@ class Reflector(Generic[Obj]):
             rng=self._rng,
             longest_retry_after_seconds=self._settings.longest_retry_after_seconds,
         )
-        self._tell.failed(error, failures=failures, wait_seconds=wait, is_news=is_news)
-        if isinstance(trouble.heard, Missing):
-            self._let_ghosts_go(error)
+        self._events.failed(error, failures=failures, wait_seconds=wait, is_news=is_news)
+        if isinstance(failure.received, Missing):
+            self._drop_objects_of_missing_kind(error)
         if self._on_change is not None:
             self._on_change()
         await self._clock.sleep(wait)
 
-    def _let_ghosts_go(self, error: SteersmanError) -> None:
+    def _drop_objects_of_missing_kind(self, error: SteersmanError) -> None:
         position = self._position
         if isinstance(position, MustList) and position.missing == self._settings.missing_limit:
-            self._tell.missing(error)
-            if position.seen:
-                self._into.replace({}, (), position.seen, rewound=False)
+            self._events.missing(error)
+            if position.reached:
+                self._into.replace({}, (), position.reached, rewound=False)
 
-    # What there is
+    # List
 
-    async def _list(self) -> _Trouble | None:
+    async def _list(self) -> _Failure | None:
         started_at = self._clock.monotonic()
-        collection: Collection[Obj] = Collection()
+        builder: ListBuilder[Obj] = ListBuilder()
         version: str | None = None
         async for page in self._source.pages(page_size=self._settings.page_size):
             self._last_contact_at = self._clock.monotonic()
             if version is None and page.resource_version:
-                # The first page's: were a later one's newer, what happened between the two would
-                # still have to be told, and from here on it is.
+                # The first page's: the watch then reports all changes since, even if a later page
+                # has a newer version.
                 version = page.resource_version
-                if (refusal := self._refusal_of(version)) is not None:
+                if (refusal := self._rejection_of(version)) is not None:
                     return refusal
-            collection.add_page(page)
-        return self._take_over(collection, version or "", started_at)
+            builder.add_page(page)
+        return self._replace(builder, version or "", started_at)
 
-    def _take_over(
-        self, collection: Collection[Obj], version: str, started_at: float
-    ) -> _Trouble | None:
-        """Make a whole list the truth, unless it is of the past."""
-        if (refusal := self._refusal_of(version)) is not None:
+    def _replace(
+        self, builder: ListBuilder[Obj], version: str, started_at: float
+    ) -> _Failure | None:
+        """Replace all objects by a complete list, unless it is older than the position."""
+        if (refusal := self._rejection_of(version)) is not None:
             return refusal
         took_seconds = self._clock.monotonic() - started_at
-        objects, misfits = collection.objects, collection.misfits
+        objects, decode_failures = builder.objects, builder.decode_failures
         before = self._before()
-        is_rewound = is_older(version, before.seen)
-        self._into.replace(objects, misfits, version, rewound=is_rewound)
-        self._hear(Listed(version))
+        is_rewound = is_older(version, before.reached)
+        self._into.replace(objects, decode_failures, version, rewound=is_rewound)
+        self._advance(Listed(version))
         if is_rewound:
-            self._tell.rewound(before.seen, version)
-        self._tell.listed(len(objects), len(misfits), took_seconds, before.why)
+            self._events.rewound(before.reached, version)
+        self._events.listed(len(objects), len(decode_failures), took_seconds, before.why)
         return None
 
-    def _refusal_of(self, version: str) -> _Trouble | None:
-        """Why a list of this version cannot be gone on from, if it cannot."""
+    def _rejection_of(self, version: str) -> _Failure | None:
+        """Why a watch cannot start from a list of this version, if it cannot."""
         if version in ("", "0"):
-            problem = "the server does not say of which version the list is"
-            return _Trouble(Broke(), self._tell.nonsense("list", problem))
+            problem = "the server's list has no version"
+            return _Failure(Failed(), self._events.bad_answer("list", problem))
         if isinstance(self._after(Listed(version)), MayWatch):
             return None
-        problem = f"the server's list is of version {version}, older than {self._before().seen}"
-        return _Trouble(Listed(version), self._tell.nonsense("list", problem))
+        problem = f"the server's list is of version {version}, older than {self._before().reached}"
+        return _Failure(Listed(version), self._events.bad_answer("list", problem))
 
     def _before(self) -> MustList:
         position = self._position
         match position:
             case MustList():
                 return position
-            case Collecting(before):
+            case Streaming(before):
                 return before
             case MustProbe(version) | MayWatch(version):
                 return MustList(version)
             case _:
                 assert_never(position)
 
-    # What happens
+    # Watch
 
-    async def _watch(self, start: MayWatch | MustList) -> _Trouble | None:
+    async def _watch(self, start: MayWatch | MustList) -> _Failure | None:
         if self._settings.silence_seconds == inf:
-            return await self._listen(start)
+            return await self._run_watch(start)
         async with asyncio.TaskGroup() as group:
-            listener = group.create_task(self._listen(start), name=f"watch {self._source.ref}")
+            listener = group.create_task(self._run_watch(start), name=f"watch {self._source.ref}")
             silent_seconds = await self._cut_when_silent(listener)
         if silent_seconds is None or not listener.cancelled():
             return listener.result()
-        self._tell.silent(silent_seconds)
+        self._events.silent(silent_seconds)
         error = Unreachable(
-            f"could not watch {self._source.ref}: nothing was heard for {silent_seconds:.0f} s."
-            f" Check the way to the API server, and whether it lets long connections be."
+            f"could not watch {self._source.ref}: nothing was received for {silent_seconds:.0f} s."
+            f" Check the network to the API server, and whether it keeps long connections open."
         )
-        if isinstance(self._position, Collecting):
+        if isinstance(self._position, Streaming):
             self._stop_streaming(error)
-        return _Trouble(Broke(), error)
+        return _Failure(Failed(), error)
 
-    async def _cut_when_silent(self, listener: "asyncio.Task[_Trouble | None]") -> float | None:
-        """Cancel the listener once nothing was heard for too long; after how long that was."""
-        # No timeout for each event: an event only notes when it came.
+    async def _cut_when_silent(self, listener: "asyncio.Task[_Failure | None]") -> float | None:
+        """Cancel the listener once it has been silent for too long; returns for how long."""
+        # No timeout for each event: an event only sets its time.
         opened_at = self._clock.monotonic()
         self._cut = cut = asyncio.Event()
         listener.add_done_callback(lambda _: cut.set())
         try:
             while not listener.done():
-                heard_at = max(opened_at, self._last_contact_at or opened_at)
-                silent_seconds = self._clock.monotonic() - heard_at
+                contact_at = max(opened_at, self._last_contact_at or opened_at)
+                silent_seconds = self._clock.monotonic() - contact_at
                 if cut.is_set() or silent_seconds >= self._settings.silence_seconds:
                     listener.cancel()
                     return silent_seconds
@@ -301,10 +300,10 @@ class Reflector(Generic[Obj]):
         finally:
             self._cut = None
 
-    async def _listen(self, start: MayWatch | MustList) -> _Trouble | None:
-        """One watch, from beginning to end.
+    async def _run_watch(self, start: MayWatch | MustList) -> _Failure | None:
+        """Run one watch from beginning to end.
 
-        Errors are returned: where silence counts, it is a task in a group of its own.
+        Errors are returned: with a limit on silence, it is a task in a group of its own.
         """
         started_at = self._clock.monotonic()
         timeout_seconds = self._settings.watch_seconds * (1 + self._rng.random())
@@ -313,61 +312,61 @@ class Reflector(Generic[Obj]):
                 async with self._source.watch(
                     version=start.version, initial_events=False, timeout_seconds=timeout_seconds
                 ) as events:
-                    trouble = await self._follow(events, start)
+                    failure = await self._receive_events(events, start)
             else:
                 async with self._source.watch(
                     version=None, initial_events=True, timeout_seconds=timeout_seconds
                 ) as events:
-                    trouble = await self._collect(events, started_at)
+                    failure = await self._receive_initial_events(events, started_at)
                     position = self._position
                     if not isinstance(position, MayWatch):
-                        return trouble
-                    trouble = await self._follow(events, position)
+                        return failure
+                    failure = await self._receive_events(events, position)
         except SteersmanError as error:
             has_streamed = isinstance(self._position, MayWatch)
             if isinstance(error, _REFUSALS_TO_STREAM) and not has_streamed:
                 self._stop_streaming(error)
                 return None
-            trouble = _Trouble(meaning_of(error), error)
+            failure = _Failure(classify(error), error)
         lasted_seconds = self._clock.monotonic() - started_at
-        if trouble is None and lasted_seconds < self._steady_seconds:
+        if failure is None and lasted_seconds < self._steady_seconds:
             problem = f"the server ended the watch after {lasted_seconds:.1f} s"
-            return _Trouble(Ended(), self._tell.nonsense("watch", problem))
-        if trouble is None:
-            self._hear(Ended())
-        return trouble
+            return _Failure(Ended(), self._events.bad_answer("watch", problem))
+        if failure is None:
+            self._advance(Ended())
+        return failure
 
-    async def _collect(
+    async def _receive_initial_events(
         self, events: AsyncIterator[WatchEvent[Obj]], started_at: float
-    ) -> _Trouble | None:
-        """The initial events of a watch, up to their end, where they become one list."""
-        self._hear(Begun())
-        collection: Collection[Obj] = Collection()
+    ) -> _Failure | None:
+        """Receive the initial events of a watch, and make one list of them."""
+        self._advance(StreamStarted())
+        builder: ListBuilder[Obj] = ListBuilder()
         async for event in events:
             self._last_contact_at = self._clock.monotonic()
             if not isinstance(event, Bookmark):
-                collection.add(event)
+                builder.add(event)
             elif event.ends_initial_events:
-                return self._take_over(collection, event.resource_version, started_at)
+                return self._replace(builder, event.resource_version, started_at)
             else:
                 break
-        # It ends, or goes on as if there were nothing to end: it does not know initial events.
-        problem = "the server does not say where the initial events end"
-        self._stop_streaming(self._tell.nonsense("watch", problem))
+        # No end of the initial events: the server does not support them.
+        problem = "the server does not mark the end of the initial events"
+        self._stop_streaming(self._events.bad_answer("watch", problem))
         return None
 
     def _stop_streaming(self, error: SteersmanError) -> None:
         self._streams = False
-        self._hear(Broke())
-        self._tell.streaming_refused(error)
+        self._advance(Failed())
+        self._events.streaming_refused(error)
 
-    async def _follow(
+    async def _receive_events(
         self, events: AsyncIterator[WatchEvent[Obj]], position: MayWatch
-    ) -> _Trouble | None:
-        """What happens from the position on, passed on as it comes."""
+    ) -> _Failure | None:
+        """Receive the events after the position, and pass them on."""
         into, monotonic = self._into, self._clock.monotonic
         is_repeating = False
-        count = told = 0
+        count = passed_on = 0
         started_at = self._connect()
         try:
             async for event in events:
@@ -376,7 +375,7 @@ class Reflector(Generic[Obj]):
                     version = event.obj.resource_version
                 else:
                     version = event.resource_version
-                after = follow(position, version)
+                after = advance_by_event(position, version)
                 if isinstance(after, MustList):
                     return self._out_of_order(version, position.version)
                 is_repeat, self._position, position = after is position, after, after
@@ -386,7 +385,7 @@ class Reflector(Generic[Obj]):
                     into.delete(event.obj)
                 elif isinstance(event, Bookmark):
                     into.progress(version)
-                    self._tell.heard(count)
+                    self._events.received(count)
                     count = 0
                     continue
                 else:
@@ -394,25 +393,25 @@ class Reflector(Generic[Obj]):
                 count += 1
                 if is_repeat and not is_repeating:
                     is_repeating = True
-                    self._tell.out_of_order(version, version)
-                told += 1
-                if told % TURN_EVENTS == 0:
+                    self._events.out_of_order(version, version)
+                passed_on += 1
+                if passed_on % BATCH_EVENTS == 0:
                     await self._clock.sleep(0)
             return None
         finally:
-            self._tell.heard(count)
+            self._events.received(count)
             self._disconnect(started_at)
 
-    def _out_of_order(self, version: str, reached: str) -> _Trouble:
-        self._tell.out_of_order(version, reached)
-        problem = f"the server told of version {version} after {reached}"
-        return _Trouble(Told(version), self._tell.nonsense("watch", problem))
+    def _out_of_order(self, version: str, reached: str) -> _Failure:
+        self._events.out_of_order(version, reached)
+        problem = f"the server sent version {version} after {reached}"
+        return _Failure(EventReceived(version), self._events.bad_answer("watch", problem))
 
     def _connect(self) -> float:
         self._is_connected = True
         self._failing_since_at = None
         self._last_error = None
-        self._tell.started(self._streak.failures)
+        self._events.started(self._streak.failures)
         self._last_contact_at = self._clock.monotonic()
         if self._on_change is not None:
             self._on_change()
@@ -423,12 +422,12 @@ class Reflector(Generic[Obj]):
         if lasted_seconds >= self._steady_seconds:
             self._streak.end()
         self._is_connected = False
-        self._tell.ended(lasted_seconds)
+        self._events.ended(lasted_seconds)
 
-    # Where we stand
+    # Position
 
-    def _after(self, heard: Heard) -> Position:
-        return advance(self._position, heard, too_large_limit=self._settings.too_large_limit)
+    def _after(self, received: Input) -> Position:
+        return advance(self._position, received, too_large_limit=self._settings.too_large_limit)
 
-    def _hear(self, heard: Heard) -> None:
-        self._position = self._after(heard)
+    def _advance(self, received: Input) -> None:
+        self._position = self._after(received)

@@ -1,4 +1,4 @@
-"""What a reflector does unless told otherwise, as one frozen value."""
+"""The settings of a reflector, as one frozen value."""
 
 from math import inf
 from typing import Literal, TypeAlias
@@ -11,11 +11,10 @@ Initial: TypeAlias = Literal["listed", "streamed"]
 
 
 class ReflectorSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """How a reflector lists and watches, and when it loses patience."""
+    """How a reflector lists and watches, and when it gives up waiting."""
 
-    # On a quiet kind the real server's first bookmark came after 120 s, then one every 60 s: who
-    # has heard nothing for longer than that is talking to nobody. ``inf``: whoever cannot be, and
-    # need not look.
+    # On a quiet kind the real server's first bookmark came after 120 s, then one every 60 s: a
+    # connection that is silent for longer is dead. ``inf`` is for a server in the same process.
     silence_seconds: float = 150.0
 
     # The server closes a watch after this long. Long enough to be cheap; short enough that load
@@ -23,23 +22,23 @@ class ReflectorSettings(msgspec.Struct, frozen=True, kw_only=True):
     # random, so that watches opened together do not end together.
     watch_seconds: float = 300.0
 
-    # How all there is is told at first, and again after a gap: as a list, or as the first events of
+    # How all objects are read at first, and again after a gap: as a list, or as initial events of
     # the watch. A list, because every server has it and because it is cheaper for both sides.
     initial: Initial = "listed"
 
-    # ``None``: all in one answer, decoded while it arrives. The server tells that from memory and
-    # piece by piece (since 1.33). Pages are for servers that are older and short of memory: in a
-    # quiet cluster they come from etcd, and cost the server five times as much.
+    # ``None``: all in one answer, decoded while it arrives. The server sends that from memory and
+    # in pieces (since 1.33). Pages are for servers that are older and short of memory: in a quiet
+    # cluster they come from etcd, and cost the server five times as much.
     page_size: int | None = None
 
     # The longest that a server's Retry-After is followed. A server that sheds load asks for a few
     # seconds; one that asks for an hour would leave the cache without changes for that long.
     longest_retry_after_seconds: float = 60.0
 
-    # So many answers in a row that the server has not got so far, and its history was rewound.
+    # After so many answers in a row that the server is behind, its history was rewound.
     too_large_limit: int = 3
 
-    # So many answers in a row that there is no such kind, and its objects are gone.
+    # After so many answers in a row that the kind does not exist, its objects are gone.
     missing_limit: int = 3
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Who is told: what a reflector has heard, in the order of the server's story."""
+"""The protocol of a reflector's sink, which gets all events in the server's order."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeVar
@@ -11,24 +11,25 @@ Obj_contra = TypeVar("Obj_contra", bound=Resource | Unstructured, contravariant=
 
 
 class Sink(Protocol[Obj_contra]):
-    """Takes in what a reflector hears.
+    """Stores the objects that a reflector receives, as client-go's ``Store`` does.
 
-    It must not raise: nobody knows what a sink that does has taken in. A ``SteersmanError`` from it
-    would pass for trouble with the watch, and anything else ends the reflector.
+    It must not raise: a ``SteersmanError`` from it would be taken for a failure of the watch, and
+    any other exception ends the reflector.
     """
 
     def replace(
         self,
         objects: Mapping[ObjectKey, Obj_contra],
-        misfits: Sequence[InvalidObject],
+        decode_failures: Sequence[InvalidObject],
         version: str,
         *,
         rewound: bool,
     ) -> None:
-        """This is all there is at ``version``, by key, with what does not fit its class set apart.
+        """Replace all objects by those of a list at ``version``.
 
-        Nobody changes ``objects`` afterwards, and neither may the sink. ``rewound``: the server's
-        history is another than it was; no earlier version means anything.
+        ``decode_failures`` are the listed objects that cannot be decoded. The sink must not change
+        ``objects``. ``rewound``: the server has another history than before, and earlier versions
+        cannot be compared with its own.
         """
         ...
 
@@ -37,13 +38,13 @@ class Sink(Protocol[Obj_contra]):
         ...
 
     def delete(self, obj: Obj_contra) -> None:
-        """The object is gone; this was its last state."""
+        """The object was deleted; this was its last state."""
         ...
 
     def decode_failed(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
-        """An object was written, or is gone, that does not fit its class."""
+        """An object that cannot be decoded was written or deleted."""
         ...
 
     def progress(self, version: str) -> None:
-        """Everything up to ``version`` has been told."""
+        """All events up to ``version`` have been received."""
         ...

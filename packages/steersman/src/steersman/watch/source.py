@@ -1,4 +1,4 @@
-"""Where a reflector listens: the three questions it asks, and the client that answers them."""
+"""The source of a reflector: the protocol of its three requests, and the client's version of it."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
@@ -25,17 +25,17 @@ class Source(Protocol[Obj]):
         ...
 
     def pages(self, *, page_size: int | None) -> AsyncIterator[DecodedList[Obj]]:
-        """All of them, as they are now, so many at a time; ``None``: in one answer, as it comes."""
+        """List all objects, so many at a time; ``None``: in one answer, decoded as it arrives."""
         ...
 
     def watch(
         self, *, version: str | None, initial_events: bool, timeout_seconds: float
     ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent[Obj]]]:
-        """What happens to them after ``version``; with ``initial_events``, first what is there."""
+        """Watch the events after ``version``; with ``initial_events``, existing objects first."""
         ...
 
     async def probe(self, version: str) -> None:
-        """Raise ``TooLargeResourceVersion`` if the server has not got as far as ``version``."""
+        """Raise ``TooLargeResourceVersion`` if the server has not reached ``version``."""
         ...
 
 
@@ -60,8 +60,8 @@ class ClientSource(Generic[Obj]):
         self._fields = fields
 
     def pages(self, *, page_size: int | None) -> AsyncIterator[DecodedList[Obj]]:
-        """All of them, as they are now, so many at a time; ``None``: in one answer, as it comes."""
-        # Without a version, which means: no older than anything that anybody has been told.
+        """List all objects, so many at a time; ``None``: in one answer, decoded as it arrives."""
+        # Without a version, which means: the most recent.
         if page_size is None:
             return self._client.pieces(
                 self._kind, namespace=self._namespace, labels=self._labels, fields=self._fields
@@ -77,7 +77,7 @@ class ClientSource(Generic[Obj]):
     def watch(
         self, *, version: str | None, initial_events: bool, timeout_seconds: float
     ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent[Obj]]]:
-        """What happens to them after ``version``; with ``initial_events``, first what is there."""
+        """Watch the events after ``version``; with ``initial_events``, existing objects first."""
         return self._client.watch(
             self._kind,
             namespace=self._namespace,
@@ -89,7 +89,7 @@ class ClientSource(Generic[Obj]):
         )
 
     async def probe(self, version: str) -> None:
-        """Raise ``TooLargeResourceVersion`` if the server has not got as far as ``version``."""
+        """Raise ``TooLargeResourceVersion`` if the server has not reached ``version``."""
         # A page of one costs next to nothing, and needs no right that the list does not need.
         async for _ in self._client.pages(
             self._kind,

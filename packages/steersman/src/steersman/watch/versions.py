@@ -1,7 +1,7 @@
-"""Which of some resourceVersions came first. Pure.
+"""Compares resourceVersions. Pure.
 
-Within one history they are decimal numbers that grow. A server of another make may use other
-words, of which nothing can be known but whether they are the same.
+Within one history they are growing decimal numbers. Another server may use other texts, which can
+only be compared for equality.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,9 +19,9 @@ LEAP_DIGITS: Final = 7
 
 
 def is_older(version: str, than: str) -> bool:
-    """Whether ``version`` certainly came before ``than``: only of numbers can that be said."""
+    """Whether ``version`` is certainly before ``than``, which is known of numbers only."""
     if len(version) == len(than):
-        # Almost always; and as long as each other, numbers are in order as words are.
+        # Almost always; numbers of one length are in the order of their texts.
         return version < than and _is_number(version + than)
     if not (version and than and _is_number(version + than)):
         return False
@@ -31,10 +31,10 @@ def is_older(version: str, than: str) -> bool:
 
 
 def is_far_ahead(version: str, of: str) -> bool:
-    """Whether ``version`` is further ahead than any history gets between two things that are told.
+    """Whether ``version`` is further ahead than any history gets between two events.
 
-    A server that tells of such a version is mistaken, or its history was made to leap, as restores
-    do on purpose; a list says which.
+    Such a version is wrong, or the history was advanced on purpose, as restores do; a list shows
+    which.
     """
     if version[:-LEAP_DIGITS] == of[:-LEAP_DIGITS]:
         return False  # as nearly always
@@ -46,8 +46,8 @@ def is_far_ahead(version: str, of: str) -> bool:
 
 
 def newest_first(items: Sequence[T], versions: Iterable[str]) -> list[T]:
-    """The same items, those first whose versions came last."""
-    # Words of one length are in order as numbers are, and quicker to sort than anything else.
+    """The same items, with the latest versions first."""
+    # Texts of one length are in the order of their numbers, and sort fastest.
     words = list(map(str.rjust, versions, repeat(DIGITS)))
     places = sorted(range(len(items)), key=words.__getitem__, reverse=True)
     return [items[place] for place in places]

@@ -11,7 +11,7 @@ import msgspec
 
 from steersman.clock import Clock
 from steersman.names import GroupResource, ResourceType
-from steersman.observe import AnswerFailed, Observer
+from steersman.observe import Observer, ResponseFailed
 from steersman.units import format_time
 from steersman.wire import ClientCertificate, Reply, Request
 from steersman_cluster.apiserver.admission import Admission
@@ -305,7 +305,7 @@ class ApiServer:
                 yield encoder.failure(self._failure(request, error).status())
 
     def _failure(self, request: Request, error: Exception) -> StatusError:
-        self._observe(AnswerFailed(method=request.method, path=request.path, error=error))
+        self._observe(ResponseFailed(method=request.method, path=request.path, error=error))
         return status_errors.internal_error("the server failed to answer; see its log")
 
     def _nowhere(self, info: RequestInfo) -> Reply:

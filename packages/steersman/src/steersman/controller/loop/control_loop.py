@@ -67,7 +67,7 @@ from steersman.observe import (
     Observer,
     ReconcileFinished,
     ReconcileSkipped,
-    ThreadLeftBehind,
+    ThreadAbandoned,
     Why,
 )
 
@@ -341,11 +341,11 @@ class ControlLoop(Generic[Obj]):
     async def _wait_for(self, key: ObjectKey, job: Job[Any]) -> None:
         since_at = self._clock.monotonic()
         ref = self.ref_of(key)
-        self._observe(ThreadLeftBehind(controller=self._controller.name, ref=ref, seconds=0.0))
+        self._observe(ThreadAbandoned(controller=self._controller.name, ref=ref, seconds=0.0))
         await job.ended()
         seconds = self._clock.monotonic() - since_at
         name = self._controller.name
-        self._observe(ThreadLeftBehind(controller=name, ref=ref, seconds=seconds, has_ended=True))
+        self._observe(ThreadAbandoned(controller=name, ref=ref, seconds=seconds, has_ended=True))
 
     async def reconcile_key(self, key: ObjectKey) -> object | None:
         """Reconcile the object of a key; its fingerprint, if the reconcile timed out."""

@@ -25,7 +25,7 @@ from steersman.controller.writer.last_applied import (
 from steersman.errors import NotFound
 from steersman.kinds import Codec, Resource, Unstructured
 from steersman.names import GroupVersionKind, ObjectKey
-from steersman.observe import FieldFight, Observer
+from steersman.observe import FieldConflictFound, Observer
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
@@ -79,7 +79,7 @@ class _Repetition:
 class FieldConflict(msgspec.Struct, frozen=True, kw_only=True):
     """A possible conflict, observed if the apply that is about to be sent changes something."""
 
-    observation: FieldFight
+    observation: FieldConflictFound
     version: str
 
 
@@ -129,7 +129,7 @@ class FieldConflicts:
         if not fields:
             return None
         return FieldConflict(
-            observation=FieldFight(
+            observation=FieldConflictFound(
                 controller=self._controller,
                 ref=now.ref,
                 fields=fields,

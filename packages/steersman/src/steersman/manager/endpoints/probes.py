@@ -13,7 +13,7 @@ import msgspec
 
 from steersman.errors import AUTHOR_ERRORS, failure_of
 from steersman.names import ObjectRef
-from steersman.observe import AnswerFailed, Observer
+from steersman.observe import Observer, ResponseFailed
 from steersman.wire import ClientCertificate, Reply, Request
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Routes:
             return page(request)
         except AUTHOR_ERRORS as error:
             failure = failure_of(error)
-            self._observe(AnswerFailed(method=request.method, path=request.path, error=failure))
+            self._observe(ResponseFailed(method=request.method, path=request.path, error=failure))
             return said(500, "internal error")
 
 

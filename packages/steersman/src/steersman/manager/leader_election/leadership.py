@@ -40,7 +40,7 @@ from steersman.manager.leader_election.election import (
 from steersman.manager.leader_election.fence import Fence
 from steersman.names import ObjectRef
 from steersman.observe import (
-    LeaderSeen,
+    LeaderChanged,
     LeadershipGained,
     LeadershipLost,
     LeadershipReleased,
@@ -302,7 +302,9 @@ class Leadership:
         )
         if self.holder != before:
             self._observe(
-                LeaderSeen(lease=self._lease, holder=self.holder, identity=self._settings.identity)
+                LeaderChanged(
+                    lease=self._lease, holder=self.holder, identity=self._settings.identity
+                )
             )
 
     def _failed(self, error: SteersmanError) -> None:

@@ -1,39 +1,39 @@
-"""What a reflector tells its observer: one line here for each thing worth knowing."""
+"""The observations that a reflector reports."""
 
 from steersman.errors import BadAnswer, SteersmanError
 from steersman.names import ObjectRef
 from steersman.observe import (
-    FollowingEnded,
     HistoryRewound,
     KindMissing,
     Listed,
     Observer,
     OutOfOrder,
+    ReflectorStopped,
     StreamingRefused,
     WatchEnded,
+    WatchEventsReceived,
     WatchFailed,
-    WatchHeard,
     WatchSilent,
     WatchStarted,
 )
 
 
-class Teller:
-    """Knows which objects it is about, and whom to tell."""
+class ReflectorEvents:
+    """Reports the observations of one reflector."""
 
     def __init__(self, observe: Observer, *, resource: str, ref: ObjectRef) -> None:
         self._observe = observe
         self._resource = resource
         self._ref = ref
 
-    def listed(self, count: int, misfits: int, took_seconds: float, reason: str) -> None:
+    def listed(self, count: int, decode_failures: int, took_seconds: float, reason: str) -> None:
         """All objects have been listed."""
         self._observe(
             Listed(
                 resource=self._resource,
                 ref=self._ref,
                 count=count,
-                misfits=misfits,
+                decode_failures=decode_failures,
                 took_seconds=took_seconds,
                 reason=reason,
             )
@@ -43,23 +43,25 @@ class Teller:
         """A watch is open."""
         self._observe(WatchStarted(resource=self._resource, ref=self._ref, failures=failures))
 
-    def heard(self, events: int) -> None:
-        """So many events have come since this was last told."""
+    def received(self, events: int) -> None:
+        """So many events have been received since the last report."""
         if events:
-            self._observe(WatchHeard(resource=self._resource, ref=self._ref, events=events))
+            self._observe(
+                WatchEventsReceived(resource=self._resource, ref=self._ref, events=events)
+            )
 
     def ended(self, took_seconds: float) -> None:
         """A watch is no longer open."""
         self._observe(WatchEnded(resource=self._resource, ref=self._ref, took_seconds=took_seconds))
 
-    def no_longer(self) -> None:
-        """Nobody follows any more."""
-        self._observe(FollowingEnded(resource=self._resource, ref=self._ref))
+    def stopped(self) -> None:
+        """The reflector has stopped."""
+        self._observe(ReflectorStopped(resource=self._resource, ref=self._ref))
 
     def failed(
         self, error: SteersmanError, *, failures: int, wait_seconds: float, is_news: bool
     ) -> None:
-        """Something went wrong and will be tried again."""
+        """A list or watch failed and will be retried."""
         self._observe(
             WatchFailed(
                 resource=self._resource,
@@ -72,13 +74,13 @@ class Teller:
         )
 
     def silent(self, silent_seconds: float) -> None:
-        """A watch was cut."""
+        """A silent watch was closed."""
         self._observe(
             WatchSilent(resource=self._resource, ref=self._ref, silent_seconds=silent_seconds)
         )
 
     def out_of_order(self, version: str, reached_version: str) -> None:
-        """Something was told again, or too late."""
+        """A duplicate or out-of-order event."""
         self._observe(
             OutOfOrder(
                 resource=self._resource,
@@ -89,7 +91,7 @@ class Teller:
         )
 
     def rewound(self, reached_version: str, version: str) -> None:
-        """The server's history is shorter than it was."""
+        """The server's history was rewound."""
         self._observe(
             HistoryRewound(
                 resource=self._resource,
@@ -107,10 +109,10 @@ class Teller:
         """Initial events are listed in pages from now on."""
         self._observe(StreamingRefused(resource=self._resource, ref=self._ref, error=error))
 
-    def nonsense(self, verb: str, problem: str) -> BadAnswer:
-        """The error for something that a server should not do, although it can be lived with."""
+    def bad_answer(self, verb: str, problem: str) -> BadAnswer:
+        """The error for an answer that violates the API's rules, and is retried."""
         return BadAnswer(
             wanted=f"{verb} {self._ref}",
             problem=problem,
-            what_now="It will be asked again; if this goes on, look at what stands between.",
+            what_now="The request is retried; if this persists, check the proxies in between.",
         )

@@ -1,0 +1,66 @@
+"""Builds a list page by page, or from the initial events of a watch. Pure.
+
+Changes that happen while initial events are sent come among them.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Generic, TypeVar
+
+from steersman._collector import nothing_collected
+from steersman.client import DecodeFailure, Removed, Wrote
+from steersman.errors import InvalidObject
+from steersman.kinds import DecodedList, Resource, Unstructured
+from steersman.names import ObjectKey
+from steersman.watch.keys import identity_in, key_of
+
+Obj = TypeVar("Obj", bound=Resource | Unstructured)
+
+
+class ListBuilder(Generic[Obj]):
+    """The objects received so far, by key."""
+
+    def __init__(self) -> None:
+        self._objects: dict[ObjectKey, Obj] = {}
+        # By the error's id where there is no name: an undecodable object may have none.
+        self._decode_failures: dict[ObjectKey | int, InvalidObject] = {}
+
+    @property
+    def objects(self) -> Mapping[ObjectKey, Obj]:
+        """The decoded objects."""
+        return self._objects
+
+    @property
+    def decode_failures(self) -> Sequence[InvalidObject]:
+        """The objects that cannot be decoded, without those that were decoded as well."""
+        return [error for key, error in self._decode_failures.items() if key not in self._objects]
+
+    def add_page(self, page: DecodedList[Obj]) -> None:
+        """Add a page of a list; of an object that is in it twice, the first counts."""
+        objects = self._objects
+        with nothing_collected():
+            for obj in page.items:
+                objects.setdefault(key_of(obj), obj)
+        for error in page.invalid:
+            key = _key_in(error)
+            self._decode_failures.setdefault(key if key.name else id(error), error)
+
+    def add(self, event: Wrote[Obj] | Removed[Obj] | DecodeFailure) -> None:
+        """Apply one event."""
+        if isinstance(event, Wrote):
+            self._objects[key_of(event.obj)] = event.obj
+        elif isinstance(event, Removed):
+            self._forget(key_of(event.obj))
+        else:
+            key = _key_in(event.error)
+            self._forget(key)
+            if not event.is_gone:
+                self._decode_failures[key if key.name else id(event.error)] = event.error
+
+    def _forget(self, key: ObjectKey) -> None:
+        self._objects.pop(key, None)
+        self._decode_failures.pop(key, None)
+
+
+def _key_in(error: InvalidObject) -> ObjectKey:
+    key, _, _ = identity_in(error.body)
+    return key

@@ -1,0 +1,65 @@
+"""Pages and events become one list, in which nothing is twice and nothing is lost."""
+
+from steersman.client import DecodeFailure, Removed, Wrote
+from steersman.errors import InvalidObject
+from steersman.kinds import DecodedList
+from steersman.watch import identity_in
+from steersman.watch.list_builder import ListBuilder
+from tests.unit.watch.kit import ConfigMap, invalid, obj, page
+
+
+def nameless(uid: str) -> InvalidObject:
+    return InvalidObject(
+        ref="ConfigMap", into="ConfigMap", problem="it is odd", body={"metadata": {"uid": uid}}
+    )
+
+
+def uids(builder: ListBuilder[ConfigMap]) -> list[str]:
+    return [uid for _, uid, _ in (identity_in(error.body) for error in builder.decode_failures)]
+
+
+def test_of_an_undecodable_object_that_is_twice_in_a_list_the_first_counts() -> None:
+    builder = ListBuilder[ConfigMap]()
+
+    builder.add_page(page(version=5, decode_failures=["a", "a"]))
+    builder.add_page(page(version=5, decode_failures=["a", "b"]))
+
+    assert [error.ref for error in builder.decode_failures] == [invalid("a").ref, invalid("b").ref]
+
+
+def test_what_fits_on_one_page_and_not_on_another_fits() -> None:
+    builder = ListBuilder[ConfigMap]()
+
+    builder.add_page(page(obj("b", 4), version=5, decode_failures=["a"]))
+    builder.add_page(page(obj("a", 3), version=5, decode_failures=["b"]))
+
+    assert sorted(key.name for key in builder.objects) == ["a", "b"]
+    assert builder.decode_failures == []
+
+
+def test_undecodable_objects_without_a_name_are_kept_apart_from_each_other() -> None:
+    listed, streamed = ListBuilder[ConfigMap](), ListBuilder[ConfigMap]()
+    one, two = nameless("one"), nameless("two")
+
+    listed.add_page(DecodedList(items=(), invalid=(one, two)))
+    streamed.add(DecodeFailure(one, "3", False))
+    streamed.add(DecodeFailure(two, "4", False))
+    streamed.add(DecodeFailure(nameless("three"), "5", True))
+
+    assert uids(listed) == uids(streamed) == ["one", "two"]
+
+
+def test_an_object_is_as_the_last_event_says() -> None:
+    builder = ListBuilder[ConfigMap]()
+
+    builder.add(DecodeFailure(invalid("a"), "2", False))
+    builder.add(Wrote(obj("a", 3)))
+    builder.add(Wrote(obj("b", 4)))
+    builder.add(DecodeFailure(invalid("b"), "5", False))
+    builder.add(DecodeFailure(invalid("c"), "6", False))
+    builder.add(Removed(obj("c", 7)))
+    builder.add(Wrote(obj("d", 8)))
+    builder.add(DecodeFailure(invalid("d"), "9", True))
+
+    assert [each.resource_version for each in builder.objects.values()] == ["3"]
+    assert [error.ref for error in builder.decode_failures] == [invalid("b").ref]
