@@ -2,7 +2,7 @@
 
 import steersman as sm
 from steersman.kinds import core_v1
-from steersman_cluster.demos import Demo, Stage
+from steersman_cluster.demos import Demo, DemoContext
 
 from opdemo.appservice import App, AppService
 from opdemo.operator import manager
@@ -24,36 +24,36 @@ def refusal(app: App) -> str:
     return ""
 
 
-async def steps(stage: Stage) -> None:
+async def steps(ctx: DemoContext) -> None:
     """From the first app to the last."""
-    await stage.step(f"apply samples/appservice.yaml: {NAME}, two of nginx:1.7.9, on port 30002")
-    await stage.apply("samples/appservice.yaml")
-    await stage.until(AppService, NAME, lambda app: runs(app, size=2))
+    await ctx.step(f"apply samples/appservice.yaml: {NAME}, two of nginx:1.7.9, on port 30002")
+    await ctx.apply("samples/appservice.yaml")
+    await ctx.until(AppService, NAME, lambda app: runs(app, size=2))
 
-    await stage.step("scale it to three")
-    await stage.patch(AppService, NAME, {"spec": {"size": 3}})
-    await stage.until(AppService, NAME, lambda app: runs(app, size=3))
+    await ctx.step("scale it to three")
+    await ctx.patch(AppService, NAME, {"spec": {"size": 3}})
+    await ctx.until(AppService, NAME, lambda app: runs(app, size=3))
 
-    await stage.step("break it: delete its Service")
-    service = await stage.get(core_v1.Service, NAME)
-    await stage.delete(core_v1.Service, NAME)
-    await stage.until_back(core_v1.Service, NAME, not_uid=service.uid)
-    stage.note("the operator has made it again")
+    await ctx.step("break it: delete its Service")
+    service = await ctx.get(core_v1.Service, NAME)
+    await ctx.delete(core_v1.Service, NAME)
+    await ctx.until_back(core_v1.Service, NAME, not_uid=service.uid)
+    ctx.note("the operator has made it again")
 
-    await stage.step("apply samples/webservice.yaml: the same name and port, which are taken")
-    await stage.apply("samples/webservice.yaml")
-    web = await stage.until(WebService, NAME, lambda web: bool(refusal(web)))
-    stage.note(refusal(web))
+    await ctx.step("apply samples/webservice.yaml: the same name and port, which are taken")
+    await ctx.apply("samples/webservice.yaml")
+    web = await ctx.until(WebService, NAME, lambda web: bool(refusal(web)))
+    ctx.note(refusal(web))
 
-    await stage.step("delete the AppService: the WebService gets its turn")
-    await stage.delete(AppService, NAME)
-    await stage.gone(AppService, NAME)
-    await stage.until(WebService, NAME, lambda web: runs(web, size=2))
+    await ctx.step("delete the AppService: the WebService gets its turn")
+    await ctx.delete(AppService, NAME)
+    await ctx.gone(AppService, NAME)
+    await ctx.until(WebService, NAME, lambda web: runs(web, size=2))
 
-    await stage.step("delete that too")
-    await stage.delete(WebService, NAME)
-    await stage.gone(WebService, NAME)
-    await stage.until_all(core_v1.Pod, lambda pods: not pods)
+    await ctx.step("delete that too")
+    await ctx.delete(WebService, NAME)
+    await ctx.gone(WebService, NAME)
+    await ctx.until_all(core_v1.Pod, lambda pods: not pods)
 
 
 demo = Demo(

@@ -9,7 +9,7 @@ from steersman.errors import AlreadyExists, BadController, UndeclaredWrite
 from steersman.kinds import core_v1, meta_v1
 from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.workloads import WorkloadSettings
-from tests.simulation.test_worlds import Note, note
+from tests.simulation.test_simulated_cluster import Note, note
 
 BARE = WorkloadSettings(parts=())
 ConfigMap = core_v1.ConfigMap

@@ -7,7 +7,7 @@ import pytest
 import steersman as sm
 from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.workloads import WorkloadSettings
-from tests.simulation.test_worlds import Note, note
+from tests.simulation.test_simulated_cluster import Note, note
 
 BARE = WorkloadSettings(parts=())
 

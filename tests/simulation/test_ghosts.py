@@ -5,7 +5,7 @@ from opdemo.appservice import AppService, Spec
 
 from steersman.kinds import apps_v1, core_v1, meta_v1
 from steersman.wire import Request
-from steersman_cluster.simulation import Actor, Calm, SimulatedCluster, simulate
+from steersman_cluster.simulation import Actor, NoFaults, SimulatedCluster, simulate
 
 SILENCE_SECONDS = 20.0
 APP = AppService(
@@ -14,20 +14,20 @@ APP = AppService(
 )
 
 
-class Late(Calm):
+class Late(NoFaults):
     """Of AppServices everything is heard late."""
 
     def __init__(self, cluster: SimulatedCluster) -> None:
         self._cluster = cluster
 
-    async def telling(self, actor: Actor, request: Request, piece: bytes) -> None:
+    async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:
         if request.path.endswith("/appservices") and b"DELETED" in piece:
             await self._cluster.clock.sleep(SILENCE_SECONDS)
 
 
 def test_children_of_an_owner_that_is_gone_are_not_made_again_and_again() -> None:
     async def main(cluster: SimulatedCluster) -> tuple[int, list[str]]:
-        cluster.disturbance = Late(cluster)
+        cluster.fault_injector = Late(cluster)
         await cluster.install(AppService)
         await cluster.run_operator(appservice.controller)
         await cluster.apply(APP)

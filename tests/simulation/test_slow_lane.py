@@ -9,7 +9,7 @@ import steersman as sm
 from steersman.client import MergePatch
 from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.workloads import WorkloadSettings
-from tests.simulation.test_worlds import Note, note
+from tests.simulation.test_simulated_cluster import Note, note
 
 BARE = WorkloadSettings(parts=())
 HEALTHY = 20

@@ -28,11 +28,11 @@ async def test_it_reads_what_the_informer_holds_without_a_request(cluster: Clust
 
     home, following = cluster.namespace, informer(cluster)
     async with following.running():
-        before = len(cluster.history.asked)
+        before = len(cluster.history.requests)
         assert image_of(following.lister, "web", namespace=home) == "nginx"
         assert image_of(following.lister, "db", namespace=home) is None
         assert running(following.lister, namespace=home, tier="front") == ["web"]
-        assert len(cluster.history.asked) == before
+        assert len(cluster.history.requests) == before
 
 
 async def test_half_a_cache_is_not_read(cluster: Cluster) -> None:

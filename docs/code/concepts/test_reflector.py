@@ -51,6 +51,6 @@ async def test_the_server_ends_every_watch_and_the_diary_has_no_gap(cluster: Clu
         await cluster.clock.sleep(1)
         reflecting.cancel()
 
-    watches = [each for each in cluster.history.asked if "watch=true" in each.target]
+    watches = [each for each in cluster.history.requests if "watch=true" in each.target]
     assert len([each for each in watches if each.actor == "user"]) > 10
     assert diary.lines[1:] == [f"hour-{number} was written" for number in range(3)]

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from steersman_cluster.demos import Demo, Stage
+from steersman_cluster.demos import Demo, DemoContext
 from steersman_cluster.simulation import SimulatedCluster, simulate
 
 from app_controller.appservice import AppService, controller
@@ -38,7 +38,7 @@ def test_the_story_of_the_demo_is_true() -> None:
         await cluster.install(AppService)
         await cluster.run_operator(controller)
         await demo.steps(
-            Stage(
+            DemoContext(
                 cluster.client,
                 directory=PROJECT,
                 say=told.append,

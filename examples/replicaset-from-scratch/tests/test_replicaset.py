@@ -15,8 +15,8 @@ from steersman.units import Quantity
 from steersman.wire import Request
 from steersman_cluster.simulation import (
     Actor,
-    Calm,
     Cluster,
+    NoFaults,
     Scenario,
     SimulatedCluster,
     simulate,
@@ -237,26 +237,26 @@ async def test_it_comes_to_the_same_whatever_goes_wrong_and_whenever(
 
 def test_a_cache_that_is_late_leads_to_no_pod_too_many() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
-        cluster.disturbance = LatePods(cluster.clock)
+        cluster.fault_injector = LatePods(cluster.clock)
         await at_work(cluster)
         for replicas, image in ((2, "nginx:1.28"), (3, "nginx:1.28"), (3, "nginx:1.29")):
             await cluster.apply(wanted(replicas, image=image))
             await cluster.clock.sleep(1.0)
 
-        by_us = [each for each in cluster.history.asked if each.actor == "operator"]
+        by_us = [each for each in cluster.history.requests if each.actor == "operator"]
         created = [each for each in by_us if each.method == "POST" and "/pods" in each.target]
         assert [each.status for each in created] == [201, 201, 201]
 
     simulate(steps)
 
 
-class LatePods(Calm):
+class LatePods(NoFaults):
     """Nobody hears of a Pod before an hour has passed."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
-    async def telling(self, actor: Actor, request: Request, piece: bytes) -> None:
+    async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:
         """Some lines of a watch are about to reach the operator."""
         if request.path.endswith("/pods"):
             await self._clock.sleep(3600.0)

@@ -17,7 +17,7 @@ from steersman.clock import SystemClock
 from steersman.kinds import Codec, is_ready
 from steersman.manifests import as_document, crd_of, yaml_of
 from steersman.observe import ignore
-from steersman_cluster.demos import Demo, Stage, apply_file
+from steersman_cluster.demos import Demo, DemoContext, apply_file
 from steersman_cluster.simulation import Cluster
 from steersman_cluster.testing import running_embedded_control_plane
 
@@ -69,7 +69,9 @@ async def test_the_story_of_the_demo_is_true(cluster: Cluster) -> None:
     told: list[str] = []
 
     await demo.steps(
-        Stage(cluster.client, directory=PROJECT, say=told.append, note=told.append, pause_seconds=0)
+        DemoContext(
+            cluster.client, directory=PROJECT, say=told.append, note=told.append, pause_seconds=0
+        )
     )
 
     assert len(told) == 10

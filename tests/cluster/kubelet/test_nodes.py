@@ -227,7 +227,7 @@ def test_a_silent_node_loses_its_pods_after_a_while_and_gets_well_again() -> Non
 
         assert ready(silent) == ("Unknown", "NodeStatusUnknown")
         assert early.deletion_time is None
-        # Asked to go, and nobody there who could see to it.
+        # RecordedRequest to go, and nobody there who could see to it.
         assert late.deletion_time is not None
         assert ready(await cluster.get(Node, "node-1")) == ("True", "KubeletReady")
         assert await cluster.find(Pod, "one") is None
@@ -259,16 +259,16 @@ class Killing:
         self.seen = 0
         self.operator: Operator | None = None
 
-    async def sending(self, actor: Actor, request: Request) -> None:
+    async def before_request(self, actor: Actor, request: Request) -> None:
         if request.method != "GET":
             self.seen += 1
             await self._kill("before")
 
-    async def answering(self, actor: Actor, request: Request) -> None:
+    async def before_response(self, actor: Actor, request: Request) -> None:
         if request.method != "GET":
             await self._kill("after")
 
-    async def telling(self, actor: Actor, request: Request, piece: bytes) -> None:
+    async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:
         """Watches are not disturbed."""
 
     async def _kill(self, when: str) -> None:
@@ -281,7 +281,7 @@ def test_wherever_it_is_killed_pods_live_on_as_if_nothing_had_happened() -> None
     settings = WorkloadSettings(nodes=2, routine_events=False)
 
     async def tell(cluster: SimulatedCluster, killing: Killing) -> None:
-        cluster.disturbance = killing
+        cluster.fault_injector = killing
         for name in ("one", "two"):
             await cluster.create(pod(name))
         await cluster.create(pod("job", restart_policy="Never"))

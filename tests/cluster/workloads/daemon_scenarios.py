@@ -78,7 +78,7 @@ def writes_of(cluster: SimulatedCluster, part: str, since: int = 0) -> list[str]
     """What was written to paths with this part in them, by anybody."""
     return [
         f"{each.actor} {each.method} {each.target}"
-        for each in cluster.history.asked[since:]
+        for each in cluster.history.requests[since:]
         if each.is_write and part in each.target
     ]
 
@@ -95,17 +95,17 @@ class Crossing:
         self.before: Callable[[], Awaitable[None]] | None = None
         self.after: Callable[[], Awaitable[None]] | None = None
 
-    async def sending(self, actor: Actor, request: Request) -> None:
+    async def before_request(self, actor: Actor, request: Request) -> None:
         if self._is_meant(request) and self.before is not None:
             before, self.before = self.before, None
             await before()
 
-    async def answering(self, actor: Actor, request: Request) -> None:
+    async def before_response(self, actor: Actor, request: Request) -> None:
         if self._is_meant(request) and self.after is not None:
             self.is_armed = False
             await self.after()
 
-    async def telling(self, actor: Actor, request: Request, piece: bytes) -> None:
+    async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:
         """Nothing."""
 
     def _is_meant(self, request: Request) -> bool:

@@ -180,7 +180,7 @@ def test_no_more_pods_are_let_go_at_once_than_may() -> None:
 
 def test_what_the_server_has_charged_in_the_meantime_is_never_given_back() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
-        cluster.disturbance = crossing = Crossing("/poddisruptionbudgets/")
+        cluster.fault_injector = crossing = Crossing("/poddisruptionbudgets/")
         await cluster.run_operator(*controllers(WorkloadSettings()))
         await cluster.apply(slow(deployment(replicas=5)))
         await cluster.apply(budget(min_available=3))

@@ -12,8 +12,8 @@ from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
 from steersman.kinds.apiregistration_v1 import APIService, APIServiceSpec, ServiceReference
 from steersman.kinds.rbac_v1 import ClusterRole
 from steersman.wire import Request
-from steersman_cluster.simulation import Actor, Calm, SimulatedCluster, simulate
-from steersman_cluster.simulation.ways import for_ever
+from steersman_cluster.simulation import Actor, NoFaults, SimulatedCluster, simulate
+from steersman_cluster.simulation.transport import wait_forever
 from steersman_cluster.workloads import WorkloadSettings
 from steersman_cluster.workloads.garbagecollector import runnables
 from steersman_cluster.workloads.garbagecollector.monitors import LATE_SECONDS
@@ -293,7 +293,9 @@ def test_a_new_kind_is_collected_as_soon_as_it_is_defined() -> None:
         await delete(cluster, boat)
 
         assert await left(cluster, Boat, ConfigMap) == []
-        assert all(each.at - before < 1 for each in cluster.history.asked[since:] if each.is_write)
+        assert all(
+            each.at - before < 1 for each in cluster.history.requests[since:] if each.is_write
+        )
 
     told(steps)
 
@@ -392,17 +394,17 @@ def test_an_owner_of_a_kind_that_nobody_serves_keeps_its_dependents() -> None:
     told(steps)
 
 
-class Refusing(Calm):
+class Refusing(NoFaults):
     """Does not let anybody read Secrets."""
 
-    async def sending(self, actor: Actor, request: Request) -> None:
+    async def before_request(self, actor: Actor, request: Request) -> None:
         if request.path == "/api/v1/secrets":
             raise Forbidden(wanted="read", code=403, reason="Forbidden", message="not you")
 
 
 def test_a_kind_that_may_not_be_read_does_not_stop_the_others() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
-        cluster.disturbance = Refusing()
+        cluster.fault_injector = Refusing()
         await cluster.run_operator(runnables=runnables(GARBAGE))
         owner = await cluster.create(config_map("owner"))
         await cluster.create(config_map("child", of(owner)))
@@ -415,7 +417,7 @@ def test_a_kind_that_may_not_be_read_does_not_stop_the_others() -> None:
     told(steps, settings=NOBODY)
 
 
-class WrittenMeanwhile(Calm):
+class WrittenMeanwhile(NoFaults):
     """Has somebody else write an object just before each of the first few patches of it arrives."""
 
     def __init__(self, path: str, times: int) -> None:
@@ -423,7 +425,7 @@ class WrittenMeanwhile(Calm):
         self.left = times
         self.write: Callable[[int], Awaitable[object]] | None = None
 
-    async def sending(self, actor: Actor, request: Request) -> None:
+    async def before_request(self, actor: Actor, request: Request) -> None:
         if request.method == "PATCH" and request.path.endswith(self.path) and self.left:
             self.left -= 1
             if self.write is not None:
@@ -433,7 +435,7 @@ class WrittenMeanwhile(Calm):
 def test_somebody_who_keeps_writing_a_dependent_does_not_keep_its_lost_owner_in_it() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         fault = WrittenMeanwhile("/secrets/child", 7)
-        cluster.disturbance = fault
+        cluster.fault_injector = fault
         await cluster.run_operator(runnables=runnables(GARBAGE))
         stays, goes = (
             await cluster.create(config_map("stays")),
@@ -455,7 +457,7 @@ def test_somebody_who_keeps_writing_a_dependent_does_not_keep_its_lost_owner_in_
     told(steps, settings=NOBODY)
 
 
-class KilledAt(Calm):
+class KilledAt(NoFaults):
     """Kills the collector just before or just after its nth write."""
 
     def __init__(self, number: int, *, after: bool) -> None:
@@ -463,11 +465,11 @@ class KilledAt(Calm):
         self.after = after
         self.kill: Callable[[], None] | None = None
 
-    async def sending(self, actor: Actor, request: Request) -> None:
+    async def before_request(self, actor: Actor, request: Request) -> None:
         if not self.after:
             await self._count(request)
 
-    async def answering(self, actor: Actor, request: Request) -> None:
+    async def before_response(self, actor: Actor, request: Request) -> None:
         if self.after:
             await self._count(request)
 
@@ -477,7 +479,7 @@ class KilledAt(Calm):
         self.left -= 1
         if self.left == 0:
             self.kill()
-            await for_ever()
+            await wait_forever()
 
 
 @pytest.mark.parametrize("after", [False, True])
@@ -486,7 +488,7 @@ def test_a_collector_that_is_killed_at_any_write_comes_to_the_same_end(after: bo
 
     async def steps(cluster: SimulatedCluster) -> bool:
         fault = KilledAt(number, after=after)
-        cluster.disturbance = fault
+        cluster.fault_injector = fault
         first = await cluster.run_operator(runnables=runnables(GARBAGE))
         fault.kill = first.kill_now
         one, two, three = [await cluster.create(config_map(n)) for n in ("one", "two", "three")]

@@ -17,7 +17,7 @@ from steersman.kinds import (
 from steersman.names import GroupResource
 from steersman.units import Quantity
 from steersman_cluster.simulation import SimulatedCluster, simulate
-from steersman_cluster.simulation.sleeping import CONCERNS
+from steersman_cluster.simulation.lazy_start import TRIGGERS
 from steersman_cluster.workloads import WorkloadSettings, workloads
 from tests.real.replication_stories import replication_controller
 
@@ -205,16 +205,16 @@ def test_a_part_wakes_for_what_concerns_it(
     assert after > 1
 
 
-@pytest.mark.parametrize("part", CONCERNS)
+@pytest.mark.parametrize("part", TRIGGERS)
 def test_every_object_that_a_controller_looks_at_may_concern_its_part(part: str) -> None:
     kinds = [each.kind.resource_type for each in workloads(only(part)).controllers]
 
     looked_at = {GroupResource(each.gvk.group, each.plural) for each in kinds}
 
-    assert looked_at <= CONCERNS[part].keys()
+    assert looked_at <= TRIGGERS[part].keys()
 
 
-@pytest.mark.parametrize("part", CONCERNS)
+@pytest.mark.parametrize("part", TRIGGERS)
 def test_a_part_that_is_alone_in_its_cluster_sleeps_too(part: str) -> None:
     async def main(cluster: SimulatedCluster) -> int:
         return parts(cluster)

@@ -7,7 +7,7 @@ import pytest
 from steersman.kinds import core_v1, meta_v1
 from steersman.units import Quantity
 from steersman.wire import Request
-from steersman_cluster.simulation import Actor, Calm, SimulatedCluster, simulate
+from steersman_cluster.simulation import Actor, NoFaults, SimulatedCluster, simulate
 from steersman_cluster.workloads import WorkloadSettings
 from steersman_cluster.workloads.garbagecollector import runnables as garbage
 from steersman_cluster.workloads.garbagecollector.controller import WORKERS as COLLECTORS
@@ -23,7 +23,7 @@ ANYTHING = core_v1.Toleration(operator="Exists")
 CONTAINER = core_v1.Container(name="main", image="nginx")
 
 
-class Held(Calm):
+class Held(NoFaults):
     """Each write of one sort takes a while."""
 
     def __init__(self, cluster: SimulatedCluster, method: str, words: str) -> None:
@@ -32,7 +32,7 @@ class Held(Calm):
         self.now = self.most = 0
         self.last_at = 0.0
 
-    async def sending(self, actor: Actor, request: Request) -> None:
+    async def before_request(self, actor: Actor, request: Request) -> None:
         method, words = self._sort
         if request.method == method and words in request.path:
             self.now += 1
@@ -48,7 +48,7 @@ def test_as_many_collectors_as_there_is_work_for_and_no_more_than_a_server_bears
 ) -> None:
     async def main(cluster: SimulatedCluster) -> tuple[int, float, int]:
         held = Held(cluster, "DELETE", "/secrets/")
-        cluster.disturbance = held
+        cluster.fault_injector = held
         await cluster.run_operator(runnables=garbage(NOBODY))
         owner = await cluster.create(config_map("owner"))
         for each in range(number):
@@ -74,7 +74,7 @@ def test_as_many_schedulers_as_there_is_work_for_and_no_more_than_a_server_bears
 ) -> None:
     async def main(cluster: SimulatedCluster) -> tuple[int, float, int]:
         held = Held(cluster, "POST", "/binding")
-        cluster.disturbance = held
+        cluster.fault_injector = held
         await cluster.run_operator(runnables=[scheduler(replace(NOBODY, nodes=0))])
         await cluster.create(core_v1.Node(metadata=meta_v1.ObjectMeta(name="n"), status=ROOM))
         await cluster.settle()

@@ -10,8 +10,8 @@ from steersman.errors import Forbidden
 from steersman.kinds import CustomResource, Part, core_v1, meta_v1
 from steersman.kinds.apiregistration_v1 import APIService, APIServiceSpec, ServiceReference
 from steersman.wire import Request
-from steersman_cluster.simulation import Actor, Calm, SimulatedCluster, simulate
-from steersman_cluster.simulation.ways import for_ever
+from steersman_cluster.simulation import Actor, NoFaults, SimulatedCluster, simulate
+from steersman_cluster.simulation.transport import wait_forever
 from steersman_cluster.workloads import WorkloadSettings
 from steersman_cluster.workloads.namespaces import runnables
 from steersman_cluster.workloads.namespaces.default_objects import DESCRIBED, DESCRIPTION, ROOT_CA
@@ -268,17 +268,17 @@ def test_a_namespace_waits_for_kinds_of_a_server_that_is_away() -> None:
     told(steps)
 
 
-class Refusing(Calm):
+class Refusing(NoFaults):
     """Does not let anybody delete Secrets."""
 
-    async def sending(self, actor: Actor, request: Request) -> None:
+    async def before_request(self, actor: Actor, request: Request) -> None:
         if request.path.endswith("/secrets") and request.method == "DELETE":
             raise Forbidden(wanted="delete", code=403, reason="Forbidden", message="not you")
 
 
 def test_a_kind_that_cannot_be_deleted_does_not_keep_the_others() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
-        cluster.disturbance = Refusing()
+        cluster.fault_injector = Refusing()
         await cluster.run_operator(runnables=runnables(ALONE))
         await harbour(cluster)
         await cluster.create(config_map("one", namespace="harbour"))
@@ -296,26 +296,26 @@ def test_a_kind_that_cannot_be_deleted_does_not_keep_the_others() -> None:
     told(steps, settings=NOBODY)
 
 
-class KilledAt(Calm):
+class KilledAt(NoFaults):
     """Kills who ends namespaces just before its nth write."""
 
     def __init__(self, number: int) -> None:
         self.left = number
         self.kill: Callable[[], None] | None = None
 
-    async def sending(self, actor: Actor, request: Request) -> None:
+    async def before_request(self, actor: Actor, request: Request) -> None:
         if request.method == "GET" or self.kill is None:
             return
         self.left -= 1
         if self.left == 0:
             self.kill()
-            await for_ever()
+            await wait_forever()
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
 def test_whoever_is_killed_while_ending_a_namespace_ends_it_later(number: int) -> None:
     async def steps(cluster: SimulatedCluster) -> None:
-        cluster.disturbance = fault = KilledAt(number)
+        cluster.fault_injector = fault = KilledAt(number)
         first = await cluster.run_operator(runnables=runnables(ALONE))
         fault.kill = first.kill_now
         await harbour(cluster)

@@ -33,7 +33,7 @@ async def a_boat_and_its_end(cluster: SimulatedCluster) -> None:
 
 def boats_watched(cluster: SimulatedCluster) -> list[str]:
     """In which versions the collector has begun to follow boats."""
-    asked = (each.target.partition("?") for each in cluster.history.asked)
+    asked = (each.target.partition("?") for each in cluster.history.requests)
     paths = [path for path, _, query in asked if "/boats" in path and "watch" in query]
     return list(dict.fromkeys(each.split("/")[3] for each in paths))
 

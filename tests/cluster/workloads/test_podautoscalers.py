@@ -282,7 +282,7 @@ def test_without_an_autoscaler_nothing_is_done() -> None:
         await cluster.advance(3600.0)
         await cluster.settle()
 
-        targets = [each.target for each in cluster.history.asked[before:]]
+        targets = [each.target for each in cluster.history.requests[before:]]
         assert [each for each in targets if "/pods" in each or "/scale" in each] == []
 
     told(steps)

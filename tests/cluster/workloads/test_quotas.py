@@ -220,7 +220,7 @@ def test_what_the_server_has_charged_is_not_charged_again() -> None:
 
 def test_what_the_server_has_charged_in_the_meantime_stays_charged() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
-        cluster.disturbance = crossing = Crossing("/resourcequotas/")
+        cluster.fault_injector = crossing = Crossing("/resourcequotas/")
         await cluster.run_operator(runnables=runnables(WorkloadSettings()))
         await cluster.apply(quota({"pods": "2"}))
         await cluster.settle()
@@ -292,10 +292,12 @@ def test_a_change_costs_no_more_than_the_object_that_changed() -> None:
         # Nothing is read again, and one number is written once.
         asked = [
             f"{each.method} {each.target.partition('?')[0]}"
-            for each in cluster.history.asked[since:]
+            for each in cluster.history.requests[since:]
             if each.actor == "workloads" and "quota" in each.target
         ]
-        listed = [each for each in cluster.history.asked[since:] if each.target.endswith("/pods")]
+        listed = [
+            each for each in cluster.history.requests[since:] if each.target.endswith("/pods")
+        ]
         assert asked == ["PATCH /api/v1/namespaces/default/resourcequotas/quota/status"]
         assert listed == []
         assert await used(cluster) == {"pods": "39"}
@@ -313,7 +315,7 @@ def test_a_kind_that_nobody_serves_is_asked_for_now_and_then_and_not_at_each_cha
             await cluster.create(bare_pod(f"pod-{number}"))
             await cluster.clock.sleep(1.0)
 
-        discovered = [each for each in cluster.history.asked[since:] if each.target == "/apis"]
+        discovered = [each for each in cluster.history.requests[since:] if each.target == "/apis"]
         assert discovered == []
         assert await used(cluster) == {"pods": "5"}
 

@@ -159,7 +159,7 @@ def test_what_cannot_be_made_is_tried_once_and_not_a_thousand_times() -> None:
         await cluster.create(replica_set(replicas=1000))
         await cluster.clock.sleep(0.5)
 
-        asked = [each for each in cluster.history.asked[before:] if each.status == 403]
+        asked = [each for each in cluster.history.requests[before:] if each.status == 403]
         # Once, and once more because its own status has changed.
         assert len(asked) <= 2
         rs = await cluster.get(ReplicaSet, "web")

@@ -26,13 +26,13 @@ class LosesAnswers:
     def __init__(self) -> None:
         self.lost = 0
 
-    async def sending(self, actor: Actor, request: Request) -> None:
+    async def before_request(self, actor: Actor, request: Request) -> None:
         """Nothing."""
 
-    async def telling(self, actor: Actor, request: Request, piece: bytes) -> None:
+    async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:
         """Nothing."""
 
-    async def answering(self, actor: Actor, request: Request) -> None:
+    async def before_response(self, actor: Actor, request: Request) -> None:
         if request.method == "POST" and request.path.endswith("/controllerrevisions"):
             self.lost += 1
             if self.lost == 1:
@@ -86,7 +86,7 @@ def test_a_revision_carries_the_annotations_of_its_set_for_kubectl_to_show() -> 
 def test_a_revision_whose_answer_was_lost_is_found_again() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         loses = LosesAnswers()
-        cluster.disturbance = loses
+        cluster.fault_injector = loses
         await cluster.run_operator(*controllers(WorkloadSettings()))
 
         newest = await update(cluster, "web:1")

@@ -369,13 +369,13 @@ class Losing:
     def __init__(self) -> None:
         self.left = ["sending", "answering"]
 
-    async def sending(self, actor: Actor, request: Request) -> None:
+    async def before_request(self, actor: Actor, request: Request) -> None:
         self._lose("sending", request)
 
-    async def answering(self, actor: Actor, request: Request) -> None:
+    async def before_response(self, actor: Actor, request: Request) -> None:
         self._lose("answering", request)
 
-    async def telling(self, actor: Actor, request: Request, piece: bytes) -> None:
+    async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:
         """Watches are not disturbed."""
 
     def _lose(self, when: str, request: Request) -> None:
@@ -385,10 +385,10 @@ class Losing:
 
 
 def test_a_pod_whose_binding_is_lost_gets_its_node_all_the_same() -> None:
-    disturbance = Losing()
+    fault_injector = Losing()
 
     async def tell(cluster: SimulatedCluster) -> None:
-        cluster.disturbance = disturbance
+        cluster.fault_injector = fault_injector
         settings = WorkloadSettings(parts=("nodes", "scheduler"), nodes=2)
         ours = workloads(settings, kubelet=simulated_kubelet)
         await cluster.run_operator(*ours.controllers, runnables=ours.runnables)
@@ -398,7 +398,7 @@ def test_a_pod_whose_binding_is_lost_gets_its_node_all_the_same() -> None:
         await cluster.clock.sleep(5)
         await cluster.settle()
 
-        assert disturbance.left == []
+        assert fault_injector.left == []
         assert {status_of(each).phase for each in await cluster.list(Pod)} == {"Running"}
 
     simulate(tell, settings=WorkloadSettings(parts=()))

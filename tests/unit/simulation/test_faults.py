@@ -8,7 +8,7 @@ import pytest
 from steersman.errors import Unreachable
 from steersman.wire import Request
 from steersman_cluster.simulation.actors import Actor
-from steersman_cluster.simulation.faults import LATE_SECONDS, Disturber, Fault, Trouble
+from steersman_cluster.simulation.faults import DELAY_SECONDS, Fault, FaultKind, SingleFault
 from tests.clocks import FakeClock
 
 ACTOR = Actor("operator")
@@ -19,14 +19,14 @@ WATCH = Request(method="GET", path="/apis/apps/v1/deployments", query=(("watch",
 
 
 class Stage:
-    """What a disturber does to its operator."""
+    """What a fault_injector does to its operator."""
 
     def __init__(self, words: str = "") -> None:
         self.clock = FakeClock()
         self.told: list[str] = []
         self.deaths = 0
         self.released = asyncio.Event()
-        self.disturber = Disturber(
+        self.fault_injector = SingleFault(
             Fault.named(words) if words else None,
             clock=self.clock,
             kill=self._kill,
@@ -34,7 +34,7 @@ class Stage:
             note=self.told.append,
             strike=self.told.append,
         )
-        self.disturber.child_watches = [("/apis/apps/v1/", "/deployments")]
+        self.fault_injector.child_watches = [("/apis/apps/v1/", "/deployments")]
 
     def _kill(self) -> None:
         self.deaths += 1
@@ -43,8 +43,8 @@ class Stage:
         await self.released.wait()
 
     async def call(self, request: Request = WRITE) -> None:
-        await self.disturber.sending(ACTOR, request)
-        await self.disturber.answering(ACTOR, request)
+        await self.fault_injector.before_request(ACTOR, request)
+        await self.fault_injector.before_response(ACTOR, request)
 
 
 async def ended(work: Any) -> bool:
@@ -57,8 +57,8 @@ async def ended(work: Any) -> bool:
     return is_done
 
 
-@pytest.mark.parametrize("trouble", Trouble)
-def test_a_fault_is_named_by_its_words(trouble: Trouble) -> None:
+@pytest.mark.parametrize("trouble", FaultKind)
+def test_a_fault_is_named_by_its_words(trouble: FaultKind) -> None:
     fault = Fault(trouble, 7)
 
     assert Fault.named(str(fault)) == fault
@@ -75,11 +75,11 @@ async def test_without_a_fault_calls_and_events_are_counted() -> None:
 
     for request in (WRITE, EVENT, READ, WRITE):
         await stage.call(request)
-    await stage.disturber.telling(ACTOR, WATCH, b'{"type":"ADDED"}')
-    await stage.disturber.telling(ACTOR, WATCH, b'{"type":"BOOKMARK"}')
-    await stage.disturber.telling(ACTOR, READ, b'{"type":"ADDED"}')
+    await stage.fault_injector.before_watch_event(ACTOR, WATCH, b'{"type":"ADDED"}')
+    await stage.fault_injector.before_watch_event(ACTOR, WATCH, b'{"type":"BOOKMARK"}')
+    await stage.fault_injector.before_watch_event(ACTOR, READ, b'{"type":"ADDED"}')
 
-    seen = stage.disturber
+    seen = stage.fault_injector
     assert (seen.calls, seen.events, seen.child_events) == (2, 2, 1)
     assert stage.told == []
 
@@ -88,27 +88,27 @@ async def test_who_is_killed_before_a_call_never_makes_it() -> None:
     stage = Stage("before call 2")
     await stage.call()
 
-    assert not await ended(stage.disturber.sending(ACTOR, WRITE))
+    assert not await ended(stage.fault_injector.before_request(ACTOR, WRITE))
     assert stage.deaths == 1
     assert stage.told == [f"is killed before PATCH {WRITE.path}"]
 
 
 async def test_who_is_killed_after_a_call_has_made_it_and_never_knows() -> None:
     stage = Stage("after call 1")
-    await stage.disturber.sending(ACTOR, WRITE)
+    await stage.fault_injector.before_request(ACTOR, WRITE)
 
-    assert not await ended(stage.disturber.answering(ACTOR, WRITE))
+    assert not await ended(stage.fault_injector.before_response(ACTOR, WRITE))
     assert stage.deaths == 1
 
 
 async def test_an_answer_is_lost_to_the_call_it_belongs_to() -> None:
     stage = Stage("answer lost to call 1")
     other = Request(method="POST", path="/api/v1/namespaces/default/configmaps")
-    await stage.disturber.sending(ACTOR, WRITE)
+    await stage.fault_injector.before_request(ACTOR, WRITE)
     await stage.call(other)
 
     with pytest.raises(Unreachable) as caught:
-        await stage.disturber.answering(ACTOR, WRITE)
+        await stage.fault_injector.before_response(ACTOR, WRITE)
 
     assert caught.value.may_have_happened
     assert stage.deaths == 0
@@ -117,9 +117,9 @@ async def test_an_answer_is_lost_to_the_call_it_belongs_to() -> None:
 async def test_a_fault_strikes_once() -> None:
     stage = Stage("watch cut at event 1")
     with pytest.raises(Unreachable):
-        await stage.disturber.telling(ACTOR, WATCH, b'{"type":"ADDED"}')
+        await stage.fault_injector.before_watch_event(ACTOR, WATCH, b'{"type":"ADDED"}')
 
-    await stage.disturber.telling(ACTOR, WATCH, b'{"type":"ADDED"}')
+    await stage.fault_injector.before_watch_event(ACTOR, WATCH, b'{"type":"ADDED"}')
 
     assert stage.told == [f"loses its watch of {WATCH.path}"]
 
@@ -128,12 +128,12 @@ async def test_news_of_children_is_late_and_that_of_others_is_not() -> None:
     stage = Stage("children late from event 1")
     began_at = stage.clock.monotonic()
 
-    await stage.disturber.telling(ACTOR, READ, b'{"type":"ADDED"}')
+    await stage.fault_injector.before_watch_event(ACTOR, READ, b'{"type":"ADDED"}')
     in_time_at = stage.clock.monotonic()
-    await stage.disturber.telling(ACTOR, WATCH, b'{"type":"ADDED"}')
+    await stage.fault_injector.before_watch_event(ACTOR, WATCH, b'{"type":"ADDED"}')
 
     assert in_time_at == began_at
-    assert stage.clock.monotonic() == began_at + LATE_SECONDS
+    assert stage.clock.monotonic() == began_at + DELAY_SECONDS
 
 
 class Bell:
@@ -150,7 +150,7 @@ class Bell:
 
 async def test_a_call_beyond_the_cluster_is_a_call_like_any_other() -> None:
     stage, bell = Stage("answer lost to call 2"), Bell()
-    reached = stage.disturber.reaching(bell)
+    reached = stage.fault_injector.reaching(bell)
 
     assert await reached.ring() == "ding"
     with pytest.raises(Unreachable):
@@ -163,7 +163,7 @@ async def test_a_call_beyond_the_cluster_is_a_call_like_any_other() -> None:
 async def test_what_is_set_on_a_system_beyond_the_cluster_is_set_on_the_system() -> None:
     bell = Bell()
 
-    Stage("answer lost to call 1").disturber.reaching(bell).rung = 7
+    Stage("answer lost to call 1").fault_injector.reaching(bell).rung = 7
 
     assert bell.rung == 7
 
@@ -194,6 +194,6 @@ async def test_a_lost_answer_with_late_caches_delays_every_event() -> None:
 
     with pytest.raises(Unreachable):
         await stage.call()
-    await stage.disturber.telling(ACTOR, WATCH, b'{"type":"ADDED"}')
+    await stage.fault_injector.before_watch_event(ACTOR, WATCH, b'{"type":"ADDED"}')
 
-    assert stage.clock.monotonic() == began_at + LATE_SECONDS
+    assert stage.clock.monotonic() == began_at + DELAY_SECONDS

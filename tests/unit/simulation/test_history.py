@@ -2,12 +2,12 @@
 
 import pytest
 
-from steersman_cluster.simulation import Asked
+from steersman_cluster.simulation import RecordedRequest
 
 
-def patch(target: str) -> Asked:
+def patch(target: str) -> RecordedRequest:
     """Somebody wrote there."""
-    return Asked(0.0, "operator", "PATCH", target, 0, 200, True)
+    return RecordedRequest(0.0, "operator", "PATCH", target, 0, 200, True)
 
 
 @pytest.mark.parametrize(

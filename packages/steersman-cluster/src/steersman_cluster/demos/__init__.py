@@ -5,7 +5,7 @@ manager on a cluster of its own, runs the steps, and shows all that happens; a t
 same steps on a simulated cluster, in virtual time.
 
 Takes:     a manager, the kinds to show, and steps; a client for them, and where to print
-Gives:     the examples by their names, a ``Stage`` with what the steps can do, and objects from
+Gives:     the examples by name, a ``DemoContext`` with what the steps can do, and objects from
            files, applied as ``kubectl apply`` would
 Promises:  - the outcome of a step can be looked at before the next one is said
            - a demo waits for nothing longer than it states
@@ -14,15 +14,15 @@ Promises:  - the outcome of a step can be looked at before the next one is said
 Never:     runs an operator, prints, or changes an object that no step names
 """
 
+from steersman_cluster.demos.catalog import examples, find_example
+from steersman_cluster.demos.context import DemoContext
 from steersman_cluster.demos.demo import Demo
-from steersman_cluster.demos.finding import examples, find_example
 from steersman_cluster.demos.samples import ENDINGS, apply_file
-from steersman_cluster.demos.stage import Stage
 
 __all__ = [
     "ENDINGS",
     "Demo",
-    "Stage",
+    "DemoContext",
     "apply_file",
     "examples",
     "find_example",

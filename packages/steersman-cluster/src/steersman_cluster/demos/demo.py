@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from steersman.kinds import Resource
 from steersman.manager import Manager
-from steersman_cluster.demos.stage import Stage
+from steersman_cluster.demos.context import DemoContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,5 +20,5 @@ class Demo:
     title: str
     manager: Manager
     kinds: tuple[type[Resource], ...]
-    steps: Callable[[Stage], Awaitable[None]]
+    steps: Callable[[DemoContext], Awaitable[None]]
     below: tuple[type[Resource], ...] = ()

@@ -11,7 +11,7 @@ SteersmanError
 ├── BadScenario                  a scenario that no sweep can run
 ├── NotRepeatable                a scenario came to something else without any fault
 ├── DidNotSurvive                an operator came to something else when it was disturbed
-└── NotRefused                   in a demo, the server accepted what it had to reject
+└── NotRejected                   in a demo, the server accepted what it had to reject
 
 Takes:     what the code that raises an error knows of it, as keywords
 Gives:     exceptions with that as attributes, and one sentence for a person
@@ -26,7 +26,7 @@ from steersman_cluster.errors.failures import (
     Deadlock,
     DidNotSurvive,
     NamespaceHeld,
-    NotRefused,
+    NotRejected,
     NotRepeatable,
     TimeCannotBeSkipped,
     UnknownExample,
@@ -39,7 +39,7 @@ __all__ = [
     "Deadlock",
     "DidNotSurvive",
     "NamespaceHeld",
-    "NotRefused",
+    "NotRejected",
     "NotRepeatable",
     "TimeCannotBeSkipped",
     "UnknownExample",

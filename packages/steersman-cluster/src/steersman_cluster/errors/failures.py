@@ -111,7 +111,7 @@ class UnknownExample(BadValue):
         self.args = (f"there is no example called {name}{meant}. {rule}.",)
 
 
-class NotRefused(SteersmanError):
+class NotRejected(SteersmanError):
     """In a demo, the server accepted what it had to reject; ``step`` is what was said of it."""
 
     def __init__(self, *, step: str) -> None:

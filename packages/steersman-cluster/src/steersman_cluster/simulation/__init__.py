@@ -19,49 +19,49 @@ from steersman._lazy import lazy_names
 
 if TYPE_CHECKING:
     from steersman_cluster.simulation.actors import Actor
-    from steersman_cluster.simulation.apart import one_generation
     from steersman_cluster.simulation.clock import VirtualClock
-    from steersman_cluster.simulation.cluster import USUAL, Cluster, Operator
+    from steersman_cluster.simulation.cluster import DEFAULT_SETTINGS, Cluster, Operator
     from steersman_cluster.simulation.factory import Built, Factory, factory_of
-    from steersman_cluster.simulation.history import Asked, History
+    from steersman_cluster.simulation.history import History, RecordedRequest
     from steersman_cluster.simulation.loop import VirtualLoop
+    from steersman_cluster.simulation.nested_loop import deferred_collection
+    from steersman_cluster.simulation.pending_work import PendingWork
     from steersman_cluster.simulation.scenario import Scenario
-    from steersman_cluster.simulation.settling import Agenda
     from steersman_cluster.simulation.simulated_cluster import (
         SimulatedCluster,
         running_simulated_cluster,
         simulate,
     )
-    from steersman_cluster.simulation.sweeping import (
+    from steersman_cluster.simulation.sweeps import (
         survives_concurrent_writes,
         survives_crashes,
         survives_cut_watches,
         survives_late_caches,
     )
-    from steersman_cluster.simulation.trace import story_of
-    from steersman_cluster.simulation.ways import Calm, Disturbance
+    from steersman_cluster.simulation.trace import last_writes
+    from steersman_cluster.simulation.transport import FaultInjector, NoFaults
 
 __all__ = [
-    "USUAL",
+    "DEFAULT_SETTINGS",
     "Actor",
-    "Agenda",
-    "Asked",
     "Built",
-    "Calm",
     "Cluster",
-    "Disturbance",
     "Factory",
+    "FaultInjector",
     "History",
+    "NoFaults",
     "Operator",
+    "PendingWork",
+    "RecordedRequest",
     "Scenario",
     "SimulatedCluster",
     "VirtualClock",
     "VirtualLoop",
+    "deferred_collection",
     "factory_of",
-    "one_generation",
+    "last_writes",
     "running_simulated_cluster",
     "simulate",
-    "story_of",
     "survives_concurrent_writes",
     "survives_crashes",
     "survives_cut_watches",
@@ -70,13 +70,13 @@ __all__ = [
 
 # The server and all kinds of a cluster are loaded when a cluster is made.
 _LAZY = {
-    "USUAL": "cluster",
+    "DEFAULT_SETTINGS": "cluster",
     "Actor": "actors",
-    "Agenda": "settling",
-    "Asked": "history",
+    "PendingWork": "pending_work",
+    "RecordedRequest": "history",
     "Built": "factory",
-    "Calm": "ways",
-    "Disturbance": "ways",
+    "NoFaults": "transport",
+    "FaultInjector": "transport",
     "Factory": "factory",
     "History": "history",
     "Operator": "cluster",
@@ -86,14 +86,14 @@ _LAZY = {
     "VirtualLoop": "loop",
     "Cluster": "cluster",
     "factory_of": "factory",
-    "one_generation": "apart",
+    "deferred_collection": "nested_loop",
     "simulate": "simulated_cluster",
     "running_simulated_cluster": "simulated_cluster",
-    "story_of": "trace",
-    "survives_concurrent_writes": "sweeping",
-    "survives_crashes": "sweeping",
-    "survives_cut_watches": "sweeping",
-    "survives_late_caches": "sweeping",
+    "last_writes": "trace",
+    "survives_concurrent_writes": "sweeps",
+    "survives_crashes": "sweeps",
+    "survives_cut_watches": "sweeps",
+    "survives_late_caches": "sweeps",
 }
 
 if not TYPE_CHECKING:  # to the type checkers, a module with __getattr__ has every attribute

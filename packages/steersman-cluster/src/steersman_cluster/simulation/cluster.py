@@ -12,7 +12,7 @@ from steersman.kinds import CustomResource, Resource, Unstructured, is_ready, re
 from steersman.manager import ManagerSettings, Runnable
 from steersman.manifests import crd_of
 from steersman_cluster.simulation.factory import Factory
-from steersman_cluster.simulation.history import Asked, History
+from steersman_cluster.simulation.history import History, RecordedRequest
 from steersman_cluster.workloads import WorkloadSettings
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
@@ -23,7 +23,7 @@ TESTER: Final = "test"
 
 # The cluster of a test, unless it wants another: all of it, but no word of Pods that do well. Those
 # would be a quarter of all that is written, and hardly a test reads them.
-USUAL: Final = WorkloadSettings(routine_events=False)
+DEFAULT_SETTINGS: Final = WorkloadSettings(routine_events=False)
 
 _INSTALL_SECONDS: Final = 30.0
 
@@ -152,14 +152,14 @@ class Cluster(ABC):
         """Now, to be asked about later."""
 
     @abstractmethod
-    def writes_since(self, moment: int) -> list[Asked]:
+    def writes_since(self, moment: int) -> list[RecordedRequest]:
         """What operators have changed since then, oldest first."""
 
-    async def second_pass(self) -> list[Asked]:
+    async def second_pass(self) -> list[RecordedRequest]:
         """What the operators change when each looks at everything once more: nothing, if right."""
         await self.settle()
         before = self.moment()
-        await self.look_again()
+        await self.restart_operators()
         await self.settle()
         return self.writes_since(before)
 
@@ -169,7 +169,7 @@ class Cluster(ABC):
         assert not writes, "a second pass wrote:\n" + "\n".join(map(str, writes))  # noqa: S101
 
     @abstractmethod
-    async def look_again(self) -> None:
+    async def restart_operators(self) -> None:
         """Start each operator again, so that it looks at everything once more."""
 
     def _home(self, kind: type[Any], namespace: str | None) -> str | None:

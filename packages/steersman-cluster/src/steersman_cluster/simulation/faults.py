@@ -1,6 +1,6 @@
 """What can go wrong between an operator and its cluster, at a place that a number names.
 
-A ``Fault`` is what shall happen, a ``Disturber`` makes it happen: it counts the calls that change
+A ``Fault`` is what shall happen, a ``SingleFault`` makes it happen: it counts the calls that change
 something and the events that are heard, over all lives of an operator in one run, and strikes once.
 """
 
@@ -15,20 +15,20 @@ from steersman.clock import Clock
 from steersman.errors import Unreachable
 from steersman.wire import Request
 from steersman_cluster.simulation.actors import Actor
-from steersman_cluster.simulation.history import MUTATING, is_beside
-from steersman_cluster.simulation.ways import for_ever
+from steersman_cluster.simulation.history import MUTATING, is_bookkeeping
+from steersman_cluster.simulation.transport import wait_forever
 
 # A cache that is so late has been overtaken by everything else that an operator does, its own
 # retries included; no timeout of a client or a watch has run out by then.
-LATE_SECONDS: Final = 20.0
+DELAY_SECONDS: Final = 20.0
 
 # More calls than any scenario needs: an operator that makes more never rests.
-MOST_CALLS: Final = 1000
+MAX_CALLS: Final = 1000
 
 _BOOKMARK: Final = b'{"type":"BOOKMARK"'
 
 
-class Trouble(StrEnum):
+class FaultKind(StrEnum):
     """What a fault is; its words are in the steps, and in what replays it."""
 
     BEFORE = "before call"
@@ -44,14 +44,14 @@ class Trouble(StrEnum):
     @property
     def waits_for_users(self) -> bool:
         """Whether it lasts until users have written something."""
-        return self in (Trouble.OVERTAKEN, Trouble.DOWN_BEFORE, Trouble.DOWN_AFTER)
+        return self in (FaultKind.OVERTAKEN, FaultKind.DOWN_BEFORE, FaultKind.DOWN_AFTER)
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One trouble, at one of the calls or events, which are counted from 1."""
 
-    trouble: Trouble
+    trouble: FaultKind
     number: int
 
     def __str__(self) -> str:
@@ -61,13 +61,13 @@ class Fault:
     def named(cls, words: str) -> Self:
         """The fault that calls itself so; ``ValueError`` if none does."""
         trouble, _, number = words.strip().rpartition(" ")
-        if trouble not in list(Trouble) or not number.isdecimal() or int(number) < 1:
-            known = ", ".join(f'"{each} 1"' for each in Trouble)
+        if trouble not in list(FaultKind) or not number.isdecimal() or int(number) < 1:
+            known = ", ".join(f'"{each} 1"' for each in FaultKind)
             raise ValueError(f"there is no fault named {words!r}; they are named {known}, …")
-        return cls(Trouble(trouble), int(number))
+        return cls(FaultKind(trouble), int(number))
 
 
-class Disturber:
+class SingleFault:
     """Counts what an operator does and hears in one run, and strikes where its fault says.
 
     ``kill`` ends the operator, ``hold`` returns once users have written something, ``note`` puts a
@@ -109,18 +109,18 @@ class Disturber:
 
     # What a way to the server asks
 
-    async def sending(self, actor: Actor, request: Request) -> None:  # noqa: ARG002 - as every way asks
+    async def before_request(self, actor: Actor, request: Request) -> None:  # noqa: ARG002 - as every way asks
         """A request is about to reach the server."""
         if _is_call(request):
             # Several are under way at once: each is known by itself until its answer comes.
             self._under_way[id(request)] = await self.before(_words(request))
 
-    async def answering(self, actor: Actor, request: Request) -> None:  # noqa: ARG002
+    async def before_response(self, actor: Actor, request: Request) -> None:  # noqa: ARG002
         """The server has done it, and the answer is about to arrive."""
         if _is_call(request):
             await self.after(_words(request), self._under_way.pop(id(request)))
 
-    async def telling(self, actor: Actor, request: Request, piece: bytes) -> None:  # noqa: ARG002
+    async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:  # noqa: ARG002
         """Some lines of a watch are about to arrive."""
         silent_seconds = self._silent_until_at - self._clock.monotonic()
         if silent_seconds > 0:
@@ -128,14 +128,14 @@ class Disturber:
         if piece.startswith(_BOOKMARK):
             return
         self.events += 1
-        if self._strikes(Trouble.CUT, self.events):
+        if self._strikes(FaultKind.CUT, self.events):
             self._strike(f"loses its watch of {request.path}")
             raise Unreachable(f"the watch of {request.path} was cut")
         if self._is_of_children(request.path):
             self.child_events += 1
-            if self._strikes(Trouble.LATE, self.child_events):
-                self._strike(f"hears nothing of {request.path} for {LATE_SECONDS:g} s")
-                await self._clock.sleep(LATE_SECONDS)
+            if self._strikes(FaultKind.LATE, self.child_events):
+                self._strike(f"hears nothing of {request.path} for {DELAY_SECONDS:g} s")
+                await self._clock.sleep(DELAY_SECONDS)
 
     # What every call goes through
 
@@ -144,31 +144,31 @@ class Disturber:
         self.calls += 1
         number = self.calls
         self.written_before.append(self.user_writes)
-        if number > MOST_CALLS:
+        if number > MAX_CALLS:
             self.is_endless = True
-            await self._die(f"is ended after {MOST_CALLS} calls")
-        if self._strikes(Trouble.BEFORE, number):
+            await self._die(f"is ended after {MAX_CALLS} calls")
+        if self._strikes(FaultKind.BEFORE, number):
             await self._die(f"is killed before {what}")
-        if self._strikes(Trouble.DOWN_BEFORE, number):
+        if self._strikes(FaultKind.DOWN_BEFORE, number):
             await self._die(f"is killed before {what}, and users go on meanwhile")
-        if self._strikes(Trouble.OVERTAKEN, number):
+        if self._strikes(FaultKind.OVERTAKEN, number):
             self._strike(f"is about to send {what}, and users are faster")
             await self._hold()
         return number
 
     async def after(self, what: str, number: int) -> None:
         """It was made, and the answer is on its way."""
-        if self._strikes(Trouble.AFTER, number):
+        if self._strikes(FaultKind.AFTER, number):
             await self._die(f"is killed after {what}")
-        if self._strikes(Trouble.DOWN_AFTER, number):
+        if self._strikes(FaultKind.DOWN_AFTER, number):
             await self._die(f"is killed after {what}, and users go on meanwhile")
-        is_lost = self._strikes(Trouble.STALE, number)
+        is_lost = self._strikes(FaultKind.STALE, number)
         if is_lost:
             # One failure of a network does both: it resets one connection, and the others are
             # open on this side only.
-            self._silent_until_at = self._clock.monotonic() + LATE_SECONDS
-            self._strike(f"gets no answer to {what}, and no watch event for {LATE_SECONDS:g} s")
-        if self._strikes(Trouble.LOST, number):
+            self._silent_until_at = self._clock.monotonic() + DELAY_SECONDS
+            self._strike(f"gets no answer to {what}, and no watch event for {DELAY_SECONDS:g} s")
+        if self._strikes(FaultKind.LOST, number):
             self._strike(f"never hears the answer to {what}")
             is_lost = True
         if is_lost:
@@ -179,7 +179,7 @@ class Disturber:
             path.startswith(start) and path.endswith(end) for start, end in self.child_watches
         )
 
-    def _strikes(self, trouble: Trouble, number: int) -> bool:
+    def _strikes(self, trouble: FaultKind, number: int) -> bool:
         strikes = not self.has_struck and self.fault == Fault(trouble, number)
         self.has_struck |= strikes
         return strikes
@@ -187,18 +187,18 @@ class Disturber:
     async def _die(self, how: str) -> NoReturn:
         self._strike(how)
         self._kill()
-        await for_ever()
+        await wait_forever()
         raise AssertionError("a dead operator went on")
 
 
 class _Reached:
     """Stands before a system outside the cluster; what is no coroutine method is the system's."""
 
-    __slots__ = ("_disturber", "_system")
+    __slots__ = ("_fault_injector", "_system")
 
-    def __init__(self, system: object, disturber: Disturber) -> None:
+    def __init__(self, system: object, fault_injector: SingleFault) -> None:
         object.__setattr__(self, "_system", system)
-        object.__setattr__(self, "_disturber", disturber)
+        object.__setattr__(self, "_fault_injector", fault_injector)
 
     def __setattr__(self, name: str, value: object) -> None:
         setattr(self._system, name, value)
@@ -211,17 +211,17 @@ class _Reached:
         @wraps(found)
         async def call(*args: Any, **kwargs: Any) -> Any:
             what = f"{type(self._system).__name__}.{name}"
-            number = await self._disturber.before(what)
+            number = await self._fault_injector.before(what)
             answer = await found(*args, **kwargs)
-            self._disturber.note(what)
-            await self._disturber.after(what, number)
+            self._fault_injector.note(what)
+            await self._fault_injector.after(what, number)
             return answer
 
         return call
 
 
 def _is_call(request: Request) -> bool:
-    return request.method in MUTATING and not is_beside(request.path)
+    return request.method in MUTATING and not is_bookkeeping(request.path)
 
 
 def _words(request: Request) -> str:

@@ -18,7 +18,7 @@ _BESIDE: Final = re.compile(
 )
 
 
-class Asked(NamedTuple):
+class RecordedRequest(NamedTuple):
     """One request, and what became of it; ``status`` is 0 where no answer came.
 
     ``is_change``: whether anything is different for it.
@@ -35,7 +35,7 @@ class Asked(NamedTuple):
     @property
     def is_write(self) -> bool:
         """Whether it wrote an object that matters; not an event, a lease or a review."""
-        return self.method in MUTATING and not is_beside(self.target)
+        return self.method in MUTATING and not is_bookkeeping(self.target)
 
     def __str__(self) -> str:
         answer = self.status or "no answer"
@@ -46,39 +46,39 @@ class History:
     """All that was asked, in order."""
 
     def __init__(self) -> None:
-        self.asked: list[Asked] = []
+        self.requests: list[RecordedRequest] = []
 
     def __len__(self) -> int:
-        return len(self.asked)
+        return len(self.requests)
 
     def __repr__(self) -> str:
-        return f"<History of {len(self.asked)} requests>"
+        return f"<History of {len(self.requests)} requests>"
 
-    def note(
+    def record(
         self, at: float, actor: str, request: Request, *, status: int, is_change: bool
     ) -> None:
         """One more."""
         digest = zlib.crc32(request.body) if request.body else 0
-        self.asked.append(
-            Asked(at, actor, request.method, request.target, digest, status, is_change)
+        self.requests.append(
+            RecordedRequest(at, actor, request.method, request.target, digest, status, is_change)
         )
 
-    def writes(self, *, since: int = 0, actor: str | None = None) -> list[Asked]:
+    def writes(self, *, since: int = 0, actor: str | None = None) -> list[RecordedRequest]:
         """What was changed since so many requests, by anybody or by one."""
         return [
             each
-            for each in self.asked[since:]
+            for each in self.requests[since:]
             if each.is_change and each.is_write and (actor is None or each.actor == actor)
         ]
 
     def digest(self) -> str:
         """The same for the same history, and for no other."""
         whole = blake2b(digest_size=16)
-        for each in self.asked:
+        for each in self.requests:
             whole.update(repr(tuple(each)).encode())
         return whole.hexdigest()
 
 
-def is_beside(target: str) -> bool:
+def is_bookkeeping(target: str) -> bool:
     """Whether a request is about what is only told, or kept alive."""
     return _BESIDE.fullmatch(target) is not None

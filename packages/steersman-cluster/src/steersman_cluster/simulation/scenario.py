@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from steersman.kinds import CustomResource
 from steersman_cluster.errors import BadScenario
-from steersman_cluster.simulation.cluster import USUAL, Cluster
-from steersman_cluster.simulation.concealment import Ignored
+from steersman_cluster.simulation.cluster import DEFAULT_SETTINGS, Cluster
 from steersman_cluster.simulation.factory import Built, Factory, OperatorFactory, check_factory
+from steersman_cluster.simulation.redaction import IgnoredFields
 from steersman_cluster.workloads import WorkloadSettings
 
 System = TypeVar("System")
@@ -42,7 +42,7 @@ class Scenario:
     steps: Steps
     kinds: Kinds = ()
     outside: Callable[[], Any] | None = None
-    workloads: WorkloadSettings = USUAL
+    workloads: WorkloadSettings = DEFAULT_SETTINGS
     ignore: Sequence[str] = ()
 
     if TYPE_CHECKING:  # so that the operator is made for the system that there is
@@ -75,7 +75,7 @@ class Scenario:
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", tuple(self.kinds))
         object.__setattr__(self, "ignore", tuple(self.ignore))
-        Ignored(self.ignore)
+        IgnoredFields(self.ignore)
         check_factory(self.operator)
         takes = "the system that outside= makes" if self.outside is not None else "nothing"
         if not _can_take(self.operator, 0 if self.outside is None else 1):

@@ -16,11 +16,10 @@ from steersman.wire import Request
 from steersman_cluster.apiserver import Key
 from steersman_cluster.simulation.actors import Actor
 from steersman_cluster.simulation.cluster import Cluster, Operator
-from steersman_cluster.simulation.comparing import State, differences, state_of
-from steersman_cluster.simulation.concealment import Ignored, Secrets, secrets_of
 from steersman_cluster.simulation.factory import Factory
-from steersman_cluster.simulation.faults import Disturber, Fault, Trouble
-from steersman_cluster.simulation.history import MUTATING, Asked, is_beside
+from steersman_cluster.simulation.faults import Fault, FaultKind, SingleFault
+from steersman_cluster.simulation.history import MUTATING, RecordedRequest, is_bookkeeping
+from steersman_cluster.simulation.redaction import IgnoredFields, Secrets, secrets_of
 from steersman_cluster.simulation.scenario import Scenario
 from steersman_cluster.simulation.simulated_cluster import (
     WORKLOADS,
@@ -28,8 +27,9 @@ from steersman_cluster.simulation.simulated_cluster import (
     SimulatedOperator,
     running_simulated_cluster,
 )
-from steersman_cluster.simulation.trace import Noted, in_short, told
-from steersman_cluster.simulation.ways import Calm
+from steersman_cluster.simulation.state import State, differences, state_of
+from steersman_cluster.simulation.trace import TraceEntry, short_path, told
+from steersman_cluster.simulation.transport import NoFaults
 from steersman_cluster.workloads import ALONE
 
 # For so long an operator that was killed is gone: whatever else happens then, happens without it.
@@ -53,7 +53,7 @@ class Outcome:
     states: dict[int, State] = field(default_factory=dict[int, State])  # at each rest of the steps
     found: list[str] = field(default_factory=list[str])  # what should not be so
     trace: tuple[str, ...] = ()
-    numbers: dict[Trouble, Sequence[int]] = field(default_factory=dict[Trouble, Sequence[int]])
+    numbers: dict[FaultKind, Sequence[int]] = field(default_factory=dict[FaultKind, Sequence[int]])
     # The rest that users did not wait for, because of the fault.
     skipped: int | None = None
     is_void: bool = False  # the steps failed where nobody had waited for the operator
@@ -102,13 +102,13 @@ class _ScenarioRun(Cluster):
         self.history = cluster.history
         self._cluster = cluster
         self._scenario = scenario
-        self._ignored = Ignored(scenario.ignore)
+        self._ignored = IgnoredFields(scenario.ignore)
         self._fault = fault
         self._absent_at = absent_at
         self._expected = expected
         self._is_thorough = is_thorough
-        self._noted: list[Noted] = []
-        self._disturber = Disturber(
+        self._noted: list[TraceEntry] = []
+        self._fault_injector = SingleFault(
             fault,
             clock=cluster.clock,
             kill=self._kill,
@@ -144,15 +144,17 @@ class _ScenarioRun(Cluster):
         await self.install(*scenario.kinds)
         self._beginning, begun = self._log.revision, self.moment()
         self._there = {each.key: " ".join(each.key) for each in self._log.standing()}
-        build = scenario.factory(self._disturber.reaching(self._system))
+        build = scenario.factory(self._fault_injector.reaching(self._system))
 
         def built() -> Manager:
             manager = build()
-            self._disturber.child_watches = _child_watches(manager.controllers)
+            self._fault_injector.child_watches = _child_watches(manager.controllers)
             return manager
 
-        self._operator = cluster.operate(built, OPERATOR, ManagerSettings(**ALONE), self._disturber)
-        cluster.user_way.disturb(_Users(self))
+        self._operator = cluster.operate(
+            built, OPERATOR, ManagerSettings(**ALONE), self._fault_injector
+        )
+        cluster.user_transport.inject(_Users(self))
         try:
             await self._leave_if_absent()
             await scenario.steps(self)
@@ -169,14 +171,18 @@ class _ScenarioRun(Cluster):
                 raise
             else:
                 self.outcome.found.append(self._discreet(f"{type(error).__name__}: {error}"))
-        if self._fault is not None and not self._disturber.has_struck and not self.outcome.found:
+        if (
+            self._fault is not None
+            and not self._fault_injector.has_struck
+            and not self.outcome.found
+        ):
             self.outcome.found.append(
                 f"it never came to {self._fault}: something in the scenario is not the seed's to"
                 " decide"
             )
         if self.outcome.found:
             self.outcome.trace = told(
-                cluster.history.asked,
+                cluster.history.requests,
                 self._noted,
                 since=begun,
                 home=self.namespace,
@@ -210,7 +216,7 @@ class _ScenarioRun(Cluster):
     ) -> Operator:
         """Another operator, beside the one that is put to the test; nothing disturbs it."""
         await self._settle_what_is_owed()
-        self._cluster.disturbance = Calm()
+        self._cluster.fault_injector = NoFaults()
         return await self._cluster.run_operator(
             *operator, name=name, runnables=runnables, settings=settings
         )
@@ -219,20 +225,20 @@ class _ScenarioRun(Cluster):
         """Now, to be asked about later."""
         return self._cluster.moment()
 
-    def writes_since(self, moment: int) -> list[Asked]:
+    def writes_since(self, moment: int) -> list[RecordedRequest]:
         """What operators have changed since then, oldest first."""
         return self._cluster.writes_since(moment)
 
-    async def second_pass(self) -> list[Asked]:
+    async def second_pass(self) -> list[RecordedRequest]:
         """What the operators change when each looks at everything once more: nothing, if right."""
         await self.settle()
         await self._settle_what_is_owed()
         return await super().second_pass()
 
-    async def look_again(self) -> None:
+    async def restart_operators(self) -> None:
         """Start each operator again, so that it looks at everything once more."""
         await self._settle_what_is_owed()
-        await self._cluster.look_again()
+        await self._cluster.restart_operators()
         for operator in self._cluster.operators:
             if operator.name == OPERATOR:
                 self._operator = operator
@@ -251,7 +257,7 @@ class _ScenarioRun(Cluster):
 
     def users_wrote(self) -> None:
         """Users have changed something: whatever has waited for that goes on."""
-        self._disturber.user_writes += 1
+        self._fault_injector.user_writes += 1
         if not self._struck.done() or self._over.done():
             return
         if self._owes_rest:
@@ -310,7 +316,7 @@ class _ScenarioRun(Cluster):
 
     async def _rest_and_compare(self) -> None:
         await self._rest()
-        has_just_struck = self._disturber.has_struck and not self._was_patient
+        has_just_struck = self._fault_injector.has_struck and not self._was_patient
         if has_just_struck:
             self._was_patient = True
             await self.clock.sleep(GRACE_SECONDS)
@@ -327,31 +333,31 @@ class _ScenarioRun(Cluster):
                 await self._cluster.settle()
         except (TimeoutError, NotSettled):
             is_over = True
-        if is_over or self._disturber.is_endless:
+        if is_over or self._fault_injector.is_endless:
             last = self._words(self.writes_since(0)[-3:]) or "nothing"
-            failing = [f"still tried again: {each}" for each in self._cluster.agenda.failing()]
+            failing = [f"still tried again: {each}" for each in self._cluster.pending.failing()]
             self._fail([f"it never comes to rest; it has last written {last}", *failing])
 
     def _count(self) -> None:
         """At which numbers there was a place for each trouble."""
-        disturber = self._disturber
-        calls = range(1, disturber.calls + 1)
+        fault_injector = self._fault_injector
+        calls = range(1, fault_injector.calls + 1)
         # After the last thing that users do, nothing of theirs can come between.
         early = [
             number
-            for number, written in zip(calls, disturber.written_before, strict=True)
-            if written < disturber.user_writes
+            for number, written in zip(calls, fault_injector.written_before, strict=True)
+            if written < fault_injector.user_writes
         ]
         self.outcome.numbers = {
-            Trouble.BEFORE: calls,
-            Trouble.AFTER: calls,
-            Trouble.LOST: calls,
-            Trouble.CUT: range(1, disturber.events + 1),
-            Trouble.LATE: range(1, disturber.child_events + 1),
-            Trouble.STALE: calls,
-            Trouble.OVERTAKEN: early,
-            Trouble.DOWN_BEFORE: early,
-            Trouble.DOWN_AFTER: early,
+            FaultKind.BEFORE: calls,
+            FaultKind.AFTER: calls,
+            FaultKind.LOST: calls,
+            FaultKind.CUT: range(1, fault_injector.events + 1),
+            FaultKind.LATE: range(1, fault_injector.child_events + 1),
+            FaultKind.STALE: calls,
+            FaultKind.OVERTAKEN: early,
+            FaultKind.DOWN_BEFORE: early,
+            FaultKind.DOWN_AFTER: early,
         }
 
     def _strike(self, what: str) -> None:
@@ -360,14 +366,14 @@ class _ScenarioRun(Cluster):
             self._struck.set_result(None)
 
     def _note(self, what: str, *, is_fault: bool = False) -> None:
-        words = " ".join(in_short(each, home=self.namespace) for each in what.split(" "))
+        words = " ".join(short_path(each, home=self.namespace) for each in what.split(" "))
         at = self.clock.monotonic()
-        self._noted.append(Noted(self.moment(), at, OPERATOR, words, is_fault))
+        self._noted.append(TraceEntry(self.moment(), at, OPERATOR, words, is_fault))
 
     def _kill(self) -> None:
         if self._operator is not None:
             self._operator.kill_now()
-            if self._disturber.is_endless:
+            if self._fault_injector.is_endless:
                 return
             self._was_killed = True
             if self._fault is None or not self._fault.trouble.waits_for_users:
@@ -384,7 +390,7 @@ class _ScenarioRun(Cluster):
 
     async def _look_twice(self) -> None:
         before, state = self.moment(), self._state()
-        await self.look_again()
+        await self.restart_operators()
         await self._rest()
         writes = self.writes_since(before)
         if writes:
@@ -393,9 +399,9 @@ class _ScenarioRun(Cluster):
         changed = differences(state, self._state())
         self._fail_if(f"a second pass should change nothing: {each}" for each in changed)
 
-    def _words(self, writes: Iterable[Asked]) -> str:
+    def _words(self, writes: Iterable[RecordedRequest]) -> str:
         home = self.namespace
-        return ", ".join(f"{each.method} {in_short(each.target, home=home)}" for each in writes)
+        return ", ".join(f"{each.method} {short_path(each.target, home=home)}" for each in writes)
 
     def _compare(self) -> None:
         place, state = self._place, self._state()
@@ -445,25 +451,25 @@ class _ScenarioRun(Cluster):
         )
 
 
-class _Users(Calm):
+class _Users(NoFaults):
     """Between users and the server: tells the run what they do."""
 
     def __init__(self, run: _ScenarioRun) -> None:
         self._run = run
 
-    async def sending(self, actor: Actor, request: Request) -> None:  # noqa: ARG002 - as every way asks
+    async def before_request(self, actor: Actor, request: Request) -> None:  # noqa: ARG002 - as every way asks
         """A request of theirs is about to reach the server."""
         if not _is_user_write(request):
             await self._run.users_read()
 
-    async def answering(self, actor: Actor, request: Request) -> None:  # noqa: ARG002
+    async def before_response(self, actor: Actor, request: Request) -> None:  # noqa: ARG002
         """The server has answered it."""
         if _is_user_write(request):
             self._run.users_wrote()
 
 
 def _is_user_write(request: Request) -> bool:
-    return request.method in MUTATING and not is_beside(request.path)
+    return request.method in MUTATING and not is_bookkeeping(request.path)
 
 
 def _child_watches(controllers: Sequence[Controller[Any]]) -> list[tuple[str, str]]:

@@ -31,16 +31,16 @@ from steersman_cluster.apiserver import (
 )
 from steersman_cluster.kubelet import has_pending_changes, simulated_kubelet
 from steersman_cluster.simulation.actors import Actor
-from steersman_cluster.simulation.apart import run_apart
 from steersman_cluster.simulation.clock import VirtualClock
-from steersman_cluster.simulation.cluster import USUAL, Cluster, Operator
+from steersman_cluster.simulation.cluster import DEFAULT_SETTINGS, Cluster, Operator
 from steersman_cluster.simulation.factory import Factory, factory_of
-from steersman_cluster.simulation.faults import Disturber
-from steersman_cluster.simulation.history import Asked, History
+from steersman_cluster.simulation.faults import SingleFault
+from steersman_cluster.simulation.history import History, RecordedRequest
+from steersman_cluster.simulation.lazy_start import TRIGGERS, start_on_first_write
 from steersman_cluster.simulation.loop import VirtualLoop
-from steersman_cluster.simulation.settling import Agenda
-from steersman_cluster.simulation.sleeping import CONCERNS, lay_to_sleep
-from steersman_cluster.simulation.ways import Calm, Disturbance, Way
+from steersman_cluster.simulation.nested_loop import run_nested
+from steersman_cluster.simulation.pending_work import PendingWork
+from steersman_cluster.simulation.transport import FaultInjector, NoFaults, SimulatedTransport
 from steersman_cluster.workloads import ALONE, WorkloadSettings, workloads
 
 T = TypeVar("T")
@@ -59,7 +59,7 @@ PATIENCE_SECONDS: Final = 60.0
 LIMIT_SECONDS: Final = 3 * 3600.0
 
 # Whoever has written to one place so often will not stop.
-MOST_WRITES: Final = 400
+MAX_WRITES: Final = 400
 
 NAMESPACE: Final = "default"
 KUBELET: Final = "kubelet"
@@ -67,19 +67,19 @@ WORKLOADS: Final = "workloads"
 
 # Nothing ever comes between a cluster's own controllers and its server. One request for each kind
 # is enough then, and nobody need look whether it is still answered.
-UNDISTURBED: Final = ReflectorSettings(
+CONTROLLER_REFLECTOR: Final = ReflectorSettings(
     initial="streamed", watch_seconds=7 * 86400.0, silence_seconds=inf
 )
 
 # The same for operators, which list first, as they do everywhere. Watches of all operators that are
 # opened again every few minutes, and a bookmark a minute for each, would be most of what an hour
 # costs; ``survives_cut_watches`` opens each watch again at every event.
-CALM: Final = ReflectorSettings(watch_seconds=7 * 86400.0, silence_seconds=inf)
+OPERATOR_REFLECTOR: Final = ReflectorSettings(watch_seconds=7 * 86400.0, silence_seconds=inf)
 
 # What an operator checks every second or every few, it checks so many times less often here: no
 # check finds anything, since nothing in virtual time is ever late, and each costs more than all
 # else in a quiet hour.
-SLOWNESS: Final = 3600.0
+IDLE_CHECK_SECONDS: Final = 3600.0
 
 _PODS: Final = GroupResource("", "pods")
 
@@ -108,10 +108,10 @@ class SimulatedOperator(Operator):
     ) -> None:
         self.name = actor.name
         # Parts of a cluster have one name, and each comes and goes with what it has in mind.
-        self.in_agenda = f"{actor.name}/{part}" if part else actor.name
+        self.pending_key = f"{actor.name}/{part}" if part else actor.name
         self.actor = actor
         self.again = again
-        self.ways: list[Way] = []
+        self.ways: list[SimulatedTransport] = []
         self._cluster = cluster
         self._stop: asyncio.Future[str] = cluster.loop.create_future()
         self._died: asyncio.Future[None] = cluster.loop.create_future()
@@ -176,20 +176,20 @@ class SimulatedCluster(Cluster):
         rng: Random,
         log: RevisionLog,
         latency_seconds: float,
-        disturbance: Disturbance,
+        fault_injector: FaultInjector,
     ) -> None:
         self.loop = loop
         self.seed = seed
         self.rng = rng
         self.history = History()
-        self.disturbance = disturbance
+        self.fault_injector = fault_injector
         self.operators: list[SimulatedOperator] = []
         self._drawn: list[bytes] = []
         self.dead: list[SimulatedOperator] = []
         self._latency_seconds = latency_seconds
         self._codec = Codec()
         self._clock = clock = VirtualClock(loop)
-        self.agenda = Agenda(clock=clock)
+        self.pending = PendingWork(clock=clock)
         self.server = ApiServer(
             log=log,
             tokens={},
@@ -202,10 +202,10 @@ class SimulatedCluster(Cluster):
         self._bookmark_seconds = self.server.store.bookmark_seconds
         self.server.store.bookmark_seconds = inf
         self._users = Actor("user")
-        self.user_way = self._way(self._users, Calm())
+        self.user_transport = self._way(self._users, NoFaults())
         super().__init__(
             Client(
-                self.user_way,
+                self.user_transport,
                 clock=clock,
                 rng=Random(self.rng.random()),
                 observe=self._observer("user"),
@@ -228,14 +228,14 @@ class SimulatedCluster(Cluster):
         """An operator, which runs until it is stopped, killed, or the test is over."""
         build = factory_of(operator, runnables)
         settings = settings or ManagerSettings(**ALONE)
-        return self.operate(build, self._unused(name), settings, self.disturbance)
+        return self.operate(build, self._unused(name), settings, self.fault_injector)
 
     def operate(
         self,
         build: Callable[[], Manager],
         name: str,
         settings: ManagerSettings,
-        disturbance: Disturbance,
+        fault_injector: FaultInjector,
         reflector: ReflectorSettings | None = None,
         *,
         part: str = "",
@@ -245,20 +245,22 @@ class SimulatedCluster(Cluster):
         built = build()
         if reflector is None:
             is_default = built.informers.reflector == ReflectorSettings()
-            if is_default and (type(disturbance) is Calm or isinstance(disturbance, Disturber)):
-                reflector = CALM
+            if is_default and (
+                type(fault_injector) is NoFaults or isinstance(fault_injector, SingleFault)
+            ):
+                reflector = OPERATOR_REFLECTOR
             else:  # it looks whether its watches are silent, which bookmarks tell
                 self.server.store.bookmark_seconds = self._bookmark_seconds
 
         def again() -> SimulatedOperator:
-            return self.operate(build, name, settings, disturbance, reflector, part=part)
+            return self.operate(build, name, settings, fault_injector, reflector, part=part)
 
         operator = SimulatedOperator(self, actor, again, part=part)
 
         manager = _slowed(built, reflector)
 
         def connect() -> AbstractAsyncContextManager[Transport]:
-            way = self._way(actor, disturbance)
+            way = self._way(actor, fault_injector)
             operator.ways.append(way)
             return nullcontext(way)
 
@@ -270,10 +272,10 @@ class SimulatedCluster(Cluster):
             hostname=name,
             clock=self.clock,
             rng=rng,
-            observe=self._observer(operator.in_agenda),
+            observe=self._observer(operator.pending_key),
             # In a fixed order, so that a seed gives the same run each time.
             thread_policy=ThreadPolicy.HANDOVER,
-            loop_check_seconds=SLOWNESS,
+            loop_check_seconds=IDLE_CHECK_SECONDS,
             stall_seconds=inf,
             server_probe=False,
         )
@@ -285,9 +287,9 @@ class SimulatedCluster(Cluster):
         """It runs no more."""
         if operator in self.operators:
             self.operators.remove(operator)
-            self.agenda.forget(operator.in_agenda)
+            self.pending.forget(operator.pending_key)
 
-    async def look_again(self) -> None:
+    async def restart_operators(self) -> None:
         """Start each operator anew, so that it looks at everything once more."""
         for operator in [each for each in self.operators if each.name != WORKLOADS]:
             await operator.stop()
@@ -315,11 +317,11 @@ class SimulatedCluster(Cluster):
                 operator.check()
             now_at = clock.monotonic()
             changed_at = self._changed_at(began_at)
-            due_at = self.agenda.due_until(changed_at + patience_seconds) or changed_at
+            due_at = self.pending.due_until(changed_at + patience_seconds) or changed_at
             until_at = max(changed_at, due_at) + quiet_seconds
             if now_at >= until_at:
                 until_at = max([until_at, *(at + quiet_seconds for at in self._pods_due())])
-            failing = self.agenda.failing()
+            failing = self.pending.failing()
             if now_at >= until_at and not failing:
                 return
             hot = self._hot_since(mark)
@@ -344,11 +346,11 @@ class SimulatedCluster(Cluster):
         return [
             f"{actor} has sent {method} {path} {number} times"
             for (actor, method, path), number in often.most_common(3)
-            if number >= MOST_WRITES
+            if number >= MAX_WRITES
         ]
 
     def _changed_at(self, not_before: float) -> float:
-        for each in reversed(self.history.asked):
+        for each in reversed(self.history.requests):
             if each.at <= not_before:
                 break
             if each.is_change and each.is_write:
@@ -357,7 +359,7 @@ class SimulatedCluster(Cluster):
 
     def _pods_due(self) -> Iterator[float]:
         """When Pods will be further on their way, however long that takes."""
-        for ref, due_at in self.agenda.due_to(WORKLOADS, KUBELET):
+        for ref, due_at in self.pending.due_to(WORKLOADS, KUBELET):
             pod = self.server.store.find(_PODS, ref.namespace or "", ref.name)
             if pod is None:
                 continue
@@ -371,7 +373,7 @@ class SimulatedCluster(Cluster):
         """Now, to be asked about later."""
         return len(self.history)
 
-    def writes_since(self, moment: int) -> list[Asked]:
+    def writes_since(self, moment: int) -> list[RecordedRequest]:
         """What operators have changed since then, oldest first."""
         return [
             each
@@ -413,11 +415,11 @@ class SimulatedCluster(Cluster):
         numbered = (f"{name}-{number}" for number in count(2))
         return next(each for each in chain((name,), numbered) if each not in taken)
 
-    def _way(self, actor: Actor, disturbance: Disturbance) -> Way:
-        return Way(
+    def _way(self, actor: Actor, fault_injector: FaultInjector) -> SimulatedTransport:
+        return SimulatedTransport(
             InProcessTransport(self.server),
             actor=actor,
-            disturbance=disturbance,
+            fault_injector=fault_injector,
             revision=lambda: self.server.store.log.revision,
             history=self.history,
             # A cluster's own controllers are near: what the seed decides is when others come.
@@ -427,7 +429,7 @@ class SimulatedCluster(Cluster):
         )
 
     def _observer(self, actor: str) -> Callable[[Observation], None]:
-        return partial(self.agenda.note, actor)
+        return partial(self.pending.note, actor)
 
 
 def _slowed(manager: Manager, reflector: ReflectorSettings | None) -> Manager:
@@ -435,7 +437,7 @@ def _slowed(manager: Manager, reflector: ReflectorSettings | None) -> Manager:
 
     def slowed(checks: Iterable[HealthCheck]) -> list[HealthCheck] | None:
         return [
-            msgspec.structs.replace(each, every_seconds=each.every_seconds * SLOWNESS)
+            msgspec.structs.replace(each, every_seconds=each.every_seconds * IDLE_CHECK_SECONDS)
             for each in checks
         ] or None
 
@@ -444,7 +446,7 @@ def _slowed(manager: Manager, reflector: ReflectorSettings | None) -> Manager:
         informers=msgspec.structs.replace(
             own,
             reflector=reflector or own.reflector,
-            check_seconds=own.check_seconds * SLOWNESS,
+            check_seconds=own.check_seconds * IDLE_CHECK_SECONDS,
         ),
         healthz=slowed(options.healthz),
         readyz=slowed(options.readyz),
@@ -462,9 +464,9 @@ def _written(drawn: bytes) -> Iterator[str]:
 async def running_simulated_cluster(
     *,
     seed: int = 0,
-    settings: WorkloadSettings = USUAL,
+    settings: WorkloadSettings = DEFAULT_SETTINGS,
     latency_seconds: float = LATENCY_SECONDS,
-    disturbance: Disturbance | None = None,
+    fault_injector: FaultInjector | None = None,
 ) -> AsyncIterator[SimulatedCluster]:
     """A cluster that lives and has nothing to do yet, on the running virtual loop."""
     cluster = SimulatedCluster(
@@ -473,9 +475,9 @@ async def running_simulated_cluster(
         rng=Random(f"seed {seed}"),
         log=_settled(settings).forked(),
         latency_seconds=latency_seconds,
-        disturbance=disturbance or Calm(),
+        fault_injector=fault_injector or NoFaults(),
     )
-    _enliven(cluster, settings, asleep=[each for each in settings.parts if each in CONCERNS])
+    _enliven(cluster, settings, asleep=[each for each in settings.parts if each in TRIGGERS])
     try:
         yield cluster
     finally:
@@ -486,7 +488,7 @@ def simulate(
     main: Callable[[SimulatedCluster], Awaitable[T]],
     *,
     seed: int = 0,
-    settings: WorkloadSettings = USUAL,
+    settings: WorkloadSettings = DEFAULT_SETTINGS,
 ) -> T:
     """What ``main`` returns, run in a simulated cluster on a loop of its own."""
 
@@ -494,7 +496,7 @@ def simulate(
         async with running_simulated_cluster(seed=seed, settings=settings) as cluster:
             return await main(cluster)
 
-    return run_apart(run())
+    return run_nested(run())
 
 
 # Whatever is the same in all clusters is done once: a server fills in what every cluster has, and a
@@ -514,14 +516,14 @@ def _settled(settings: WorkloadSettings) -> RevisionLog:
             rng=Random("before any seed"),
             log=log,
             latency_seconds=0.0,
-            disturbance=Calm(),
+            fault_injector=NoFaults(),
         )
         _enliven(cluster, settings)
         await cluster.settle()
         await cluster.end()
 
     if settings.parts:
-        run_apart(settle())
+        run_nested(settle())
     return log
 
 
@@ -548,7 +550,9 @@ def _enliven(
     def operate(settings: WorkloadSettings, part: str = "") -> None:
         parts = workloads(settings, kubelet=simulated_kubelet)
         alone = ManagerSettings(**ALONE)
-        cluster.operate(parts.manager, WORKLOADS, alone, Calm(), UNDISTURBED, part=part)
+        cluster.operate(
+            parts.manager, WORKLOADS, alone, NoFaults(), CONTROLLER_REFLECTOR, part=part
+        )
 
     def wake(part: str) -> None:
         # What is made at the start was made before: if it is gone, somebody did not want it.
@@ -556,7 +560,7 @@ def _enliven(
 
     if awake := tuple(each for each in settings.parts if each not in asleep):
         operate(replace(settings, parts=awake))
-    lay_to_sleep(asleep, cluster.server, wake)
+    start_on_first_write(asleep, cluster.server, wake)
 
 
 def _running_loop() -> VirtualLoop:

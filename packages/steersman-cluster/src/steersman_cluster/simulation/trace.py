@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from steersman_cluster.simulation.history import Asked, History
+from steersman_cluster.simulation.history import History, RecordedRequest
 
 # Around the fault, and before the end: more than that nobody reads.
 BEFORE: Final = 8
@@ -19,7 +19,7 @@ _PATH: Final = re.compile(
 )
 
 
-class Noted(NamedTuple):
+class TraceEntry(NamedTuple):
     """Something that happened and was no request, after so many of these."""
 
     after: int
@@ -30,8 +30,8 @@ class Noted(NamedTuple):
 
 
 def told(
-    asked: Sequence[Asked],
-    noted: Sequence[Noted],
+    asked: Sequence[RecordedRequest],
+    noted: Sequence[TraceEntry],
     *,
     since: int,
     home: str,
@@ -45,7 +45,7 @@ def told(
     events = [
         *noted,
         *(
-            Noted(number, each.at, each.actor, _written(each, home))
+            TraceEntry(number, each.at, each.actor, _written(each, home))
             for number, each in enumerate(asked)
             if number >= since and each.is_write and each.actor not in without
         ),
@@ -65,12 +65,12 @@ def told(
     )
 
 
-def story_of(history: History, *, home: str) -> tuple[str, ...]:
+def last_writes(history: History, *, home: str) -> tuple[str, ...]:
     """The last that was written in a cluster; of what the cluster itself does, only in ``home``."""
     at_home = f"/namespaces/{home}/"
     written = [
         each
-        for each in history.asked
+        for each in history.requests
         if each.is_write and (each.actor != WORKLOADS or at_home in each.target)
     ]
     last = written[-LAST:]
@@ -80,7 +80,7 @@ def story_of(history: History, *, home: str) -> tuple[str, ...]:
     return (*dots, *lines)
 
 
-def in_short(path: str, *, home: str) -> str:
+def short_path(path: str, *, home: str) -> str:
     """A path as people say it: ``deployments/web``, with the namespace where it is not ``home``."""
     found = _PATH.fullmatch(path.partition("?")[0])
     if found is None:
@@ -90,8 +90,8 @@ def in_short(path: str, *, home: str) -> str:
     return f"{found['rest']}{where}"
 
 
-def _written(asked: Asked, home: str) -> str:
-    what = f"{asked.method} {in_short(asked.target, home=home)}"
+def _written(asked: RecordedRequest, home: str) -> str:
+    what = f"{asked.method} {short_path(asked.target, home=home)}"
     if not asked.status:
         return f"{what}  no answer"
     if asked.status >= 400:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from steersman.clock import Clock, SystemClock
 from steersman_cluster.errors import ControlPlaneError
-from steersman_cluster.testing.building import Building, WaitingForOtherBuild, build_missing
+from steersman_cluster.testing.builder import Building, WaitingForOtherBuild, build_missing
 from steersman_cluster.testing.programs import Binaries, Program, find_binaries
 
 # Where nobody looks at a line as it changes, one every so often shows that something happens.

@@ -9,16 +9,16 @@ from steersman_cluster.simulation import (
     Cluster,
     SimulatedCluster,
     VirtualLoop,
-    one_generation,
+    deferred_collection,
+    last_writes,
     running_simulated_cluster,
-    story_of,
 )
 from steersman_cluster.workloads import WorkloadSettings
 
 T = TypeVar("T")
 
 
-class Stage:
+class ClusterRunner:
     """A loop, and a cluster on it."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, cluster: Cluster) -> None:
@@ -37,7 +37,7 @@ class Stage:
     def steps(self, test: str) -> tuple[str, str]:
         """A heading and what has happened here, for the report of a failure."""
         cluster = self.cluster
-        lines = story_of(cluster.history, home=cluster.namespace)
+        lines = last_writes(cluster.history, home=cluster.namespace)
         if not isinstance(cluster, SimulatedCluster):
             return "what was written on the cluster", "\n".join(lines)
         replay = f"replay: pytest '{test}' --steersman-seed={cluster.seed}"
@@ -46,23 +46,23 @@ class Stage:
 
 
 @contextmanager
-def embedded_stage(*, seed: int, settings: WorkloadSettings) -> Iterator[Stage]:
+def simulated_runner(*, seed: int, settings: WorkloadSettings) -> Iterator[ClusterRunner]:
     """A simulated cluster on a loop whose time is a number."""
     cluster = running_simulated_cluster(seed=seed, settings=settings)
-    with one_generation(), staged(VirtualLoop(), cluster) as stage:
-        yield stage
+    with deferred_collection(), running_cluster(VirtualLoop(), cluster) as runner:
+        yield runner
 
 
 @contextmanager
-def staged(
+def running_cluster(
     loop: asyncio.AbstractEventLoop, opened: AbstractAsyncContextManager[Cluster]
-) -> Iterator[Stage]:
+) -> Iterator[ClusterRunner]:
     """A cluster on a loop, while the block runs; the loop is closed at its end."""
     try:
         keeper = _Keeper(opened)
         cluster = loop.run_until_complete(keeper.begin())
         try:
-            yield Stage(loop, cluster)
+            yield ClusterRunner(loop, cluster)
         finally:
             loop.run_until_complete(keeper.end())
             loop.run_until_complete(loop.shutdown_asyncgens())

@@ -20,7 +20,7 @@ import pytest
 
 if TYPE_CHECKING:
     from steersman_cluster.simulation import Cluster
-    from steersman_cluster.testing.cluster_runner import Stage
+    from steersman_cluster.testing.cluster_runner import ClusterRunner
     from steersman_cluster.workloads import WorkloadSettings
 
 EMBEDDED: Final = "embedded"
@@ -37,7 +37,7 @@ _FIXTURES: Final = ("cluster", "cluster_settings")
 _PACKAGE: Final = __name__.partition(".")[0]
 
 #: The loop and the cluster of a test that has one.
-STAGE: "pytest.StashKey[Stage]" = pytest.StashKey()
+RUNNER: "pytest.StashKey[ClusterRunner]" = pytest.StashKey()
 #: Set on tests that run on the loop of their cluster.
 ON_CLUSTER: Final = pytest.StashKey[bool]()
 
@@ -150,9 +150,9 @@ def cluster_settings() -> "WorkloadSettings":
 
     To be overridden where a test, a module or a directory needs others.
     """
-    from steersman_cluster.simulation import USUAL
+    from steersman_cluster.simulation import DEFAULT_SETTINGS
 
-    return USUAL
+    return DEFAULT_SETTINGS
 
 
 @pytest.fixture(scope="session")
@@ -169,18 +169,18 @@ def cluster(
 ) -> "Iterator[Cluster]":
     """A cluster and the operators on it: ``await cluster.run_operator(controller)``."""
     if request.config.getoption(CLUSTER) == REAL:
-        from steersman_cluster.testing.real_runner import real_stage
+        from steersman_cluster.testing.real_runner import real_runner
 
         plane = request.getfixturevalue("_steersman_control_plane")
-        opened = real_stage(plane, settings=cluster_settings)
+        opened = real_runner(plane, settings=cluster_settings)
     else:
-        from steersman_cluster.testing.cluster_runner import embedded_stage
+        from steersman_cluster.testing.cluster_runner import simulated_runner
 
         seed: Any = request.config.getoption(SEED)
-        opened = embedded_stage(seed=seed, settings=cluster_settings)
-    with opened as stage:
-        request.node.stash[STAGE] = stage
-        yield stage.cluster
+        opened = simulated_runner(seed=seed, settings=cluster_settings)
+    with opened as runner:
+        request.node.stash[RUNNER] = runner
+        yield runner.cluster
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -213,12 +213,12 @@ def pytest_fixture_setup(
     ):
         yield
         return
-    from steersman_cluster.testing.cluster_items import on_stage
+    from steersman_cluster.testing.pytest_items import run_on_cluster
 
     request.getfixturevalue("cluster")
-    stage = request.node.stash[STAGE]
+    runner = request.node.stash[RUNNER]
     # A function of its own, without what other plugins have marked the fixture with.
-    fixturedef.func = on_stage(stage, function, request)  # type: ignore[misc]
+    fixturedef.func = run_on_cluster(runner, function, request)  # type: ignore[misc]
     try:
         yield
     finally:
@@ -231,12 +231,12 @@ def pytest_runtest_makereport(
 ) -> Generator[None, Any, None]:
     """Tell with a failure what led there, and how to have it again."""
     outcome = yield
-    stage = item.stash.get(STAGE, None)
-    if stage is None or call.when != "call" or outcome.excinfo is not None:
+    runner = item.stash.get(RUNNER, None)
+    if runner is None or call.when != "call" or outcome.excinfo is not None:
         return
     report = outcome.get_result()
     if report.failed:
-        report.sections.append(stage.steps(item.nodeid))
+        report.sections.append(runner.steps(item.nodeid))
 
 
 def _taken_over(collector: Any, item: Any) -> Any:
@@ -246,7 +246,7 @@ def _taken_over(collector: Any, item: Any) -> Any:
     asked_for: Any = getattr(item, "_fixtureinfo")  # noqa: B009 - it is pytest's own
     if not _is_ours(asked_for.name2fixturedefs.get("cluster", ())):
         return item
-    from steersman_cluster.testing.cluster_items import ClusterFunction
+    from steersman_cluster.testing.pytest_items import ClusterFunction
 
     return ClusterFunction.instead_of(item, collector)
 

@@ -29,16 +29,16 @@ from steersman.wire import Transport
 from steersman_cluster.errors import TimeCannotBeSkipped
 from steersman_cluster.kubelet import simulated_kubelet
 from steersman_cluster.simulation import (
-    Agenda,
-    Asked,
     Cluster,
     Factory,
     History,
     Operator,
+    PendingWork,
+    RecordedRequest,
     factory_of,
 )
 from steersman_cluster.testing.control_plane import ControlPlane
-from steersman_cluster.testing.noting import NotingTransport
+from steersman_cluster.testing.recording_transport import RecordingTransport
 from steersman_cluster.workloads import ALONE, WorkloadSettings, running_workloads
 
 # Longer than one step of a controller takes to lead to the next, on a machine that is busy.
@@ -62,7 +62,7 @@ class RealOperator(Operator):
     def __init__(self, name: str, again: Starting, controllers: Sequence[Controller[Any]]) -> None:
         self.name = name
         self.again = again
-        self.ways: list[NotingTransport] = []
+        self.ways: list[RecordingTransport] = []
         self._is_acting = False
         # Controllers that have not started: their kinds may be served a moment later.
         self._starting = {each.name for each in controllers}
@@ -132,7 +132,7 @@ class RealCluster(Cluster):
     ) -> None:
         super().__init__(client, namespace=namespace)
         self.history = history
-        self.agenda = Agenda(clock=client.clock)
+        self.pending = PendingWork(clock=client.clock)
         self._connect = connect
         self._group = group
         self._rng = rng
@@ -165,7 +165,9 @@ class RealCluster(Cluster):
         @asynccontextmanager
         async def connect() -> AsyncIterator[Transport]:
             async with self._connect() as transport:
-                way = NotingTransport(transport, actor=name, history=self.history, clock=self.clock)
+                way = RecordingTransport(
+                    transport, actor=name, history=self.history, clock=self.clock
+                )
                 operator.ways.append(way)
                 yield way
 
@@ -182,14 +184,14 @@ class RealCluster(Cluster):
             operator.run(
                 manager.operate(environment, settings=settings, stop=operator.stopping),
                 # Nobody comes back to what it had in mind.
-                over=self.agenda.forget,
+                over=self.pending.forget,
             ),
             name=name,
         )
         self._operators.append(operator)
         return operator
 
-    async def look_again(self) -> None:
+    async def restart_operators(self) -> None:
         """Start each operator anew, so that it looks at everything once more."""
         for operator in self._alive():
             await operator.stop()
@@ -204,7 +206,7 @@ class RealCluster(Cluster):
         """What an actor's observations are told to."""
 
         def observe(observation: Observation) -> None:
-            self.agenda.note(actor, observation)
+            self.pending.note(actor, observation)
 
         return observe
 
@@ -219,15 +221,15 @@ class RealCluster(Cluster):
             self._check()
             now_at = clock.monotonic()
             until_at = changed_at + QUIET_SECONDS
-            due_at = self.agenda.due_until(changed_at + PATIENCE_SECONDS)
+            due_at = self.pending.due_until(changed_at + PATIENCE_SECONDS)
             if due_at is not None:
                 until_at = max(until_at, due_at + QUIET_SECONDS)
             # A server that begins to serve a kind lets nobody watch it for a second or two.
             deaf = [f"{each} is not at work yet" for each in self._starting()]
-            deaf += self.agenda.deaf()
+            deaf += self.pending.deaf()
             if deaf:
                 changed_at = now_at
-            failing = [str(each) for each in self.agenda.failing()] + deaf
+            failing = [str(each) for each in self.pending.failing()] + deaf
             if now_at >= until_at and not failing:
                 return
             if now_at - began_at >= SETTLED_WITHIN_SECONDS:
@@ -256,7 +258,7 @@ class RealCluster(Cluster):
         """Now, to be asked about later."""
         return len(self.history)
 
-    def writes_since(self, moment: int) -> list[Asked]:
+    def writes_since(self, moment: int) -> list[RecordedRequest]:
         """What operators have changed since then, oldest first."""
         written = self.history.writes(since=moment)
         return [each for each in written if each.actor not in (USER, WORKLOADS)]
@@ -282,7 +284,7 @@ async def running_real_cluster(
     rng, history = Random(), History()
     connect = partial(reaching, config, clock=clock, observe=ignore)
     async with asyncio.TaskGroup() as group, connect() as transport:
-        way = NotingTransport(transport, actor=USER, history=history, clock=clock)
+        way = RecordingTransport(transport, actor=USER, history=history, clock=clock)
         cluster = RealCluster(
             Client(way, clock=clock, rng=rng, observe=ignore),
             namespace=namespace,
@@ -294,7 +296,7 @@ async def running_real_cluster(
         is_at_work = asyncio.Event()
 
         def observe(observation: Observation) -> None:
-            cluster.agenda.note(WORKLOADS, observation)
+            cluster.pending.note(WORKLOADS, observation)
             if isinstance(observation, StageReached) and observation.stage == AT_WORK:
                 is_at_work.set()
 

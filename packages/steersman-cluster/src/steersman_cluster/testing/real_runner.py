@@ -1,4 +1,4 @@
-"""A stage for a test on a real control plane."""
+"""A runner for a test on a real control plane."""
 
 import asyncio
 import os
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from steersman.clock import SystemClock
-from steersman_cluster.testing.cluster_runner import Stage, staged
+from steersman_cluster.testing.cluster_runner import ClusterRunner, running_cluster
 from steersman_cluster.testing.control_plane import ControlPlane
 from steersman_cluster.testing.namespaces import fresh_namespace
 from steersman_cluster.testing.programs import find_binaries
@@ -19,14 +19,14 @@ from steersman_cluster.workloads import WorkloadSettings
 
 
 @contextmanager
-def real_stage(plane: ControlPlane, *, settings: WorkloadSettings) -> Iterator[Stage]:
+def real_runner(plane: ControlPlane, *, settings: WorkloadSettings) -> Iterator[ClusterRunner]:
     """A real control plane, with our workloads and a namespace for this test alone."""
     with fresh_namespace(plane) as namespace:
         opened = running_real_cluster(
             plane, namespace=namespace, settings=settings, clock=SystemClock()
         )
-        with staged(asyncio.new_event_loop(), opened) as stage:
-            yield stage
+        with running_cluster(asyncio.new_event_loop(), opened) as runner:
+            yield runner
 
 
 @contextmanager

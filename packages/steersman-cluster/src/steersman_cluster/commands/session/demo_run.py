@@ -9,7 +9,7 @@ from steersman.client import Client
 from steersman.manifests import crds_of
 from steersman.names import ResourceType
 from steersman.view import ObjectView
-from steersman_cluster.demos import Demo, Stage
+from steersman_cluster.demos import Demo, DemoContext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class DemoOptions:
     pause_seconds: float
 
 
-class DemoRun(Stage):
+class DemoRun(DemoContext):
     """One run of a demo on a cluster whose objects are shown in ``view``."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""``Stage``: what the steps of a demo can do."""
+"""``DemoContext``: what the steps of a demo can do."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -9,7 +9,7 @@ from steersman.client import Client, Labels, MergePatch, wait_for, wait_until_go
 from steersman.errors import ApiError, NotSettled
 from steersman.kinds import Resource
 from steersman_cluster.demos.samples import apply_file
-from steersman_cluster.errors import NotRefused
+from steersman_cluster.errors import NotRejected
 
 Obj = TypeVar("Obj", bound=Resource)
 
@@ -20,7 +20,7 @@ FIELD_MANAGER: Final = "demo"
 PATIENCE_SECONDS: Final = 60.0
 
 
-class Stage:
+class DemoContext:
     """What people do to a cluster, said aloud, and waited for; all in the namespace ``default``.
 
     ``say`` is told each step, and ``note`` what else there is to say of it. Files are looked for in
@@ -46,7 +46,7 @@ class Stage:
         self._hears = asyncio.Event()
 
     def __repr__(self) -> str:
-        return f"<Stage for what is in {self._directory.name}>"
+        return f"<DemoContext for what is in {self._directory.name}>"
 
     # What is said
 
@@ -94,7 +94,7 @@ class Stage:
                 self.note(f"refused: {error.message}")
                 return error
             raise
-        raise NotRefused(step=self._said)
+        raise NotRejected(step=self._said)
 
     # What there is
 

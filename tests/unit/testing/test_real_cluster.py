@@ -12,8 +12,8 @@ from steersman.observe import ignore
 from steersman.wire import Request
 from steersman_cluster.errors import TimeCannotBeSkipped
 from steersman_cluster.simulation import History
-from steersman_cluster.testing.noting import NotingTransport
 from steersman_cluster.testing.real_cluster import RealCluster
+from steersman_cluster.testing.recording_transport import RecordingTransport
 from tests.clocks import FakeClock
 from tests.transports import Answer, ScriptedTransport, refusing, saying
 
@@ -25,7 +25,7 @@ STORE = saying({"metadata": {"resourceVersion": "10"}})
 async def noted(request: Request, answer: Answer) -> History:
     """What is written down of one request, on a store at revision 10."""
     history = History()
-    way = NotingTransport(
+    way = RecordingTransport(
         ScriptedTransport(STORE, answer), actor="operator", history=history, clock=FakeClock()
     )
     async with way.open(request) as response:
@@ -64,7 +64,7 @@ async def test_a_deletion_changes_something() -> None:
 
 async def test_nothing_gets_through_once_a_way_is_cut() -> None:
     inner = ScriptedTransport()
-    way = NotingTransport(inner, actor="operator", history=History(), clock=FakeClock())
+    way = RecordingTransport(inner, actor="operator", history=History(), clock=FakeClock())
     way.is_cut = True
 
     with pytest.raises(Unreachable, match="operator is dead"):

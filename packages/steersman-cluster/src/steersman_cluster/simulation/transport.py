@@ -14,40 +14,40 @@ from steersman_cluster.simulation.actors import Actor
 from steersman_cluster.simulation.history import MUTATING, History
 
 
-class Disturbance(Protocol):
+class FaultInjector(Protocol):
     """What may go wrong between an actor and the server.
 
     Each method may let time pass, kill the actor (and then never return), or raise
     ``Unreachable``.
     """
 
-    async def sending(self, actor: Actor, request: Request) -> None:
+    async def before_request(self, actor: Actor, request: Request) -> None:
         """The request is about to reach the server."""
         ...
 
-    async def answering(self, actor: Actor, request: Request) -> None:
+    async def before_response(self, actor: Actor, request: Request) -> None:
         """The server has done it, and the answer is about to reach the actor."""
         ...
 
-    async def telling(self, actor: Actor, request: Request, piece: bytes) -> None:
+    async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:
         """Some lines of a watch are about to reach the actor."""
         ...
 
 
-class Calm:
+class NoFaults:
     """Nothing goes wrong."""
 
-    async def sending(self, actor: Actor, request: Request) -> None:
+    async def before_request(self, actor: Actor, request: Request) -> None:
         """Nothing."""
 
-    async def answering(self, actor: Actor, request: Request) -> None:
+    async def before_response(self, actor: Actor, request: Request) -> None:
         """Nothing."""
 
-    async def telling(self, actor: Actor, request: Request, piece: bytes) -> None:
+    async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:
         """Nothing."""
 
 
-class Way:
+class SimulatedTransport:
     """Carries an actor's requests, each after a moment that chance decides."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Way:
         inner: Transport,
         *,
         actor: Actor,
-        disturbance: Disturbance,
+        fault_injector: FaultInjector,
         revision: Callable[[], int],
         history: History,
         latency_seconds: float,
@@ -64,7 +64,7 @@ class Way:
     ) -> None:
         self._inner = inner
         self._actor = actor
-        self.disturb(disturbance)
+        self.inject(fault_injector)
         self._revision = revision
         self._history = history
         self._latency_seconds = latency_seconds
@@ -72,11 +72,11 @@ class Way:
         self._rng = rng
         self.is_cut = False
 
-    def disturb(self, disturbance: Disturbance) -> None:
+    def inject(self, fault_injector: FaultInjector) -> None:
         """From now on, this comes between the actor and the server."""
-        self._disturbance = disturbance
+        self._fault_injector = fault_injector
         # Not who takes after it, and only changes what they need.
-        self._is_calm = type(disturbance) is Calm
+        self._is_faultless = type(fault_injector) is NoFaults
 
     def open(self, request: Request) -> AbstractAsyncContextManager[Response]:
         """Send ``request``."""
@@ -88,26 +88,26 @@ class Way:
         if self._latency_seconds:
             await self._clock.sleep(self._latency_seconds * self._rng.random())
             self._check(request)
-        if not self._is_calm:
-            await self._disturbance.sending(self._actor, request)
+        if not self._is_faultless:
+            await self._fault_injector.before_request(self._actor, request)
         return self._revision()
 
     async def after(self, request: Request, response: Response, revision: int) -> Response:
         """Write down what was answered, and let happen what happens on the way back."""
-        self._history.note(
+        self._history.record(
             self._clock.monotonic(),
             self._actor.name,
             request,
             status=response.status,
             is_change=request.method in MUTATING and self._revision() != revision,
         )
-        if self._is_calm:
+        if self._is_faultless:
             return response
-        await self._disturbance.answering(self._actor, request)
+        await self._fault_injector.before_response(self._actor, request)
         return _Disturbed(response, self._tell, request)
 
     async def _tell(self, request: Request, piece: bytes) -> None:
-        await self._disturbance.telling(self._actor, request, piece)
+        await self._fault_injector.before_watch_event(self._actor, request, piece)
 
     def _check(self, request: Request) -> None:
         if self.is_cut:
@@ -123,7 +123,7 @@ class _Exchange:
     __slots__ = ("_held", "_request", "_way")
 
     def __init__(
-        self, way: Way, held: AbstractAsyncContextManager[Response], request: Request
+        self, way: SimulatedTransport, held: AbstractAsyncContextManager[Response], request: Request
     ) -> None:
         self._way = way
         self._held = held
@@ -187,6 +187,6 @@ class Telling(Protocol):
         ...
 
 
-async def for_ever() -> None:
+async def wait_forever() -> None:
     """Wait for what never comes: where somebody is who was killed."""
     await asyncio.get_running_loop().create_future()

@@ -216,7 +216,7 @@ def test_an_idle_week_of_eleven_watches_is_a_few_hundred_leaps() -> None:
         await cluster.settle()
         leaps, moment = cluster.loop.leaps, cluster.moment()
         await cluster.advance(7 * 86400.0 - 3600.0)
-        asked = [each for each in cluster.history.asked[moment:] if each.actor == "operator"]
+        asked = [each for each in cluster.history.requests[moment:] if each.actor == "operator"]
         return cluster.loop.leaps - leaps, [each.target for each in asked]
 
     leaps, asked = simulate(main)
@@ -239,7 +239,7 @@ def test_an_hour_of_eleven_watches_and_an_hourly_job_is_what_the_job_takes() -> 
         await cluster.settle()
         leaps, moment = cluster.loop.leaps, cluster.moment()
         await cluster.advance(86400.0)
-        asked = Counter(each.actor for each in cluster.history.asked[moment:])
+        asked = Counter(each.actor for each in cluster.history.requests[moment:])
         assert len(await cluster.list(batch_v1.Job)) == 3  # as many as are kept
         return asked, cluster.loop.leaps - leaps
 

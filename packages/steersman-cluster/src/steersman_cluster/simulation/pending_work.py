@@ -31,7 +31,7 @@ class Failing(NamedTuple):
         return f"{self.actor} {self.controller} {self.ref}: {self.error}"
 
 
-class Agenda:
+class PendingWork:
     """What is left to do, as actors tell it: what they look at again, and what they do not hear."""
 
     def __init__(self, *, clock: Clock) -> None:

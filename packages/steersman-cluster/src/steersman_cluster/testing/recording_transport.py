@@ -25,7 +25,7 @@ class _Answer(msgspec.Struct, frozen=True):
     metadata: _Metadata = _Metadata()
 
 
-class NotingTransport:
+class RecordingTransport:
     """Carries an actor's requests, and writes down which of them changed something."""
 
     def __init__(self, inner: Transport, *, actor: str, history: History, clock: Clock) -> None:
@@ -48,7 +48,7 @@ class NotingTransport:
         self._check(request)
         async with self._inner.open(request) as response:
             body = await response.read(limit_bytes=_LIMIT_BYTES)
-            self._history.note(
+            self._history.record(
                 self._clock.monotonic() - self._began_at,
                 self._actor,
                 request,

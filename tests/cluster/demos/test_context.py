@@ -7,8 +7,8 @@ import pytest
 from steersman.errors import Invalid, NotSettled, ProjectError, Unavailable
 from steersman.kinds import core_v1, meta_v1
 from steersman.manager import Runnable
-from steersman_cluster.demos import Stage
-from steersman_cluster.errors import NotRefused
+from steersman_cluster.demos import DemoContext
+from steersman_cluster.errors import NotRejected
 from steersman_cluster.simulation import Cluster
 
 PAUSE_SECONDS = 5.0
@@ -38,8 +38,8 @@ def listener(cluster: Cluster) -> Listener:
 
 
 @pytest.fixture
-def stage(cluster: Cluster, listener: Listener, tmp_path: Path) -> Stage:
-    return Stage(
+def ctx(cluster: Cluster, listener: Listener, tmp_path: Path) -> DemoContext:
+    return DemoContext(
         cluster.client,
         directory=tmp_path,
         say=listener.say,
@@ -49,27 +49,27 @@ def stage(cluster: Cluster, listener: Listener, tmp_path: Path) -> Stage:
 
 
 async def test_the_outcome_of_a_step_can_be_looked_at_before_the_next_one_is_said(
-    stage: Stage, listener: Listener
+    ctx: DemoContext, listener: Listener
 ) -> None:
-    await stage.step("one")
-    await stage.apply(settings("a"))
-    await stage.until(core_v1.ConfigMap, "a", lambda _: True)
-    await stage.step("two")
+    await ctx.step("one")
+    await ctx.apply(settings("a"))
+    await ctx.until(core_v1.ConfigMap, "a", lambda _: True)
+    await ctx.step("two")
 
     assert listener.said == [(0.0, "one"), (PAUSE_SECONDS, "two")]
 
 
 async def test_a_demo_waits_for_nothing_longer_than_it_states(
-    cluster: Cluster, stage: Stage
+    cluster: Cluster, ctx: DemoContext
 ) -> None:
-    await stage.apply(settings("a"))
+    await ctx.apply(settings("a"))
     started_at = cluster.clock.monotonic()
 
     for waiting in (
-        stage.until(core_v1.ConfigMap, "a", lambda found: found.data == {"never": "so"}),
-        stage.until_all(core_v1.ConfigMap, lambda found: not found),
-        stage.until_said("anything"),
-        stage.gone(core_v1.ConfigMap, "a"),
+        ctx.until(core_v1.ConfigMap, "a", lambda found: found.data == {"never": "so"}),
+        ctx.until_all(core_v1.ConfigMap, lambda found: not found),
+        ctx.until_said("anything"),
+        ctx.gone(core_v1.ConfigMap, "a"),
     ):
         with pytest.raises(NotSettled, match=r"^waited 60 s for .*, in vain; last seen: "):
             await waiting
@@ -77,27 +77,29 @@ async def test_a_demo_waits_for_nothing_longer_than_it_states(
     assert cluster.clock.monotonic() - started_at == pytest.approx(4 * 60, abs=1)
 
 
-async def test_what_a_demo_shows_as_rejected_was_rejected(stage: Stage, listener: Listener) -> None:
-    await stage.step("a name with a blank in it")
+async def test_what_a_demo_shows_as_rejected_was_rejected(
+    ctx: DemoContext, listener: Listener
+) -> None:
+    await ctx.step("a name with a blank in it")
 
-    error = await stage.refused(stage.apply(settings("a", **{"no key": "x"})))
-    with pytest.raises(NotRefused, match="in the step 'a name with a blank in it'"):
-        await stage.refused(stage.apply(settings("a")))
+    error = await ctx.refused(ctx.apply(settings("a", **{"no key": "x"})))
+    with pytest.raises(NotRejected, match="in the step 'a name with a blank in it'"):
+        await ctx.refused(ctx.apply(settings("a")))
 
     assert isinstance(error, Invalid)
     (note,) = listener.notes
     assert note.startswith('refused: ConfigMap "a" is invalid: data[no key]')
 
 
-async def test_a_server_that_fails_has_not_refused_anything(stage: Stage) -> None:
+async def test_a_server_that_fails_has_not_refused_anything(ctx: DemoContext) -> None:
     async def failing() -> None:
         raise Unavailable(wanted="get a", code=503, reason="ServiceUnavailable", message="busy")
 
     with pytest.raises(Unavailable):
-        await stage.refused(failing())
+        await ctx.refused(failing())
 
 
-async def test_a_file_is_applied_as_kubectl_would(stage: Stage, tmp_path: Path) -> None:
+async def test_a_file_is_applied_as_kubectl_would(ctx: DemoContext, tmp_path: Path) -> None:
     (tmp_path / "two.yaml").write_text(
         "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n"
         "---\n"
@@ -105,51 +107,53 @@ async def test_a_file_is_applied_as_kubectl_would(stage: Stage, tmp_path: Path) 
         encoding="utf-8",
     )
 
-    await stage.apply("two.yaml")
+    await ctx.apply("two.yaml")
 
-    assert {"a", "b"} <= {each.name for each in await stage.list(core_v1.ConfigMap)}
+    assert {"a", "b"} <= {each.name for each in await ctx.list(core_v1.ConfigMap)}
 
 
-async def test_a_file_that_is_not_there_is_named(stage: Stage) -> None:
+async def test_a_file_that_is_not_there_is_named(ctx: DemoContext) -> None:
     with pytest.raises(ProjectError, match=r"^three.yaml cannot be read"):
-        await stage.apply("three.yaml")
+        await ctx.apply("three.yaml")
 
 
-async def test_all_of_a_kind_are_waited_for_by_their_labels(stage: Stage, cluster: Cluster) -> None:
-    await stage.apply(settings("a"))
+async def test_all_of_a_kind_are_waited_for_by_their_labels(
+    ctx: DemoContext, cluster: Cluster
+) -> None:
+    await ctx.apply(settings("a"))
 
     async def another(_: object) -> None:
         await cluster.clock.sleep(3)
-        await stage.apply(settings("b"))
+        await ctx.apply(settings("b"))
 
     await cluster.run_operator(runnables=[Runnable(another)])
-    found = await stage.until_all(
+    found = await ctx.until_all(
         core_v1.ConfigMap, lambda found: len(found) == 2, labels={"of": "steps"}
     )
 
     assert [each.name for each in found] == ["a", "b"]
 
 
-async def test_an_object_is_back_once_it_is_another(stage: Stage) -> None:
-    await stage.apply(settings("a", size="1"))
-    first = await stage.patch(core_v1.ConfigMap, "a", {"data": {"size": "2"}})
+async def test_an_object_is_back_once_it_is_another(ctx: DemoContext) -> None:
+    await ctx.apply(settings("a", size="1"))
+    first = await ctx.patch(core_v1.ConfigMap, "a", {"data": {"size": "2"}})
 
-    await stage.delete(core_v1.ConfigMap, "a")
-    await stage.gone(core_v1.ConfigMap, "a", uid=first.uid)
-    await stage.apply(settings("a"))
-    again = await stage.until_back(core_v1.ConfigMap, "a", not_uid=first.uid)
+    await ctx.delete(core_v1.ConfigMap, "a")
+    await ctx.gone(core_v1.ConfigMap, "a", uid=first.uid)
+    await ctx.apply(settings("a"))
+    again = await ctx.until_back(core_v1.ConfigMap, "a", not_uid=first.uid)
 
     assert first.data == {"size": "2"}
-    assert again.uid == (await stage.get(core_v1.ConfigMap, "a")).uid != first.uid
+    assert again.uid == (await ctx.get(core_v1.ConfigMap, "a")).uid != first.uid
 
 
 async def test_what_the_operator_said_in_the_last_step_is_not_taken_for_this_one(
-    stage: Stage,
+    ctx: DemoContext,
 ) -> None:
-    await stage.step("one")
-    stage.hear("Pod web is there")
-    await stage.until_said("web")
-    await stage.step("two")
+    await ctx.step("one")
+    ctx.hear("Pod web is there")
+    await ctx.until_said("web")
+    await ctx.step("two")
 
     with pytest.raises(NotSettled, match="last seen: nothing"):
-        await stage.until_said("web")
+        await ctx.until_said("web")

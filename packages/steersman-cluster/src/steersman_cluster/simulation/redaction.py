@@ -24,7 +24,7 @@ _TOKEN: Final = re.compile(r"<token [0-9]+>")
 _DIGEST: Final = re.compile(r"<hidden [0-9a-f]+>")
 
 
-class Ignored:
+class IgnoredFields:
     """Fields that are not compared, each as ``Kind.path.to.field`` or ``outside.path``.
 
     A step ``*`` is every key and every element; a key with a dot in it stands in brackets:

@@ -3,7 +3,7 @@
 from steersman.clock import SystemClock
 from steersman.names import ObjectRef
 from steersman.observe import KindMissing, Listed, ReflectorStopped, WatchEnded, WatchStarted
-from steersman_cluster.simulation import Agenda
+from steersman_cluster.simulation import PendingWork
 
 APPS = ObjectRef("App", "default", "*")
 LISTED = Listed(resource="apps", ref=APPS, count=0, decode_failures=0, took_seconds=0.0, reason="")
@@ -11,12 +11,12 @@ STARTED = WatchStarted(resource="apps", ref=APPS, failures=0)
 ENDED = WatchEnded(resource="apps", ref=APPS, took_seconds=1.0)
 
 
-def agenda() -> Agenda:
-    return Agenda(clock=SystemClock())
+def pending() -> PendingWork:
+    return PendingWork(clock=SystemClock())
 
 
 def test_who_has_listed_hears_nothing_until_a_watch_is_open() -> None:
-    told = agenda()
+    told = pending()
 
     told.note("operator", LISTED)
     assert told.deaf() == ["operator hears nothing of App default/*"]
@@ -26,7 +26,7 @@ def test_who_has_listed_hears_nothing_until_a_watch_is_open() -> None:
 
 
 def test_whose_watch_has_ended_hears_nothing_until_the_next_is_open() -> None:
-    told = agenda()
+    told = pending()
     told.note("operator", LISTED)
     told.note("operator", STARTED)
 
@@ -38,7 +38,7 @@ def test_whose_watch_has_ended_hears_nothing_until_the_next_is_open() -> None:
 
 
 def test_each_is_deaf_for_itself() -> None:
-    told = agenda()
+    told = pending()
     told.note("operator", LISTED)
     told.note("workloads", LISTED)
 
@@ -48,7 +48,7 @@ def test_each_is_deaf_for_itself() -> None:
 
 
 def test_nobody_waits_for_word_of_a_kind_that_is_gone() -> None:
-    told = agenda()
+    told = pending()
     told.note("operator", ENDED)
 
     told.note("operator", KindMissing(resource="apps", ref=APPS, error=Exception("gone")))
@@ -57,7 +57,7 @@ def test_nobody_waits_for_word_of_a_kind_that_is_gone() -> None:
 
 
 def test_nobody_waits_for_word_of_what_nobody_follows_any_more() -> None:
-    told = agenda()
+    told = pending()
     told.note("operator", ENDED)
 
     told.note("operator", ReflectorStopped(resource="apps", ref=APPS))
@@ -66,7 +66,7 @@ def test_nobody_waits_for_word_of_what_nobody_follows_any_more() -> None:
 
 
 def test_nobody_waits_for_an_actor_that_is_gone() -> None:
-    told = agenda()
+    told = pending()
     told.note("operator", LISTED)
 
     told.forget("operator")

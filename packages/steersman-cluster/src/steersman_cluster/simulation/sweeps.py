@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 
 from steersman_cluster.errors import DidNotSurvive, NotRepeatable
-from steersman_cluster.simulation.apart import run_apart
-from steersman_cluster.simulation.comparing import as_lines, differences
-from steersman_cluster.simulation.faults import Fault, Trouble
+from steersman_cluster.simulation.faults import Fault, FaultKind
+from steersman_cluster.simulation.nested_loop import run_nested
 from steersman_cluster.simulation.scenario import Scenario
 from steersman_cluster.simulation.scenario_run import Outcome, outcome_of
+from steersman_cluster.simulation.state import as_lines, differences
 
 
 async def survives_crashes(scenario: Scenario, *, seed: int = 0, only: str = "") -> None:
@@ -18,7 +18,7 @@ async def survives_crashes(scenario: Scenario, *, seed: int = 0, only: str = "")
     is built and started again. ``DidNotSurvive`` has the trace of the first failure, and which
     ``seed`` and ``only`` replay it.
     """
-    troubles = (Trouble.BEFORE, Trouble.AFTER, Trouble.LOST)
+    troubles = (FaultKind.BEFORE, FaultKind.AFTER, FaultKind.LOST)
     _Sweep("survives_crashes", scenario, seed).sweep(troubles, only)
 
 
@@ -30,13 +30,13 @@ async def survives_concurrent_writes(scenario: Scenario, *, seed: int = 0, only:
     while it is down after a crash just after it. Users do not wait for it to settle then. It should
     come to the same as if they had, or as if it had not run until they went on.
     """
-    troubles = (Trouble.OVERTAKEN, Trouble.DOWN_BEFORE, Trouble.DOWN_AFTER)
+    troubles = (FaultKind.OVERTAKEN, FaultKind.DOWN_BEFORE, FaultKind.DOWN_AFTER)
     _Sweep("survives_concurrent_writes", scenario, seed).sweep(troubles, only)
 
 
 async def survives_cut_watches(scenario: Scenario, *, seed: int = 0, only: str = "") -> None:
     """Fail unless the operator comes to the same, at whichever event a watch of its is cut."""
-    _Sweep("survives_cut_watches", scenario, seed).sweep((Trouble.CUT,), only)
+    _Sweep("survives_cut_watches", scenario, seed).sweep((FaultKind.CUT,), only)
 
 
 async def survives_late_caches(scenario: Scenario, *, seed: int = 0, only: str = "") -> None:
@@ -45,7 +45,7 @@ async def survives_late_caches(scenario: Scenario, *, seed: int = 0, only: str =
     From each event of its children on, those events are late; and from each of its calls on, all
     events are, where the answer to the call was lost as well.
     """
-    _Sweep("survives_late_caches", scenario, seed).sweep((Trouble.LATE, Trouble.STALE), only)
+    _Sweep("survives_late_caches", scenario, seed).sweep((FaultKind.LATE, FaultKind.STALE), only)
 
 
 class _Sweep:
@@ -58,7 +58,7 @@ class _Sweep:
         self._calm = Outcome()
         self._absences: dict[int, Outcome] = {}
 
-    def sweep(self, troubles: Iterable[Trouble], only: str) -> None:
+    def sweep(self, troubles: Iterable[FaultKind], only: str) -> None:
         """Run without faults, then with each, or only one."""
         self._calm = calm = self._run()
         if only:
@@ -101,7 +101,7 @@ class _Sweep:
                 for difference in differences(state, after.states[place])
             )
         ]
-        calls = [len(each.numbers.get(Trouble.BEFORE, ())) for each in (before, after)]
+        calls = [len(each.numbers.get(FaultKind.BEFORE, ())) for each in (before, after)]
         if not found and calls[0] != calls[1]:
             found = [f"{calls[0]} calls that change something, and then {calls[1]}"]
         if found:
@@ -110,7 +110,7 @@ class _Sweep:
     def _absence(self, place: int) -> Outcome:
         """What it comes to if the operator does not run until users have gone on from there."""
         if place not in self._absences:
-            self._absences[place] = run_apart(
+            self._absences[place] = run_nested(
                 outcome_of(self._scenario, seed=self._seed, absent_at=place)
             )
         return self._absences[place]
@@ -122,7 +122,7 @@ class _Sweep:
         expected: Sequence[Outcome] = (),
         is_thorough: bool = False,
     ) -> Outcome:
-        return run_apart(
+        return run_nested(
             outcome_of(
                 self._scenario,
                 seed=self._seed,

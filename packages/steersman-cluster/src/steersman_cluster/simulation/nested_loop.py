@@ -14,12 +14,12 @@ T = TypeVar("T")
 YOUNG: Final = 200_000
 
 
-def run_apart(main: Coroutine[Any, Any, T]) -> T:
+def run_nested(main: Coroutine[Any, Any, T]) -> T:
     """Run it on a virtual loop of its own; whoever's loop runs here stands still meanwhile.
 
     It is for a test, which has nothing else to do.
     """
-    with one_generation():
+    with deferred_collection():
         return _run(main)
 
 
@@ -36,7 +36,7 @@ def _run(main: Coroutine[Any, Any, T]) -> T:
 
 
 @contextmanager
-def one_generation() -> Iterator[None]:
+def deferred_collection() -> Iterator[None]:
     """Take what is made in the block for garbage once, when it is left, and nothing older.
 
     A cluster lives and dies as a whole. In the middle of it there is little to collect, and whoever

@@ -9,8 +9,8 @@ import pytest
 from steersman.errors import Unreachable
 from steersman.wire import ClientCertificate, Reply, Request
 from steersman_cluster.apiserver import InProcessTransport
-from steersman_cluster.simulation import Actor, Calm, History
-from steersman_cluster.simulation.ways import Way
+from steersman_cluster.simulation import Actor, History, NoFaults
+from steersman_cluster.simulation.transport import SimulatedTransport
 from tests.clocks import ManualClock
 from tests.embedded import turns
 
@@ -38,28 +38,28 @@ class Streaming:
             self.closed += 1
 
 
-class Losing(Calm):
+class Losing(NoFaults):
     """Loses requests on their way there, or answers on their way back, or holds those up."""
 
     def __init__(self, where: str) -> None:
         self._where = where
 
-    async def sending(self, actor: Actor, request: Request) -> None:
+    async def before_request(self, actor: Actor, request: Request) -> None:
         if self._where == "there":
             raise Unreachable("lost on the way there")
 
-    async def answering(self, actor: Actor, request: Request) -> None:
+    async def before_response(self, actor: Actor, request: Request) -> None:
         if self._where == "back":
             raise Unreachable("lost on the way back")
         if self._where == "held":
             await asyncio.Event().wait()
 
 
-def way_to(server: Streaming, disturbance: Calm, history: History) -> Way:
-    return Way(
+def way_to(server: Streaming, fault_injector: NoFaults, history: History) -> SimulatedTransport:
+    return SimulatedTransport(
         InProcessTransport(server),
         actor=Actor("operator"),
-        disturbance=disturbance,
+        fault_injector=fault_injector,
         revision=lambda: 1,
         history=history,
         latency_seconds=0.0,
@@ -87,7 +87,7 @@ async def test_an_answer_that_is_lost_is_written_down_and_let_go_of() -> None:
         async with way.open(GET):
             raise AssertionError("it was lost")
 
-    assert [each.status for each in history.asked] == [200]
+    assert [each.status for each in history.requests] == [200]
     assert (server.asked, server.closed) == (1, 1)
 
 
@@ -113,7 +113,7 @@ async def test_what_goes_wrong_with_an_answer_comes_out_and_the_answer_is_let_go
     where: str | None,
 ) -> None:
     server = Streaming()
-    way = way_to(server, Calm() if where is None else Losing(where), History())
+    way = way_to(server, NoFaults() if where is None else Losing(where), History())
 
     async def ask() -> None:
         async with way.open(GET) as response:
@@ -128,7 +128,7 @@ async def test_what_goes_wrong_with_an_answer_comes_out_and_the_answer_is_let_go
 
 async def test_nothing_goes_over_a_way_that_is_cut() -> None:
     server = Streaming()
-    way = way_to(server, Calm(), History())
+    way = way_to(server, NoFaults(), History())
     way.is_cut = True
 
     with pytest.raises(Unreachable):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from steersman_cluster.simulation.apart import YOUNG, one_generation, run_apart
+from steersman_cluster.simulation.nested_loop import YOUNG, deferred_collection, run_nested
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ def test_what_a_simulation_leaves_behind_is_gone_when_it_has_ended() -> None:
     async def main() -> "weakref.ref[Knot]":
         return weakref.ref(Knot())
 
-    assert run_apart(main())() is None
+    assert run_nested(main())() is None
 
 
 def test_nothing_is_collected_in_the_middle_of_a_small_world() -> None:
@@ -43,7 +43,7 @@ def test_nothing_is_collected_in_the_middle_of_a_small_world() -> None:
         assert len(kept) == YOUNG // 2
         return collections() - before
 
-    assert run_apart(main()) == 0
+    assert run_nested(main()) == 0
 
 
 def test_the_collector_is_afterwards_as_it_was() -> None:
@@ -54,7 +54,7 @@ def test_the_collector_is_afterwards_as_it_was() -> None:
         raise ValueError("the steps went wrong")
 
     with pytest.raises(ValueError, match="wrong"):
-        run_apart(main())
+        run_nested(main())
 
     assert gc.get_threshold() == (701, 11, 12)
 
@@ -62,7 +62,7 @@ def test_the_collector_is_afterwards_as_it_was() -> None:
 def test_whoever_wants_no_collections_has_none() -> None:
     gc.set_threshold(0)
 
-    with one_generation():
+    with deferred_collection():
         assert gc.get_threshold()[0] == 0
 
 
@@ -70,7 +70,7 @@ def test_whoever_has_switched_collections_off_has_none_either() -> None:
     gc.disable()
     try:
         before = collections()
-        with one_generation():
+        with deferred_collection():
             pass
         assert collections() == before
     finally:
@@ -78,9 +78,9 @@ def test_whoever_has_switched_collections_off_has_none_either() -> None:
 
 
 def test_a_world_within_a_world_leaves_the_collector_to_the_outer_one() -> None:
-    with one_generation():
+    with deferred_collection():
         before = collections()
-        with one_generation():
+        with deferred_collection():
             pass
         assert collections() == before
         assert gc.get_threshold()[0] == YOUNG
@@ -92,7 +92,7 @@ def test_whoever_runs_a_loop_has_it_back_afterwards() -> None:
 
     async def outer() -> bool:
         before = asyncio.get_running_loop()
-        return run_apart(inner()) is not before and asyncio.get_running_loop() is before
+        return run_nested(inner()) is not before and asyncio.get_running_loop() is before
 
     with asyncio.Runner() as runner:
         assert runner.run(outer())

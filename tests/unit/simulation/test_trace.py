@@ -1,14 +1,16 @@
 """A trace has what led to a failure, and nothing else."""
 
-from steersman_cluster.simulation.history import Asked, History
-from steersman_cluster.simulation.trace import Noted, in_short, story_of, told
+from steersman_cluster.simulation.history import History, RecordedRequest
+from steersman_cluster.simulation.trace import TraceEntry, last_writes, short_path, told
 
 WEB = "/apis/apps/v1/namespaces/default/deployments/web"
 
 
-def asked(at: float, actor: str, method: str = "PATCH", target: str = WEB, **rest: object) -> Asked:
+def asked(
+    at: float, actor: str, method: str = "PATCH", target: str = WEB, **rest: object
+) -> RecordedRequest:
     given: dict[str, object] = {"status": 200, "is_change": True, **rest}
-    return Asked(at, actor, method, target, 0, given["status"], given["is_change"])  # type: ignore[arg-type]
+    return RecordedRequest(at, actor, method, target, 0, given["status"], given["is_change"])  # type: ignore[arg-type]
 
 
 def test_a_path_is_said_in_short() -> None:
@@ -21,7 +23,7 @@ def test_a_path_is_said_in_short() -> None:
         "Buckets.put": "Buckets.put",
     }
 
-    assert {path: in_short(path, home="default") for path in said} == said
+    assert {path: short_path(path, home="default") for path in said} == said
 
 
 def test_a_story_has_writes_and_notes_in_the_order_in_which_they_happened() -> None:
@@ -34,7 +36,7 @@ def test_a_story_has_writes_and_notes_in_the_order_in_which_they_happened() -> N
         asked(2.0, "operator", is_change=False),
         asked(3.0, "operator", status=0, is_change=False),
     ]
-    noted = [Noted(5, 1.0, "operator", "is killed", is_fault=True)]
+    noted = [TraceEntry(5, 1.0, "operator", "is killed", is_fault=True)]
 
     steps = told(history, noted, since=1, home="default", without=frozenset(["workloads"]))
 
@@ -49,7 +51,7 @@ def test_a_story_has_writes_and_notes_in_the_order_in_which_they_happened() -> N
 
 def test_of_a_long_story_what_is_around_the_fault_is_told() -> None:
     history = [asked(float(number), "operator") for number in range(100)]
-    noted = [Noted(50, 49.0, "operator", "is killed", is_fault=True)]
+    noted = [TraceEntry(50, 49.0, "operator", "is killed", is_fault=True)]
 
     steps = told(history, noted, since=0, home="default", without=frozenset())
 
@@ -60,11 +62,11 @@ def test_of_a_long_story_what_is_around_the_fault_is_told() -> None:
 
 def test_of_a_whole_history_the_last_is_told_without_what_the_cluster_does_elsewhere() -> None:
     history = History()
-    history.asked += [asked(float(number), "user") for number in range(40)]
-    history.asked.append(asked(41.0, "workloads", target="/api/v1/namespaces/kube-system/pods"))
-    history.asked.append(asked(42.0, "workloads"))
+    history.requests += [asked(float(number), "user") for number in range(40)]
+    history.requests.append(asked(41.0, "workloads", target="/api/v1/namespaces/kube-system/pods"))
+    history.requests.append(asked(42.0, "workloads"))
 
-    steps = story_of(history, home="default")
+    steps = last_writes(history, home="default")
 
     assert steps[0].strip() == "…"
     assert steps[1].startswith("  11.000 s  user ")

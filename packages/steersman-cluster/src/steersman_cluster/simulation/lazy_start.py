@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 from steersman.names import GroupResource
 from steersman_cluster.apiserver import ApiServer
 
-Concerns: TypeAlias = Callable[[Mapping[str, Any]], bool]
+Trigger: TypeAlias = Callable[[Mapping[str, Any]], bool]
 
 
 def _anything(_: Mapping[str, Any]) -> bool:
@@ -34,7 +34,7 @@ def _is_tracked(pod: Mapping[str, Any]) -> bool:
 _PODS: Final = GroupResource("", "pods")
 
 # What concerns whom. Who is not here is always awake.
-CONCERNS: Final[Mapping[str, Mapping[GroupResource, Concerns]]] = {
+TRIGGERS: Final[Mapping[str, Mapping[GroupResource, Trigger]]] = {
     "namespaces": {
         GroupResource("", "namespaces"): _anything,
         GroupResource("", "serviceaccounts"): _anything,
@@ -57,15 +57,17 @@ CONCERNS: Final[Mapping[str, Mapping[GroupResource, Concerns]]] = {
 }
 
 
-def lay_to_sleep(parts: Sequence[str], server: ApiServer, wake: Callable[[str], None]) -> None:
+def start_on_first_write(
+    parts: Sequence[str], server: ApiServer, wake: Callable[[str], None]
+) -> None:
     """Have ``wake`` called once for each part, when something is written that concerns it."""
     asleep = set(parts)
 
-    def hear(part: str, concerns: Concerns, obj: Mapping[str, Any]) -> None:
+    def hear(part: str, concerns: Trigger, obj: Mapping[str, Any]) -> None:
         if part in asleep and concerns(obj):
             asleep.remove(part)
             wake(part)
 
     for part in parts:
-        for resource, concerns in CONCERNS[part].items():
+        for resource, concerns in TRIGGERS[part].items():
             server.store.listen(resource, partial(hear, part, concerns))

@@ -3,8 +3,8 @@
 from base64 import b64encode
 from typing import Any
 
-from steersman_cluster.simulation.comparing import State, differences, state_of
-from steersman_cluster.simulation.concealment import Ignored
+from steersman_cluster.simulation.redaction import IgnoredFields
+from steersman_cluster.simulation.state import State, differences, state_of
 
 
 def secret(name: str, **data: str) -> dict[str, Any]:
@@ -25,12 +25,12 @@ def kept(token: str, other: str) -> State:
 def test_paths_are_left_out_of_maps_and_lists() -> None:
     obj = {"spec": {"a.b": 1, "c": [{"d": 2, "e": 3}, {"d": 4}]}, "status": {"f": 5}}
 
-    assert Ignored(["K.spec[a.b]", "K.spec.c.*.d", "K.status.*"]).without("K", obj) == {
+    assert IgnoredFields(["K.spec[a.b]", "K.spec.c.*.d", "K.status.*"]).without("K", obj) == {
         "spec": {"c": [{"e": 3}, {}]},
         "status": {},
     }
-    assert Ignored(["K.spec.c.0"]).without("K", obj)["spec"]["c"] == [{"d": 4}]
-    assert Ignored(["Other.spec"]).without("K", obj) == obj
+    assert IgnoredFields(["K.spec.c.0"]).without("K", obj)["spec"]["c"] == [{"d": 4}]
+    assert IgnoredFields(["Other.spec"]).without("K", obj) == obj
 
 
 def test_tokens_are_compared_by_where_they_are_equal() -> None:

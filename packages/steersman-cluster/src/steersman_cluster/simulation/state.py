@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import msgspec
 
-from steersman_cluster.simulation.concealment import (
-    Ignored,
+from steersman_cluster.simulation.redaction import (
+    IgnoredFields,
     Secrets,
     Tokens,
     digested,
@@ -72,7 +72,7 @@ def state_of(
     unchanged: Iterable[Mapping[str, Any]] = (),
     lost: Iterable[str] = (),
     outside: object = None,
-    ignored: Ignored = Ignored(),
+    ignored: IgnoredFields = IgnoredFields(),
     tokens: Mapping[str, int] = MappingProxyType({}),
     secrets: Iterable[str] = (),
 ) -> State:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pytest
 
-from steersman_cluster.testing.plugin import ON_CLUSTER, STAGE
+from steersman_cluster.testing.plugin import ON_CLUSTER, RUNNER
 
 if TYPE_CHECKING:
-    from steersman_cluster.testing.cluster_runner import Stage
+    from steersman_cluster.testing.cluster_runner import ClusterRunner
 
 
 class ClusterFunction(pytest.Function):
@@ -38,10 +38,12 @@ class ClusterFunction(pytest.Function):
     def runtest(self) -> None:
         """Run it; other plugins that run coroutine tests are not asked."""
         given = {name: self.funcargs[name] for name in self._fixtureinfo.argnames}
-        self.stash[STAGE].run(self.obj(**given))
+        self.stash[RUNNER].run(self.obj(**given))
 
 
-def on_stage(stage: "Stage", function: Any, request: pytest.FixtureRequest) -> Callable[..., Any]:
+def run_on_cluster(
+    runner: "ClusterRunner", function: Any, request: pytest.FixtureRequest
+) -> Callable[..., Any]:
     """An async fixture, as a plain one."""
     instance, bound = request.instance, function
     if inspect.ismethod(function) and isinstance(instance, type(function.__self__)):
@@ -50,18 +52,18 @@ def on_stage(stage: "Stage", function: Any, request: pytest.FixtureRequest) -> C
 
     def made(*args: Any, **kwargs: Any) -> Any:
         if inspect.iscoroutinefunction(bound):
-            return stage.run(bound(*args, **kwargs))
+            return runner.run(bound(*args, **kwargs))
         generator = bound(*args, **kwargs)
-        value = stage.run(anext(generator))
-        request.addfinalizer(partial(_end, stage, generator))
+        value = runner.run(anext(generator))
+        request.addfinalizer(partial(_end, runner, generator))
         return value
 
     return made
 
 
-def _end(stage: "Stage", generator: Any) -> None:
+def _end(runner: "ClusterRunner", generator: Any) -> None:
     async def end() -> None:
         async for _ in generator:
             raise RuntimeError("an async fixture yields once")
 
-    stage.run(end())
+    runner.run(end())
