@@ -9,6 +9,7 @@ import pytest
 import steersman as sm
 from steersman.client import Client, MergePatch
 from steersman.controller import CacheReader, Context
+from steersman.controller.context.context import ContextServices
 from steersman.controller.declaration.access import DeclaredAccess
 from steersman.errors import ContextEnded, UndeclaredWrite
 from steersman.kinds import core_v1, meta_v1
@@ -51,21 +52,14 @@ class KeepingWriter:
 
 
 def context_of(writer: Any, controller: sm.Controller[App]) -> Context:
-    clock = FakeClock()
-    return Context(
-        controller,
-        app(),
+    services = ContextServices(
         access=DeclaredAccess(controller),
         cached=CacheReader(controller.name, {}),
-        client=Client(ScriptedTransport(), clock=clock, rng=Random(0), observe=ignore),
+        client=Client(ScriptedTransport(), clock=FakeClock(), rng=Random(0), observe=ignore),
         writer=writer,
         recorder=writer,
-        clock=clock,
-        whys=(),
-        failures=0,
-        refused=lambda _: None,
-        leads=None,
     )
+    return Context(controller, app(), services, whys=(), failures=0, refused=lambda _: None)
 
 
 async def reconcile(obj: App, ctx: sm.Context) -> sm.Outcome:

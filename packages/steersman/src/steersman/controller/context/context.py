@@ -3,6 +3,7 @@
 import asyncio
 from base64 import urlsafe_b64encode
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import datetime
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -41,6 +42,19 @@ def token_text(drawn: bytes) -> str:
     return urlsafe_b64encode(drawn).rstrip(b"=").decode()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextServices:
+    """What all contexts of a control loop use."""
+
+    access: DeclaredAccess
+    cached: CacheReader
+    client: Client
+    writer: "Writer"
+    recorder: "EventRecorder"
+    leads: IsLeader | None = None  # None without leader election
+    lifespan: object = NO_LIFESPAN
+
+
 class Context:
     """The second argument of a reconcile function, beside its object.
 
@@ -77,35 +91,28 @@ class Context:
         self,
         controller: Declaration,
         obj: Resource | Unstructured,
+        services: ContextServices,
         *,
-        access: DeclaredAccess,
-        cached: CacheReader,
-        client: Client,
-        writer: "Writer",
-        recorder: "EventRecorder",
-        clock: Clock,
         whys: tuple[Why, ...],
         failures: int,
         refused: Callable[[NotOurs], None],
-        leads: IsLeader | None,
-        lifespan: object = NO_LIFESPAN,
     ) -> None:
         self._controller = controller
         self._obj = obj
-        self._access = access
-        self._cached = cached
-        self._writer = writer
-        self._recorder = recorder
-        self._clock = clock
+        self._access = services.access
+        self._cached = services.cached
+        self._writer = services.writer
+        self._recorder = services.recorder
+        self._clock: Clock = services.client.clock
         self._is_ended = False
         # The owned objects that were applied or created in this run, or were tried to be.
         self._own: list[tuple[type[Any], str | None, str]] = []
         self._applies = 0
         self._writing: set[asyncio.Task[Any] | None] = set()
-        self._client = client
+        self._client = services.client
         self._refused = refused
-        self._leads = leads
-        self._lifespan = lifespan
+        self._leads = services.leads
+        self._lifespan = services.lifespan
         #: Its calls that may never have been awaited.
         self.calls: list[PendingCall] = []
         #: Why it runs: what happened since the last reconcile of the object.

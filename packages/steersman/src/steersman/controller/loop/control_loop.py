@@ -24,20 +24,16 @@ from steersman.cache import (
     in_background,
     is_cancelled,
 )
-from steersman.client import Client
 from steersman.clock import Clock
-from steersman.controller.cache_reader import CacheReader, same_kind
+from steersman.controller.cache_reader import same_kind
 from steersman.controller.context.blocking_context import BlockingContext
-from steersman.controller.context.context import Context
-from steersman.controller.context.lifespan import NO_LIFESPAN
+from steersman.controller.context.context import Context, ContextServices
 from steersman.controller.context.pending_calls import close_unawaited
 from steersman.controller.controller import Controller
-from steersman.controller.declaration.access import DeclaredAccess
 from steersman.controller.declaration.functions import name_of
 from steersman.controller.declaration.outcomes import Done, Later, Outcome
-from steersman.controller.events.recorder import EventRecorder
 from steersman.controller.finalizers import has_finalizer
-from steersman.controller.leadership import IsLeader, run_while_leader
+from steersman.controller.leadership import run_while_leader
 from steersman.controller.loop.delayed_status import DelayedStatuses
 from steersman.controller.loop.hot_loop import HotLoops
 from steersman.controller.loop.retry import Decision, decide, fingerprint, new_queue
@@ -47,7 +43,6 @@ from steersman.controller.threads import Job, LoopCaller, ThreadPool
 from steersman.controller.triggers.event_handlers import EventHandlers
 from steersman.controller.triggers.reasons import Reasons, is_only_status
 from steersman.controller.writer.reports import EffectiveWrite
-from steersman.controller.writer.writer import Writer
 from steersman.errors import (
     AUTHOR_ERRORS,
     BadOutcome,
@@ -83,37 +78,29 @@ class ControlLoop(Generic[Obj]):
     def __init__(
         self,
         controller: Controller[Obj],
+        services: ContextServices,
         *,
         informers: Mapping[type[Any] | ResourceType, Informer[Any]],
-        cached: CacheReader,
-        client: Client,
-        writer: Writer,
-        recorder: EventRecorder,
         threads: ThreadPool,
         observe: Observer,
-        leads: IsLeader | None = None,
-        lifespan: object = NO_LIFESPAN,
     ) -> None:
         self._controller = controller
+        self._services = services
         self._informers = informers
-        self._cached = cached
-        self._client = client
-        self._clock: Clock = client.clock
-        self._writer = writer
-        self._recorder = recorder
+        self._cached = services.cached
+        self._clock: Clock = services.client.clock
+        self._writer = services.writer
+        self._recorder = services.recorder
         self._threads = threads
-        # None without leader election.
-        self._leads = leads
-        self._lifespan = lifespan
+        self._leads = services.leads
         self._observe = observe
-        self._lister = cached.lister(controller.kind)
-        self._access = DeclaredAccess(controller)
+        self._lister = services.cached.lister(controller.kind)
         self._queue = new_queue(
             controller.name,
             backoff=controller.backoff,
             bucket=controller.bucket,
             clock=self._clock,
-            rng=client.rng,
+            rng=services.client.rng,
             observe=observe,
         )
         self._debounce_seconds = controller.debounce_seconds
@@ -122,12 +109,12 @@ class ControlLoop(Generic[Obj]):
         self._hot_loops = HotLoops()
         self._handlers = EventHandlers(
             controller,
-            cached=cached,
+            cached=services.cached,
             enqueue=self.enqueue,
             clock=self._clock,
-            rng=client.rng,
+            rng=services.client.rng,
             observe=observe,
-            recorder=recorder,
+            recorder=services.recorder,
         )
         # The fingerprints of objects whose reconcile raised Permanent.
         self._permanent: dict[ObjectKey, object] = {}
@@ -142,7 +129,7 @@ class ControlLoop(Generic[Obj]):
         self._ends_since_at: float | None = None
         self._is_blocking = controller.is_blocking
         self._workers = Workers(
-            controller, self._queue, self, leads=leads, clock=self._clock, observe=observe
+            controller, self._queue, self, leads=self._leads, clock=self._clock, observe=observe
         )
         self._lane = self._workers.lane
 
@@ -320,7 +307,7 @@ class ControlLoop(Generic[Obj]):
             kind=kind,
             enqueue=self.enqueue,
             clock=self._clock,
-            rng=self._client.rng,
+            rng=self._services.client.rng,
             observe=self._observe,
         )
 
@@ -365,17 +352,10 @@ class ControlLoop(Generic[Obj]):
         context = Context(
             controller,
             obj,
-            access=self._access,
-            cached=self._cached,
-            client=self._client,
-            writer=self._writer,
-            recorder=self._recorder,
-            clock=self._clock,
+            self._services,
             whys=whys,
             failures=failures,
             refused=partial(self._note_refused, key),
-            leads=self._leads,
-            lifespan=self._lifespan,
         )
         self._refused.pop(key, None)
         error: Exception | None = None

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from steersman.cache import (
@@ -16,8 +17,10 @@ from steersman.cache import (
 )
 from steersman.client import Client
 from steersman.controller.cache_reader import CacheReader, index_name, same_kind
+from steersman.controller.context.context import ContextServices
 from steersman.controller.context.lifespan import NO_LIFESPAN
 from steersman.controller.controller import Controller
+from steersman.controller.declaration.access import DeclaredAccess
 from steersman.controller.declaration.cached_kinds import CachedKind, cached_kinds
 from steersman.controller.events.recorder import EventRecorder
 from steersman.controller.leadership import IsLeader
@@ -33,58 +36,12 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 FLUSH_SECONDS = 2.0
 
 
+@dataclass(frozen=True, slots=True)
 class SyncedController(Generic[Obj]):
-    """A controller whose caches have synced; ``loop`` creates its control loop."""
+    """A controller whose caches have synced; ``loop`` creates a control loop, which runs once."""
 
-    def __init__(
-        self,
-        controller: Controller[Obj],
-        *,
-        informers: Mapping[type[Any], Informer[Any]],
-        client: Client,
-        caches: Caches,
-        recorder: EventRecorder,
-        threads: ThreadPool,
-        observe: Observer,
-        leads: IsLeader | None,
-        lifespan: object,
-    ) -> None:
-        self.controller = controller
-        self._informers = {same_kind(kind): each for kind, each in informers.items()}
-        self._client = client
-        self._recorder = recorder
-        self._threads = threads
-        self._observe = observe
-        self._leads = leads
-        self._lifespan = lifespan
-        self._caches = caches
-        self._cached = CacheReader(
-            controller.name, {kind: each.lister for kind, each in informers.items()}
-        )
-
-    def loop(self) -> ControlLoop[Obj]:
-        """A new control loop, which can run once."""
-        return ControlLoop(
-            self.controller,
-            informers=self._informers,
-            cached=self._cached,
-            client=self._client,
-            writer=Writer(
-                self._client,
-                self._caches,
-                self._cached,
-                controller=self.controller.name,
-                field_manager=self.controller.field_manager,
-                finalizer=self.controller.finalizer,
-                clock=self._client.clock,
-                observe=self._observe,
-            ),
-            recorder=self._recorder,
-            threads=self._threads,
-            observe=self._observe,
-            leads=self._leads,
-            lifespan=self._lifespan,
-        )
+    controller: Controller[Obj]
+    loop: Callable[[], ControlLoop[Obj]]
 
 
 @asynccontextmanager
@@ -124,17 +81,39 @@ async def synced_controller(
     async with caches.informers_for(wanted, joined=joined) as informers, in_background() as start:
         name = f"events of {controller.name}"
         recorder.start_with(lambda: start(recorder.run(), name=name))
-        yield SyncedController(
-            controller,
-            informers=informers,
-            client=client,
-            caches=caches,
-            recorder=recorder,
-            threads=threads,
-            observe=observe,
-            leads=leads,
-            lifespan=lifespan,
+        cached = CacheReader(
+            controller.name, {kind: each.lister for kind, each in informers.items()}
         )
+
+        def loop() -> ControlLoop[Obj]:
+            writer = Writer(
+                client,
+                caches,
+                cached,
+                controller=controller.name,
+                field_manager=controller.field_manager,
+                finalizer=controller.finalizer,
+                clock=client.clock,
+                observe=observe,
+            )
+            services = ContextServices(
+                access=DeclaredAccess(controller),
+                cached=cached,
+                client=client,
+                writer=writer,
+                recorder=recorder,
+                leads=leads,
+                lifespan=lifespan,
+            )
+            return ControlLoop(
+                controller,
+                services,
+                informers={same_kind(kind): each for kind, each in informers.items()},
+                threads=threads,
+                observe=observe,
+            )
+
+        yield SyncedController(controller, loop)
         await recorder.flush(within_seconds=FLUSH_SECONDS)
 
 
