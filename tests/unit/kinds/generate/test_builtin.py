@@ -15,7 +15,7 @@ import steersman.kinds
 from steersman.kinds import Condition, Part, Resource, Scheme
 from steersman.kinds.builtin import BUILTIN_KINDS
 from steersman.kinds.generate import builtin_sources
-from steersman.kinds.generate.reading import CONDITION_FIELDS, CONDITION_NAMES
+from steersman.kinds.generate.schema_reader import CONDITION_FIELDS, CONDITION_NAMES
 from steersman.openapi import load_all_facts
 from tests.unit.kinds.schemas import schemas
 

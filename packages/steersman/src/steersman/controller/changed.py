@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from steersman.errors import BadValue
 from steersman.kinds import Resource, Unstructured
-from steersman.kinds.declaring import wire_name
+from steersman.kinds.declaration import wire_name
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 Object: TypeAlias = Resource | Unstructured

@@ -16,12 +16,11 @@ imported by name: ``from steersman.kinds import apps_v1``. So is ``recipes``, wh
 objects of those kinds.
 """
 
-from steersman.kinds.base import Part, replace, rules_of
+from steersman.kinds.base import Condition, Part, replace, rules_of
 from steersman.kinds.cel import Cel
 from steersman.kinds.codec import Codec, DecodedEvent, DecodedList
-from steersman.kinds.condition import Condition
-from steersman.kinds.covering import covers
-from steersman.kinds.definition import Column, Crd, ScalePaths
+from steersman.kinds.coverage import covers
+from steersman.kinds.crd import Column, Crd, ScalePaths
 from steersman.kinds.managed_fields import without_managed_fields
 from steersman.kinds.metadata_only import MetadataOnly, metadata_only
 from steersman.kinds.read_only import stored_field

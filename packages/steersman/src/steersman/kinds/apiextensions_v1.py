@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from steersman.kinds.base import Part
-from steersman.kinds.condition import Condition
+from steersman.kinds.base import Condition, Part
 from steersman.kinds.resource import Resource
 
 

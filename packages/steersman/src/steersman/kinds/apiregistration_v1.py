@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from steersman.kinds.base import Part
-from steersman.kinds.condition import Condition
+from steersman.kinds.base import Condition, Part
 from steersman.kinds.resource import Resource
 
 

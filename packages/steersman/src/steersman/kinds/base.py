@@ -1,4 +1,4 @@
-"""``Part``: a frozen piece of a Kubernetes object, and the metaclass that makes it so.
+"""``Part``: a frozen piece of a Kubernetes object, with its metaclass, and ``Condition``.
 
 Every kind, built-in or an author's own, is made of these. What the metaclass sees to:
 
@@ -13,13 +13,14 @@ Every kind, built-in or an author's own, is made of these. What the metaclass se
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self, TypeVar, dataclass_transform
 
 import msgspec
 
 from steersman.errors import BadValue
 from steersman.kinds.cel import Cel
-from steersman.kinds.declaring import (
+from steersman.kinds.declaration import (
     PartInfo,
     ResourceDeclaration,
     check_bases,
@@ -28,12 +29,10 @@ from steersman.kinds.declaring import (
     check_rules,
     read_fields,
 )
-from steersman.kinds.inlining import Inlining
+from steersman.kinds.part_conversion import Inlining
 from steersman.kinds.read_only import map_fields, protect, unwrapped
 
 if TYPE_CHECKING:
-    from steersman.kinds.condition import Condition
-
     # msgspec's own typing cannot say that ``frozen`` and ``kw_only`` are inherited, so the checkers
     # are told our promise instead, here and nowhere else.
 
@@ -146,6 +145,50 @@ else:
                 value = getattr(self, field)
                 if value is not None:
                     yield field, self._part.shown(field, value)
+
+
+class Condition(Part):
+    """One thing that is true, false or not known about an object, and since when.
+
+    Every built-in condition class is a kind of this one.
+    """
+
+    type: str
+    status: str
+    reason: str | None = None
+    message: str | None = None
+    last_transition_time: datetime | None = None
+    observed_generation: int | None = None
+
+    @property
+    def is_true(self) -> bool:
+        """The condition holds: its status is ``True``, not ``False`` or ``Unknown``."""
+        return self.status == "True"
+
+    @staticmethod
+    def true(type: str, *, reason: str, message: str = "") -> "Condition":
+        """A condition of ``type`` that holds."""
+        return Condition(type=type, status="True", reason=reason, message=message)
+
+    @staticmethod
+    def false(type: str, *, reason: str, message: str = "") -> "Condition":
+        """A condition of ``type`` that does not hold."""
+        return Condition(type=type, status="False", reason=reason, message=message)
+
+    @staticmethod
+    def unknown(type: str, *, reason: str, message: str = "") -> "Condition":
+        """A condition of ``type`` of which is not known whether it holds."""
+        return Condition(type=type, status="Unknown", reason=reason, message=message)
+
+    @staticmethod
+    def when(holds: bool, type: str, *, yes: str, no: str, message: str = "") -> "Condition":
+        """A condition of ``type`` that is true or false, with one reason for each case."""
+        return Condition(
+            type=type,
+            status="True" if holds else "False",
+            reason=yes if holds else no,
+            message=message,
+        )
 
 
 P = TypeVar("P", bound=Part)

@@ -6,8 +6,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from steersman.kinds import core_v1, meta_v1
-from steersman.kinds.base import Part
-from steersman.kinds.condition import Condition
+from steersman.kinds.base import Condition, Part
 from steersman.kinds.resource import Resource
 
 

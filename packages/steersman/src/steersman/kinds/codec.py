@@ -15,7 +15,6 @@ import msgspec
 from steersman._collector import nothing_collected
 from steersman.errors import BadAnswer, BadValue, InvalidObject
 from steersman.kinds.base import Part
-from steersman.kinds.mending import mended
 from steersman.kinds.metadata_only import SHOWN_AS, MetadataOnly
 from steersman.kinds.resource import Resource
 from steersman.kinds.unstructured import Unstructured
@@ -73,7 +72,7 @@ class Codec:
         """One object that does not fit as it is, or has no class to fit."""
         body = _any_json(data, wanted)
         _check_kind(body, kind, wanted)
-        return self._decode_mended(kind, body)
+        return self._decode_slowly(kind, body)
 
     def decode_list(self, kind: type[R], data: bytes | bytearray, *, wanted: str) -> DecodedList[R]:
         """One page of a list."""
@@ -146,13 +145,13 @@ class Codec:
             raise _another_kind(wanted, "a list of other things", str(kind.resource_type))
         # In a list of a built-in kind the items do not repeat what the list says.
         gvk = _shown_as(kind)
-        return self._decode_mended(kind, {"apiVersion": gvk.api_version, "kind": gvk.kind, **body})
+        return self._decode_slowly(kind, {"apiVersion": gvk.api_version, "kind": gvk.kind, **body})
 
-    def _decode_mended(self, kind: type[T], body: dict[str, Any]) -> T:
+    def _decode_slowly(self, kind: type[T], body: dict[str, Any]) -> T:
         try:
             if issubclass(kind, Unstructured):
                 return kind(body)
-            return _decode_fast(kind, _ENCODER.encode(mended(body, _shape_of(kind))))
+            return _decode_fast(kind, _ENCODER.encode(_with_empty_lists(body, _shape_of(kind))))
         except (*_MISFITS, BadValue) as error:
             raise InvalidObject(
                 ref=_ref_of(body, kind),
@@ -333,3 +332,41 @@ def _to_wire(value: Any) -> Any:
 
 
 _ENCODER = msgspec.json.Encoder(enc_hook=_to_wire)
+
+
+def _with_empty_lists(value: Any, info: msgspec.inspect.Type) -> Any:
+    """``value`` with an empty list or map for each ``null`` where the schema requires one.
+
+    Servers written in Go send a nil slice or map as ``null``, even in a required field.
+    """
+    match info:
+        case msgspec.inspect.CollectionType(item_type=item):
+            if value is None:
+                return []
+            return (
+                [_with_empty_lists(each, item) for each in value]
+                if isinstance(value, list)
+                else value
+            )
+        case msgspec.inspect.DictType(value_type=item):
+            if value is None:
+                return {}
+            return (
+                {key: _with_empty_lists(each, item) for key, each in value.items()}
+                if isinstance(value, dict)
+                else value
+            )
+        case msgspec.inspect.UnionType(types=types):
+            if value is None:
+                return None
+            # A union here is "something or None"; int-or-string has none.
+            inner = [each for each in types if not isinstance(each, msgspec.inspect.NoneType)]
+            return _with_empty_lists(value, inner[0]) if len(inner) == 1 else value
+        case msgspec.inspect.StructType(fields=fields) if isinstance(value, dict):
+            known = {field.encode_name: field.type for field in fields}
+            return {
+                key: _with_empty_lists(each, known[key]) if key in known else each
+                for key, each in value.items()
+            }
+        case _:
+            return value

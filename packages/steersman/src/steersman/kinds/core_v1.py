@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from steersman.kinds import meta_v1
-from steersman.kinds.base import Part
-from steersman.kinds.condition import Condition
+from steersman.kinds.base import Condition, Part
 from steersman.kinds.resource import Resource
 from steersman.units import IntOrString, MicroTime, Quantity
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from steersman.kinds.base import Condition as Condition
 from steersman.kinds.base import Part
-from steersman.kinds.condition import Condition as Condition
 from steersman.kinds.raw import HoldsRaw, RawJson
 
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from steersman.kinds.builtin import BUILTIN_KINDS
-from steersman.kinds.declaring import wire_name
+from steersman.kinds.declaration import wire_name
 from steersman.kinds.resource import Resource
 from steersman.kinds.unstructured import Unstructured
 from steersman.names import split_api_version

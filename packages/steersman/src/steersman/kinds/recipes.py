@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from steersman.errors import BadName, BadValue
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman.kinds.ingredients import (
+from steersman.kinds.recipe_parts import (
     NAME_LABEL,
     Words,
     checked_count,

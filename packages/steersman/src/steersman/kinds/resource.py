@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 
 from steersman.kinds.base import Part
 from steersman.kinds.cel import Cel
-from steersman.kinds.declaring import Nowhere
-from steersman.kinds.definition import Crd
+from steersman.kinds.crd import Crd
+from steersman.kinds.declaration import Nowhere
 from steersman.kinds.meta_v1 import ObjectMeta
 from steersman.names import ObjectRef, ResourceType
 

@@ -8,8 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from steersman.kinds import core_v1, meta_v1
-from steersman.kinds.base import Part
-from steersman.kinds.condition import Condition
+from steersman.kinds.base import Condition, Part
 from steersman.kinds.resource import Resource
 from steersman.units import Quantity
 

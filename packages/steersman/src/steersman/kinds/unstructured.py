@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, ClassVar, Self, cast
 
 from steersman.errors import BadValue
-from steersman.kinds.declaring import Nowhere
+from steersman.kinds.declaration import Nowhere
 from steersman.kinds.read_only import unwrapped
 from steersman.names import (
     GroupVersionKind,

@@ -129,7 +129,7 @@ def _annotations(group: str, declared: Crd, place: Place) -> Mapping[str, str] |
 
 
 def _version(
-    kind: type[Resource], declared: Crd, *, stored: bool
+    kind: type[Any], declared: Crd, *, stored: bool
 ) -> apiextensions_v1.CustomResourceDefinitionVersion:
     gvk = kind.resource_type.gvk
     place = Place(gvk.kind if stored else f"{gvk.kind} {gvk.version}")

@@ -18,7 +18,8 @@ from steersman.kinds.generate.model import (
     Type,
     imported,
 )
-from steersman.kinds.generate.reading import (
+from steersman.kinds.generate.renderer import rendered, table_of_kinds
+from steersman.kinds.generate.schema_reader import (
     INHERITED,
     PART_NAMES,
     RESOURCE_NAMES,
@@ -27,7 +28,6 @@ from steersman.kinds.generate.reading import (
     is_condition,
     plain_type,
 )
-from steersman.kinds.generate.rendering import rendered, table_of_kinds
 from steersman.names import GroupVersionKind, plural_of
 from steersman.openapi import Facts
 

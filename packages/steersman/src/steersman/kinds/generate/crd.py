@@ -19,8 +19,9 @@ from steersman.kinds.generate.model import (
     imported,
     mapping_of,
 )
-from steersman.kinds.generate.naming import class_name, unlike
-from steersman.kinds.generate.reading import (
+from steersman.kinds.generate.names import class_name, unlike
+from steersman.kinds.generate.renderer import literal, rendered
+from steersman.kinds.generate.schema_reader import (
     CONDITION_FIELDS,
     CONDITION_NAMES,
     INHERITED,
@@ -32,7 +33,6 @@ from steersman.kinds.generate.reading import (
     plain_type,
     required_of,
 )
-from steersman.kinds.generate.rendering import literal, rendered
 from steersman.names import (
     GroupVersionKind,
     check_group,

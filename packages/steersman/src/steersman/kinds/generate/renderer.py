@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
 
-from steersman.kinds.declaring import wire_name
+from steersman.kinds.declaration import wire_name
 from steersman.kinds.generate.docstrings import docstring
 from steersman.kinds.generate.model import (
     LITERAL,
@@ -93,7 +93,15 @@ def _imports(module: Module) -> Iterator[str]:
 
 def _import_lines(needed: Iterable[Import]) -> Iterator[str]:
     for module, names in groupby(sorted(needed), key=itemgetter(0)):
-        yield f"from {module} import {', '.join(name for _, name in names)}"
+        plain = []
+        for _, name in names:
+            # ruff wants a line of its own for each alias.
+            if " as " in name:
+                yield f"from {module} import {name}"
+            else:
+                plain.append(name)
+        if plain:
+            yield f"from {module} import {', '.join(plain)}"
 
 
 def literal(values: Iterable[str | int]) -> str:

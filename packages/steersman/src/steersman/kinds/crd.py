@@ -5,14 +5,11 @@ crd=Crd(short_names=("app",)))``. ``crd=None`` is a kind that somebody else defi
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias, get_args
 
 import msgspec
 
 from steersman.names import ResourceType, check_kind, check_plural
-
-if TYPE_CHECKING:
-    from steersman.kinds.resource import Resource
 
 ColumnType: TypeAlias = Literal["integer", "number", "string", "boolean", "date"]
 ColumnFormat: TypeAlias = Literal[
@@ -77,6 +74,13 @@ class ScalePaths(msgspec.Struct, frozen=True, kw_only=True):
                 )
 
 
+class KindVersion(Protocol):
+    """The class of one version of a kind: a ``Resource``."""
+
+    resource_type: ClassVar[ResourceType]
+    declared_crd: "ClassVar[Crd | None]"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crd:
     """What a kind's definition says beyond its fields.
@@ -95,7 +99,7 @@ class Crd:
     selectable_fields: tuple[str, ...] = ()
     served: bool = True
     deprecated: str | bool = False
-    also_serves: "tuple[type[Resource], ...]" = ()
+    also_serves: "tuple[type[KindVersion], ...]" = ()
     approved: str | None = None
 
     def __post_init__(self) -> None:

@@ -7,15 +7,12 @@ operator asks at every reconcile.
 from collections.abc import Callable
 from functools import partial
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
 import msgspec
 from msgspec.structs import FieldInfo
 
 from steersman.errors import BadValue
-
-if TYPE_CHECKING:
-    from steersman.kinds.condition import Condition
 
 # The fields that two classes share, each with what turns one class's value into the other's;
 # ``None``, if they hold the same type.
@@ -46,7 +43,7 @@ class Inlining:
                 values[name] = value if converted is None else converted(value)
         return self._made(values, type(other).__name__)
 
-    def with_condition(self, part: Any, condition: "Condition") -> Any:
+    def with_condition(self, part: Any, condition: Any) -> Any:
         """A copy of ``part`` with ``condition``, in the place of the one of its type, or last."""
         sequence, wanted = self._condition or self._find_condition()
         if type(condition) is not wanted:

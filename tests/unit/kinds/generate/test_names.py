@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman.kinds.declaring import wire_name
-from steersman.kinds.generate.naming import class_name, field_name, field_names
+from steersman.kinds.declaration import wire_name
+from steersman.kinds.generate.names import class_name, field_name, field_names
 
 
 @pytest.mark.parametrize(

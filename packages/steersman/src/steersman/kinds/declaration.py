@@ -12,7 +12,7 @@ import msgspec
 
 from steersman.errors import BadName, NotAKind
 from steersman.kinds.cel import Cel
-from steersman.kinds.definition import Crd, check_crd
+from steersman.kinds.crd import Crd, check_crd
 from steersman.kinds.read_only import unwrapped
 from steersman.names import (
     GroupVersionKind,

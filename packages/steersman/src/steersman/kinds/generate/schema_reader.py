@@ -20,7 +20,7 @@ from steersman.kinds.generate.model import (
     mapping_of,
     tuple_of,
 )
-from steersman.kinds.generate.naming import field_names
+from steersman.kinds.generate.names import field_names
 from steersman.kinds.resource import Resource
 
 # What every part has.
