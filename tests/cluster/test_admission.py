@@ -28,7 +28,7 @@ def add(name: str) -> Any:
     return script
 
 
-async def test_a_server_without_webhooks_asks_nobody() -> None:
+async def test_a_server_without_webhooks_makes_no_calls() -> None:
     webhooks = Webhooks()
     api = EmbeddedServer(outbound=webhooks)
 
@@ -105,7 +105,7 @@ async def test_a_webhook_that_fails_refuses_the_write_unless_it_says_that_it_may
     )
 
 
-async def test_nobody_is_asked_about_the_configurations_of_webhooks_and_policies() -> None:
+async def test_the_configurations_of_webhooks_and_policies_are_exempt_from_admission() -> None:
     webhooks = Webhooks(all=lambda _: {"allowed": False})
     api = EmbeddedServer(outbound=webhooks)
     everything = [

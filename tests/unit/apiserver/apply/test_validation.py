@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver.apply.validation import misfits
+from steersman_cluster.apiserver.apply.validation import mismatches
 from steersman_cluster.apiserver.schema.node import Schema
 from tests.unit.apiserver.apply.kinds import DEPLOYMENT, SCHEMAS, SPEC, Object
 
 
 @pytest.mark.parametrize(
-    ("value", "misfit"),
+    ("value", "mismatch"),
     [
         ({"fence": 1}, ".fence: field not declared in schema"),
         ({"part": {"a": "1"}}, ".part.a: expected numeric (int or float), got string"),
@@ -54,8 +54,8 @@ from tests.unit.apiserver.apply.kinds import DEPLOYMENT, SCHEMAS, SPEC, Object
         ),
     ],
 )
-def test_what_does_not_fit_is_told_with_its_path(value: Object, misfit: str) -> None:
-    assert misfits(value, SPEC) == [misfit]
+def test_what_does_not_fit_is_told_with_its_path(value: Object, mismatch: str) -> None:
+    assert mismatches(value, SPEC) == [mismatch]
 
 
 @pytest.mark.parametrize(
@@ -68,19 +68,19 @@ def test_what_does_not_fit_is_told_with_its_path(value: Object, misfit: str) -> 
     ],
 )
 def test_what_fits_is_left_to_validation(value: Object) -> None:
-    assert misfits(value, SPEC) == []
+    assert mismatches(value, SPEC) == []
 
 
 def test_below_unknown_fields_that_are_preserved_all_are() -> None:
     inner = Schema(type="object", properties={"a": Schema(type="integer")})
     outer = Schema(type="object", preserve_unknown=True, properties={"inner": inner})
 
-    assert misfits({"x": 1, "inner": {"y": 1}}, outer) == []
-    assert misfits({"y": 1}, inner) == [".y: field not declared in schema"]
+    assert mismatches({"x": 1, "inner": {"y": 1}}, outer) == []
+    assert mismatches({"y": 1}, inner) == [".y: field not declared in schema"]
 
 
 @pytest.mark.parametrize(
-    ("spec", "misfit"),
+    ("spec", "mismatch"),
     [
         ({"paused": 1}, ".spec.paused: expected boolean, got &{1}"),
         (
@@ -89,5 +89,5 @@ def test_below_unknown_fields_that_are_preserved_all_are() -> None:
         ),
     ],
 )
-def test_built_in_types_that_are_several_scalars_are_no_maps(spec: Any, misfit: str) -> None:
-    assert misfits({"spec": spec}, SCHEMAS.of(DEPLOYMENT)) == [misfit]
+def test_built_in_types_that_are_several_scalars_are_no_maps(spec: Any, mismatch: str) -> None:
+    assert mismatches({"spec": spec}, SCHEMAS.of(DEPLOYMENT)) == [mismatch]

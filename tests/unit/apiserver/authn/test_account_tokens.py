@@ -17,7 +17,7 @@ from tests.unit.apiserver.authn.kept import Kept
 ACCOUNTS = GroupResource("", "serviceaccounts")
 
 
-class Desk:
+class TokenIssuer:
     """Where tokens of one account are made and shown."""
 
     def __init__(self) -> None:
@@ -44,12 +44,12 @@ class Desk:
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
+def issuer() -> TokenIssuer:
+    return TokenIssuer()
 
 
-def test_a_token_is_its_accounts(desk: Desk) -> None:
-    shown = desk.show(desk.make())
+def test_a_token_is_its_accounts(issuer: TokenIssuer) -> None:
+    shown = issuer.show(issuer.make())
 
     assert isinstance(shown, Bearer)
     assert shown.user.name == "system:serviceaccount:default:robot"
@@ -58,50 +58,52 @@ def test_a_token_is_its_accounts(desk: Desk) -> None:
     assert shown.user.extra == {"authentication.kubernetes.io/credential-id": ("JTI=t-1",)}
 
 
-def test_a_token_of_a_service_account_is_good_only_while_the_account_is_there(desk: Desk) -> None:
-    token = desk.make()
+def test_a_token_of_a_service_account_is_good_only_while_the_account_is_there(
+    issuer: TokenIssuer,
+) -> None:
+    token = issuer.make()
 
-    desk.kept.drop(ACCOUNTS, "robot", namespace="default")
-    gone = desk.show(token)
-    desk.kept.account("default", "robot", uid="u-2")
-    another = desk.show(token)
+    issuer.kept.drop(ACCOUNTS, "robot", namespace="default")
+    gone = issuer.show(token)
+    issuer.kept.account("default", "robot", uid="u-2")
+    another = issuer.show(token)
 
     assert gone == NotAccepted('serviceaccounts "robot" not found')
     assert another == NotAccepted("service account UID (u-2) does not match claim (u-1)")
 
 
-def test_a_token_ends_a_minute_after_its_time(desk: Desk) -> None:
-    token = desk.make()
+def test_a_token_ends_a_minute_after_its_time(issuer: TokenIssuer) -> None:
+    token = issuer.make()
 
-    desk.kept.clock.advance(660)
-    just_in_time = desk.show(token)
-    desk.kept.clock.advance(1)
-    too_late = desk.show(token)
+    issuer.kept.clock.advance(660)
+    just_in_time = issuer.show(token)
+    issuer.kept.clock.advance(1)
+    too_late = issuer.show(token)
 
     assert isinstance(just_in_time, Bearer)
     assert too_late == NotAccepted("service account token has expired")
 
 
-def test_a_token_from_the_future_is_not_good_yet(desk: Desk) -> None:
-    token = desk.make()
+def test_a_token_from_the_future_is_not_good_yet(issuer: TokenIssuer) -> None:
+    token = issuer.make()
 
-    desk.kept.clock.advance(-61)
+    issuer.kept.clock.advance(-61)
 
-    assert desk.show(token) == NotAccepted("service account token is not valid yet")
+    assert issuer.show(token) == NotAccepted("service account token is not valid yet")
 
 
 @pytest.mark.parametrize("kind", BINDABLE)
-def test_a_token_goes_with_what_it_is_bound_to(kind: str, desk: Desk) -> None:
+def test_a_token_goes_with_what_it_is_bound_to(kind: str, issuer: TokenIssuer) -> None:
     namespace = "" if kind == "node" else "default"
     bound = {"metadata": {"name": "it", "namespace": namespace, "uid": "b-1"}}
-    desk.kept.keep(BINDABLE[kind], bound)
-    token = desk.make(**{kind: bound})
+    issuer.kept.keep(BINDABLE[kind], bound)
+    token = issuer.make(**{kind: bound})
 
-    before = desk.show(token)
-    desk.kept.drop(BINDABLE[kind], "it", namespace=namespace)
-    after = desk.show(token)
-    desk.kept.keep(BINDABLE[kind], {"metadata": {**bound["metadata"], "uid": "b-2"}})
-    another = desk.show(token)
+    before = issuer.show(token)
+    issuer.kept.drop(BINDABLE[kind], "it", namespace=namespace)
+    after = issuer.show(token)
+    issuer.kept.keep(BINDABLE[kind], {"metadata": {**bound["metadata"], "uid": "b-2"}})
+    another = issuer.show(token)
 
     assert isinstance(before, Bearer)
     assert after == NotAccepted("service account token has been invalidated")
@@ -109,25 +111,25 @@ def test_a_token_goes_with_what_it_is_bound_to(kind: str, desk: Desk) -> None:
     assert another == NotAccepted(why)
 
 
-def test_what_ends_has_a_minute_left(desk: Desk) -> None:
-    token = desk.make()
-    ending = {**desk.account["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}
-    desk.kept.keep(ACCOUNTS, {"metadata": ending})
+def test_what_ends_has_a_minute_left(issuer: TokenIssuer) -> None:
+    token = issuer.make()
+    ending = {**issuer.account["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    issuer.kept.keep(ACCOUNTS, {"metadata": ending})
 
-    desk.kept.clock.advance(60)
-    before = desk.show(token)
-    desk.kept.clock.advance(1)
-    after = desk.show(token)
+    issuer.kept.clock.advance(60)
+    before = issuer.show(token)
+    issuer.kept.clock.advance(1)
+    after = issuer.show(token)
 
     assert isinstance(before, Bearer)
     assert after == NotAccepted("service account default/robot has been deleted")
 
 
-def test_the_node_of_a_pod_is_only_mentioned(desk: Desk) -> None:
+def test_the_node_of_a_pod_is_only_mentioned(issuer: TokenIssuer) -> None:
     pod = {"metadata": {"name": "web", "namespace": "default", "uid": "p-1"}}
-    desk.kept.keep(BINDABLE["pod"], pod)
+    issuer.kept.keep(BINDABLE["pod"], pod)
 
-    shown = desk.show(desk.make(pod=pod, node={"metadata": {"name": "gone"}}))
+    shown = issuer.show(issuer.make(pod=pod, node={"metadata": {"name": "gone"}}))
 
     assert isinstance(shown, Bearer)
     assert shown.user.extra["authentication.kubernetes.io/node-name"] == ("gone",)
@@ -150,9 +152,9 @@ STRANGE: list[Callable[[str, str, str], str]] = [
 
 @pytest.mark.parametrize("strange", STRANGE)
 def test_what_is_no_token_of_this_kind_is_left_to_others(
-    strange: Callable[[str, str, str], str], desk: Desk
+    strange: Callable[[str, str, str], str], issuer: TokenIssuer
 ) -> None:
-    assert desk.show(strange(*desk.make().split("."))) is None
+    assert issuer.show(strange(*issuer.make().split("."))) is None
 
 
 FORGED: list[Callable[[str, str, str], str]] = [
@@ -166,32 +168,32 @@ FORGED: list[Callable[[str, str, str], str]] = [
 
 @pytest.mark.parametrize("forged", FORGED)
 def test_what_was_not_signed_with_the_key_is_nobodys(
-    forged: Callable[[str, str, str], str], desk: Desk
+    forged: Callable[[str, str, str], str], issuer: TokenIssuer
 ) -> None:
     why = "go-jose/go-jose: error in cryptographic primitive"
 
-    assert desk.show(forged(*desk.make().split("."))) == NotAccepted(why)
+    assert issuer.show(forged(*issuer.make().split("."))) == NotAccepted(why)
 
 
-def test_claims_that_were_changed_are_nobodys(desk: Desk) -> None:
-    head, _, signature = desk.make().split(".")
-    claims = part({**desk.claims(), "iss": (ISSUER,)[0], "exp": 2**40})
+def test_claims_that_were_changed_are_nobodys(issuer: TokenIssuer) -> None:
+    head, _, signature = issuer.make().split(".")
+    claims = part({**issuer.claims(), "iss": (ISSUER,)[0], "exp": 2**40})
 
-    assert isinstance(desk.show(f"{head}.{claims}.{signature}"), NotAccepted)
+    assert isinstance(issuer.show(f"{head}.{claims}.{signature}"), NotAccepted)
 
 
-def test_a_token_of_another_server_is_nobodys(desk: Desk) -> None:
-    token = Desk().make()
+def test_a_token_of_another_server_is_nobodys(issuer: TokenIssuer) -> None:
+    token = TokenIssuer().make()
 
-    before_any_of_our_own = desk.show(token)
-    desk.make()
-    after = desk.show(token)
+    before_any_of_our_own = issuer.show(token)
+    issuer.make()
+    after = issuer.show(token)
 
     assert before_any_of_our_own == after == NotAccepted("invalid signature, no keys found")
 
 
-def test_a_token_for_others_is_told_for_whom_it_is(desk: Desk) -> None:
-    shown = desk.tokens.bearer(desk.make(), audiences=("a", "b"))
+def test_a_token_for_others_is_told_for_whom_it_is(issuer: TokenIssuer) -> None:
+    shown = issuer.tokens.bearer(issuer.make(), audiences=("a", "b"))
 
     assert shown == NotAccepted(
         'token audiences ["https://kubernetes.default.svc"] is invalid for the target audiences'
@@ -199,14 +201,14 @@ def test_a_token_for_others_is_told_for_whom_it_is(desk: Desk) -> None:
     )
 
 
-def test_a_token_is_checked_again_though_its_signature_is_not(desk: Desk) -> None:
-    token = desk.make()
-    desk.show(token)
+def test_a_token_is_checked_again_though_its_signature_is_not(issuer: TokenIssuer) -> None:
+    token = issuer.make()
+    issuer.show(token)
 
-    desk.kept.drop(ACCOUNTS, "robot", namespace="default")
+    issuer.kept.drop(ACCOUNTS, "robot", namespace="default")
 
-    assert isinstance(desk.show(token), NotAccepted)
-    assert token not in repr(vars(desk.tokens))
+    assert isinstance(issuer.show(token), NotAccepted)
+    assert token not in repr(vars(issuer.tokens))
 
 
 def test_nobody_needs_cryptography_before_a_token_is_asked_for() -> None:
@@ -234,10 +236,10 @@ ODD_CLAIMS: dict[str, object] = {
 
 
 @pytest.mark.parametrize("claim", ODD_CLAIMS)
-def test_a_claim_of_another_type_makes_a_token_nobodys(claim: str, desk: Desk) -> None:
-    token = desk.tokens.issue({**desk.claims(), claim: ODD_CLAIMS[claim]})
+def test_a_claim_of_another_type_makes_a_token_nobodys(claim: str, issuer: TokenIssuer) -> None:
+    token = issuer.tokens.issue({**issuer.claims(), claim: ODD_CLAIMS[claim]})
 
-    assert not isinstance(desk.show(token), Bearer)
+    assert not isinstance(issuer.show(token), Bearer)
 
 
 ODD_REFERENCES: list[object] = [
@@ -251,23 +253,25 @@ ODD_REFERENCES: list[object] = [
 
 
 @pytest.mark.parametrize("about", ODD_REFERENCES)
-def test_a_token_that_names_no_account_is_nobodys(about: object, desk: Desk) -> None:
-    token = desk.tokens.issue({**desk.claims(), "kubernetes.io": about})
+def test_a_token_that_names_no_account_is_nobodys(about: object, issuer: TokenIssuer) -> None:
+    token = issuer.tokens.issue({**issuer.claims(), "kubernetes.io": about})
 
-    assert isinstance(desk.show(token), NotAccepted)
+    assert isinstance(issuer.show(token), NotAccepted)
 
 
-def test_a_single_audience_may_stand_without_a_list(desk: Desk) -> None:
-    shown = desk.show(desk.tokens.issue({**desk.claims(), "aud": ISSUER}))
+def test_a_single_audience_may_stand_without_a_list(issuer: TokenIssuer) -> None:
+    shown = issuer.show(issuer.tokens.issue({**issuer.claims(), "aud": ISSUER}))
 
     assert isinstance(shown, Bearer)
     assert shown.audiences == (ISSUER,)
 
 
 @pytest.mark.parametrize("place", [0, 1])
-def test_a_token_that_is_nested_too_deeply_is_left_to_others(place: int, desk: Desk) -> None:
-    parts = desk.make().split(".")
+def test_a_token_that_is_nested_too_deeply_is_left_to_others(
+    place: int, issuer: TokenIssuer
+) -> None:
+    parts = issuer.make().split(".")
     abyss = b'{"iss":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
     parts[place] = urlsafe_b64encode(abyss).decode().rstrip("=")
 
-    assert desk.show(".".join(parts)) is None
+    assert issuer.show(".".join(parts)) is None

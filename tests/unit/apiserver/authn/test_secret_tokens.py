@@ -30,7 +30,7 @@ CLAIMS = {
 KEY = SigningKey()
 
 
-class Desk:
+class TokenIssuer:
     """Where the controller's tokens are shown to a server that trusts its key."""
 
     def __init__(self) -> None:
@@ -54,8 +54,8 @@ class Desk:
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
+def issuer() -> TokenIssuer:
+    return TokenIssuer()
 
 
 def why(shown: Bearer | NotAccepted | None) -> str:
@@ -63,8 +63,8 @@ def why(shown: Bearer | NotAccepted | None) -> str:
     return shown.why
 
 
-def test_a_token_in_a_secret_is_its_accounts(desk: Desk) -> None:
-    shown = desk.show(desk.made)
+def test_a_token_in_a_secret_is_its_accounts(issuer: TokenIssuer) -> None:
+    shown = issuer.show(issuer.made)
 
     assert isinstance(shown, Bearer)
     assert shown.user.name == "system:serviceaccount:default:robot"
@@ -72,30 +72,30 @@ def test_a_token_in_a_secret_is_its_accounts(desk: Desk) -> None:
     assert shown.audiences == ("api",)
 
 
-def test_it_is_for_the_server_itself_only(desk: Desk) -> None:
-    assert "is invalid for the target audiences" in why(desk.show(desk.made, "others"))
+def test_it_is_for_the_server_itself_only(issuer: TokenIssuer) -> None:
+    assert "is invalid for the target audiences" in why(issuer.show(issuer.made, "others"))
 
 
-def test_it_goes_with_its_secret(desk: Desk) -> None:
-    desk.keep("another")
-    assert why(desk.show(desk.made)) == "Token does not match server's copy"
+def test_it_goes_with_its_secret(issuer: TokenIssuer) -> None:
+    issuer.keep("another")
+    assert why(issuer.show(issuer.made)) == "Token does not match server's copy"
 
-    desk.kept.drop(SECRETS, "token", namespace="default")
-    assert why(desk.show(desk.made)) == "Token has been invalidated"
-
-
-def test_it_goes_with_its_account(desk: Desk) -> None:
-    desk.kept.account("default", "robot", uid="u-2")
-    assert why(desk.show(desk.made)) == "ServiceAccount UID (u-2) does not match claim (u-1)"
-
-    desk.kept.drop(ACCOUNTS, "robot", namespace="default")
-    assert why(desk.show(desk.made)) == 'serviceaccounts "robot" not found'
+    issuer.kept.drop(SECRETS, "token", namespace="default")
+    assert why(issuer.show(issuer.made)) == "Token has been invalidated"
 
 
-def test_one_that_was_marked_invalid_is(desk: Desk) -> None:
-    desk.keep(desk.made, labels={INVALID_SINCE: "2026-01-01"})
+def test_it_goes_with_its_account(issuer: TokenIssuer) -> None:
+    issuer.kept.account("default", "robot", uid="u-2")
+    assert why(issuer.show(issuer.made)) == "ServiceAccount UID (u-2) does not match claim (u-1)"
 
-    assert "has been marked invalid" in why(desk.show(desk.made))
+    issuer.kept.drop(ACCOUNTS, "robot", namespace="default")
+    assert why(issuer.show(issuer.made)) == 'serviceaccounts "robot" not found'
+
+
+def test_one_that_was_marked_invalid_is(issuer: TokenIssuer) -> None:
+    issuer.keep(issuer.made, labels={INVALID_SINCE: "2026-01-01"})
+
+    assert "has been marked invalid" in why(issuer.show(issuer.made))
 
 
 @pytest.mark.parametrize(
@@ -109,12 +109,12 @@ def test_one_that_was_marked_invalid_is(desk: Desk) -> None:
     ],
 )
 def test_one_that_does_not_say_whose_it_is_is_nobodys(
-    desk: Desk, claim: str, value: str, said: str
+    issuer: TokenIssuer, claim: str, value: str, said: str
 ) -> None:
-    assert why(desk.show(desk.make({**CLAIMS, claim: value}))) == said
+    assert why(issuer.show(issuer.make({**CLAIMS, claim: value}))) == said
 
 
-def test_one_by_another_key_is_not_known(desk: Desk) -> None:
-    stranger = ServiceAccountTokens(desk.kept.store)
+def test_one_by_another_key_is_not_known(issuer: TokenIssuer) -> None:
+    stranger = ServiceAccountTokens(issuer.kept.store)
 
-    assert why(desk.show(stranger.issue(CLAIMS))) == "invalid signature, no keys found"
+    assert why(issuer.show(stranger.issue(CLAIMS))) == "invalid signature, no keys found"

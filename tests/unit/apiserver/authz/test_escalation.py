@@ -42,7 +42,7 @@ def check(kept: Kept, wanted: Attributes, obj: Any, old: Any = None, *, by: User
     Escalation(Authorizer(kept.store)).check(by, wanted, obj, old)
 
 
-def test_nobody_grants_rights_that_they_do_not_have(kept: Kept) -> None:
+def test_a_user_cannot_grant_rights_that_they_do_not_have(kept: Kept) -> None:
     check(kept, written(), role(GET_PODS))
     check(kept, written("rolebindings"), binding("reader"))
 

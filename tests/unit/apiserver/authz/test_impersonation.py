@@ -37,7 +37,7 @@ def test_most_speak_for_themselves() -> None:
     assert impersonation().speaker(request(("Accept", "x")), JANE, GET_PODS) is JANE
 
 
-def test_who_impersonates_needs_the_right_to_every_name_and_group_taken_on() -> None:
+def test_impersonation_needs_the_right_to_every_name_and_group_taken_on() -> None:
     named = {**rule("impersonate", "users"), "resourceNames": ["kim"]}
     grouped = {**rule("impersonate", "groups"), "resourceNames": ["devs", "ops"]}
     speakers = impersonation(named, grouped)

@@ -155,7 +155,7 @@ def test_who_has_no_parser_is_told_so_when_there_is_an_expression() -> None:
 
 
 @pytest.mark.timeout(20)  # another Python starts
-def test_nobody_loads_the_parser_before_there_is_an_expression() -> None:
+def test_the_parser_is_not_loaded_before_there_is_an_expression() -> None:
     script = (
         "import sys, steersman_cluster.apiserver, steersman_cluster.apiserver.cel as cel\n"
         "assert not any(name.startswith('cel_expr') for name in sys.modules)\n"

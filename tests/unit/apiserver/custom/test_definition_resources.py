@@ -47,7 +47,7 @@ def sample(**said: Any) -> dict[str, Any]:
     }
 
 
-def test_what_a_definition_serves_can_be_told_from_the_definition_alone(judge: Judge) -> None:
+def test_what_a_definition_serves_follows_from_the_definition_alone(judge: Judge) -> None:
     crd = definition(
         version(subresources={"status": {}, "scale": SCALE}),
         names={"plural": "samples", "kind": "Sample", "shortNames": ["s"], "categories": ["all"]},

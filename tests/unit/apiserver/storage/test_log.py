@@ -113,7 +113,7 @@ def test_pages_follow_each_other_without_gap_or_overlap() -> None:
     assert remaining == [25, 15, 5, 0]
 
 
-def test_what_was_compacted_is_refused_rather_than_half_told() -> None:
+def test_what_was_compacted_is_refused_rather_than_half_answered() -> None:
     log = RevisionLog()
     web = log.append(WEB, {"size": 1}, expected=0)
     log.append(WEB, {"size": 2}, expected=web.revision)

@@ -67,7 +67,7 @@ async def test_a_verb_that_needs_nothing_runs_once() -> None:
     assert runs == [{}]
 
 
-async def test_a_verb_is_run_again_with_what_it_asked_for() -> None:
+async def test_a_handler_is_run_again_with_the_answers_that_it_needs() -> None:
     first, second = Inquiry({"a": 1}), Inquiry({"b": 2})
 
     def verb(answers: WebhookAnswers) -> list[Any]:
@@ -77,7 +77,7 @@ async def test_a_verb_is_run_again_with_what_it_asked_for() -> None:
     assert (len(first.uids), len(second.uids)) == (1, 1)
 
 
-async def test_inquiries_made_together_are_made_at_the_same_time() -> None:
+async def test_calls_needed_together_are_made_at_the_same_time() -> None:
     both = asyncio.Barrier(2)
     first, second = Inquiry({"a": 1}, meanwhile=both.wait), Inquiry({"b": 2}, meanwhile=both.wait)
 
@@ -144,7 +144,7 @@ async def test_every_run_happens_when_the_first_did() -> None:
     assert (later - times[0]).total_seconds() == 20
 
 
-async def test_a_verb_that_never_has_enough_is_given_up() -> None:
+async def test_a_handler_that_never_has_enough_answers_is_given_up() -> None:
     runs = 0
 
     def verb(answers: WebhookAnswers) -> None:

@@ -139,7 +139,7 @@ def _response(written: Any) -> Object | None:
     warnings: list[Any] = written.get("warnings") or []
     for each in warnings:
         if not isinstance(each, str | None):
-            raise _misfit(each, "AdmissionResponse.response.warnings", "string")
+            raise _mismatch(each, "AdmissionResponse.response.warnings", "string")
     return written
 
 
@@ -148,10 +148,10 @@ def _check_types(within: Object, fields: Mapping[str, tuple[type, str]], where: 
         value = within.get(name)
         is_other = not isinstance(value, wanted) or (wanted is int and isinstance(value, bool))
         if value is not None and is_other:
-            raise _misfit(value, f"{where}.{name}", called)
+            raise _mismatch(value, f"{where}.{name}", called)
 
 
-def _misfit(value: Any, where: str, called: str) -> BadResponse:
+def _mismatch(value: Any, where: str, called: str) -> BadResponse:
     return BadResponse(cannot_unmarshal(value, f"struct field {where} of type {called}"))
 
 
@@ -162,7 +162,7 @@ def _checked(
         raise BadResponse("webhook response was absent")
     patch, patch_type = _patch(response), response.get("patchType")
     if version != "v1":
-        # In that form nobody ever looked whether it was the right answer.
+        # Kubernetes does not check in that form whether the answer belongs to the request.
         patch_type = _JSON_PATCH if patch else None
     else:
         _check_form(response, review, uid=uid)
@@ -215,13 +215,13 @@ def denied(webhook: Webhook, status: Object | None) -> StatusError:
     """The refusal that a webhook wants."""
     status = status or {}
     details = status.get("details")
-    told = f'admission webhook "{webhook.name}" denied the request'
+    denial = f'admission webhook "{webhook.name}" denied the request'
     why = status.get("message") or status.get("reason")
     code = status.get("code")
     return StatusError(
         code if code is not None and _LEAST_REFUSAL <= code <= _LAST_CODE else _LEAST_REFUSAL,
         str(status.get("reason") or ""),
-        f"{told}: {why}" if why else f"{told} without explanation",
+        f"{denial}: {why}" if why else f"{denial} without explanation",
         details=details,
         metadata=status.get("metadata"),
         retry_after_seconds=(details or {}).get("retryAfterSeconds"),

@@ -29,7 +29,7 @@ class Attributes:
     """Who wants to do what to which object.
 
     ``obj`` is None for a deletion, ``old`` for a creation. Both are in the version of ``kind``, and
-    neither is changed by anybody.
+    neither is ever changed.
     """
 
     operation: str
@@ -46,7 +46,7 @@ class Attributes:
 
     @property
     def is_exempt(self) -> bool:
-        """Whether nobody outside is ever asked about such objects."""
+        """Whether webhooks are never called for such objects."""
         return self.kind.group == _CONFIGURATIONS and self.kind.kind in _EXEMPT
 
     @property

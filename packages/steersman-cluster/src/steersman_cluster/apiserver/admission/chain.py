@@ -1,4 +1,4 @@
-"""Admission: every write on its way into the store, shown to those who want to see it first."""
+"""Admission: webhooks and policies, for every write before it is stored."""
 
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
@@ -49,7 +49,7 @@ class AdmissionStore(RuleContext, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Hooks:
-    """Who wants to be info."""
+    """The configured webhooks and policies."""
 
     mutating: tuple[Webhook, ...] = ()
     policies: tuple[Policy, ...] = ()
@@ -63,7 +63,7 @@ _NO_HOOKS = _Hooks()
 
 
 class Admission:
-    """Asks whoever is interested in a write, before it is made."""
+    """Calls webhooks and evaluates policies before a write is made."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Admission:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nobody is interested in anything."""
+        """Whether there are no webhooks and no policies."""
         first, second, third, fourth = self._resource_logs
         # Each only grows, and so does their sum whenever one of them does. This runs for every
         # write, and hardly ever finds anything.
@@ -148,7 +148,7 @@ class Admission:
         *,
         seen_as: Callable[[Object], Object] | None = None,
     ) -> None:
-        """Refuse what somebody objects to.
+        """Refuse what a policy or webhook denies.
 
         Both objects are as the rules of their kind see them. ``obj`` is complete, and would be
         written next. Others see what ``seen_as`` makes of them.
@@ -178,7 +178,7 @@ class Admission:
     def check_delete(
         self, request: APIRequest, old: Object, options: Object, *, dry_run: bool
     ) -> None:
-        """Refuse a deletion that somebody objects to."""
+        """Refuse a deletion that a policy or webhook denies."""
         interested = self._now()
         if not interested:
             return
@@ -244,7 +244,7 @@ def _options(info: RequestInfo, kind: str) -> Object:
 
 
 def _check_owners(request: APIRequest, about: Object, before: Any) -> None:
-    """Whoever spoils who owns which fields has that undone; owners that are there twice go."""
+    """Restore managedFields that a webhook broke; owners that are there twice go."""
     given = about.get("managedFields")
     try:
         managers = decoded_from_outside(given or ())
@@ -255,7 +255,7 @@ def _check_owners(request: APIRequest, about: Object, before: Any) -> None:
         request.warnings.append(_BAD_OWNERS.format(problem))
     else:
         if given and given != before:
-            about["managedFields"] = encoded(managers)  # as everybody else writes them
+            about["managedFields"] = encoded(managers)  # in canonical form
     request.warnings += [
         each.replace("duplicate entries;", "duplicate entries after mutating admission happens;")
         for each in object_meta.drop_repeated_owners(about)

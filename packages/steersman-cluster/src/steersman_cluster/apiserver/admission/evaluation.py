@@ -21,7 +21,7 @@ class OutOfBudget(Exception):
 
 
 class Outcome(NamedTuple):
-    """What came of one expression; a problem is told as the real server tells it."""
+    """The result of one expression; error texts are those of the real server."""
 
     value: Any = None
     problem: str = ""

@@ -86,7 +86,7 @@ def _has(known: frozenset[str], wanted: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matcher:
-    """What somebody wants to be asked about."""
+    """The requests that a webhook or policy is for."""
 
     rules: tuple[MatchRule, ...]
     excluded: tuple[MatchRule, ...]
@@ -161,7 +161,7 @@ def _selector(written: Mapping[str, Any]) -> Selector:
     try:
         return label_selector(written)
     except StatusError:
-        # Nobody can write such a one; what is kept from other days must not stop every write.
+        # Validation refuses such a one; an older object must not stop every write.
         return NOTHING
 
 

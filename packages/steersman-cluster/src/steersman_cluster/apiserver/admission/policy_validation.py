@@ -42,7 +42,7 @@ class Parameters(Protocol):
 
 
 class PolicyViolation(NamedTuple):
-    """What somebody has against a request."""
+    """A validation that a request fails."""
 
     policy: Policy
     binding: Binding | None
@@ -59,7 +59,7 @@ class PolicyValidator:
     warnings: list[str]
 
     def check(self, wanted: Attributes, policies: Sequence[Policy]) -> None:
-        """Refuse what a policy denies; what it only warns of is told."""
+        """Refuse what a policy denies; what it only warns of becomes a warning."""
         if (wanted.resource.group, wanted.resource.resource) in EXCLUDED:
             return
         objections = [each for policy in policies for each in self._objections(wanted, policy)]

@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.cel import Authorizer, ResourceCheck
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.users import User
 
-# Whoever asks, as an expression asks what they may do.
+# The authorizer of a user, as expressions use it.
 Authorizers: TypeAlias = Callable[[User], Authorizer]
 
 

@@ -22,7 +22,7 @@ from steersman_cluster.apiserver.schema.decoding.decoder import decode
 
 UNPROCESSABLE = 422
 
-# What the decoder says around the reason; of a patched object only the reason is told.
+# What the decoder says around the reason; of a patched object only the reason is reported.
 _AROUND = re.compile(
     r"the object provided is unrecognized \(must be of type \w+\): (?P<unread>.*) \(.*\)"
     r'|\w* in version "[^"]*" cannot be handled as a \w+: (?P<unfit>.*)',
@@ -72,7 +72,7 @@ class VersionedObjects:
                     yield MatchedResource(found, each.kind_of(subresource))
 
     def authorizer(self, user: User) -> cel.Authorizer:
-        """Somebody who may be asked what the user, or a service account, may do."""
+        """The authorizer that expressions use for the user or a service account."""
 
         def decide(
             about: Mapping[str, str], account: tuple[str, str] | None

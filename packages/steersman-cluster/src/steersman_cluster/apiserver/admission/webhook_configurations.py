@@ -16,7 +16,7 @@ REVIEW_VERSIONS = ("v1", "v1beta1")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Webhook:
-    """Somebody outside who wants to be asked about some requests."""
+    """A webhook, and the requests that it is called for."""
 
     # Which one of which configuration as of when: an answer of one is none of another.
     identity: tuple[str, str, str, int]

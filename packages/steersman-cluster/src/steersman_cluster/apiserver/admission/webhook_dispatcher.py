@@ -1,7 +1,7 @@
-"""Webhooks asked about a request: those that may change it one after the other, then the judges.
+"""Webhooks called for a request: the mutating ones one after the other, then the validating ones.
 
-Nobody is asked here. What they would say is looked up in what is known; what is not known yet is
-asked for by raising ``NeedsWebhook``, and all this happens again.
+No webhook is called here. Its answer is looked up in those so far; one that is missing is
+requested by raising ``NeedsWebhook``, and all this happens again.
 """
 
 from collections.abc import Callable, Sequence
@@ -58,7 +58,7 @@ class ObjectVersions(MatchContext, Protocol):
         ...
 
     def authorizer(self, user: User) -> Authorizer:
-        """Somebody who may be asked what the user may do."""
+        """The authorizer that expressions use for the user."""
         ...
 
     def returned(self, obj: Object, wanted: Attributes, place: MatchedResource) -> Object:
@@ -68,7 +68,7 @@ class ObjectVersions(MatchContext, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookDispatcher:
-    """Asks on behalf of one request."""
+    """Calls webhooks for one request."""
 
     versions: ObjectVersions
     answers: WebhookAnswers
@@ -228,7 +228,7 @@ class WebhookDispatcher:
         return AdmissionReview(webhook=webhook, request=request, address=address, turn=turn)
 
     def _verdict(self, review: AdmissionReview, *, mutating: bool) -> AdmissionResponse:
-        """What the webhook says, with its warnings told; raises the refusal that it wants."""
+        """The webhook's response, with its warnings added; raises its denial."""
         webhook = review.webhook
         verdict = response_of(self.answers[review.key], webhook, mutating=mutating)
         self.warnings.extend(filter(None, verdict.warnings))

@@ -1,4 +1,4 @@
-"""Field management: who owns which fields of an object, and what applying does with them.
+"""Field management and server-side apply: which manager owns which fields of an object.
 
 Takes:     objects before and after a write, who writes, and the schema that divides them
 Gives:     their managedFields, and what an applied configuration makes of a live object

@@ -38,7 +38,7 @@ from steersman_cluster.apiserver.apply.typed_values import (
     as_divided,
     compared,
 )
-from steersman_cluster.apiserver.apply.validation import misfits
+from steersman_cluster.apiserver.apply.validation import mismatches
 from steersman_cluster.apiserver.meta.reset_fields import FieldSet
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError, bad_request
@@ -47,7 +47,7 @@ from steersman_cluster.apiserver.schema.node import UNSET, Schema
 
 BEFORE_FIRST_APPLY = "before-first-apply"
 
-# What the server itself keeps, or what says which object it is: managed by nobody.
+# What the server itself keeps, or what says which object it is: it has no manager.
 _NOBODYS: FieldSet = {
     "f:apiVersion": {},
     "f:kind": {},
@@ -84,7 +84,7 @@ class FieldManager:
         """Set ``new``'s managedFields after a create, an update, or a patch that is no apply.
 
         To be called when the object is decoded and defaulted, and before rules and admission fill
-        anything in, because that belongs to nobody. ``new`` still has the managedFields that the
+        anything in, because that has no manager. ``new`` still has the managedFields that the
         client sent.
         """
         managers = self._managers_for_update(live, new)
@@ -99,7 +99,7 @@ class FieldManager:
         try:
             managers = self._updated(live or self._blank, shown, managers, name=manager, time=time)
         except NoElement:
-            # Items that nothing tells apart can be owned by nobody.
+            # Items that cannot be identified have no manager.
             return
         if managers := capped(managers):
             new["metadata"]["managedFields"] = encoded(managers)
@@ -109,7 +109,7 @@ class FieldManager:
     ) -> Object:
         """``applied`` merged into ``live``: a fresh object, with its managedFields set.
 
-        To be called first of all; what defaults, rules and admission then add belongs to nobody.
+        To be called first of all; what defaults, rules and admission then add has no manager.
         The result is ``live`` itself where nothing changes, and there is nothing to write.
         """
         self._check(applied)
@@ -124,14 +124,14 @@ class FieldManager:
     def _has_unfit_status(self, live: Object | None, new: Object) -> bool:
         """Whether a custom resource has a status that does not fit, and will be dropped unchecked.
 
-        Before that nobody can say whose fields are whose.
+        Before that the fields have no managers.
         """
         status = new.get("status")
         if not status or self._schema.name is not None or "f:status" not in self.reset:
             return False
         if live is not None and same_json(live.get("status"), status):
             return False
-        return bool(misfits(status, self._schema.properties.get("status") or UNDECLARED))
+        return bool(mismatches(status, self._schema.properties.get("status") or UNDECLARED))
 
     @cached_property
     def _schema(self) -> Schema:
@@ -146,13 +146,13 @@ class FieldManager:
         if live is None:
             return {}
         known = self._known(decoded(live["metadata"].get("managedFields")))
-        # What was there before anybody was noted down is somebody's, too.
+        # What was there before managers were recorded has a manager, too.
         return known or self._updated(self._blank, live, {}, name=BEFORE_FIRST_APPLY, time=time)
 
     def _managers_for_update(self, live: Object | None, new: Object) -> Managers:
         stored = live["metadata"].get("managedFields") if live is not None else None
         sent = new["metadata"].get("managedFields")
-        # Through a subresource nobody can set them.
+        # They cannot be set through a subresource.
         if self.subresource or not isinstance(sent, list) or sent == stored:
             return self._known(decoded(stored))
         if not any(sent) and len(sent) <= 1:
@@ -197,7 +197,7 @@ class FieldManager:
             raise bad_request(f"invalid object type: {kind}")
         if isinstance(metadata.get("managedFields"), list):
             raise bad_request("metadata.managedFields must be nil")
-        if found := misfits(applied, self._schema):
+        if found := mismatches(applied, self._schema):
             name = f"{metadata.get('namespace') or ''}/{metadata.get('name') or ''}"
             what = found[0] if len(found) == 1 else "\n  ".join(("errors:", *found))
             raise StatusError(
@@ -251,7 +251,7 @@ class FieldManager:
 
 
 class _Changes:
-    """What a write changes, in the words of each version in which somebody manages something."""
+    """What a write changes, in each version in which fields are managed."""
 
     def __init__(self, management: FieldManager, old: Object, new: Object) -> None:
         self._management = management

@@ -117,7 +117,7 @@ def paths(one: FieldSet, prefix: str = "") -> Iterator[str]:
 
 
 def parsed(given: Any) -> FieldSet:
-    """A set that somebody sent, as we would write it; raises ``ValueError``."""
+    """A set that a client sent, as we would write it; raises ``ValueError``."""
     if given is None:
         return {}
     if not isinstance(given, dict):

@@ -11,7 +11,7 @@ from steersman.names import GroupVersionKind
 from steersman_cluster.apiserver.apply.field_sets import difference
 from steersman_cluster.apiserver.apply.path_elements import written
 from steersman_cluster.apiserver.apply.typed_values import applied_fields, compared
-from steersman_cluster.apiserver.apply.validation import misfits
+from steersman_cluster.apiserver.apply.validation import mismatches
 from steersman_cluster.apiserver.meta.reset_fields import FieldSet
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.schema.node import Schema
@@ -29,7 +29,7 @@ def fields_of_last_applied(live: Object, schema: Schema, gvk: GroupVersionKind) 
         last = json.loads(_annotations(live).get(LAST_APPLIED) or "null")
         if not isinstance(last, dict) or last.get("apiVersion") != gvk.api_version:
             return {}
-        if misfits(last, schema):
+        if mismatches(last, schema):
             return {}
         changed, removed = compared(last, live, schema)
     except (ValueError, RecursionError):

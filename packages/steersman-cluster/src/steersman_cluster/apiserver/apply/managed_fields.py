@@ -17,7 +17,7 @@ ANCIENT = "ancient-changes"
 
 
 class Manager(NamedTuple):
-    """Whom an entry belongs to. One who applies has one entry, whatever the version."""
+    """The manager of an entry. One who applies has one entry, whatever the version."""
 
     name: str
     operation: str
@@ -82,7 +82,7 @@ def decoded_from_outside(entries: Any) -> Managers:
         if not entry.get("apiVersion") or entry.get("fieldsType") != "FieldsV1":
             raise ValueError("an entry needs an apiVersion and the fieldsType FieldsV1")
         if not all(value is None or isinstance(value, str) for value in map(entry.get, _TEXTS)):
-            raise ValueError("who manages, since when and through what is told by texts")
+            raise ValueError("who manages, since when and through what must be strings")
     return {
         manager: managed._replace(fields=ordered(parsed(managed.fields)))
         for manager, managed in decoded(entries).items()

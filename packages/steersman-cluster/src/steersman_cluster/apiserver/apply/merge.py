@@ -152,7 +152,7 @@ def with_structs(fields: FieldSet, schema: Schema) -> FieldSet:
 
 
 def pruned(value: Any, schema: Schema, *, last: FieldSet, owned: list[FieldSet]) -> Any:
-    """The merged value without what its applier applied last and nobody wants any more.
+    """The merged value without what its applier applied last and no manager owns any more.
 
     ``last`` is what the applier managed so far; ``owned`` what everyone manages from now on, the
     applier included. A field that is in neither stays, unless it is part of a struct that goes.

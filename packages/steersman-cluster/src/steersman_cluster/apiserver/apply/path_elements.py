@@ -69,7 +69,7 @@ def _element_of_set(item: Any) -> str:
 
 
 def canonical(element: str) -> str | None:
-    """The element as we would write it; None for one of a kind that nobody knows."""
+    """The element as we would write it; None for one of an unknown kind."""
     if element[1:2] != ":":
         raise NoElement(f"no path element: {element}")
     if element[0] == "f":

@@ -102,7 +102,7 @@ def compared(old: Any, new: Any, schema: Schema) -> tuple[FieldSet, FieldSet]:
 
 
 def _change(old: Any, new: Any, schema: Schema, *, typed: bool) -> Change:
-    """Of two values that differ, two branches, each None if nothing in it is to be told."""
+    """Of two values that differ, two branches, each None if nothing in it differs."""
     if is_map(old or new, schema) or is_map(new, schema):
         return _change_of_maps(old, new, schema, typed=typed)
     if is_list(old or new, schema) and is_list(new or old, schema):
@@ -127,7 +127,7 @@ def _change_of_maps(old: Any, new: Any, schema: Schema, *, typed: bool) -> Chang
             continue
         was = before[name]
         if was is each or (was == each and (typed or same_booleans(was, each))):
-            continue  # as nearly all are, and then nobody need look for their schema
+            continue  # as nearly all are, and then their schema need not be found
         if was.__class__ not in _PARTED and each.__class__ not in _PARTED:
             changed["f:" + name] = {}
             continue

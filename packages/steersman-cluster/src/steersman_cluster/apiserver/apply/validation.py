@@ -13,8 +13,8 @@ from steersman_cluster.apiserver.apply.typed_values import UNDECLARED, item_sche
 from steersman_cluster.apiserver.schema.node import Schema
 
 # Where, seen from the value that was looked at, and what is wrong there. Paths are only spelled out
-# on the way back from a misfit, and there is hardly ever one.
-Misfit: TypeAlias = tuple[str, str]
+# on the way back from a mismatch, and there is hardly ever one.
+Mismatch: TypeAlias = tuple[str, str]
 
 # Of a value that has its declared type, nothing more is to be asked.
 _FITTING: Final = {
@@ -28,20 +28,20 @@ _FITTING: Final = {
 }
 
 
-def misfits(value: Any, schema: Schema) -> list[str]:
+def mismatches(value: Any, schema: Schema) -> list[str]:
     """What does not fit, in the words of the API."""
-    found = _misfits(value, schema, open_=False)
+    found = _mismatches(value, schema, open_=False)
     return [f"{path}: {what}" if path else what for path, what in found]
 
 
-def _misfits(value: Any, schema: Schema, *, open_: bool) -> Sequence[Misfit]:
+def _mismatches(value: Any, schema: Schema, *, open_: bool) -> Sequence[Mismatch]:
     if value is None:
         return ()
     if value.__class__ is dict and (schema.type == "object" or _may_be_anything(schema)):
-        return _map_misfits(value, schema, open_=open_ or schema.preserve_unknown)
+        return _map_mismatches(value, schema, open_=open_ or schema.preserve_unknown)
     if value.__class__ is list and (schema.type == "array" or _may_be_anything(schema)):
-        return _list_misfits(value, schema, open_=open_ or schema.preserve_unknown)
-    what = _scalar_misfit(value, schema)
+        return _list_mismatches(value, schema, open_=open_ or schema.preserve_unknown)
+    what = _scalar_mismatch(value, schema)
     return () if what is None else (("", what),)
 
 
@@ -51,8 +51,8 @@ def _may_be_anything(schema: Schema) -> bool:
     return schema.type is None and (not is_scalar or schema.preserve_unknown)
 
 
-def _map_misfits(value: dict[str, Any], schema: Schema, *, open_: bool) -> list[Misfit]:
-    found: list[Misfit] = []
+def _map_mismatches(value: dict[str, Any], schema: Schema, *, open_: bool) -> list[Mismatch]:
+    found: list[Mismatch] = []
     declared = schema.properties
     others = schema.additional or (UNDECLARED if open_ or not declared else None)
     for name, each in value.items():
@@ -63,13 +63,13 @@ def _map_misfits(value: dict[str, Any], schema: Schema, *, open_: bool) -> list[
         if each.__class__ is _FITTING[child.type]:
             continue
         # A type of the server's own is the same wherever it stands.
-        inside = _misfits(each, child, open_=open_ and child.name is None)
+        inside = _mismatches(each, child, open_=open_ and child.name is None)
         found += [(f".{name}{path}", what) for path, what in inside] if inside else ()
     return found
 
 
-def _list_misfits(value: list[Any], schema: Schema, *, open_: bool) -> list[Misfit]:
-    found: list[Misfit] = []
+def _list_mismatches(value: list[Any], schema: Schema, *, open_: bool) -> list[Mismatch]:
+    found: list[Mismatch] = []
     seen = set[str]()
     child = item_schema(schema)
     for index, each in enumerate(value):
@@ -85,12 +85,12 @@ def _list_misfits(value: list[Any], schema: Schema, *, open_: bool) -> list[Misf
             seen.add(element)
         if each.__class__ is _FITTING[child.type]:
             continue
-        inside = _misfits(each, child, open_=open_)
+        inside = _mismatches(each, child, open_=open_)
         found += [(shown(element) + path, what) for path, what in inside] if inside else ()
     return found
 
 
-def _scalar_misfit(value: Any, schema: Schema) -> str | None:
+def _scalar_mismatch(value: Any, schema: Schema) -> str | None:
     structured = isinstance(value, dict | list)
     match schema.type:
         case "object":

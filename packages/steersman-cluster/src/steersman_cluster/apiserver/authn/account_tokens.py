@@ -1,6 +1,6 @@
-"""Tokens of service accounts: signed, so that nobody has to remember them.
+"""Tokens of service accounts: signed, so that the server need not store them.
 
-Whoever shows one is the account it was made for, as long as that account is there, and the Pod,
+A bearer is the account that the token was made for, as long as that account is there, and the Pod,
 Secret or Node, if any, that the token is bound to.
 """
 
@@ -49,21 +49,21 @@ _MOST_CHECKED = 1000
 
 
 class Bearer(NamedTuple):
-    """Who may show a token, and to whom."""
+    """The user of a token, and its audiences."""
 
     user: User
     audiences: tuple[str, ...]
 
 
 class NotAccepted(NamedTuple):
-    """Why a token is nobody's."""
+    """Why a token is refused."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenIssuers:
-    """In whose name tokens are made, by which key, and whose are taken.
+    """The issuers and keys of tokens: those that sign, and those that are accepted.
 
     Of several issuers the first makes tokens. Without a key one is made for the first token, and
     never leaves; what it has signed is taken only where no other ``verifying`` keys are named.
@@ -88,7 +88,7 @@ class ServiceAccountTokens:
 
     @property
     def issuer(self) -> str:
-        """In whose name tokens are made."""
+        """The issuer of new tokens."""
         return self._issuing.issuers[0]
 
     def known_keys(self) -> tuple["VerifyingKey", ...]:
@@ -111,11 +111,11 @@ class ServiceAccountTokens:
         if not isinstance(claims, Claims):
             return claims
         # A token without audiences, from a Secret, is for the server itself.
-        told = claims.audiences or self.audiences
-        meant = tuple(each for each in told if each in audiences)
+        stated = claims.audiences or self.audiences
+        meant = tuple(each for each in stated if each in audiences)
         if not meant:
             return NotAccepted(
-                f"token audiences {_listed(told)} is invalid for the target audiences"
+                f"token audiences {_listed(stated)} is invalid for the target audiences"
                 f" {_listed(audiences)}"
             )
         if claims.issuer == secret_tokens.ISSUER:
@@ -159,8 +159,8 @@ class ServiceAccountTokens:
 
     def _out_of_use(self, claims: Claims, now: datetime) -> str:
         """Why the token is no longer good, though it has not expired."""
-        told = claims.private
-        namespace, ref = told.namespace, told.serviceaccount
+        stated = claims.private
+        namespace, ref = stated.namespace, stated.serviceaccount
         account = self._store.find(ACCOUNTS, namespace, ref.name)
         if account is None:
             return f'serviceaccounts "{ref.name}" not found'
@@ -170,9 +170,9 @@ class ServiceAccountTokens:
         if _is_long_gone(account, now):
             return f"service account {namespace}/{ref.name} has been deleted"
         for kind, resource in BINDABLE.items():
-            claimed = told.bound(kind)
+            claimed = stated.bound(kind)
             # The node of a Pod is only mentioned; a token is bound to one thing.
-            if claimed is not None and not (kind == "node" and told.pod is not None):
+            if claimed is not None and not (kind == "node" and stated.pod is not None):
                 where = "" if kind == "node" else namespace
                 bound = self._store.find(resource, where, claimed.name)
                 if bound is None or _is_long_gone(bound, now):
@@ -214,14 +214,14 @@ def claims_of(
 ) -> dict[str, Any]:
     """What a token of ``account`` says, bound to objects by the names of their kinds."""
     about = account["metadata"]
-    told = {
+    stated = {
         "namespace": about["namespace"],
         "serviceaccount": _reference(account),
         **{kind: _reference(each) for kind, each in bound.items()},
     }
     at = int(now.timestamp())
     if warn_after_seconds:
-        told["warnafter"] = at + warn_after_seconds
+        stated["warnafter"] = at + warn_after_seconds
     return {
         "aud": list(audiences),
         "exp": at + seconds,
@@ -229,7 +229,7 @@ def claims_of(
         "jti": token_id,
         "nbf": at,
         "sub": account_user(about["namespace"], about["name"]),
-        _CLAIM: told,
+        _CLAIM: stated,
     }
 
 
@@ -239,14 +239,14 @@ def _reference(obj: Object) -> dict[str, str]:
 
 
 def _user(claims: Claims) -> User:
-    told = claims.private
-    namespace, account = told.namespace, told.serviceaccount
+    stated = claims.private
+    namespace, account = stated.namespace, stated.serviceaccount
     extra = {f"{_INFO}/credential-id": (f"JTI={claims.token_id}",)} if claims.token_id else {}
-    if node := told.node:
+    if node := stated.node:
         extra[NODE_NAME] = (node.name,)
         if node.uid:
             extra[f"{_INFO}/node-uid"] = (node.uid,)
-    if pod := told.pod:
+    if pod := stated.pod:
         extra[f"{_INFO}/pod-name"] = (pod.name,)
         extra[f"{_INFO}/pod-uid"] = (pod.uid,)
     return User(

@@ -1,4 +1,4 @@
-"""Who asks: by certificate, by token, or nobody in particular."""
+"""The user of a request: by certificate, by token, or anonymous."""
 
 import hashlib
 import hmac
@@ -31,7 +31,7 @@ class Authenticator:
         self._anonymous = anonymous
 
     def user(self, request: Request, certificate: ClientCertificate | None) -> User:
-        """Who asks; a token that nobody has is refused, no token at all is not."""
+        """The user; an unknown token is refused, no token at all is not."""
         if certificate is not None and certificate.common_name:
             return _certified(certificate)
         scheme, _, rest = header(request, "Authorization").strip().partition(" ")
@@ -66,7 +66,7 @@ class Authenticator:
         return f"<Authenticator of {len(self._users)} tokens>"
 
 
-@lru_cache(maxsize=64)  # whoever asks does so again and again, over the same connection
+@lru_cache(maxsize=64)  # a client sends many requests over one connection
 def _certified(certificate: ClientCertificate) -> User:
     shown = certificate.fingerprint
     user = User(

@@ -1,6 +1,6 @@
 """Tokens that stand in a Secret: without an end, and good for as long as the Secret is there.
 
-kube-controller-manager signs them, with a key that the server was told to trust.
+kube-controller-manager signs them, with a key that the server is configured to trust.
 """
 
 import hmac
@@ -19,7 +19,7 @@ _ACCOUNTS = GroupResource("", "serviceaccounts")
 
 
 def holder(claims: Claims, token: str, store: RuleContext) -> User | str:
-    """Whose token it is, or why it is nobody's."""
+    """The user of a token, or why it is refused."""
     namespace, secret_name = claims.secret_namespace, claims.secret_name
     name, uid = claims.secret_account, claims.secret_account_uid
     required = {

@@ -3,8 +3,8 @@
 Takes:     a user, the verb and resource of a request; roles and bindings as they are kept
 Gives:     a decision, and the binding that it rests on; the user that a request impersonates
 Promises:  - a changed role or binding counts from the next request on
-           - nobody grants rights that they do not have
-           - who impersonates needs the right to every name and group taken on
+           - a user cannot grant rights that they do not have
+           - impersonation needs the right to every name and group taken on
 Never:     finds out who sent a request, answers it, or changes a role
 
 """

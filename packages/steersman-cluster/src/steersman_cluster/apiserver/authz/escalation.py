@@ -1,4 +1,4 @@
-"""Nobody grants what they do not have: who writes a role, or binds one, holds all its rights.
+"""Privilege escalation: the author of a role or binding must have all the rights it grants.
 
 Unless they hold the right to ``escalate`` the role, or to ``bind`` it.
 """
@@ -82,12 +82,12 @@ class Escalation:
                 if self._authorizer.decide(user, right).allowed:
                     continue
                 if right.path is not None:
-                    paths.add(_told(NonResourceURLs=[right.path], Verbs=[right.verb]))
+                    paths.add(_rule_text(NonResourceURLs=[right.path], Verbs=[right.verb]))
                 else:
                     about = (right.group, right.full_resource, right.name)
                     resources.setdefault(about, []).append(right.verb)
-        told = {
-            _told(
+        texts = {
+            _rule_text(
                 APIGroups=[group],
                 Resources=[resource],
                 ResourceNames=[name] if name else [],
@@ -95,7 +95,7 @@ class Escalation:
             )
             for (group, resource, name), verbs in resources.items()
         }
-        return sorted(told | paths)
+        return sorted(texts | paths)
 
 
 def _right_to_bind(ref: dict[str, Any], wanted: Attributes) -> Attributes:
@@ -131,7 +131,7 @@ def _rights(rule: dict[str, Any], namespace: str) -> Iterator[Attributes]:
             yield Attributes(verb=verb, path=path, namespace=namespace)
 
 
-def _told(**parts: list[str]) -> str:
+def _rule_text(**parts: list[str]) -> str:
     listed = (f"{name}:[{' '.join(map(shown, each))}]" for name, each in parts.items() if each)
     return f"{{{', '.join(listed)}}}"
 

@@ -1,7 +1,7 @@
-"""Speaking for somebody else: only with the right to each name, group and detail taken on.
+"""Impersonation: only with the right to each name, group and detail taken on.
 
 There are several ways to have it. The old one is the verb ``impersonate`` on everything taken on,
-and counts for every request. With each of the others somebody may be spoken for in some requests
+and counts for every request. Each of the others lets a user be impersonated in some requests
 only: they take the verb ``impersonate:MODE`` on everything taken on, and the verb
 ``impersonate-on:MODE:VERB`` on what the request is about.
 """
@@ -98,7 +98,7 @@ class Impersonation:
         self._last: dict[str, _Mode] = {}
 
     def speaker(self, request: Request, user: User, wanted: Attributes) -> User:
-        """Whom ``user`` speaks for when they want ``wanted``: mostly for themselves."""
+        """The user that ``user`` impersonates for ``wanted``: mostly none but themselves."""
         shown = [
             (name, value.strip())
             for header, value in request.headers
@@ -140,7 +140,7 @@ class Impersonation:
 
 
 def _taken_on(headers: Iterable[tuple[str, str]]) -> User | None:
-    """Who is to be spoken for, just as the headers have it; nobody, if they do not say."""
+    """The user to impersonate, as the headers have it; None without such headers."""
     name, uid = "", ""
     groups: list[str] = []
     extra: dict[str, list[str]] = {}
@@ -191,7 +191,7 @@ def _rights(mode: _Mode, other: User) -> Iterator[Attributes]:
 
 
 def _never_taken_on(right: Attributes) -> str:
-    """Why not even somebody with every right may have it in one of the newer ways."""
+    """Why not even a user with every right may use one of the newer modes."""
     if right.resource == "groups":
         if not right.name:
             return "impersonating the empty string group is not allowed"

@@ -38,7 +38,7 @@ _MOST_REMEMBERED = 1000
 
 
 class Attributes(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody wants to do; ``path`` where it is about no resource, and only there."""
+    """What a user wants to do; ``path`` where it is about no resource, and only there."""
 
     verb: str
     path: str | None = None

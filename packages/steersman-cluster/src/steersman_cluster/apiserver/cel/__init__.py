@@ -5,7 +5,7 @@ Gives:     values, the errors of objects and of definitions, and what each cost
 Promises:  - an expression is compiled once and evaluated as often as one likes
            - what the real server would not compile is refused with its words
            - an evaluation never costs more than the real server allows
-           - nobody loads the parser before there is an expression
+           - the parser is not loaded before there is an expression
 Never:     reads objects other than those it is given, or knows about requests
 
 ``compiler`` turns a text into closures, which call the functions in ``library``. ``schemas`` does

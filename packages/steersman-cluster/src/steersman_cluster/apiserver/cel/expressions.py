@@ -37,7 +37,7 @@ class Expression:
         result: type | CelType | None = bool,
     ) -> "Expression":
         """The expression; raises ``NotCompiled``. With no ``result`` it may be of any type."""
-        # Only now: a server that nobody gives expressions to does not load what reads them.
+        # Only now: a server without expressions does not load the parser.
         from steersman_cluster.apiserver.cel.compiler.compilation import checked_expression
         from steersman_cluster.apiserver.cel.compiler.planner import Plan
 

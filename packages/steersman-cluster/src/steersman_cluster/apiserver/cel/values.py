@@ -57,7 +57,7 @@ NONE: Final = Optional(has_value=False)
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Stands where a text should have been a value of another type; whoever reads it fails."""
+    """Stands where a text should have been a value of another type; reading it fails."""
 
     message: str
 
@@ -69,7 +69,7 @@ class SetList(list[Any]):
 
 
 class MapList(list[Any]):
-    """A list whose elements are told apart by their keys."""
+    """A list whose elements are identified by their keys."""
 
     __slots__ = ("keys",)
 

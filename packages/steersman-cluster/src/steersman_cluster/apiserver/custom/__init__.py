@@ -5,7 +5,7 @@ Gives:     what is served because of them, each version with its schema and rule
            definitions themselves; their status; and scales of custom and built-in objects
 Promises:  - a definition that the real server refuses is refused with the same causes
            - names are accepted first come, first served
-           - what a definition serves can be told from the definition alone
+           - what a definition serves follows from the definition alone
 Never:     keeps anything, or looks at custom resources other than the one it is given
 
 What a definition may say is in ``definition_rules``, ``version_validation``, ``schema_validation``

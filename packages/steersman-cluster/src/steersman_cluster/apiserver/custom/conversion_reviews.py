@@ -61,7 +61,7 @@ class ConversionReview:
     place: WebhookAddress
 
     async def ask(self, outbound: WebhookTransport, *, uid: str) -> Mapping[Hashable, Any]:
-        """What each object looks like in the other version, or why nobody knows."""
+        """What each object looks like in the other version, or why that is not known."""
         try:
             converted = await self._converted(outbound, uid)
         except BadResponse as problem:

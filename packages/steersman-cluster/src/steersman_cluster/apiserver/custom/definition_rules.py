@@ -89,7 +89,7 @@ def _prepare_status(crd: Object, _: Object, __: RuleContext) -> None:
 
 
 def _validate_create(crd: Object) -> list[FieldError]:
-    # Whoever writes the certificates may come later than the definition.
+    # The certificates may be written after the definition.
     return [*_spec_errors(crd["spec"], reads_bundle=False), *_other_errors(crd)]
 
 

@@ -1,4 +1,4 @@
-"""Conversion by webhook: an object in another version, as somebody outside says it looks there.
+"""Conversion by webhook: an object in another version.
 
 What is asked about an object is remembered by its content, without the metadata that a webhook
 cannot change. So an object that was shown before it was written is known afterwards too.
@@ -39,7 +39,7 @@ class _ConversionKey(NamedTuple):
 
 
 class ConversionCache:
-    """What was answered to whoever asked before; the oldest goes where it becomes too much."""
+    """Earlier conversions; the oldest goes where they become too many."""
 
     def __init__(self) -> None:
         self._answers: dict[_ConversionKey, Object] = {}
@@ -50,7 +50,7 @@ class ConversionCache:
         return self._answers.get(question)
 
     def keep(self, question: _ConversionKey, answer: Object) -> None:
-        """Remember an answer, which nobody changes any more."""
+        """Remember an answer, which is not changed any more."""
         if question in self._answers:
             return
         self._answers[question] = answer

@@ -1,7 +1,6 @@
 """What the server tells clients about itself: which kinds it serves, and what they look like.
 
-Takes:     resources and their schemas, in words of our own; what fields mean, from a package that
-           may be installed
+Takes:     resources and their schemas; what fields mean, from a package that may be installed
 Gives:     the documents that clients read: discovery, classic and aggregated, OpenAPI v2
            and v3, and where the keys of tokens are
 Promises:  - a document is made once, when it is first asked for

@@ -43,14 +43,14 @@ def open_id_document(
         raise not_acceptable(f"{problem} {form}")
     if path == KEYS:
         return OpenIdDocument(body=msgspec.json.encode({"keys": keys}), content_type=form)
-    told = {
+    document = {
         "issuer": issuer,
         "jwks_uri": f"https://{server_address}{KEYS}",
         "response_types_supported": ["id_token"],
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": sorted({each["alg"] for each in keys}),
     }
-    return OpenIdDocument(body=msgspec.json.encode(told), content_type=form)
+    return OpenIdDocument(body=msgspec.json.encode(document), content_type=form)
 
 
 def _takes(accept: str, form: str) -> bool:

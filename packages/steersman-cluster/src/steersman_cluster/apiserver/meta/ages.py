@@ -10,7 +10,7 @@ UNKNOWN = "<unknown>"
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _YEAR = 365 * _DAY
 
-# Up to how many seconds a length is told in this unit, and in which smaller one as well.
+# Up to how many seconds a length is shown in this unit, and in which smaller one as well.
 _STEPS = (
     (2 * _MINUTE, 1, "s", 0, ""),
     (10 * _MINUTE, _MINUTE, "m", 1, "s"),

@@ -1,10 +1,10 @@
-"""Versions of groups that somebody has registered, whoever serves them."""
+"""Versions of groups that APIServices register."""
 
 from typing import NamedTuple
 
 from steersman_cluster.apiserver.meta.rules import Object
 
-# Of a custom group, unless somebody says otherwise.
+# The defaults of a custom group.
 GROUP_PRIORITY, VERSION_PRIORITY = 1000, 100
 
 
@@ -13,7 +13,7 @@ class GroupVersionInfo(NamedTuple):
 
     group_priority: int
     version_priority: int
-    remote: bool  # another server answers, to whom nothing is forwarded
+    remote: bool  # another server serves it; nothing is forwarded
 
     @classmethod
     def of(cls, spec: Object) -> "GroupVersionInfo":

@@ -302,7 +302,7 @@ _short_ip = lru_cache(maxsize=1024)(_read_ip)  # the same ones are in each statu
 
 
 def ip(value: str) -> list[str]:
-    """An IP address in any form that means the same to everybody."""
+    """An IP address in any form that is not ambiguous."""
     address = sloppy_ip(value)
     if address is None:
         return ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]
@@ -333,7 +333,7 @@ def sloppy_cidr(value: str) -> tuple[IPv4Address | IPv6Address, int] | None:
 
 
 def cidr(value: str) -> list[str]:
-    """A network, ``10.9.8.0/24``, in any form that means the same to everybody."""
+    """A network, ``10.9.8.0/24``, in any form that is not ambiguous."""
     found = sloppy_cidr(value)
     if found is None:
         return ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"]

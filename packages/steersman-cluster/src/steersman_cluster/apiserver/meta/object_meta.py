@@ -85,7 +85,7 @@ IN_ORDER = (
 
 
 def generate_name(base: str, rng: Random) -> str:
-    """A name that begins with ``base``, and that nobody else is likely to have."""
+    """A name that begins with ``base``, and that is unlikely to be taken."""
     return base[:MOST_BASE] + "".join(rng.choices(ALPHABET, k=SUFFIX_LENGTH))
 
 
@@ -159,7 +159,7 @@ def prepare_update(metadata: Metadata, old: Metadata) -> None:
 
 
 def drop_repeated_owners(metadata: Metadata) -> list[str]:
-    """Owners that are there twice go; the author is told so."""
+    """Owners that are there twice go; gives warnings for the author."""
     owners = metadata.get("ownerReferences")
     if owners is None or len(owners) < 2:
         return []

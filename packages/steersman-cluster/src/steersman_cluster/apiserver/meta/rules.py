@@ -1,7 +1,7 @@
 """What the server does with objects of one kind, beyond what the schema says.
 
 A kind's rules are plain functions over plain JSON. They may change only the new object that they
-are given, which is fresh and belongs to the request; an old one is what is stored, and everybody's.
+are given, which is fresh and belongs to the request; an old one is what is stored, and shared.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -101,7 +101,7 @@ class Rules:
     validate_admission: Callable[[Object, Object | None, RuleContext], Iterable[str]] = (
         _no_sentences
     )
-    # (old, new): told of every write that is stored, once it is; None: there was, or is, nothing.
+    # (old, new): called after every write that is stored; None: there was, or is, nothing.
     stored: Callable[[Object | None, Object | None], None] = _nothing
     # What is wrong with a name, in sentences; (name, is_prefix of generateName).
     name_errors: Callable[[str, bool], list[str]] = _no_sentences
@@ -120,7 +120,7 @@ class Rules:
     hidden_annotation: str = ""
     # The parts of an object whose change makes a new generation; none: it has no generation.
     generation_of: tuple[str, ...] = ()
-    # When what is wrong with the metadata of a new object is told: before what validate says, after
+    # When errors in the metadata of a new object are reported: before what validate says, after
     # it, or only if all else is right; a kind of the last sort lets finalizers have any name.
     metadata_turn: Literal["first", "second", "last"] = "first"
     update_first: bool = False  # what validate_update says stands before what validate does
@@ -133,8 +133,8 @@ class Rules:
     returns_deleted: bool = False  # DELETE answers the object; otherwise a Status
     has_dependents: bool = True  # otherwise DELETE takes no notice of propagation policies
     orphans: bool = False  # DELETE without a propagation policy leaves its dependents alone
-    orphan_warning: str = ""  # what is then said to whoever did not know
-    # How long an object is kept after it was last written; None: until somebody deletes it.
+    orphan_warning: str = ""  # the warning where the request names no policy
+    # How long an object is kept after it was last written; None: until it is deleted.
     kept_seconds: float | None = None
     # How long deletion may take, of an object for which so much (or nothing) was asked.
     grace_seconds: Callable[[Object, int | None], int] | None = None

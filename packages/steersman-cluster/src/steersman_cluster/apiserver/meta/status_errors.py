@@ -58,7 +58,7 @@ def bad_request(message: str) -> StatusError:
 
 
 def unauthorized() -> StatusError:
-    """Nobody knows who asks."""
+    """The request has no known user."""
     return StatusError(401, "Unauthorized", "Unauthorized")
 
 
@@ -105,7 +105,7 @@ def already_exists(resource: GroupResource, name: str) -> StatusError:
 
 
 def conflict(resource: GroupResource, name: str, why: str) -> StatusError:
-    """Somebody else wrote first, or a precondition does not hold."""
+    """Another write was first, or a precondition does not hold."""
     return StatusError(
         409,
         "Conflict",

@@ -15,7 +15,7 @@ CellOf: TypeAlias = Callable[[Object, Ages], Cell]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """What a client is told of a column; one of priority 0 is always shown."""
+    """The definition of a column; one of priority 0 is always shown."""
 
     name: str
     type: str = "string"

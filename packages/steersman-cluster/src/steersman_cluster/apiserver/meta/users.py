@@ -1,4 +1,4 @@
-"""Users, the groups that everybody has heard of, and the names of those who are no people."""
+"""Users, well-known groups, and the names of service accounts and nodes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -36,7 +36,7 @@ ANONYMOUS = User(name="system:anonymous", groups=(UNAUTHENTICATED,))
 
 
 def account_user(namespace: str, name: str) -> str:
-    """As whom a service account is known."""
+    """The user name of a service account."""
     return f"{_ACCOUNT}{namespace}:{name}"
 
 

@@ -1,6 +1,6 @@
-"""What can be done with a resource: each verb, and the subresources that have ways of their own.
+"""The handlers of each verb of a resource, and the store behind them.
 
-Takes:     a call: what was asked, of which resource, by whom, and the store
+Takes:     an ``APIRequest``, and the ``RequestScope``: the store, admission, field managers
 Gives:     the answer, or the lines of a watch
 Promises:  - a write that changes nothing has no new version
            - a patch that breaks a rule is refused and changes nothing

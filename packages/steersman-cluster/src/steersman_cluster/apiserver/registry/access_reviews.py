@@ -18,7 +18,7 @@ from steersman_cluster.apiserver.request.selectors import parse_label_selector
 
 _NEITHER = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
 _BOTH = "cannot be specified in combination with resourceAttributes"
-_NOBODY = "at least one of user or group must be specified"
+_NO_SUBJECT = "at least one of user or group must be specified"
 
 _RESOURCE_RULE = ("verbs", "apiGroups", "resources", "resourceNames")
 _PATH_RULE = ("verbs", "nonResourceURLs")
@@ -87,7 +87,7 @@ class AccessReviews:
 
     def _self(self, review: Object, user: User) -> Object:
         now = format_time(self._clock.now())
-        return _alone(review, {"creationTimestamp": now}, status={"userInfo": _told(user)})
+        return _alone(review, {"creationTimestamp": now}, status={"userInfo": _user_info(user)})
 
     def _self_rules(self, review: Object, user: User) -> Object:
         namespace = review["spec"].get("namespace")
@@ -119,7 +119,7 @@ class AccessReviews:
             return {**review, "status": {"user": {}, "error": found.why}}
         status = {
             "authenticated": True,
-            "user": _told(found.user),
+            "user": _user_info(found.user),
             "audiences": list(found.audiences),
         }
         return {**review, "status": status}
@@ -135,15 +135,15 @@ def _part(rule: Mapping[str, Any], names: tuple[str, ...]) -> Object:
     return {name: rule[name] for name in names if rule.get(name)}
 
 
-def _told(user: User) -> Object:
+def _user_info(user: User) -> Object:
     """A user, as reviews have it."""
-    told: Object = {"username": user.name}
+    info: Object = {"username": user.name}
     if user.uid:
-        told["uid"] = user.uid
-    told["groups"] = list(user.groups)
+        info["uid"] = user.uid
+    info["groups"] = list(user.groups)
     if user.extra:
-        told["extra"] = {key: list(user.extra[key]) for key in sorted(user.extra)}
-    return told
+        info["extra"] = {key: list(user.extra[key]) for key in sorted(user.extra)}
+    return info
 
 
 def _check(errors: list[FieldError]) -> None:
@@ -153,8 +153,8 @@ def _check(errors: list[FieldError]) -> None:
 
 
 def _subject_errors(spec: Object) -> list[FieldError]:
-    nobody = not spec.get("user") and not spec.get("groups")
-    subject = [field_errors.invalid("spec.user", "", _NOBODY)] if nobody else []
+    is_empty = not spec.get("user") and not spec.get("groups")
+    subject = [field_errors.invalid("spec.user", "", _NO_SUBJECT)] if is_empty else []
     return _either_errors(spec) + subject + _selector_errors(spec)
 
 

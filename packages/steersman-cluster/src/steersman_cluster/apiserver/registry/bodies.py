@@ -39,7 +39,7 @@ from steersman_cluster.apiserver.schema.decoding.yaml_bodies import BadYaml, par
 from steersman_cluster.apiserver.schema.protobuf.messages import PROTOBUF
 from steersman_cluster.apiserver.schema.pruner import accept, accept_applied, whole_floats
 
-# What the decoder says around the reason; of a patched object only the reason is told.
+# What the decoder says around the reason; of a patched object only the reason is reported.
 _AROUND = re.compile(
     r"the object provided is unrecognized \(must be of type \w+\): (?P<unread>.*) \(.*\)"
     r'|\w* in version "[^"]*" cannot be handled as a \w+: (?P<unfit>.*)',
@@ -113,7 +113,7 @@ def _note_whole_floats(obj: Object, request: APIRequest) -> None:
 
 
 def patch_body(request: APIRequest, language: str, *, lenient: bool) -> tuple[Any, list[str]]:
-    """The patch, and what is odd about it unless everybody is ``lenient``.
+    """The patch, and what is odd about it unless the server is ``lenient``.
 
     Each language has its own way of saying that it cannot be read.
     """

@@ -16,7 +16,7 @@ from steersman_cluster.apiserver.meta.rules import Object, Rules
 from steersman_cluster.apiserver.request.resources import ResourceRegistry, ServedResource
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
 
-# What clients are told when they use what is going away.
+# Warnings for clients that use deprecated resources.
 _DEPRECATED = {
     GroupResource("", "componentstatuses"): "v1 ComponentStatus is deprecated in v1.19+",
     GroupResource("", "endpoints"): (

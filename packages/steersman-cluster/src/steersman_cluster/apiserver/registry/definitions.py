@@ -46,7 +46,7 @@ class DefinitionController:
         ] = {}  # of which definition, what
 
     def settle(self) -> None:
-        """See to it that every definition has its status, and is served or gone accordingly."""
+        """Update every definition's status, and serve or end it accordingly."""
         if self._ending:
             self._look_once()
         # Again after each change: a definition that goes leaves its names to another.
@@ -103,7 +103,7 @@ class DefinitionController:
             for each in self._store.view.page(resource).entries:
                 deletion.delete(self._store, versions[0], each, DeleteOptions())
         if self._store.view.page(resource, limit=1).entries:
-            return  # somebody's finalizers hold them
+            return  # finalizers hold them
         ended = instances_gone(crd, now=self._now())
         if ended["metadata"].get("finalizers"):
             if ended is not crd:

@@ -101,7 +101,7 @@ def admit(request: APIRequest, scope: RequestScope, entry: Entry, options: Delet
     options.check(obj, served)
     if served.rules.begin_end is not None:
         if not _is_ending(obj):
-            # The kind sees to it that what it marks is what was looked at.
+            # The kind marks the object only if it is still the same one.
             bound = replace(options, uid=options.uid or obj["metadata"]["uid"])
             _admit(request, scope, obj, bound, grace_seconds=options.grace_seconds)
         elif not served.rules.is_held(obj):
@@ -118,7 +118,7 @@ def admit(request: APIRequest, scope: RequestScope, entry: Entry, options: Delet
     _admit(request, scope, obj, options, grace_seconds=grace_seconds)
     if fate.goes and fate.marked is not None:
         # Marked, it is deleted in a second step, and looked at again. The first guess at its
-        # version stands, or else every write of somebody else would be a reason to ask anew.
+        # version stands, or else every other write would need the webhook again.
         guess = request.webhook_answers.setdefault(
             (entry.key, entry.revision), str(store.log.revision + 1)
         )

@@ -54,7 +54,7 @@ def check_place(info: RequestInfo, served: ServedResource) -> None:
             raise status_errors.not_found(served.group_resource, info.name)
         raise status_errors.no_such_path()
     if info.subresource and info.subresource not in SUBRESOURCES:
-        raise not_allowed()  # what only a kubelet, or somebody in a container, could answer
+        raise not_allowed()  # what only a kubelet, or a program in a container, could answer
     if info.rest and not served.custom:
         raise status_errors.no_such_path()
     if info.verb == "watch" and "watch" not in served.verbs and "watch" not in info.query:

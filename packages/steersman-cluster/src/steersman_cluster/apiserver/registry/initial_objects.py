@@ -1,4 +1,4 @@
-"""What is there before anybody asked for it: namespaces, roles, the server's own service."""
+"""The objects of a new cluster: namespaces, roles, the server's own service."""
 
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -21,7 +21,7 @@ SERVER = "kube-apiserver"
 RBAC = "rbac.authorization.k8s.io"
 FLOW_CONTROL = "flowcontrol.apiserver.k8s.io"
 FLOWS_PRODUCER = "api-priority-and-fairness-config-producer-v1"
-# What rules and allocators fill into the spec belongs to nobody.
+# What rules and allocators fill into the spec has no manager.
 FILLED_IN = {"Namespace": ("finalizers",), "Service": ("clusterIPs", "ipFamilies")}
 STATUS_MANAGERS = {
     "FlowSchema": "api-priority-and-fairness-config-consumer-v1",
@@ -43,7 +43,7 @@ def create_initial_objects(
     service_addresses: IPv4Network,
     field_managers: FieldManagers,
 ) -> None:
-    """Put in place what is missing; what somebody has changed stays as it is.
+    """Create what is missing; what was changed stays as it is.
 
     Only what says where the server is reached is corrected: it may have moved since its last start.
     """

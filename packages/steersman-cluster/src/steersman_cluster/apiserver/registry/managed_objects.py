@@ -64,12 +64,12 @@ class ManagedObjects:
         self._field_managers = field_managers
         self._settled = (-1, 0)  # as of which revision of the registry, and of what is kept
         self._looked_at: tuple[str, ...] = _OWN
-        self._judged: dict[Key, Entry] = {}  # those of whom the verdict stands, being our own
+        self._judged: dict[Key, Entry] = {}  # those whose status is final, being our own
         self._api_services = registry.versions(_API_SERVICES)[0]
         self._addresses = registry.versions(_ADDRESSES)[0]
 
     def settle(self) -> None:
-        """Make what is missing, and let go of what has nobody left."""
+        """Make what is missing, and delete what nothing needs any more."""
         # Again after each change: one may call for another.
         while self._settled != (now := self._state()):
             self._settled = now
@@ -116,7 +116,7 @@ class ManagedObjects:
         self._looked_at = _WITH_REMOTE if is_remote else _OWN
 
     def _manage(self, entry: Entry, desired: Object | None, now: str) -> None:
-        """Have what the server looks after be as it should, whatever somebody did to it."""
+        """Restore an object that the server manages."""
         found = entry.value or {}
         if desired is None:
             with suppress(RevisionConflict):  # another server of the same log was quicker
@@ -127,7 +127,7 @@ class ManagedObjects:
             self._update_availability(entry, now)
 
     def _update_availability(self, entry: Entry, now: str) -> None:
-        """Have its status say whether anybody answers."""
+        """Update the status: whether the APIService is available."""
         if self._judged.get(entry.key) is entry:
             return
         found = entry.value or {}

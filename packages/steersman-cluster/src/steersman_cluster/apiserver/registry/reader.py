@@ -97,7 +97,7 @@ def selected_page(
     """The page that was asked for."""
     selects = selection(served, options)
     position = _position(store, options)
-    # Whoever takes what is there, however old, gets all of it.
+    # A list at resourceVersion 0 is not limited.
     limit = 0 if options.resource_version == "0" else max(options.limit, 0)
     prefix = prefix_of(served, info)
     try:
@@ -199,7 +199,7 @@ def _version(text: str) -> int:
 
 
 def not_from_the_future(wanted: int, store: Store, *, is_copied: bool = True) -> None:
-    """Refuse a revision that has not been yet, after nobody knows how long a wait."""
+    """Refuse a revision that is still to come."""
     current = store.view.revision
     if wanted > current:
         raise too_large_version(wanted, current, is_copied=is_copied)

@@ -1,4 +1,4 @@
-"""The store of one server: the log, its view of it, and a bell for those who wait for changes."""
+"""The store of one server: the log, its view of it, and signals for watches."""
 
 import asyncio
 from collections import deque
@@ -15,7 +15,7 @@ from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.schema.depth import DEEPEST, is_deep
 from steersman_cluster.apiserver.storage import Entry, Key, RevisionLog, View
 
-# What etcd takes in one request, unless it is told otherwise.
+# What etcd takes in one request by default.
 LARGEST = 3 * 512 * 1024
 
 TOO_DEEP = "the object is nested too deeply"
@@ -26,10 +26,10 @@ BOOKMARK_SECONDS = 60.0
 
 
 class ChangeSignal:
-    """Rung when something has changed; wakes everybody who waits."""
+    """Wakes all waiting watches when something has changed."""
 
     def __init__(self) -> None:
-        self.is_closed = False  # nobody will ring it again
+        self.is_closed = False  # there will be no further change
         self._waiting: dict[asyncio.Future[None], None] = {}  # a set that keeps its order
 
     def notify(self) -> None:
@@ -47,7 +47,7 @@ class ChangeSignal:
         try:
             await future
         finally:
-            self._waiting.pop(future, None)  # whoever tires of waiting leaves nothing behind
+            self._waiting.pop(future, None)  # a cancelled wait leaves nothing behind
 
     def __repr__(self) -> str:
         return f"<ChangeSignal {len(self._waiting)} waiting>"
@@ -56,7 +56,7 @@ class ChangeSignal:
 class Store:
     """Reads from one view of the log, and writes to the log.
 
-    Whoever writes does so from what they read a moment before, without letting anyone else run in
+    A handler writes what it made from what it read just before, without letting another task run in
     between; where they had to, ``expected`` finds out.
     """
 
@@ -79,7 +79,7 @@ class Store:
         return self._change_signals[resource]
 
     def listen(self, resource: GroupResource, listener: Callable[[Object], None]) -> None:
-        """Tell ``listener`` of each write to a resource, before whoever wrote is answered.
+        """Call ``listener`` with each write to a resource, before the request is answered.
 
         It hears the object as it is now, or as it was last, and must neither write nor raise.
         """
@@ -92,7 +92,7 @@ class Store:
         """
         if self.every(resource):
             return False
-        # Whoever writes is somebody else, and what is begun then is not theirs.
+        # The writer runs in another context, and what is begun then is not part of it.
         context = copy_context()
         has_called = False
 
@@ -135,7 +135,7 @@ class Store:
         return min(last, self.view.revision)
 
     def write(self, key: Key, obj: Object, *, rules: Rules, replacing: Entry | None) -> Entry:
-        """Keep ``obj``, which gets its resourceVersion here and is everybody's from now on."""
+        """Keep ``obj``, which gets its resourceVersion here and is shared from now on."""
         obj["metadata"]["resourceVersion"] = str(self.log.revision + 1)
         obj = ordered(obj)
         rendered = rest_of(obj)

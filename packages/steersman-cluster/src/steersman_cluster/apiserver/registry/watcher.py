@@ -20,7 +20,7 @@ from steersman_cluster.apiserver.storage import Compacted, Entry
 from steersman_cluster.apiserver.webhooks import NeedsWebhook
 
 # A watch without a timeout of its own ends after this long and up to twice as long, at random, so
-# that not everybody comes back at once.
+# that clients do not all come back at once.
 SHORTEST_SECONDS = 1800.0
 
 # How long before the end of a watch its last bookmark comes.
@@ -37,7 +37,7 @@ def watch(request: APIRequest, scope: RequestScope) -> AsyncGenerator[bytes, Non
     seconds = float(options.timeout_seconds or 0) or SHORTEST_SECONDS * (1 + store.rng.random())
     if (lines := request.encoder.lines()) is None:
         return _nothing()
-    return _told(request, scope, lines, options, selects, version, prefix, seconds)
+    return _events(request, scope, lines, options, selects, version, prefix, seconds)
 
 
 async def _nothing() -> AsyncGenerator[bytes, None]:
@@ -45,7 +45,7 @@ async def _nothing() -> AsyncGenerator[bytes, None]:
     yield b""
 
 
-async def _told(
+async def _events(
     request: APIRequest,
     scope: RequestScope,
     lines: WatchEncoder,
@@ -89,7 +89,7 @@ async def _told(
         except Compacted as gone:
             yield request.encoder.failure(_too_old(gone).status())
             return
-        position = max(position, view.revision)  # whoever asked from the future waits for it
+        position = max(position, view.revision)  # a watch from a future revision waits for it
         if served.converts_by_webhook:
             await _prefetch(request, scope, entries, prefix)
         if entries and (changes := list(_changes(entries, served, lines, selects, prefix))):
@@ -115,7 +115,7 @@ async def _told(
 async def _prefetch(
     request: APIRequest, scope: RequestScope, entries: Iterable[Entry], prefix: str
 ) -> None:
-    """See to it that each entry that may be shown can be, and what it replaced."""
+    """Have each entry that may be shown converted, and what it replaced."""
     request.webhook_answers.clear()  # a watch may last for hours
     near = [each for each in entries if each.key.place.startswith(prefix)]
     both = [*near, *(each.previous for each in near if each.previous is not None)]

@@ -217,7 +217,7 @@ def _update_owners(
     obj: Object,
     options: WriteOptions,
 ) -> None:
-    """Default ``obj``, and have its fields belong to whoever wrote them."""
+    """Default ``obj``, and record the manager of its fields."""
     request.served.rules.default(obj)
     if entry is None:
         object_meta.wipe(obj["metadata"])
@@ -231,7 +231,7 @@ def _update_owners(
 
 
 def _make_up_name(request: APIRequest, scope: RequestScope, obj: Object) -> None:
-    """Where only the beginning of a name was given, one that nobody has."""
+    """Generate a name that is free, where only its beginning was given."""
     about = obj["metadata"]
     if about.get("name") or not about.get("generateName"):
         return
@@ -481,7 +481,7 @@ def _written(
     """Keep ``kept``, unless it is only for show, and answer with it."""
     if options.dry_run:
         return request.encoder.unkept(kept, request.served)
-    # Whoever is needed to show it must have been asked before it is written.
+    # The webhooks that convert it must have answered before it is written.
     request.served.prefetch([kept])
     for quota in charged:
         charge(request, scope, quota)

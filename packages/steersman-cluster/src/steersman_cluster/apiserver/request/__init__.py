@@ -1,4 +1,4 @@
-"""What was asked, and how the answer goes out: requests and replies, without what is kept.
+"""Requests and replies: request info, options, content negotiation, response encoders.
 
 Takes:     a request: its path and query, its headers, its body
 Gives:     what it asks for, its options, the object or patch in its body; replies in JSON or YAML

@@ -18,7 +18,7 @@ from steersman_cluster.apiserver.schema.decoding.decoder import BodyDecoder, can
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 POLICIES = ("Foreground", "Background", "Orphan")
 
-# What the decoder says around the reason; of options only the reason is told.
+# What the decoder says around the reason; of options only the reason is reported.
 _AROUND = re.compile(
     r"the object provided is unrecognized \(must be of type DeleteOptions\): (?P<unread>.*) \(.*\)"
     r'|DeleteOptions in version "v1" cannot be handled as a DeleteOptions: (?P<unfit>.*)',
@@ -107,7 +107,7 @@ class DeleteOptions:
                     )
                 kind, _, group = served.group_kind.partition(".")
                 raise status_errors.conflict(
-                    GroupResource(group, kind),  # as clients are used to be told
+                    GroupResource(group, kind),  # as the real server has it
                     metadata["name"],
                     f"the {word} in the precondition ({wanted}) does not match the {word} in"
                     f" record ({actual}). The object might have been {perhaps}",

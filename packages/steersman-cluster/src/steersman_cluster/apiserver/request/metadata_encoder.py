@@ -134,5 +134,5 @@ class MetadataEncoder(NamedTuple):
 
 
 def without_empty(metadata: Mapping[str, object]) -> dict[str, object]:
-    """The metadata of a list of which only what is there is told."""
+    """The metadata of a list, without empty fields."""
     return {name: value for name, value in metadata.items() if value != ""}

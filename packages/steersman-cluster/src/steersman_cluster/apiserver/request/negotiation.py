@@ -168,7 +168,7 @@ def response_format(
     if not custom and (usual := _USUAL_FOR_BUILTIN.get(accept)) is not None:
         return usual
     wanted = list(clauses(accept))
-    # The way to a built-in resource is found by whole types, before anybody reads the rest.
+    # A built-in resource is routed by whole types, before the rest is read.
     if not custom:
         check_route(accept, (*UNDERSTOOD, *_STREAMS) if lists else UNDERSTOOD)
     for media_type, parameters in wanted:

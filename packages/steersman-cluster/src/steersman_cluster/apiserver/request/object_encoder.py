@@ -1,4 +1,4 @@
-"""Objects as bytes: encoded once, whoever asks for them and however often.
+"""Objects as bytes: encoded once, for all requests.
 
 Only kind and apiVersion differ between the places where an object is shown, and they come first;
 everything after them is kept with the entry.
@@ -20,7 +20,7 @@ _METADATA_IS = b'"metadata":'  # how what is kept of an object begins
 
 
 def ordered(obj: Object) -> Object:
-    """The object with its kind and apiVersion first, and its metadata as everybody writes it."""
+    """The object with its kind and apiVersion first, and its metadata in the usual order."""
     metadata = obj["metadata"]
     head = {name: metadata[name] for name in IN_ORDER if name in metadata}
     for name in ("labels", "annotations"):
@@ -58,7 +58,7 @@ def _kept(entry: Entry) -> bytes:
 
 
 def prefetch(entries: Iterable[Entry], served: ServedResource) -> None:
-    """See to it that all of them can be shown, before anything depends on it."""
+    """Have all of them converted, before anything depends on it."""
     if served.converts_by_webhook:
         served.prefetch([_shown(each) for each in entries])
 
@@ -168,7 +168,7 @@ def seen(obj: Object, served: ServedResource) -> Object:
 def seen_in(entry: Entry, served: ServedResource) -> Object:
     """What an entry holds, or what it deleted, as they see it."""
     if served.custom and served.converts:
-        # Converted once, whoever asks.
+        # Converted once, for all requests.
         found: Object = msgspec.json.decode(one(entry, served))
         return found
     return _shown(entry)

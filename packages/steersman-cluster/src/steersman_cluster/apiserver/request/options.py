@@ -132,7 +132,7 @@ class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WriteOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a write is to be made, and in whose name."""
+    """How a write is to be made, and by which field manager."""
 
     dry_run: bool
     field_manager: str

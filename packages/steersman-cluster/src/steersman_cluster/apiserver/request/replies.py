@@ -22,7 +22,7 @@ _PLAIN_NO_SNIFF = (*_PLAIN, _NO_SNIFF)
 
 _PROTOBUF = (*_COMMON, ("content-type", PROTOBUF))
 
-# Watches in JSON are told apart by nothing but that they do not end.
+# Watches in JSON differ from other answers only in that they do not end.
 STREAMS = {
     JSON: _JSON,
     PROTOBUF: (*_COMMON, ("content-type", f"{PROTOBUF};stream=watch")),

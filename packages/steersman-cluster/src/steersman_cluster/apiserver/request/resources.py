@@ -191,7 +191,7 @@ class ServedResource:
 
     @cached_property
     def converts_by_webhook(self) -> bool:
-        """Whether somebody outside converts what is shown."""
+        """Whether a webhook converts what is shown."""
         return self.prefetch is not _nothing
 
     @cached_property
@@ -289,7 +289,7 @@ class ResourceRegistry:
         return claim is not None and claim.remote
 
     def defined(self) -> set[tuple[str, str]]:
-        """Every group and version of which a definition says something, whoever answers for it."""
+        """Every group and version that a definition names, even if another server serves it."""
         served = (each for versions in self._custom.values() for each in versions)
         return {(each.gvk.group, each.gvk.version) for each in served}
 
@@ -308,7 +308,7 @@ class ResourceRegistry:
         self._put_together()
 
     def claim(self, claims: Mapping[tuple[str, str], GroupVersionInfo]) -> None:
-        """Leave to others what they claim; what is defined here is then answered by nobody."""
+        """Leave group versions to other servers; their definitions here are then not served."""
         if claims != self.claims:
             self.claims = claims
             self._put_together()

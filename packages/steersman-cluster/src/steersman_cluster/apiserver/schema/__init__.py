@@ -3,7 +3,7 @@
 Takes:     bodies of requests; Kubernetes' OpenAPI documents; schemas that authors of kinds write
 Gives:     objects as the real server would keep them: decoded, pruned, defaulted; and what is
            wrong with those that it would refuse, in its words
-Promises:  - what breaks a rule is told in the server's words
+Promises:  - what breaks a rule is reported in the server's words
            - a default is never shared between objects
            - what stays as wrong as it was does not hinder an update
 Never:     stores anything, asks who wrote an object, or knows more of a kind than its schema says

@@ -126,7 +126,7 @@ class BuiltinSchemas:
                 if key in properties:
                     schema.properties[key] = as_declared(self._use(properties[key]), declaration)
             if name == OBJECT_META:
-                # None at all is a wish: that nobody's fields be kept any longer.
+                # None at all asks the server to forget all managers.
                 schema.properties["managedFields"].drops_empty = False
                 schema.properties["managedFields"].pointer = True
         return self._compiled[name]

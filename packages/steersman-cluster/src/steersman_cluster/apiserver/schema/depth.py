@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-# What is kept has to be read, merged and written again by whoever comes next, however deep in calls
+# What is kept has to be read, merged and written again by later requests, however deep in calls
 # they are: a real server takes fifty times as much, which no Python stack would.
 DEEPEST: Final = 200
 

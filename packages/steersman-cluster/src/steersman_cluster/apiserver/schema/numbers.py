@@ -35,8 +35,8 @@ def number_check(
         _bound(written, "minimum", type_name, format_name),
         _bound(written, "maximum", type_name, format_name),
     ]
-    told = [each for each in rules if each is not None]
-    if not told and _always_fits(of, type_name, format_name):
+    given = [each for each in rules if each is not None]
+    if not given and _always_fits(of, type_name, format_name):
         return None
 
     least, most = _whole_range(written, type_name, format_name)
@@ -46,7 +46,7 @@ def number_check(
             return
         if not _fits(value, type_name, format_name):
             found.append(_unfit("Checked", type_name, format_name, path))
-        for each in told:
+        for each in given:
             each(value, path, found)
 
     return check

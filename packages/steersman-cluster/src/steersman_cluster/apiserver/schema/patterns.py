@@ -368,7 +368,7 @@ def _member(character: str) -> str:
 
 @lru_cache(maxsize=256)
 def _of_category(name: str) -> str:
-    """The members of a Unicode category or script; a script is told by its characters' names."""
+    """The members of a Unicode category or script; a script is found by its characters' names."""
     if len(name) <= 2:
 
         def belongs(character: str) -> bool:

@@ -1,6 +1,6 @@
 """Custom resources without what their schema does not know: the body of a request, made fit.
 
-The server reads built-in kinds into Go structs, which do this by themselves: fields that nobody
+The server reads built-in kinds into Go structs, which do this by themselves: fields that no schema
 knows are dropped, nulls in places that cannot be null are nothing, and metadata is metadata.
 """
 
@@ -26,12 +26,12 @@ _GREATEST_INTEGER: Final = (1 << 63) - 1
 def accept(obj: Object, schema: Schema) -> list[str]:
     """Prune a custom resource, in place; gives the paths of the fields that were unknown.
 
-    Its own metadata has been seen to; that of resources inside it is made proper here.
+    Its own metadata is proper already; that of resources inside it is made proper here.
     """
     try:
         return prune(obj, schema) + make_proper(obj, schema)
     except (Improper, NoFloat) as error:
-        raise _misfit(obj, error) from None
+        raise _mismatch(obj, error) from None
 
 
 def accept_applied(obj: Object, schema: Schema) -> None:
@@ -44,10 +44,10 @@ def accept_applied(obj: Object, schema: Schema) -> None:
         _regular(obj)
         make_proper(obj, schema)
     except (Improper, NoFloat) as error:
-        raise _misfit(obj, error) from None
+        raise _mismatch(obj, error) from None
 
 
-def _misfit(obj: Object, error: Improper | NoFloat) -> StatusError:
+def _mismatch(obj: Object, error: Improper | NoFloat) -> StatusError:
     kind, version = obj["kind"], obj["apiVersion"].rpartition("/")[2]
     return bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {error}')
 

@@ -1,4 +1,4 @@
-"""The API server: a request in, an answer out, whoever carries them."""
+"""The API server: a request in, an answer out, over any transport."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
@@ -351,7 +351,7 @@ class ApiServer:
         served = request.served
         if not served.custom and served.deprecation and _is_offered(info, registered):
             if info.verb == "patch":
-                patch_type(http, custom=False)  # who speaks no language of it is told only that
+                patch_type(http, custom=False)  # an unknown patch type gets no warning
             request.warnings.append(served.deprecation)
         if not served.custom and self._reviews.answers(info.resource):
             return self._review(request)

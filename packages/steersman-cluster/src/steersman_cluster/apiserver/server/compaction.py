@@ -1,4 +1,4 @@
-"""How long history is kept: long enough for whoever was away, and not forever."""
+"""How long history is kept: long enough for a client that reconnects, and not forever."""
 
 from steersman.clock import Clock
 from steersman_cluster.apiserver.storage import RevisionLog
@@ -11,7 +11,7 @@ MOST_WRITES = 50_000
 
 
 class Compactor:
-    """Compacts a log as time passes and it grows; it looks when somebody asks something."""
+    """Compacts a log as time passes and it grows; it checks at each request."""
 
     def __init__(self, log: RevisionLog, *, clock: Clock) -> None:
         self._log = log
@@ -34,5 +34,5 @@ class Compactor:
         self._log.compact(old)
 
     def forget(self) -> None:
-        """Forget all of it now: who asks from an earlier revision has to start anew."""
+        """Forget all of it now: a watch from an earlier revision has to list again."""
         self._log.compact(self._log.revision)

@@ -160,7 +160,7 @@ class NonResourcePaths:
         )
 
     def _write_open_api(self) -> None:
-        """Only now: controllers ask what there is again and again, and hardly anybody for this."""
+        """Only now: controllers discover resources again and again, and hardly ever read this."""
         if self._unwritten is not None:
             custom = {each.gvk: _published(each) for each in self._registry if each.custom}
             self._open_api.serve(self._unwritten, custom)

@@ -1,4 +1,4 @@
-"""On which terms a server serves: what kube-apiserver is told by its flags."""
+"""The options of a server, which kube-apiserver has as flags."""
 
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network
@@ -37,7 +37,7 @@ ADMISSION_PLUGINS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerOptions:
-    """Whose tokens are good, who may do what, and what happens to what is sent.
+    """Token issuers, authorization modes, admission plugins, and the service network.
 
     The plugin ``ServiceAccount`` is off unless asked for: it refuses every Pod until a controller
     has made the namespace's account, and most clusters of this sort have no controllers.

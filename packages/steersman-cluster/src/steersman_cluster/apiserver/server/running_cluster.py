@@ -64,7 +64,7 @@ IN_CLUSTER = "KUBERNETES_SERVICE_HOST"
 class ClusterSettings:
     """Where to listen, what to keep, and whose keys to use; by default all of it is temporary.
 
-    Without a certificate of somebody else's the server has ``apiserver.crt`` and its key in
+    Without a given certificate the server has ``apiserver.crt`` and its key in
     ``cert_dir``, made if they are not there. Of the ``options``, issuing is by the keys of service
     accounts that are named here, if any are.
     """
@@ -104,7 +104,7 @@ class ClusterSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningCluster:
-    """How to reach a cluster, and as whom."""
+    """How to reach a cluster, and with which token."""
 
     url: str
     kubeconfig: Path
@@ -228,7 +228,7 @@ def _tls(
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
     try:
-        # An encrypted key is refused; nobody may be there to be asked for its password.
+        # An encrypted key is refused: there is no terminal to ask for its password.
         context.load_cert_chain(certificate, key, password=lambda: "")
         if settings.client_ca_file is not None:
             context.load_verify_locations(settings.client_ca_file)
@@ -309,13 +309,13 @@ def _document(url: str, ca: bytes, token: str) -> str:
 
 @contextmanager
 def _kubeconfig(path: Path, document: str, *, url: str) -> Iterator[None]:
-    """The file while the block runs; anybody else's file of that name is left alone."""
+    """The file while the block runs; another program's file of that name is left alone."""
     if path.exists() and not _is_ours(path):
         raise ClusterError(
             problem=f"{path} exists and is not of an embedded cluster",
             what_now="Name another --kubeconfig; two can be joined with KUBECONFIG=a:b.",
         )
-    # At our own address there is nobody but us: one that was killed had the same port.
+    # At our own address there is no other cluster: one that was killed had the same port.
     if path.exists() and (other := _answering(path)) not in ("", url):
         raise ClusterError(
             problem=f"{path} is of an embedded cluster that still runs, at {other}",

@@ -9,7 +9,7 @@ from steersman_cluster.apiserver.request.negotiation import header
 
 
 class InProcessTransport:
-    """Hands requests to a handler as somebody, unless they bring a token of their own."""
+    """Hands requests to a handler with the token of a user, unless they bring one of their own."""
 
     def __init__(
         self,

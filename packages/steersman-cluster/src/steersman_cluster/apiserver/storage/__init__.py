@@ -5,7 +5,7 @@ Gives:     objects by key and in order, as of any revision that is still known; 
 Promises:  - a write made from an old revision changes nothing
            - a revision is never given twice
            - a list as of a revision does not change while later writes happen
-           - what was compacted is refused rather than half told
+           - what was compacted is refused rather than half answered
            - after a crash every acknowledged write is there
            - data that was changed or cut short is refused, or nothing of it is missing
 Never:     looks into an object, asks what time it is, or waits

@@ -21,8 +21,8 @@ class Key(NamedTuple):
 class Entry:
     """One write: what stands under a key from this revision on; ``None`` where it was deleted.
 
-    ``value`` belongs to everybody and is never changed. ``rendered`` and ``converted`` are room for
-    whoever serves the entry to keep what they made of it, as it is and in another version,
+    ``value`` is shared and never changed. ``rendered`` and ``converted`` are room for
+    encoders to keep what they made of it, as it is and in another version,
     ``metadata_end`` for where in the first of them the metadata ends, and ``message`` for its form
     in protobuf. ``is_unpruned`` where kube-apiserver would have stored fields that it never shows.
     """
@@ -49,7 +49,7 @@ class Entry:
         self.rendered: bytes | None = None
         self.metadata_end: int | None = None
         self.is_unpruned = False
-        self.converted: tuple[object, bytes] | None = None  # for whom, and what
+        self.converted: tuple[object, bytes] | None = None  # by mark of the version, and what
         self.message: tuple[object, bytes] | None = None  # the same
 
     def as_of(self, revision: int) -> "Entry | None":
@@ -189,12 +189,12 @@ class RevisionLog:
 
 
 class ResourceLog:
-    """One resource: the last entry of each place, the places in order, and the story of both."""
+    """One resource: the last entry of each place, the places in order, and the history of both."""
 
     __slots__ = ("_history", "_revisions", "entries", "forgotten", "last_revision", "places")
 
     def __init__(self, *, forgotten: int) -> None:
-        self.forgotten = forgotten  # the revision up to which the story may have gaps
+        self.forgotten = forgotten  # the revision up to which the history may have gaps
         self.last_revision = 0
         self.entries: dict[str, Entry] = {}
         self.places: list[str] = []  # sorted; deleted ones stay until they are compacted
@@ -202,7 +202,7 @@ class ResourceLog:
         self._revisions: list[int] = []
 
     def forked(self, *, forgotten: int) -> "ResourceLog":
-        """The same places with what stands there, without the story that led to it."""
+        """The same places with what stands there, without the history that led to it."""
         fork = ResourceLog(forgotten=forgotten)
         fork.last_revision = self.last_revision
         fork.entries = {
@@ -214,7 +214,7 @@ class ResourceLog:
         return fork
 
     def put(self, entry: Entry) -> None:
-        """The next entry of the story."""
+        """Add the next entry."""
         place = entry.key.place
         if place not in self.entries:
             insort(self.places, place)
@@ -224,12 +224,12 @@ class ResourceLog:
         self.last_revision = entry.revision
 
     def between(self, after: int, until: int) -> list[Entry]:
-        """The part of the story after one revision, and up to another."""
+        """The entries after one revision, and up to another."""
         revisions = self._revisions
         return self._history[bisect_right(revisions, after) : bisect_right(revisions, until)]
 
     def compact(self, revision: int) -> None:
-        """Forget the story up to ``revision``, except where it ended."""
+        """Forget the entries up to ``revision``, except the last of each place."""
         kept = bisect_right(self._revisions, revision)
         if not kept:
             return

@@ -1,4 +1,4 @@
-"""A view: what the log says, as far as the viewer has heard of it.
+"""A view of the log, up to a revision.
 
 A view is a place in the log and nothing more; several of them, at different places, are several
 API servers, some of which lag.
@@ -75,5 +75,5 @@ class View:
         return Page(entries=found[:limit], remaining=len(found) - limit, revision=at)
 
     def since(self, revision: int, resource: str) -> list[Entry]:
-        """What this view has heard of a resource after ``revision``."""
+        """The entries of a resource after ``revision`` that this view has reached."""
         return self._log.since(revision, resource, until=self.revision)

@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from steersman_cluster.apiserver.meta.ages import Ages
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.tables.cells import NONE, UNKNOWN, UNSET, amount
-from steersman_cluster.apiserver.tables.printers import aged, named, number, part, printer, told
+from steersman_cluster.apiserver.tables.printers import (
+    age_column,
+    column,
+    name_column,
+    number,
+    part,
+    printer,
+)
 
 _MOST = 2  # targets that are shown
 
@@ -81,11 +88,11 @@ def _least(autoscaler: Object, _: Ages) -> str:
 
 
 HORIZONTAL_POD_AUTOSCALER = printer(
-    named(),
-    told("Reference", _reference),
-    told("Targets", _targets),
-    told("MinPods", _least),
-    told("MaxPods", number("spec.maxReplicas")),
-    told("Replicas", number("status.currentReplicas")),
-    aged(),
+    name_column(),
+    column("Reference", _reference),
+    column("Targets", _targets),
+    column("MinPods", _least),
+    column("MaxPods", number("spec.maxReplicas")),
+    column("Replicas", number("status.currentReplicas")),
+    age_column(),
 )

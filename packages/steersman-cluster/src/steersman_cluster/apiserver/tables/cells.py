@@ -8,7 +8,7 @@ from steersman.units import Quantity
 from steersman_cluster.apiserver.meta.ages import Ages
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.table_columns import CellOf
-from steersman_cluster.apiserver.tables.printers import Told, part, wide
+from steersman_cluster.apiserver.tables.printers import ColumnCell, part, wide_column
 
 NONE, UNSET, UNKNOWN = "<none>", "<unset>", "<unknown>"
 
@@ -76,10 +76,12 @@ def joined(path: str, otherwise: str = "") -> CellOf:
     return cell
 
 
-def containers(spec: str) -> tuple[Told, Told]:
+def containers(spec: str) -> tuple[ColumnCell, ColumnCell]:
     """What the containers of a Pod's spec are called, and what runs in them."""
     path = f"{spec}.containers"
-    return wide("Containers", _each(path, "name")), wide("Images", _each(path, "image"))
+    return wide_column("Containers", _each(path, "name")), wide_column(
+        "Images", _each(path, "image")
+    )
 
 
 def _each(path: str, field: str) -> CellOf:

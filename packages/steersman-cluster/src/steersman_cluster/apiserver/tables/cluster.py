@@ -8,17 +8,17 @@ from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.table_columns import CellOf, Column
 from steersman_cluster.apiserver.tables.cells import NONE, UNKNOWN, amount, condition
 from steersman_cluster.apiserver.tables.printers import (
-    aged,
+    age_column,
     at,
+    column,
     filled,
     flag,
+    name_column,
     name_of,
-    named,
     number,
     part,
     printer,
-    told,
-    wide,
+    wide_column,
 )
 
 _ROLE_LABEL = "kubernetes.io/role"
@@ -58,19 +58,19 @@ def _kernel(node: Object, _: Ages) -> str:
 
 
 NODE = printer(
-    named(),
-    told("Status", _node_status),
-    told("Roles", _roles),
-    aged(),
-    told("Version", at("status.nodeInfo.kubeletVersion")),
-    wide("Internal-IP", _address("InternalIP")),
-    wide("External-IP", _address("ExternalIP")),
-    wide("OS-Image", filled("status.nodeInfo.osImage", UNKNOWN)),
-    wide("Kernel-Version", _kernel),
-    wide("Container-Runtime", filled("status.nodeInfo.containerRuntimeVersion", UNKNOWN)),
+    name_column(),
+    column("Status", _node_status),
+    column("Roles", _roles),
+    age_column(),
+    column("Version", at("status.nodeInfo.kubeletVersion")),
+    wide_column("Internal-IP", _address("InternalIP")),
+    wide_column("External-IP", _address("ExternalIP")),
+    wide_column("OS-Image", filled("status.nodeInfo.osImage", UNKNOWN)),
+    wide_column("Kernel-Version", _kernel),
+    wide_column("Container-Runtime", filled("status.nodeInfo.containerRuntimeVersion", UNKNOWN)),
 )
 
-NAMESPACE = printer(named(), told("Status", at("status.phase")), aged())
+NAMESPACE = printer(name_column(), column("Status", at("status.phase")), age_column())
 
 
 def _entries(*fields: str) -> CellOf:
@@ -80,9 +80,11 @@ def _entries(*fields: str) -> CellOf:
     return cell
 
 
-CONFIG_MAP = printer(named(), told("Data", _entries("data", "binaryData")), aged())
-SECRET = printer(named(), told("Type", at("type")), told("Data", _entries("data")), aged())
-SERVICE_ACCOUNT = printer(named(), aged())
+CONFIG_MAP = printer(name_column(), column("Data", _entries("data", "binaryData")), age_column())
+SECRET = printer(
+    name_column(), column("Type", at("type")), column("Data", _entries("data")), age_column()
+)
+SERVICE_ACCOUNT = printer(name_column(), age_column())
 
 
 def _first_seen(event: Object, ages: Ages) -> str:
@@ -119,15 +121,15 @@ def _message(event: Object, _: Ages) -> str:
 
 
 EVENT = printer(
-    told("Last Seen", _last_seen),
-    told("Type", at("type")),
-    told("Reason", at("reason")),
-    told("Object", _object),
-    wide("Subobject", at("involvedObject.fieldPath")),
-    wide("Source", _source),
-    told("Message", _message),
-    wide("First Seen", _first_seen),
-    wide("Count", _times),
+    column("Last Seen", _last_seen),
+    column("Type", at("type")),
+    column("Reason", at("reason")),
+    column("Object", _object),
+    wide_column("Subobject", at("involvedObject.fieldPath")),
+    wide_column("Source", _source),
+    column("Message", _message),
+    wide_column("First Seen", _first_seen),
+    wide_column("Count", _times),
     (Column(name="Name", format="name", priority=1), name_of),
 )
 
@@ -145,10 +147,10 @@ def _quotas(*, limits: bool) -> CellOf:
 
 
 RESOURCE_QUOTA = printer(
-    named(),
-    told("Request", _quotas(limits=False)),
-    told("Limit", _quotas(limits=True)),
-    aged(),
+    name_column(),
+    column("Request", _quotas(limits=False)),
+    column("Limit", _quotas(limits=True)),
+    age_column(),
 )
 
 
@@ -170,13 +172,13 @@ def _said(field: str) -> CellOf:
 
 
 COMPONENT_STATUS = printer(
-    named(),
-    told("Status", _component_status),
-    told("Message", _said("message")),
-    told("Error", _said("error")),
+    name_column(),
+    column("Status", _component_status),
+    column("Message", _said("message")),
+    column("Error", _said("error")),
 )
 
-LEASE = printer(named(), told("Holder", at("spec.holderIdentity")), aged())
+LEASE = printer(name_column(), column("Holder", at("spec.holderIdentity")), age_column())
 
 
 def _requested(request: Object, _: Ages) -> str:
@@ -197,23 +199,23 @@ def _verdict(request: Object, _: Ages) -> str:
 
 
 CERTIFICATE_SIGNING_REQUEST = printer(
-    named(),
-    aged(),
-    told("SignerName", filled("spec.signerName", NONE)),
-    told("Requestor", at("spec.username")),
-    told("RequestedDuration", _requested),
-    told("Condition", _verdict),
+    name_column(),
+    age_column(),
+    column("SignerName", filled("spec.signerName", NONE)),
+    column("Requestor", at("spec.username")),
+    column("RequestedDuration", _requested),
+    column("Condition", _verdict),
 )
 
 PRIORITY_CLASS = printer(
-    named(),
-    told("Value", number("value"), "integer"),
-    told("Global-Default", flag("globalDefault"), "boolean"),
-    aged(),
-    told("PreemptionPolicy", at("preemptionPolicy")),
+    name_column(),
+    column("Value", number("value"), "integer"),
+    column("Global-Default", flag("globalDefault"), "boolean"),
+    age_column(),
+    column("PreemptionPolicy", at("preemptionPolicy")),
 )
 
-RUNTIME_CLASS = printer(named(), told("Handler", at("handler")), aged())
+RUNTIME_CLASS = printer(name_column(), column("Handler", at("handler")), age_column())
 
 
 def _either(path: str) -> CellOf:
@@ -227,11 +229,11 @@ def _either(path: str) -> CellOf:
 
 
 POD_DISRUPTION_BUDGET = printer(
-    named(),
-    told("Min Available", _either("spec.minAvailable")),
-    told("Max Unavailable", _either("spec.maxUnavailable")),
-    told("Allowed Disruptions", number("status.disruptionsAllowed"), "integer"),
-    aged(),
+    name_column(),
+    column("Min Available", _either("spec.minAvailable")),
+    column("Max Unavailable", _either("spec.maxUnavailable")),
+    column("Allowed Disruptions", number("status.disruptionsAllowed"), "integer"),
+    age_column(),
 )
 
 
@@ -248,4 +250,6 @@ def _available(api_service: Object, _: Ages) -> str:
     return f"{status} ({reason})" if reason and status != "True" else status
 
 
-API_SERVICE = printer(named(), told("Service", _service), told("Available", _available), aged())
+API_SERVICE = printer(
+    name_column(), column("Service", _service), column("Available", _available), age_column()
+)

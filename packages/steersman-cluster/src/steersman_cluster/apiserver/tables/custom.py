@@ -10,7 +10,13 @@ from steersman_cluster.apiserver.meta.go_messages import go_text
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.table_columns import Cell, CellOf, Column, Printer
 from steersman_cluster.apiserver.tables.json_path import BadPath, JsonPath
-from steersman_cluster.apiserver.tables.printers import Told, named, number, printer, told
+from steersman_cluster.apiserver.tables.printers import (
+    ColumnCell,
+    column,
+    name_column,
+    number,
+    printer,
+)
 
 # From a value that is there to a cell.
 _Shown: TypeAlias = Callable[[Any, Ages], Cell]
@@ -26,24 +32,24 @@ def custom_printer(columns: Sequence[Mapping[str, Any]]) -> Printer:
     Columns end before the first whose path nobody understands.
     """
     if not columns:
-        return printer(named(), _told(_AGE, description=""))
-    understood: list[Told] = []
+        return printer(name_column(), _custom_column(_AGE, description=""))
+    understood: list[ColumnCell] = []
     for each in columns:
         try:
-            understood.append(_told(each, description=_nonresource_paths(each)))
+            understood.append(_custom_column(each, description=_description(each)))
         except BadPath:
             break
-    return printer(named(), *understood)
+    return printer(name_column(), *understood)
 
 
-def _nonresource_paths(column: Mapping[str, Any]) -> str:
+def _description(column: Mapping[str, Any]) -> str:
     path = column["jsonPath"]
     return column.get("description") or (
         f"Custom resource definition column (in JSONPath format): {path}"
     )
 
 
-def _told(column: Mapping[str, Any], *, description: str) -> Told:
+def _custom_column(column: Mapping[str, Any], *, description: str) -> ColumnCell:
     path, shown = JsonPath(column["jsonPath"]), _SHOWN.get(column["type"], _nothing)
 
     def cell(obj: Object, ages: Ages) -> Cell:
@@ -120,8 +126,8 @@ def _or_none(cell: CellOf) -> CellOf:
 
 
 CUSTOM_SCALE = printer(
-    named(),
-    told("Desired", _or_none(number("spec.replicas")), "integer"),
-    told("Available", number("status.replicas"), "integer"),
-    _told(_AGE, description=""),
+    name_column(),
+    column("Desired", _or_none(number("spec.replicas")), "integer"),
+    column("Available", number("status.replicas"), "integer"),
+    _custom_column(_AGE, description=""),
 )

@@ -2,7 +2,14 @@
 
 from steersman_cluster.apiserver.meta.ages import Ages
 from steersman_cluster.apiserver.meta.rules import Object
-from steersman_cluster.apiserver.tables.printers import aged, at, named, part, printer, told
+from steersman_cluster.apiserver.tables.printers import (
+    age_column,
+    at,
+    column,
+    name_column,
+    part,
+    printer,
+)
 
 
 def _state(claim: Object, _: Ages) -> str:
@@ -18,13 +25,13 @@ def _state(claim: Object, _: Ages) -> str:
     return ",".join(states)
 
 
-RESOURCE_CLAIM = printer(named(), told("State", _state), aged())
-DEVICE_CLASS = printer(named(), aged())
-RESOURCE_CLAIM_TEMPLATE = printer(named(), aged())
+RESOURCE_CLAIM = printer(name_column(), column("State", _state), age_column())
+DEVICE_CLASS = printer(name_column(), age_column())
+RESOURCE_CLAIM_TEMPLATE = printer(name_column(), age_column())
 RESOURCE_SLICE = printer(
-    named(),
-    told("Node", at("spec.nodeName")),
-    told("Driver", at("spec.driver")),
-    told("Pool", at("spec.pool.name")),
-    aged(),
+    name_column(),
+    column("Node", at("spec.nodeName")),
+    column("Driver", at("spec.driver")),
+    column("Pool", at("spec.pool.name")),
+    age_column(),
 )

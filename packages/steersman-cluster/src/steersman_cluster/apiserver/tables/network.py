@@ -15,14 +15,14 @@ from steersman_cluster.apiserver.tables.cells import (
     selected,
 )
 from steersman_cluster.apiserver.tables.printers import (
-    aged,
+    age_column,
     at,
+    column,
+    name_column,
     name_of,
-    named,
     part,
     printer,
-    told,
-    wide,
+    wide_column,
 )
 
 _MOST = 3  # hosts, ports and endpoints that are shown
@@ -64,13 +64,13 @@ def _port(port: Object) -> str:
 
 
 SERVICE = printer(
-    named(),
-    told("Type", at("spec.type")),
-    told("Cluster-IP", _cluster_address),
-    told("External-IP", _external_address),
-    told("Port(s)", _ports),
-    aged(),
-    wide("Selector", labelled("spec.selector")),
+    name_column(),
+    column("Type", at("spec.type")),
+    column("Cluster-IP", _cluster_address),
+    column("External-IP", _external_address),
+    column("Port(s)", _ports),
+    age_column(),
+    wide_column("Selector", labelled("spec.selector")),
 )
 
 
@@ -93,7 +93,7 @@ def _joined(address: str, port: int) -> str:
     return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
-ENDPOINTS = printer(named(), told("Endpoints", _endpoints), aged())
+ENDPOINTS = printer(name_column(), column("Endpoints", _endpoints), age_column())
 
 
 def _slice_ports(endpoint_slice: Object, _: Ages) -> str:
@@ -115,11 +115,11 @@ def _slice_endpoints(endpoint_slice: Object, _: Ages) -> str:
 
 
 ENDPOINT_SLICE = printer(
-    named(),
-    told("AddressType", at("addressType")),
-    told("Ports", _slice_ports),
-    told("Endpoints", _slice_endpoints),
-    aged(),
+    name_column(),
+    column("AddressType", at("addressType")),
+    column("Ports", _slice_ports),
+    column("Endpoints", _slice_endpoints),
+    age_column(),
 )
 
 
@@ -143,12 +143,12 @@ def _ingress_ports(ingress: Object, _: Ages) -> str:
 
 
 INGRESS = printer(
-    named(),
-    told("Class", at("spec.ingressClassName", NONE)),
-    told("Hosts", _hosts),
-    told("Address", _address),
-    told("Ports", _ingress_ports),
-    aged(),
+    name_column(),
+    column("Class", at("spec.ingressClassName", NONE)),
+    column("Hosts", _hosts),
+    column("Address", _address),
+    column("Ports", _ingress_ports),
+    age_column(),
 )
 
 
@@ -168,15 +168,17 @@ def _parameters(ingress_class: Object, _: Ages) -> str:
 
 
 INGRESS_CLASS = printer(
-    named(_class_name),
-    told("Controller", at("spec.controller")),
-    told("Parameters", _parameters),
-    aged(),
+    name_column(_class_name),
+    column("Controller", at("spec.controller")),
+    column("Parameters", _parameters),
+    age_column(),
 )
 
-NETWORK_POLICY = printer(named(), told("Pod-Selector", selected("spec.podSelector")), aged())
+NETWORK_POLICY = printer(
+    name_column(), column("Pod-Selector", selected("spec.podSelector")), age_column()
+)
 
-SERVICE_CIDR = printer(named(), told("CIDRs", joined("spec.cidrs")), aged())
+SERVICE_CIDR = printer(name_column(), column("CIDRs", joined("spec.cidrs")), age_column())
 
 
 def _parent(address: Object, _: Ages) -> str:
@@ -188,7 +190,7 @@ def _parent(address: Object, _: Ages) -> str:
     return "/".join(filter(None, (place.lower(), ref.get("namespace"), ref.get("name"))))
 
 
-_ADDRESS = printer(named(), told("ParentRef", _parent), aged())
+_ADDRESS = printer(name_column(), column("ParentRef", _parent), age_column())
 
 # The real server has a third cell, and no column for it.
 IP_ADDRESS = replace(_ADDRESS, columns=_ADDRESS.columns[:-1])

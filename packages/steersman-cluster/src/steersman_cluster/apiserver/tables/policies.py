@@ -7,15 +7,15 @@ from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.table_columns import CellOf
 from steersman_cluster.apiserver.tables.cells import NONE, UNSET, condition
 from steersman_cluster.apiserver.tables.printers import (
-    aged,
+    age_column,
     at,
+    column,
     count,
-    named,
+    name_column,
     number,
     part,
     printer,
-    told,
-    wide,
+    wide_column,
 )
 
 
@@ -39,15 +39,15 @@ def _subject(subject: Object) -> str:
 
 
 ROLE_BINDING = printer(
-    named(),
-    told("Role", _role),
-    aged(),
-    wide("Users", _subjects("User")),
-    wide("Groups", _subjects("Group")),
-    wide("ServiceAccounts", _subjects("ServiceAccount")),
+    name_column(),
+    column("Role", _role),
+    age_column(),
+    wide_column("Users", _subjects("User")),
+    wide_column("Groups", _subjects("Group")),
+    wide_column("ServiceAccounts", _subjects("ServiceAccount")),
 )
 
-WEBHOOKS = printer(named(), told("Webhooks", count("webhooks"), "integer"), aged())
+WEBHOOKS = printer(name_column(), column("Webhooks", count("webhooks"), "integer"), age_column())
 
 
 def _parameter_kind(policy: Object, _: Ages) -> str:
@@ -56,16 +56,16 @@ def _parameter_kind(policy: Object, _: Ages) -> str:
 
 
 VALIDATING_POLICY = printer(
-    named(),
-    told("Validations", count("spec.validations"), "integer"),
-    told("ParamKind", _parameter_kind),
-    aged(),
+    name_column(),
+    column("Validations", count("spec.validations"), "integer"),
+    column("ParamKind", _parameter_kind),
+    age_column(),
 )
 MUTATING_POLICY = printer(
-    named(),
-    told("Mutations", count("spec.mutations"), "integer"),
-    told("ParamKind", _parameter_kind),
-    aged(),
+    name_column(),
+    column("Mutations", count("spec.mutations"), "integer"),
+    column("ParamKind", _parameter_kind),
+    age_column(),
 )
 
 
@@ -94,10 +94,10 @@ def _go_selector(selector: Object) -> str:
 
 
 POLICY_BINDING = printer(
-    named(),
-    told("PolicyName", at("spec.policyName")),
-    told("ParamRef", _parameters),
-    aged(),
+    name_column(),
+    column("PolicyName", at("spec.policyName")),
+    column("ParamRef", _parameters),
+    age_column(),
 )
 
 
@@ -112,12 +112,12 @@ def _precedence(schema: Object) -> tuple[int, str]:
 
 
 FLOW_SCHEMA = printer(
-    named(),
-    told("PriorityLevel", at("spec.priorityLevelConfiguration.name")),
-    told("MatchingPrecedence", number("spec.matchingPrecedence")),
-    told("DistinguisherMethod", at("spec.distinguisherMethod.type", NONE)),
-    aged(),
-    told("MissingPL", _dangling),
+    name_column(),
+    column("PriorityLevel", at("spec.priorityLevelConfiguration.name")),
+    column("MatchingPrecedence", number("spec.matchingPrecedence")),
+    column("DistinguisherMethod", at("spec.distinguisherMethod.type", NONE)),
+    age_column(),
+    column("MissingPL", _dangling),
     order=_precedence,
 )
 
@@ -125,11 +125,11 @@ _LIMITED = "spec.limited"
 _QUEUING = f"{_LIMITED}.limitResponse.queuing"
 
 PRIORITY_LEVEL = printer(
-    named(),
-    told("Type", at("spec.type")),
-    told("NominalConcurrencyShares", at(f"{_LIMITED}.nominalConcurrencyShares", NONE)),
-    told("Queues", at(f"{_QUEUING}.queues", NONE)),
-    told("HandSize", at(f"{_QUEUING}.handSize", NONE)),
-    told("QueueLengthLimit", at(f"{_QUEUING}.queueLengthLimit", NONE)),
-    aged(),
+    name_column(),
+    column("Type", at("spec.type")),
+    column("NominalConcurrencyShares", at(f"{_LIMITED}.nominalConcurrencyShares", NONE)),
+    column("Queues", at(f"{_QUEUING}.queues", NONE)),
+    column("HandSize", at(f"{_QUEUING}.handSize", NONE)),
+    column("QueueLengthLimit", at(f"{_QUEUING}.queueLengthLimit", NONE)),
+    age_column(),
 )

@@ -7,31 +7,31 @@ from steersman_cluster.apiserver.meta.ages import Ages
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.table_columns import Cell, CellOf, Column, Printer
 
-# A column, and what stands in it.
-Told: TypeAlias = tuple[Column, CellOf]
+# A column, and the function of its cells.
+ColumnCell: TypeAlias = tuple[Column, CellOf]
 
 
-def told(name: str, cell: CellOf, type_: str = "string", format_: str = "") -> Told:
+def column(name: str, cell: CellOf, type_: str = "string", format_: str = "") -> ColumnCell:
     """A column that is always shown."""
     return Column(name=name, type=type_, format=format_), cell
 
 
-def wide(name: str, cell: CellOf) -> Told:
+def wide_column(name: str, cell: CellOf) -> ColumnCell:
     """A column that is shown to those who want more."""
     return Column(name=name, priority=1), cell
 
 
-def named(cell: CellOf | None = None) -> Told:
+def name_column(cell: CellOf | None = None) -> ColumnCell:
     """The name of the object."""
-    return told("Name", name_of if cell is None else cell, format_="name")
+    return column("Name", name_of if cell is None else cell, format_="name")
 
 
-def aged() -> Told:
+def age_column() -> ColumnCell:
     """How long the object has been there."""
-    return told("Age", age_of)
+    return column("Age", age_of)
 
 
-def printer(*columns: Told, order: Callable[[Object], Any] | None = None) -> Printer:
+def printer(*columns: ColumnCell, order: Callable[[Object], Any] | None = None) -> Printer:
     """A printer of columns that stand for themselves."""
     functions = tuple(cell for _, cell in columns)
 

@@ -7,16 +7,16 @@ from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.table_columns import Cell, CellOf
 from steersman_cluster.apiserver.tables.cells import NONE, UNSET, amount, joined
 from steersman_cluster.apiserver.tables.printers import (
-    aged,
+    age_column,
     at,
+    column,
     count,
     flag,
+    name_column,
     name_of,
-    named,
     part,
     printer,
-    told,
-    wide,
+    wide_column,
 )
 
 _MODES = {
@@ -56,20 +56,20 @@ def _claim(volume: Object, _: Ages) -> str:
     return f"{ref.get('namespace', '')}/{ref.get('name', '')}" if ref else ""
 
 
-_ATTRIBUTES = told("VolumeAttributesClass", at("spec.volumeAttributesClassName", UNSET))
-_VOLUME_MODE = wide("VolumeMode", at("spec.volumeMode", UNSET))
+_ATTRIBUTES = column("VolumeAttributesClass", at("spec.volumeAttributesClassName", UNSET))
+_VOLUME_MODE = wide_column("VolumeMode", at("spec.volumeMode", UNSET))
 
 PERSISTENT_VOLUME = printer(
-    named(),
-    told("Capacity", _capacity),
-    told("Access Modes", _volume_modes),
-    told("Reclaim Policy", at("spec.persistentVolumeReclaimPolicy")),
-    told("Status", _phase),
-    told("Claim", _claim),
-    told("StorageClass", _class),
+    name_column(),
+    column("Capacity", _capacity),
+    column("Access Modes", _volume_modes),
+    column("Reclaim Policy", at("spec.persistentVolumeReclaimPolicy")),
+    column("Status", _phase),
+    column("Claim", _claim),
+    column("StorageClass", _class),
     _ATTRIBUTES,
-    told("Reason", at("status.reason")),
-    aged(),
+    column("Reason", at("status.reason")),
+    age_column(),
     _VOLUME_MODE,
 )
 
@@ -92,14 +92,14 @@ def _claim_modes(claim: Object, _: Ages) -> str:
 
 
 PERSISTENT_VOLUME_CLAIM = printer(
-    named(),
-    told("Status", _phase),
-    told("Volume", at("spec.volumeName")),
-    told("Capacity", _of_bound(_claimed)),
-    told("Access Modes", _of_bound(_claim_modes)),
-    told("StorageClass", _class),
+    name_column(),
+    column("Status", _phase),
+    column("Volume", at("spec.volumeName")),
+    column("Capacity", _of_bound(_claimed)),
+    column("Access Modes", _of_bound(_claim_modes)),
+    column("StorageClass", _class),
     _ATTRIBUTES,
-    aged(),
+    age_column(),
     _VOLUME_MODE,
 )
 
@@ -116,26 +116,28 @@ def _storage_class_name(storage_class: Object, ages: Ages) -> str:
 
 
 STORAGE_CLASS = printer(
-    named(_storage_class_name),
-    told("Provisioner", at("provisioner")),
-    told("ReclaimPolicy", at("reclaimPolicy", "Delete")),
-    told("VolumeBindingMode", at("volumeBindingMode", "Immediate")),
-    told("AllowVolumeExpansion", flag("allowVolumeExpansion")),
-    aged(),
+    name_column(_storage_class_name),
+    column("Provisioner", at("provisioner")),
+    column("ReclaimPolicy", at("reclaimPolicy", "Delete")),
+    column("VolumeBindingMode", at("volumeBindingMode", "Immediate")),
+    column("AllowVolumeExpansion", flag("allowVolumeExpansion")),
+    age_column(),
 )
 
-VOLUME_ATTRIBUTES_CLASS = printer(named(), told("DriverName", at("driverName")), aged())
+VOLUME_ATTRIBUTES_CLASS = printer(
+    name_column(), column("DriverName", at("driverName")), age_column()
+)
 
 VOLUME_ATTACHMENT = printer(
-    named(),
-    told("Attacher", at("spec.attacher"), format_="name"),
-    told("PV", at("spec.source.persistentVolumeName")),
-    told("Node", at("spec.nodeName")),
-    told("Attached", flag("status.attached"), "boolean"),
-    aged(),
+    name_column(),
+    column("Attacher", at("spec.attacher"), format_="name"),
+    column("PV", at("spec.source.persistentVolumeName")),
+    column("Node", at("spec.nodeName")),
+    column("Attached", flag("status.attached"), "boolean"),
+    age_column(),
 )
 
-CSI_NODE = printer(named(), told("Drivers", count("spec.drivers"), "integer"), aged())
+CSI_NODE = printer(name_column(), column("Drivers", count("spec.drivers"), "integer"), age_column())
 
 
 def _audiences(driver: Object, _: Ages) -> str:
@@ -144,12 +146,12 @@ def _audiences(driver: Object, _: Ages) -> str:
 
 
 CSI_DRIVER = printer(
-    named(),
-    told("AttachRequired", flag("spec.attachRequired", otherwise=True), "boolean"),
-    told("PodInfoOnMount", flag("spec.podInfoOnMount"), "boolean"),
-    told("StorageCapacity", flag("spec.storageCapacity"), "boolean"),
-    told("TokenRequests", _audiences),
-    told("RequiresRepublish", flag("spec.requiresRepublish"), "boolean"),
-    told("Modes", joined("spec.volumeLifecycleModes", otherwise=NONE)),
-    aged(),
+    name_column(),
+    column("AttachRequired", flag("spec.attachRequired", otherwise=True), "boolean"),
+    column("PodInfoOnMount", flag("spec.podInfoOnMount"), "boolean"),
+    column("StorageCapacity", flag("spec.storageCapacity"), "boolean"),
+    column("TokenRequests", _audiences),
+    column("RequiresRepublish", flag("spec.requiresRepublish"), "boolean"),
+    column("Modes", joined("spec.volumeLifecycleModes", otherwise=NONE)),
+    age_column(),
 )

@@ -150,7 +150,7 @@ class _TableLines:
     def __init__(self, table: Table) -> None:
         self._table = table
         self._form = table.carried()
-        self._columns = True  # until they have been told
+        self._columns = True  # until they have been sent
 
     def event(self, kind: bytes, entry: Entry, served: ServedResource) -> bytes:
         """What happened to an object."""

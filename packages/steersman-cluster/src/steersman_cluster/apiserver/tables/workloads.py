@@ -14,16 +14,16 @@ from steersman_cluster.apiserver.tables.cells import (
     selector_text,
 )
 from steersman_cluster.apiserver.tables.printers import (
-    aged,
+    age_column,
     at,
+    column,
     count,
-    named,
+    name_column,
     number,
     part,
     printer,
     since,
-    told,
-    wide,
+    wide_column,
 )
 
 _TEMPLATE = "spec.template.spec"
@@ -39,39 +39,39 @@ def _selector(obj: Object, _: Ages) -> str:
 
 
 DEPLOYMENT = printer(
-    named(),
-    told("Ready", _ready),
-    told("Up-to-date", number("status.updatedReplicas")),
-    told("Available", number("status.availableReplicas")),
-    aged(),
+    name_column(),
+    column("Ready", _ready),
+    column("Up-to-date", number("status.updatedReplicas")),
+    column("Available", number("status.availableReplicas")),
+    age_column(),
     *containers(_TEMPLATE),
-    wide("Selector", _selector),
+    wide_column("Selector", _selector),
 )
 
 _COUNTED = (
-    named(),
-    told("Desired", number("spec.replicas"), "integer"),
-    told("Current", number("status.replicas"), "integer"),
-    told("Ready", number("status.readyReplicas"), "integer"),
-    aged(),
+    name_column(),
+    column("Desired", number("spec.replicas"), "integer"),
+    column("Current", number("status.replicas"), "integer"),
+    column("Ready", number("status.readyReplicas"), "integer"),
+    age_column(),
     *containers(_TEMPLATE),
 )
-REPLICA_SET = printer(*_COUNTED, wide("Selector", selected("spec.selector")))
-REPLICATION_CONTROLLER = printer(*_COUNTED, wide("Selector", labelled("spec.selector")))
+REPLICA_SET = printer(*_COUNTED, wide_column("Selector", selected("spec.selector")))
+REPLICATION_CONTROLLER = printer(*_COUNTED, wide_column("Selector", labelled("spec.selector")))
 
-STATEFUL_SET = printer(named(), told("Ready", _ready), aged(), *containers(_TEMPLATE))
+STATEFUL_SET = printer(name_column(), column("Ready", _ready), age_column(), *containers(_TEMPLATE))
 
 DAEMON_SET = printer(
-    named(),
-    told("Desired", number("status.desiredNumberScheduled"), "integer"),
-    told("Current", number("status.currentNumberScheduled"), "integer"),
-    told("Ready", number("status.numberReady"), "integer"),
-    told("Up-to-date", number("status.updatedNumberScheduled"), "integer"),
-    told("Available", number("status.numberAvailable"), "integer"),
-    told("Node Selector", labelled(f"{_TEMPLATE}.nodeSelector")),
-    aged(),
+    name_column(),
+    column("Desired", number("status.desiredNumberScheduled"), "integer"),
+    column("Current", number("status.currentNumberScheduled"), "integer"),
+    column("Ready", number("status.numberReady"), "integer"),
+    column("Up-to-date", number("status.updatedNumberScheduled"), "integer"),
+    column("Available", number("status.numberAvailable"), "integer"),
+    column("Node Selector", labelled(f"{_TEMPLATE}.nodeSelector")),
+    age_column(),
     *containers(_TEMPLATE),
-    wide("Selector", selected("spec.selector")),
+    wide_column("Selector", selected("spec.selector")),
 )
 
 # The first that is true is what a Job is said to be; deletion comes between them.
@@ -109,13 +109,13 @@ def _duration(job: Object, ages: Ages) -> str:
 
 
 JOB = printer(
-    named(),
-    told("Status", _job_status),
-    told("Completions", _completions),
-    told("Duration", _duration),
-    aged(),
+    name_column(),
+    column("Status", _job_status),
+    column("Completions", _completions),
+    column("Duration", _duration),
+    age_column(),
     *containers(_TEMPLATE),
-    wide("Selector", selected("spec.selector")),
+    wide_column("Selector", selected("spec.selector")),
 )
 
 
@@ -126,15 +126,15 @@ def _suspended(job: Object, _: Ages) -> str:
 _JOB_TEMPLATE = "spec.jobTemplate.spec"
 
 CRON_JOB = printer(
-    named(),
-    told("Schedule", at("spec.schedule")),
-    told("Timezone", at("spec.timeZone", NONE)),
-    told("Suspend", _suspended, "boolean"),
-    told("Active", count("status.active"), "integer"),
-    told("Last Schedule", since("status.lastScheduleTime", NONE)),
-    aged(),
+    name_column(),
+    column("Schedule", at("spec.schedule")),
+    column("Timezone", at("spec.timeZone", NONE)),
+    column("Suspend", _suspended, "boolean"),
+    column("Active", count("status.active"), "integer"),
+    column("Last Schedule", since("status.lastScheduleTime", NONE)),
+    age_column(),
     *containers(f"{_JOB_TEMPLATE}.template.spec"),
-    wide("Selector", selected(f"{_JOB_TEMPLATE}.selector")),
+    wide_column("Selector", selected(f"{_JOB_TEMPLATE}.selector")),
 )
 
 
@@ -149,24 +149,24 @@ def _controller(revision: Object, _: Ages) -> str:
 
 
 CONTROLLER_REVISION = printer(
-    named(),
-    told("Controller", _controller),
-    told("Revision", number("revision")),
-    aged(),
+    name_column(),
+    column("Controller", _controller),
+    column("Revision", number("revision")),
+    age_column(),
 )
 
 _NAMES, _IMAGES = containers("template.spec")
 
 POD_TEMPLATE = printer(
-    named(),
-    told("Containers", _NAMES[1]),
-    told("Images", _IMAGES[1]),
-    told("Pod Labels", labelled("template.metadata.labels")),
+    name_column(),
+    column("Containers", _NAMES[1]),
+    column("Images", _IMAGES[1]),
+    column("Pod Labels", labelled("template.metadata.labels")),
 )
 
 SCALE = printer(
-    told("Name", at("metadata.name")),
-    told("Desired", number("spec.replicas"), "integer"),
-    told("Available", number("status.replicas"), "integer"),
-    aged(),
+    column("Name", at("metadata.name")),
+    column("Desired", number("spec.replicas"), "integer"),
+    column("Available", number("status.replicas"), "integer"),
+    age_column(),
 )

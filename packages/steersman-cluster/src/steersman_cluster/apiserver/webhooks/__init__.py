@@ -2,10 +2,10 @@
 
 Takes:     calls that a handler needs, and the handler
 Gives:     the answers, and a run of the handler that has them all
-Promises:  - a verb is run again with what it asked for
-           - inquiries made together are made at the same time
+Promises:  - a handler is run again with the answers that it needs
+           - calls needed together are made at the same time
            - every run happens when the first did
-           - a verb that never has enough is given up
+           - a handler that never has enough answers is given up
 Never:     writes, or knows what an answer means
 
 A handler reads objects, decides, and writes, without a pause. Where it needs the answer of a

@@ -1,4 +1,4 @@
-"""How somebody says where a webhook is, and in which forms it is asked; what is wrong with that."""
+"""Validation of a webhook's client configuration and of its review versions."""
 
 import re
 from collections.abc import Iterator

@@ -16,7 +16,7 @@ from steersman_cluster.apiserver.webhooks import WebhookResponse, WebhookUnreach
 # A review may carry two objects of the largest size there is, and an answer a patch of one.
 LARGEST_ANSWER = 8 * 1024 * 1024
 
-# Destinations to which connections are kept. Calls to more of them work, and connect anew.
+# Destinations to which connections are kept. Calls to more of them work, and connect again.
 MOST_KEPT = 100
 
 HTTPS_PORT = 443

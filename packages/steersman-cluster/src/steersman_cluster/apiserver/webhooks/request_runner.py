@@ -1,4 +1,4 @@
-"""Runs verbs until they know what somebody outside has to say."""
+"""Runs a handler again until it has the webhook answers that it needs."""
 
 import asyncio
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
 
 T = TypeVar("T")
 
-# How often a verb is run anew because others keep changing what it is about. A guess; each time
+# How often a handler is run again because others keep changing its object. A guess; each time
 # takes as long as the slowest webhook.
 MOST_RUNS = 100
 
@@ -50,15 +50,15 @@ class WebhookTransport(Protocol):
     ) -> WebhookResponse:
         """The answer to a JSON document; ``WebhookUnreachable`` if there is none.
 
-        Empty ones mean: ``ca_bundle``, those whom this machine trusts; ``server_name``, that the
-        certificate must name the host of the url; ``connect_to``, that it is found at the host and
-        port of the url.
+        Empty ones mean: ``ca_bundle``, the authorities that this machine trusts; ``server_name``,
+        that the certificate must name the host of the url; ``connect_to``, that it is found at
+        the host and port of the url.
         """
         ...
 
 
 class NoWebhookTransport:
-    """Reaches nobody: a server in the process has no network of its own."""
+    """No transport: a server in the process has no network of its own."""
 
     async def post(
         self,
@@ -86,7 +86,7 @@ class WebhookCall(Protocol):
 
 
 class NeedsWebhook(Exception):
-    """Somebody has to be asked first; the inquiries may be made at the same time."""
+    """Webhooks have to be called first; the calls may be made at the same time."""
 
     def __init__(self, inquiries: Sequence[WebhookCall]) -> None:
         super().__init__(f"{len(inquiries)} answers from outside are missing")
@@ -103,7 +103,7 @@ class ReplayableRandom(Random):
         self._position = 0
 
     def begin(self, drawn: list[tuple[int, Any]] | None = None) -> None:
-        """Draw anew, or first what was drawn before."""
+        """Draw new numbers, or first those that were drawn before."""
         self._drawn = [] if drawn is None else drawn
         self._position = 0
 
@@ -112,11 +112,11 @@ class ReplayableRandom(Random):
         return self._drawn
 
     def random(self) -> float:
-        """As everybody's."""
+        """As in ``random.Random``."""
         return float(self._next(0, self._rng.random))
 
     def getrandbits(self, k: int, /) -> int:
-        """As everybody's."""
+        """As in ``random.Random``."""
         return int(self._next(k, partial(self._rng.getrandbits, k)))
 
     def _next(self, bits: int, draw: Callable[[], Any]) -> Any:
@@ -136,26 +136,26 @@ class HeldClock:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._held: datetime | None = None
-        self._told: datetime | None = None
+        self._last: datetime | None = None
         self.monotonic = clock.monotonic
         self.sleep = clock.sleep
         self.timeout = clock.timeout
 
     def now(self) -> datetime:
         """The time, or the one that is held."""
-        self._told = told = self._held or self._clock.now()
-        return told
+        self._last = time = self._held or self._clock.now()
+        return time
 
     def begin(self) -> None:
-        """Forget what was told."""
-        self._told = None
+        """Forget the last time."""
+        self._last = None
 
     def last(self) -> datetime:
-        """What was told last, since the beginning; the time now, if nothing was."""
-        return self._told or self.now()
+        """The last time that was read since the beginning; the time now, if none was."""
+        return self._last or self.now()
 
     def hold(self, time: datetime | None) -> None:
-        """Tell this time from now on; None: let go of it."""
+        """Stop at this time; None: go on."""
         self._held = time
 
 

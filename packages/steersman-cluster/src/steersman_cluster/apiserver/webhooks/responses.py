@@ -11,7 +11,7 @@ from steersman_cluster.apiserver.schema.decoding.yaml_bodies import BadYaml, par
 from steersman_cluster.apiserver.schema.depth import DEEPEST, EXCEEDED, is_deep
 from steersman_cluster.apiserver.webhooks import WebhookResponse
 
-# Of a failure that is told in plain text.
+# Of a failure that is reported in plain text.
 MOST_TEXT_BYTES = 2048
 
 _WORDS = {

@@ -51,7 +51,7 @@ def json_patch_mistakes(patch: Any, repeated: Sequence[str] = ()) -> list[str]:
 
 
 def _operations(patch: Any, *, lenient: bool) -> list[Object]:
-    if (mistake := next(_misfits(patch, lenient=lenient), None)) is not None:
+    if (mistake := next(_mismatches(patch, lenient=lenient), None)) is not None:
         raise bad_request(mistake if lenient else f"error decoding patch: {mistake}")
     operations = [operation or {} for operation in patch or ()]
     if len(operations) > MOST_OPERATIONS:
@@ -62,7 +62,7 @@ def _operations(patch: Any, *, lenient: bool) -> list[Object]:
     return operations
 
 
-def _misfits(patch: Any, *, lenient: bool) -> Iterator[str]:
+def _mismatches(patch: Any, *, lenient: bool) -> Iterator[str]:
     if patch is None:
         return
     if not isinstance(patch, list):

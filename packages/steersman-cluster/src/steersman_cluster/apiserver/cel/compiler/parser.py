@@ -46,7 +46,7 @@ _WORDS = (
 
 @cache
 def _environment() -> Any:
-    # Only now, and by its name: whoever has no rules does not pay for the library, which does not
+    # Only now, and by its name: a server without rules does not load the library, which does not
     # say that it is typed.
     try:
         cel = import_module("cel_expr_python.cel")
@@ -81,7 +81,7 @@ def parse(text: str) -> nodes.Tree:
 def _reworded(sentence: str, text: str) -> str:
     """What the library says, as the real server says it."""
     if _TOO_DEEP.search(sentence):
-        # The library stops at a depth of 32 already, and cannot be told otherwise.
+        # The library stops at a depth of 32 already, and has no option for it.
         return "ERROR: <input>:-1:0: expression recursion limit exceeded: 250"
     if (found := _TOO_LONG.search(sentence)) is not None:
         size = f"size: {found[1]}, limit {found[2]}"

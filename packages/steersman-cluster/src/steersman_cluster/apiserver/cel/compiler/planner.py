@@ -63,7 +63,7 @@ class _Planner:
         self._checked = checked
         self._slots = {name: slot for slot, name in enumerate(variables, start=1)}
         self._next = self.most_slots = len(variables) + 1
-        # Accumulators that are lists which nobody else has, so that they may grow in place.
+        # Accumulators that are lists and not shared, so that they may grow in place.
         self._growing: frozenset[str] = frozenset()
 
     def plan(self, node: nodes.Node) -> Step:

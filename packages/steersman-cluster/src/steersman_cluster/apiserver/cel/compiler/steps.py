@@ -179,7 +179,7 @@ def alternative(first: Step, second: Step, *, unwraps: bool) -> Step:
 
 
 def growth(slot: int, elements: tuple[Step, ...]) -> Step:
-    """An accumulator that nobody else has is longer by these."""
+    """An accumulator that is not shared is longer by these."""
     all_constant = all(isinstance(each, Constant) for each in elements)
     cost = 2 + (0 if all_constant else LIST_COST)
 

@@ -1,4 +1,4 @@
-"""Asking whether somebody may do something: ``authorizer.group('').resource('pods')…``."""
+"""Authorization checks in expressions: ``authorizer.group('').resource('pods')…``."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace

@@ -62,7 +62,7 @@ class BadFormat(Exception):
 
 
 def clauses(text: str) -> Iterator[Clause]:
-    """The parts of a format; what cannot be read is told when it is reached."""
+    """The parts of a format; what cannot be read is an error when it is reached."""
     at = 0
     while at < len(text):
         letter = text[at]

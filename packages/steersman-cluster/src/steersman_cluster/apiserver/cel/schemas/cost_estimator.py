@@ -173,7 +173,7 @@ class _Estimator:
         return CallEstimate(found.cost.plus(given), found.size)
 
     def _element_size(self, operand: Operand) -> tuple[CelType, Estimate] | None:
-        """The type of a list's elements and their size, as far as anybody knows."""
+        """The type of a list's elements and their size, as far as they are known."""
         if not operand.type.parameters:
             return None
         of = operand.type.parameters[0]

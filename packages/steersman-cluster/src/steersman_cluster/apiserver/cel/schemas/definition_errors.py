@@ -38,7 +38,7 @@ def definition_errors(
 class _Place:
     path: str
     is_resource: bool = False
-    # How often a value may stand here; None if nobody says.
+    # How often a value may stand here; None if the schema has no limit.
     often: int | None = 1
     # The part of the schema that makes old values unknown.
     uncorrelated: str | None = None
@@ -156,7 +156,7 @@ def _inside(
 
 
 def _times(written: Mapping[str, Any]) -> int | None:
-    """How many values stand inside of one; None if nobody says."""
+    """How many values stand inside of one; None if the schema has no limit."""
     if written.get("type") == "array":
         limit = written.get("maxItems")
     elif written.get("type") == "object" and written.get("additionalProperties") is not None:

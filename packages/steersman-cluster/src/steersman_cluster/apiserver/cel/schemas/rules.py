@@ -71,11 +71,11 @@ class ValidationRule:
         return bool(self.written.get("optionalOldSelf"))
 
     def failure(
-        self, value: Any, old: Any, told_old: Any, budget: "Budget", type_name: str, path: str
+        self, value: Any, old: Any, message_old: Any, budget: "Budget", type_name: str, path: str
     ) -> Failure | None:
         """What is wrong by this rule; ``old`` is ``NONE`` if there is nothing old.
 
-        Its message sees ``told_old`` as ``oldSelf``, which is never optional there. Raises
+        Its message sees ``message_old`` as ``oldSelf``, which is never optional there. Raises
         ``Exhausted`` if the budget ends here.
         """
         if self.plan is None:
@@ -97,7 +97,7 @@ class ValidationRule:
         budget.spend(cost, type_name, path)
         if result is True:
             return None
-        return Failure(self._false(value, told_old, budget, type_name, path), not self.uses_old)
+        return Failure(self._false(value, message_old, budget, type_name, path), not self.uses_old)
 
     def _broken(self, type_name: str, path: str) -> Failure | None:
         if not self.problems:
@@ -119,26 +119,26 @@ class ValidationRule:
         if self.field_path:
             path = f"{path}.{self.field_path}" if path != "<nil>" else self.field_path
         detail = self._message(value, old, budget, type_name, path)
-        told = OMITTED if type_name in ("object", "array") else value
+        reported = OMITTED if type_name in ("object", "array") else value
         match self.written.get("reason"):
             case "FieldValueForbidden":
                 return forbidden(path, detail)
             case "FieldValueRequired":
                 return required(path, detail)
             case "FieldValueDuplicate":
-                return duplicate(path, told)
+                return duplicate(path, reported)
             case _:
-                return invalid(path, told, detail)
+                return invalid(path, reported, detail)
 
     def _message(self, value: Any, old: Any, budget: "Budget", type_name: str, path: str) -> str:
         if self.message_plan is not None:
-            text = self._told(self.message_plan, (value, old), budget, type_name, path)
+            text = self._message_text(self.message_plan, (value, old), budget, type_name, path)
             if text is not None:
                 return text
         message = self.written.get("message") or ""
         return message.strip() if message else f"failed rule: {self.shown}"
 
-    def _told(
+    def _message_text(
         self, plan: Plan, values: tuple[Any, Any], budget: "Budget", type_name: str, path: str
     ) -> str | None:
         """The message, unless it has no value that would do as one."""
@@ -194,7 +194,7 @@ def compiled_rule(
 ) -> ValidationRule:
     """The rule as it stands in ``schema``, which declares ``declared``.
 
-    Unless it ``estimates``, nobody will want to know what the rule may cost.
+    Unless it ``estimates``, the cost of the rule is not computed.
     """
     text = written.get("rule") or ""
     shown = (written.get("message") or "").strip() or text.strip()

@@ -178,9 +178,9 @@ class _Node:
         if type(before) is Broken:
             before = NotEvaluated(before.message)
         # A message knows what was there if a rule beside it wants to.
-        told = before if self.uses_old and before is not NONE else _UNKNOWN
+        message_old = before if self.uses_old and before is not NONE else _UNKNOWN
         for rule in self.rules:
-            failure = rule.failure(seen, before, told, budget, self.type_name, path)
+            failure = rule.failure(seen, before, message_old, budget, self.type_name, path)
             if failure is None:
                 continue
             error = failure.error

@@ -1,6 +1,6 @@
-"""The parts of the control plane, as they are said to be doing: nobody has asked them.
+"""ComponentStatuses: fixed, because no component is probed.
 
-Where this server runs there is no scheduler and no controller manager, unless somebody brings one;
+Where this server runs there is no scheduler and no controller manager, unless a program brings one;
 what it keeps objects in is there for as long as it is itself.
 """
 

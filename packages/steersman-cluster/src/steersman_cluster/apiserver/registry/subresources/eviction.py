@@ -21,7 +21,7 @@ from steersman_cluster.apiserver.request.options import WriteOptions
 from steersman_cluster.apiserver.request.request_info import RequestInfo
 from steersman_cluster.apiserver.storage import Entry
 
-# As whom the server writes itself.
+# The user of the server's own writes.
 _SERVER = "kube-apiserver"
 _SERVER_USER = "system:apiserver"
 _SERVER_GROUPS = (AUTHENTICATED, ADMINISTRATORS)

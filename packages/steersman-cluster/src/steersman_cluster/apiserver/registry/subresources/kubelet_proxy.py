@@ -1,7 +1,7 @@
 """What only a kubelet could answer: logs, commands in containers, forwarded ports.
 
-Nothing runs Pods here. Who asks is told what a real server says when the way to the kubelet ends
-where it does here: at a Pod without a node, a node without an address, or nobody who listens.
+Nothing runs Pods here. A client gets what a real server says when the way to the kubelet ends
+where it does here: at a Pod without a node, a node without an address, or a closed port.
 """
 
 from steersman.names import GroupResource

@@ -18,7 +18,7 @@ SHORTEST_SECONDS = 600
 LONGEST_SECONDS = 2**32
 
 # What kubelets ask for on behalf of Pods. Clients that never read their token again are given a
-# year, in which somebody may find them by the time from which they should have.
+# year, in which they can be found by the time from which they should have.
 POD_SECONDS = 3607
 POD_EXTENDED_SECONDS = 365 * 24 * 3600
 

@@ -22,11 +22,11 @@ _OWN_WORDS: Final = frozenset(("quantity", "int-or-string", "date-time", "micro-
 
 
 def misconverted(value: Any, schema: Schema) -> str:
-    """The first misfit, in the order in which Go looks; nothing, if there is none."""
-    return next(_misfits(value, schema), "")
+    """The first mismatch, in the order in which Go looks; nothing, if there is none."""
+    return next(_mismatches(value, schema), "")
 
 
-def _misfits(value: Any, schema: Schema) -> Iterator[str]:
+def _mismatches(value: Any, schema: Schema) -> Iterator[str]:
     if value is None or schema.preserve_unknown or schema.format in _OWN_WORDS:
         return
     kind = _KINDS[type(value)]
@@ -35,24 +35,24 @@ def _misfits(value: Any, schema: Schema) -> Iterator[str]:
             yield f"cannot restore slice from {kind}"
         elif schema.items is not None:
             for each in value:
-                yield from _misfits(each, schema.items)
+                yield from _mismatches(each, schema.items)
     elif schema.additional is not None:
         if kind != "map":
             yield f"cannot restore map from {kind}"
         else:
             for each in value.values():
-                yield from _misfits(each, schema.additional)
+                yield from _mismatches(each, schema.additional)
     elif schema.type == "object":
         if kind != "map":
             yield f"cannot restore struct from: {kind}"
         else:
             for name, each in schema.properties.items():
-                yield from _misfits(value.get(name), each)
+                yield from _mismatches(value.get(name), each)
     elif schema.type is not None:
-        yield from _scalar_misfits(value, kind, schema)
+        yield from _scalar_mismatches(value, kind, schema)
 
 
-def _scalar_misfits(value: Any, kind: str, schema: Schema) -> Iterator[str]:
+def _scalar_mismatches(value: Any, kind: str, schema: Schema) -> Iterator[str]:
     wanted = _SCALARS.get(schema.type or "") or schema.format or "int64"
     if kind == wanted or (kind == "int64" and wanted in ("int32", "float64")):
         return

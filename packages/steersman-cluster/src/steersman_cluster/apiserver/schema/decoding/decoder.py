@@ -1,6 +1,6 @@
 """From the bytes of a request to an object, the way Go's decoder and encoder would leave it.
 
-Whatever is wrong is told in the words of the real server, which clients show to people.
+Error texts are those of the real server, which clients show to people.
 """
 
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ class BodyDecoders:
         return found
 
     def custom(self, gvk: GroupVersionKind) -> BodyDecoder:
-        """Objects of a kind that somebody has defined."""
+        """Objects of a kind that a definition adds."""
         schema = self._schemas.named(OBJECT_META)
         return self._expected(gvk, schema, None)
 

@@ -43,7 +43,7 @@ def inspect(value: Any, schema: Schema, *, path: str = "") -> Inspected:
 
 
 def duplicates(value: Any) -> list[str]:
-    """Complaints about keys that are there twice, in a body whose fields nobody knows."""
+    """Complaints about keys that are there twice, in a body without a schema."""
     inspector = _Inspector()
     inspector.anything(value, "")
     return list(inspector.complaints)[:MOST_COMPLAINTS]
@@ -66,7 +66,7 @@ class _Place(NamedTuple):
     def item(self, index: int) -> "_Place":
         return self._replace(path=f"{self.path}[{index}]")
 
-    def misfit(self, what: str, go_type: str) -> str:
+    def mismatch(self, what: str, go_type: str) -> str:
         where = f"struct field {self.struct}.{'.'.join(self.fields)}" if self.fields else "value"
         return f"json: cannot unmarshal {what} into Go {where} of type {go_type}"
 
@@ -105,7 +105,7 @@ class _Inspector:
             case "integer" | "number" if what_is(value) == "number":
                 return self._number(value, schema, place)
             case _:
-                self._misfit(what_is(value), schema, place)
+                self._mismatch(what_is(value), schema, place)
                 return None
 
     def anything(self, value: Any, path: str) -> None:
@@ -154,9 +154,9 @@ class _Inspector:
                 if (number := whole(value, bits=31)) is not None:
                     return number
                 shown = f"number {value}" if what == "number" else what
-                raise Undecodable(place.misfit(shown, "int32"))
+                raise Undecodable(place.mismatch(shown, "int32"))
             case _ if what != "string":
-                raise Undecodable(place.misfit(what, "string"))
+                raise Undecodable(place.mismatch(what, "string"))
             case "date-time":
                 _read(scalars.moment, value)
                 return value
@@ -171,10 +171,10 @@ class _Inspector:
                 return scalars.base64_of_numbers(each for each in octets if each is not None)
             worst = next(v for v, o in zip(value, octets, strict=True) if o is None or o < 0)
             what = what_is(worst)
-            self._misfit(f"number {worst}" if what == "number" else what, schema, place, "uint8")
+            self._mismatch(f"number {worst}" if what == "number" else what, schema, place, "uint8")
             return None
         if what_is(value) != "string":
-            self._misfit(what_is(value), schema, place, "[]uint8")
+            self._mismatch(what_is(value), schema, place, "[]uint8")
             return None
         try:
             return scalars.base64(value)
@@ -189,11 +189,11 @@ class _Inspector:
         else:
             number = whole(value, bits=INTEGER_BITS[schema.format or "int64"])
         if number is None:
-            self._misfit(f"number {value}", schema, place)
+            self._mismatch(f"number {value}", schema, place)
         return number
 
-    def _misfit(self, what: str, schema: Schema, place: _Place, go_type: str = "") -> None:
-        self._remember(place.misfit(what, go_type or schema.go_type))
+    def _mismatch(self, what: str, schema: Schema, place: _Place, go_type: str = "") -> None:
+        self._remember(place.mismatch(what, go_type or schema.go_type))
 
     def _remember(self, problem: str) -> None:
         if self.first_problem is None:
@@ -204,7 +204,7 @@ class _Inspector:
 
 
 def _schema_or_other(value: Any, schema: Schema, place: _Place) -> Any:
-    """A schema, or a list or bool in its place: of each Go's decoder is asked anew."""
+    """A schema, or a list or bool in its place: Go decodes each by itself."""
     what, name = what_is(value), schema.name or ""
     if what == "object" and schema.items is not None:
         return _apart(value, schema.items, place)

@@ -1,7 +1,7 @@
 """Protobuf messages, as the JSON they stand for.
 
 A message is a row of numbered values. It says neither what they are called nor quite what they are,
-so whoever reads it must know its fields. What is wrong with one is told in the words of Go.
+so a reader must know its fields. Error texts are those of Go.
 """
 
 import re
