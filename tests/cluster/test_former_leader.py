@@ -42,7 +42,7 @@ class Store:
 
 def stand_still(scene: Scene, operator: Operator) -> None:
     """The process is stopped, and goes on; it does not get the lease again for now."""
-    operator.ways[1].answer = Unreachable("somebody else has the lease")
+    operator.ways[1].answer = Unreachable("another replica has the lease")
     scene.clock.advance(STOPPED_SECONDS)
 
 
@@ -67,7 +67,7 @@ async def test_a_replica_that_is_not_the_leader_starts_and_continues_no_reconcil
     assert {each.outcome for each in operator.seen(ReconcileFinished)} <= {"cancelled"}
 
 
-async def test_whoever_leads_again_begins_where_it_was_stopped(scene: Scene) -> None:
+async def test_a_leader_that_returns_begins_where_it_was_stopped(scene: Scene) -> None:
     store = Store()
     controller = sm.Controller(Widget, reconcile=store.reconcile)
 
@@ -110,7 +110,7 @@ async def test_before_an_effect_outside_an_author_can_ask_whether_it_leads(scene
     assert operator.seen(ReconcileFinished)[0].outcome == "cancelled"
 
 
-async def test_without_an_election_everybody_leads(scene: Scene) -> None:
+async def test_without_an_election_every_replica_leads(scene: Scene) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         scene.clock.advance(STOPPED_SECONDS)
         ctx.check_leadership()

@@ -71,7 +71,7 @@ class Replica:
         return self.is_in_term and self.fence.is_open
 
     async def run(self) -> None:
-        """Lead, stand by, lead again, until told to stop."""
+        """Lead, stand by, lead again, until stopped."""
         while not self.stop.is_set():
             async with self.leadership.term() as term, in_background() as start:
                 self.terms += 1
@@ -180,7 +180,7 @@ async def test_the_lease_says_who_holds_it_since_when_and_for_how_long(scene: Sc
         assert lease.renew_time == datetime(2026, 1, 1, 0, 0, 2, tzinfo=UTC)
 
 
-async def test_a_standby_says_whom_it_sees(scene: Scene) -> None:
+async def test_a_standby_names_the_leader(scene: Scene) -> None:
     async with scene.running("one", "two") as (_, two):
         assert [each.holder for each in two.seen(LeaderChanged)] == ["one"]
 
@@ -236,7 +236,7 @@ async def test_a_clock_that_is_a_year_off_changes_nothing(scene: Scene, days: in
         assert two.leads
 
 
-async def test_whoever_cannot_renew_has_lost_before_another_leads(scene: Scene) -> None:
+async def test_a_leader_that_cannot_renew_has_lost_before_another_leads(scene: Scene) -> None:
     async with scene.running("one", "two") as (one, two):
         one.way.answer = Unreachable("the network is down")
         lost_after = gained_after = None
@@ -291,7 +291,7 @@ async def test_what_fails_for_a_while_is_tried_again_in_time(scene: Scene, code:
         assert one.terms == 1
 
 
-async def test_whoever_was_cut_off_and_comes_back_stands_by(scene: Scene) -> None:
+async def test_a_replica_that_was_cut_off_and_comes_back_stands_by(scene: Scene) -> None:
     async with scene.running("one", "two") as (one, two):
         one.way.answer = Unreachable("the network is down")
         await scene.after(30)
@@ -306,7 +306,7 @@ async def test_whoever_was_cut_off_and_comes_back_stands_by(scene: Scene) -> Non
         assert one.terms == 2
 
 
-async def test_a_leader_that_was_cut_off_while_nobody_else_wanted_leads_again(
+async def test_a_leader_that_was_cut_off_without_other_candidates_leads_again(
     scene: Scene,
 ) -> None:
     async with scene.running("one") as (one,):
@@ -338,7 +338,7 @@ async def test_a_write_of_a_replica_that_no_longer_leads_is_not_sent(
         assert len(one.seen(LeadershipLost)) == 1
 
 
-async def test_a_leader_notices_that_somebody_else_holds_the_lease(scene: Scene) -> None:
+async def test_a_leader_notices_that_another_replica_holds_the_lease(scene: Scene) -> None:
     async with scene.running("one") as (one,):
         patch = MergePatch({"spec": {"holderIdentity": "a person"}})
         await scene.admin.patch(coordination_v1.Lease, "web", patch, namespace="default")
@@ -348,7 +348,7 @@ async def test_a_leader_notices_that_somebody_else_holds_the_lease(scene: Scene)
         assert [each.reason for each in one.seen(LeadershipLost)] == ["a person holds the lease"]
 
 
-async def test_a_deleted_lease_is_created_anew_by_its_holder(scene: Scene) -> None:
+async def test_a_deleted_lease_is_created_again_by_its_holder(scene: Scene) -> None:
     async with scene.running("one", "two") as (one, two):
         await scene.after(5)
         await scene.delete_lease()
@@ -373,7 +373,7 @@ async def test_a_deleted_lease_of_one_that_is_cut_off_is_not_taken_before_its_ti
         assert two.leads
 
 
-async def test_a_lease_that_somebody_labels_stays_with_its_holder(scene: Scene) -> None:
+async def test_a_lease_that_a_user_labels_stays_with_its_holder(scene: Scene) -> None:
     async with scene.running("one", "two") as (one, two):
         for number in range(10):
             label = MergePatch({"metadata": {"labels": {"number": str(number)}}})
@@ -417,7 +417,7 @@ class LosingTransport:
             yield response
 
 
-async def test_a_missing_right_is_told_and_outlived(scene: Scene) -> None:
+async def test_a_missing_right_is_reported_and_outlived(scene: Scene) -> None:
     async with scene.running():
         one = Replica(scene.api, "one", now=scene.api.clock.now())
         scene.replicas.append(one)
@@ -435,7 +435,7 @@ async def test_a_missing_right_is_told_and_outlived(scene: Scene) -> None:
             assert one.leads
 
 
-async def test_a_missing_namespace_is_told_and_outlived(scene: Scene) -> None:
+async def test_a_missing_namespace_is_reported_and_outlived(scene: Scene) -> None:
     async with scene.running():
         observed: list[Any] = []
         clock = ManualClock()
@@ -496,7 +496,7 @@ async def test_a_term_that_is_cancelled_releases_the_lease(scene: Scene) -> None
         assert not one.fence.is_open
 
 
-async def test_whoever_is_cancelled_with_its_claim_on_the_way_releases_the_lease(
+async def test_a_candidate_that_is_cancelled_with_its_claim_on_the_way_releases_the_lease(
     scene: Scene,
 ) -> None:
     async with scene.running():
@@ -513,7 +513,7 @@ async def test_whoever_is_cancelled_with_its_claim_on_the_way_releases_the_lease
         assert (await scene.lease()).holder_identity == ""
 
 
-async def test_a_standby_that_is_cancelled_asks_nobody_any_more(scene: Scene) -> None:
+async def test_a_standby_that_is_cancelled_sends_no_more_requests(scene: Scene) -> None:
     async with scene.running("one", "two") as (_, two):
         before = len(two.way.requests)
         scene._running["two"].cancel()
@@ -523,7 +523,7 @@ async def test_a_standby_that_is_cancelled_asks_nobody_any_more(scene: Scene) ->
         assert (await scene.lease()).holder_identity == "one"
 
 
-async def test_a_release_that_gets_no_answer_holds_nobody_up(scene: Scene) -> None:
+async def test_a_release_that_gets_no_answer_holds_nothing_up(scene: Scene) -> None:
     async with scene.running("one") as (one,):
         one.way.server = HangingTransport()
         one.stop.set()

@@ -59,11 +59,11 @@ async def test_no_worker_starts_before_the_caches_are_whole(scene: Scene) -> Non
     async with operating(scene, owning()) as operator:
         await is_quiet(scene, operator)
 
-    assert stages(operator) == ["permissions checked", "caches filled", "leading", "at work"]
+    assert stages(operator) == ["permissions checked", "caches filled", "leading", "running"]
 
 
 async def test_nothing_is_reconciled_while_a_cache_cannot_be_filled(scene: Scene) -> None:
-    async with operating(scene, owning(), answer=Unreachable("nobody there")) as operator:
+    async with operating(scene, owning(), answer=Unreachable("no answer")) as operator:
         await scene.settle()
         assert stages(operator) == ["permissions checked"]
 
@@ -71,7 +71,7 @@ async def test_nothing_is_reconciled_while_a_cache_cannot_be_filled(scene: Scene
             way.answer = None
         await scene.until(lambda: operator.seen(ReconcileFinished), seconds=1.0)
 
-    assert stages(operator) == ["permissions checked", "caches filled", "leading", "at work"]
+    assert stages(operator) == ["permissions checked", "caches filled", "leading", "running"]
 
 
 async def test_two_controllers_with_the_same_name_are_refused() -> None:
@@ -109,7 +109,7 @@ async def test_a_standby_keeps_its_caches_warm_and_writes_nothing(scene: Scene) 
             assert f"PATCH /api/v1/namespaces/{HERE}/configmaps/of-three" in first.writes
 
             first.stop.set_result("test")
-            await scene.until(lambda: "at work" in stages(second), seconds=0.5)
+            await scene.until(lambda: "running" in stages(second), seconds=0.5)
             lists = len([each for each in second.ways[0].requests if not each.query])
             await scene.server.create(widget(HERE, "four"))
             await is_quiet(scene, second)
@@ -136,7 +136,7 @@ async def test_the_lease_is_released_after_the_last_worker_has_ended(scene: Scen
         await scene.settle()
         assert not (await lease(scene)).holder_identity
 
-    assert len(operator.writes) == 1, "the one that was at work is done, and no other begun"
+    assert len(operator.writes) == 1, "the one that was running is done, and no other begun"
 
 
 async def test_a_stop_ends_within_its_grace(scene: Scene) -> None:
@@ -172,9 +172,9 @@ async def test_a_leader_that_cannot_renew_stops_at_once_and_stands_by_again(scen
     async with operating(scene, owning(), leader_election=True) as operator:
         await is_quiet(scene, operator)
         renewing = operator.ways[1]
-        renewing.answer = Unreachable("nobody there")
+        renewing.answer = Unreachable("no answer")
         await scene.until(
-            lambda: stages(operator).count("at work") == 1 and not _is_working(operator),
+            lambda: stages(operator).count("running") == 1 and not _is_working(operator),
             seconds=1.0,
         )
         before = operator.writes
@@ -183,7 +183,7 @@ async def test_a_leader_that_cannot_renew_stops_at_once_and_stands_by_again(scen
         assert operator.writes == before
 
         renewing.answer = None
-        await scene.until(lambda: stages(operator).count("at work") == 2, seconds=1.0)
+        await scene.until(lambda: stages(operator).count("running") == 2, seconds=1.0)
         await is_quiet(scene, operator)
 
     assert f"PATCH /api/v1/namespaces/{HERE}/configmaps/of-three" in operator.writes
@@ -267,7 +267,7 @@ async def test_a_write_of_a_replica_that_no_longer_leads_is_not_sent(scene: Scen
     async with operating(scene, owning(), runnables=runnables, leader_election=True) as operator:
         await inside.wait()
         await is_quiet(scene, operator)
-        operator.ways[1].answer = Unreachable("nobody there")
+        operator.ways[1].answer = Unreachable("no answer")
         await scene.until(lambda: raised, seconds=1.0)
 
     assert "too-late" not in " ".join(operator.writes)
@@ -284,7 +284,7 @@ async def test_it_is_not_ready_while_a_cache_is_stale(scene: Scene) -> None:
         await scene.until(lambda: said() == [True], seconds=0.5)
 
         (way, _) = operator.ways
-        way.answer = Unreachable("nobody there")
+        way.answer = Unreachable("no answer")
         way.cut()
         await scene.until(lambda: said() == [True, False], seconds=1.0)
         why = operator.seen(ReadinessChanged)[-1].failing
@@ -295,7 +295,7 @@ async def test_it_is_not_ready_while_a_cache_is_stale(scene: Scene) -> None:
     assert ("cache-of-widgets", "it is not up to date") in why
 
 
-async def test_that_nobody_can_tell_of_a_permission_is_told(scene: Scene) -> None:
+async def test_a_permission_that_cannot_be_checked_is_reported(scene: Scene) -> None:
     async with operating(
         scene, owning(), answer=refusing(403, "Forbidden"), preflight="wait"
     ) as operator:
@@ -340,10 +340,10 @@ class SilentOnEvents:
 
 
 async def test_a_manager_without_controllers_must_name_its_lease(scene: Scene) -> None:
-    async def nobody(services: Services) -> None: ...
+    async def no_reconcile(services: Services) -> None: ...
 
     operator = Operator(scene, "one")
     settings = ManagerSettings(health_address="", metrics_address="", preflight="off")
 
     with pytest.raises(BadSettings, match="Set a name that no other operator has"):
-        await operator.run([], [Runnable(nobody)], settings)
+        await operator.run([], [Runnable(no_reconcile)], settings)

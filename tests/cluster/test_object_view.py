@@ -17,7 +17,7 @@ async def names_after_a_change(view: ObjectView) -> list[str]:
     return [each.name for each in view.objects]
 
 
-async def test_what_is_followed_is_there_and_each_change_is_told() -> None:
+async def test_what_is_followed_is_there_and_each_change_is_reported() -> None:
     api = EmbeddedServer(clock=ManualClock())
     await api.asked("POST", MAPS, config_map("one"))
 

@@ -99,8 +99,8 @@ async def test_a_port_in_use_is_named_with_what_to_do() -> None:
                 pass
 
     assert str(caught.value) == (
-        f"cannot listen on {address} for metrics: somebody listens there already. End them, or"
-        " choose another --metrics-address; an empty one is off."
+        f"cannot listen on {address} for metrics: another process already listens there. End it,"
+        " or choose another --metrics-address; an empty one is off."
     )
 
 
@@ -110,8 +110,8 @@ async def test_an_error_in_the_block_comes_out_as_it_is() -> None:
             raise OSError("mine")
 
 
-async def test_a_host_that_nobody_knows_is_named() -> None:
-    with pytest.raises(ManagerFailed, match=r"nowhere\.invalid:0 for probes: nobody knows"):
+async def test_a_host_that_does_not_resolve_is_named() -> None:
+    with pytest.raises(ManagerFailed, match=r"nowhere\.invalid:0 for probes: the host name"):
         async with serving(
             Routes({}, observe=ignore),
             Address("nowhere.invalid", 0),
@@ -155,7 +155,7 @@ async def test_exposed_metrics_are_for_those_with_a_token_and_over_https_only(
         door.handler, settings.metrics, tls=door.tls, what="metrics", observe=ignore
     ) as address:
         admin = await ask(address, "/metrics", token=TOKEN, secure=True)
-        nobody = await ask(address, "/metrics", secure=True)
+        anonymous = await ask(address, "/metrics", secure=True)
         stranger = await ask(address, "/metrics", token="made-up", secure=True)
         reader, writer = await asyncio.open_connection("127.0.0.1", address.port)
         writer.write(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -164,6 +164,6 @@ async def test_exposed_metrics_are_for_those_with_a_token_and_over_https_only(
 
     assert admin[0] == 200
     assert "process_cpu_seconds_total" in admin[1]
-    assert (nobody, stranger) == ((401, "unauthorized\n"),) * 2
+    assert (anonymous, stranger) == ((401, "unauthorized\n"),) * 2
     assert b"200" not in plain
     assert b"process" not in plain

@@ -40,7 +40,7 @@ def of_widgets() -> sm.Controller[Widget]:
 
 
 def hanging() -> Answer:
-    """No answer, however long somebody waits for it."""
+    """No answer, however long a client waits for it."""
     return Answer(after=asyncio.Event().wait)
 
 
@@ -233,7 +233,7 @@ async def test_an_operator_that_no_longer_tries_to_lead_is_not_alive(scene: Scen
     async with operating(scene, of_widgets(), leader_election=True, **PROBES) as operator:
         await is_ready(scene, operator)
         await scene.until(
-            lambda: any(each.stage == "at work" for each in operator.seen(StageReached))
+            lambda: any(each.stage == "running" for each in operator.seen(StageReached))
         )
         assert (await asked(operator, "/healthz"))[0] == 200
 

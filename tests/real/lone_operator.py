@@ -15,7 +15,7 @@ from steersman.kinds import core_v1
 from steersman.manager import Runnable, Services
 
 # What it prints once it is at work, for the test to go on.
-AT_WORK = "at work on"
+RUNNING = "at work on"
 
 
 async def obedient(target: core_v1.ConfigMap, ctx: sm.Context) -> sm.Outcome:
@@ -62,7 +62,7 @@ async def deaf(services: Services) -> None:
 
 
 def _tell(target: core_v1.ConfigMap) -> None:
-    _say(f"{AT_WORK} {target.name}")
+    _say(f"{RUNNING} {target.name}")
 
 
 def _say(line: str) -> None:

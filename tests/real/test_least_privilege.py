@@ -192,7 +192,7 @@ async def test_what_is_declared_is_enough_for_all_that_an_operator_does(
 
     events = await client.list(events_v1.Event, namespace=namespace)
     assert {event.note for event in events.items} >= {"size 1", "size 2"}
-    assert "at work" in {each.stage for each in seen.of(StageReached)}
+    assert "running" in {each.stage for each in seen.of(StageReached)}
     refused = [each for each in seen.of(RequestFinished) if each.code == 403]
     assert refused == []
     assert seen.of(EventNotRecorded) == []

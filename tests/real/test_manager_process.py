@@ -17,7 +17,7 @@ from steersman.clock import SystemClock
 from steersman.kinds import coordination_v1, core_v1, meta_v1
 from steersman.manager.manager import LAST_SECONDS
 from steersman_cluster.testing import RealControlPlane
-from tests.real.lone_operator import AT_WORK
+from tests.real.lone_operator import RUNNING
 
 ROOT = Path(__file__).parents[2]
 CLOCK = SystemClock()
@@ -115,7 +115,7 @@ async def test_a_signal_ends_an_operator_well_and_its_lease_is_free(
     client: Client, control_plane: RealControlPlane, target: str, number: signal.Signals
 ) -> None:
     async with lone("obedient", control_plane, target, grace_seconds=GRACE_SECONDS) as operator:
-        await operator.said(AT_WORK)
+        await operator.said(RUNNING)
         assert await holder(client, target)
 
         operator.signal(number)
@@ -131,7 +131,7 @@ async def test_what_does_not_end_within_the_grace_is_left_behind_and_the_lease_i
     client: Client, control_plane: RealControlPlane, target: str, manner: str
 ) -> None:
     async with lone(manner, control_plane, target, grace_seconds=0.5) as operator:
-        await operator.said(AT_WORK)
+        await operator.said(RUNNING)
         operator.signal(signal.SIGTERM)
         status, said = await operator.ended(within_seconds=0.5 + SLACK_SECONDS)
 
@@ -145,7 +145,7 @@ async def test_a_second_signal_ends_an_operator_at_once(
     control_plane: RealControlPlane, target: str, manner: str
 ) -> None:
     async with lone(manner, control_plane, target, grace_seconds=GRACE_SECONDS) as operator:
-        await operator.said(AT_WORK)
+        await operator.said(RUNNING)
         operator.signal(signal.SIGINT)
         # Two of a kind that come at once may be made one.
         await operator.said("asked to stop (SIGINT)")
@@ -159,7 +159,7 @@ async def test_a_second_signal_ends_an_operator_in_which_nothing_else_has_a_turn
     control_plane: RealControlPlane, target: str
 ) -> None:
     async with lone("blocking", control_plane, target, grace_seconds=GRACE_SECONDS) as operator:
-        await operator.said(AT_WORK)
+        await operator.said(RUNNING)
         # It cannot say that it has heard the first; two of different kinds are never made one.
         operator.signal(signal.SIGINT)
         operator.signal(signal.SIGTERM)
@@ -174,7 +174,7 @@ async def test_who_does_not_heed_that_it_is_cancelled_is_ended_by_force(
     control_plane: RealControlPlane, target: str, manner: str
 ) -> None:
     async with lone(manner, control_plane, target, grace_seconds=0.5) as operator:
-        await operator.said(AT_WORK)
+        await operator.said(RUNNING)
         operator.signal(signal.SIGTERM)
         status, said = await operator.ended(within_seconds=LAST_SECONDS + SLACK_SECONDS)
 

@@ -441,7 +441,7 @@ async def test_when_a_line_is_taken_out_that_line_is_named(
                 if set(line["resources"]) <= SPARED:
                     await until(partial(is_at_work, seen))
             stages = {each.stage for each in seen.of(StageReached)}
-            assert ("at work" in stages) == (set(line["resources"]) <= SPARED), line
+            assert ("running" in stages) == (set(line["resources"]) <= SPARED), line
             named += 1
             await apply(client, (role,))
             await settled(account, what, set())
@@ -451,7 +451,7 @@ async def test_when_a_line_is_taken_out_that_line_is_named(
 
 
 async def is_at_work(seen: Seen) -> bool:
-    return any(each.stage == "at work" for each in seen.of(StageReached))
+    return any(each.stage == "running" for each in seen.of(StageReached))
 
 
 async def is_told(seen: Seen, line: Any) -> bool:

@@ -40,7 +40,7 @@ def test_an_operator_runs_with_the_crds_that_it_brings(
     before = steersman(*given, directory=home)
 
     with running(*given, "--install-crds", directory=home) as started:
-        started.until("at work, after")
+        started.until("running, after")
         control_plane.kubectl(
             "apply", "-n", namespace, "-f-", stdin=SAMPLE.replace("app.example.com", GROUP)
         )

@@ -22,7 +22,7 @@ from steersman_cluster.testing import ControlPlane
 from steersman_cluster.workloads import WorkloadSettings, running_workloads
 
 # What it prints once its caches are full and all are at work.
-AT_WORK = "at work"
+RUNNING = "running"
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,7 +43,7 @@ def workloads_beside(cluster: ControlPlane, *parts: str, nodes: int = 0) -> Iter
     try:
         assert process.stdout is not None
         said = process.stdout.readline().strip()
-        assert said == AT_WORK, f"our workloads ended with status {process.wait()}"
+        assert said == RUNNING, f"our workloads ended with status {process.wait()}"
         yield
     finally:
         process.terminate()
@@ -66,8 +66,8 @@ async def work(kubeconfig: Path, settings: WorkloadSettings) -> None:
     )
 
     def tell(observation: Observation) -> None:
-        if isinstance(observation, StageReached) and observation.stage == AT_WORK:
-            sys.stdout.write(f"{AT_WORK}\n")
+        if isinstance(observation, StageReached) and observation.stage == RUNNING:
+            sys.stdout.write(f"{RUNNING}\n")
             sys.stdout.flush()
 
     async with running_workloads(

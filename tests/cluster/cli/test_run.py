@@ -46,12 +46,12 @@ def kubeconfig(path: Path, server: str) -> None:
 
 
 @pytest.mark.usefixtures("cluster_up")
-def test_it_installs_the_crds_if_asked_to_and_operates_until_it_is_told_to_stop(
+def test_it_installs_the_crds_if_asked_to_and_operates_until_it_is_stopped(
     home: Path,
 ) -> None:
     with run(home, "--install-crds") as started:
         started.until("installed settings.app.example.com")
-        started.until("at work, after")
+        started.until("running, after")
         said = started.end()
 
     assert started.process.returncode == 0
@@ -70,7 +70,9 @@ def test_a_kind_that_the_cluster_does_not_know_is_named_with_what_to_do(home: Pa
 
 
 @pytest.mark.usefixtures("cluster_up")
-def test_a_kind_of_others_that_is_missing_is_told_apart_from_the_operators_own(home: Path) -> None:
+def test_a_kind_of_others_that_is_missing_is_distinguished_from_the_operators_own(
+    home: Path,
+) -> None:
     anvils = """
 from steersman.kinds import Unstructured
 
@@ -146,14 +148,14 @@ def test_settings_of_the_authors_own_give_way_to_those_of_the_command_line(home:
     assert "there is no answer" in with_ours.stderr
 
 
-def test_a_script_is_told_where_a_cluster_is(home: Path) -> None:
+def test_a_script_learns_where_a_cluster_is(home: Path) -> None:
     with running("cluster", "up", "--kubeconfig=kubeconfig", "-o", "json", directory=home) as up:
         line = up.until(r'^\{"url"')
         up.end()
 
-    told = json.loads(up.lines[line - 1])
-    assert told["url"].startswith("https://127.0.0.1:")
-    assert told["kubeconfig"] == str(home / "kubeconfig")
+    connection = json.loads(up.lines[line - 1])
+    assert connection["url"].startswith("https://127.0.0.1:")
+    assert connection["kubeconfig"] == str(home / "kubeconfig")
 
 
 @pytest.mark.usefixtures("cluster_up")

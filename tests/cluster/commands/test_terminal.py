@@ -79,7 +79,7 @@ def on_a_terminal(home: Path, *command: str, **environ: str) -> Iterator[Termina
             os.close(ours)
 
 
-def test_on_a_terminal_the_objects_are_a_tree_in_colour_and_the_end_restores_it(
+def test_on_a_terminal_the_objects_are_a_tree_in_color_and_the_end_restores_it(
     tmp_path: Path,
 ) -> None:
     with on_a_terminal(tmp_path) as terminal:
@@ -94,7 +94,7 @@ def test_on_a_terminal_the_objects_are_a_tree_in_colour_and_the_end_restores_it(
     assert GREEN in terminal.text
 
 
-def test_without_colour_nothing_is_lost(tmp_path: Path) -> None:
+def test_without_color_nothing_is_lost(tmp_path: Path) -> None:
     with on_a_terminal(tmp_path, NO_COLOR="1") as terminal:
         terminal.until(r"ConfigMap one +ready")
         terminal.process.send_signal(signal.SIGINT)

@@ -177,7 +177,7 @@ async def test_a_cluster_that_does_not_answer_is_an_error(
 ) -> None:
     elsewhere = tmp_path / "elsewhere"
     port = cluster.url.rpartition(":")[2]
-    # Nobody listens on port 1.
+    # Nothing listens on port 1.
     text = cluster.kubeconfig.read_text("utf-8").replace(f":{port}", ":1")
     elsewhere.write_text(text, "utf-8")
 

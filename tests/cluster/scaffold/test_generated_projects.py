@@ -1,4 +1,4 @@
-"""What is made works at once: its tests pass, and nobody finds anything wrong with its code."""
+"""A new project works at once: its tests pass, and linters and type checkers accept its code."""
 
 import json
 import os
@@ -84,7 +84,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     create_controller(project, group="apps", version="v1", kind="Deployment")
     create_controller(project, group="acme.io", version="v1", kind="Anvil")
     create_controller(project, group="acme.io", version="v1", kind="Smith", namespaced=False)
-    # Nobody knows what a valid one is: its tests wait for somebody who does.
+    # No valid object is known: its tests wait for an author who knows one.
     create_controller(project, group="storage.k8s.io", version="v1", kind="StorageClass")
     models = project.source / project.package / "models"
     models.mkdir()
@@ -282,14 +282,14 @@ def test_an_image_is_built_with_what_is_there(
     assert pushed == (0, f"{program} push shop-operator:0.1.0\n")
 
 
-def test_without_a_builder_one_is_told_what_to_install(project: Project) -> None:
+def test_without_a_builder_the_error_says_what_to_install(project: Project) -> None:
     status, said = ran(project, "make", "image", "BUILDER=")
 
     assert status == 2
     assert "neither docker, podman, buildah nor nerdctl is here. Install one of them" in said
 
 
-def test_the_image_runs_as_nobody_and_writes_nothing(project: Project) -> None:
+def test_the_image_runs_without_a_user_and_writes_nothing(project: Project) -> None:
     lines = (project.directory / "Dockerfile").read_text().splitlines()
 
     user = next(line for line in lines if line.startswith("USER "))

@@ -121,7 +121,7 @@ def test_a_command_like_no_other_is_refused_without_a_guess() -> None:
     assert "No such command 'xyz'.\n" in answer.output
 
 
-def test_the_version_is_told() -> None:
+def test_the_version_is_printed() -> None:
     answer = asked("--version")
 
     assert answer.exit_code == 0

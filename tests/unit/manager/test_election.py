@@ -15,7 +15,7 @@ from steersman.manager.leader_election.election import (
     JITTER,
     LONGEST_SECONDS,
     Claim,
-    Heard,
+    LeaseEvent,
     LeaseSettings,
     Look,
     Read,
@@ -45,14 +45,14 @@ class Candidate:
         self.settings = settings
         self.standing = Standing()
 
-    def hear(self, heard: Heard, at: float) -> None:
-        self.standing = advance(self.standing, heard, settings=self.settings, now_at=at)
+    def observe(self, event: LeaseEvent, at: float) -> None:
+        self.standing = advance(self.standing, event, settings=self.settings, now_at=at)
 
     def read(self, record: Record, at: float, *, version: str = "1") -> None:
-        self.hear(Read(seen=Seen(record=record, version=version)), at)
+        self.observe(Read(seen=Seen(record=record, version=version)), at)
 
     def find_no_lease(self, at: float) -> None:
-        self.hear(Read(seen=Seen()), at)
+        self.observe(Read(seen=Seen()), at)
 
     def step(self, at: float) -> Step:
         return next_step(self.standing, settings=self.settings, now_at=at, now_time=NOW)
@@ -64,16 +64,16 @@ class Candidate:
 
     def send(self, at: float) -> Record:
         record = self.claim(at).record
-        self.hear(Sending(claim=record), at)
+        self.observe(Sending(claim=record), at)
         return record
 
     def lead(self, at: float, *, version: str = "2") -> Record:
         record = self.send(at)
-        self.hear(Written(seen=Seen(record=record, version=version), sent_at=at), at)
+        self.observe(Written(seen=Seen(record=record, version=version), sent_at=at), at)
         return record
 
 
-def test_whoever_knows_nothing_looks_first() -> None:
+def test_a_new_candidate_reads_first() -> None:
     assert Candidate().step(0) == Look()
 
 
@@ -125,7 +125,7 @@ def test_what_time_the_record_says_it_is_does_not_matter(years: int) -> None:
         (RIVAL, "2"),
     ],
 )
-def test_any_change_of_a_held_lease_starts_the_wait_anew(record: Record, version: str) -> None:
+def test_any_change_of_a_held_lease_starts_the_wait_again(record: Record, version: str) -> None:
     us = Candidate()
     us.read(RIVAL, at=100)
     us.read(record, at=114, version=version)
@@ -154,12 +154,12 @@ def test_a_leader_may_act_from_before_its_write_was_sent() -> None:
     us = Candidate()
     us.find_no_lease(at=0)
     record = us.send(at=1)
-    us.hear(Written(seen=Seen(record=record, version="1"), sent_at=1), at=9)
+    us.observe(Written(seen=Seen(record=record, version="1"), sent_at=1), at=9)
 
     assert us.standing.acting_until_at == 11
 
 
-def test_nobody_acts_before_the_write_is_confirmed() -> None:
+def test_no_replica_acts_before_the_write_is_confirmed() -> None:
     us = Candidate()
     us.find_no_lease(at=0)
     us.send(at=1)
@@ -246,7 +246,7 @@ def test_a_deleted_lease_is_waited_for_as_long_as_its_holder_may_act() -> None:
     assert us.claim(at=125).version == ""
 
 
-def test_a_leader_that_sees_somebody_else_knows_who_it_is() -> None:
+def test_a_leader_that_sees_another_holder_knows_who_it_is() -> None:
     us = Candidate()
     us.find_no_lease(at=0)
     us.lead(at=0)
@@ -259,7 +259,7 @@ def test_a_write_that_came_back_as_another_does_not_count() -> None:
     us = Candidate()
     us.find_no_lease(at=0)
     us.send(at=0)
-    us.hear(Written(seen=Seen(record=RIVAL, version="3"), sent_at=0), at=0)
+    us.observe(Written(seen=Seen(record=RIVAL, version="3"), sent_at=0), at=0)
 
     assert us.standing.acting_until_at == -inf
 
@@ -315,7 +315,7 @@ def test_a_rhythm_that_cannot_work_is_refused(wrong: dict[str, object]) -> None:
 
 @dataclass
 class Server:
-    """One lease, and whoever acts because of it, by true time."""
+    """One lease, and the replicas that act on it, by true time."""
 
     seen: Seen = Seen()
     revision: int = 0
@@ -347,7 +347,7 @@ class Machine:
 def candidate(
     name: str, machine: Machine, server: Server, true_now: Callable[[], float]
 ) -> Generator[None, bool, None]:
-    """Tries without end; at each ``yield`` it may be held up, and told that an answer is lost."""
+    """Tries without end; at each ``yield`` it may be held up, or lose an answer."""
     us = Candidate(replace(SETTINGS, identity=name))
 
     def now() -> float:
@@ -363,18 +363,18 @@ def candidate(
             seen = server.seen
             if (yield):
                 continue
-            us.hear(Read(seen=seen), now())
+            us.observe(Read(seen=seen), now())
         step = next_step(us.standing, settings=us.settings, now_at=now(), now_time=time())
         if not isinstance(step, Claim):
             yield
             continue
         sent_at = now()
-        us.hear(Sending(claim=step.record), sent_at)
+        us.observe(Sending(claim=step.record), sent_at)
         yield
         written = server.write(step.record, step.version)
         if (yield) or written is None:
             continue
-        us.hear(Written(seen=written, sent_at=sent_at), now())
+        us.observe(Written(seen=written, sent_at=sent_at), now())
         until = machine.true(us.standing.acting_until_at)
         if until > true_now():
             server.acted.append((name, true_now(), until))
@@ -402,7 +402,7 @@ turns = st.builds(
 )
 
 
-def overlap(rates: tuple[float, float], story: list[Turn]) -> bool:
+def overlap(rates: tuple[float, float], schedule: list[Turn]) -> bool:
     """Whether two candidates ever act at once."""
     server = Server()
     true_seconds = [0.0]
@@ -412,7 +412,7 @@ def overlap(rates: tuple[float, float], story: list[Turn]) -> bool:
     }
     for each in candidates.values():
         next(each)
-    for turn in story:
+    for turn in schedule:
         true_seconds[0] += turn.pause_seconds
         for step in range(turn.steps):
             candidates[turn.name].send(turn.is_lost and step == 0)
@@ -425,12 +425,12 @@ def overlap(rates: tuple[float, float], story: list[Turn]) -> bool:
 
 @given(
     ratio=st.sampled_from([1 / 1.5, 1.0, 1.5]) | st.floats(1 / 1.5, 1.5),
-    story=st.lists(turns, min_size=10, max_size=60),
+    schedule=st.lists(turns, min_size=10, max_size=60),
 )
 def test_two_candidates_never_act_at_once_however_they_are_held_up(
-    ratio: float, story: list[Turn]
+    ratio: float, schedule: list[Turn]
 ) -> None:
-    assert not overlap((1.0, ratio), story)
+    assert not overlap((1.0, ratio), schedule)
 
 
 def test_with_a_clock_that_is_too_fast_two_candidates_do_act_at_once() -> None:

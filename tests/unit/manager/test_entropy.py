@@ -16,7 +16,7 @@ current-context: one
 """
 
 
-class Told(Manager):
+class Recorded(Manager):
     """Keeps the environment in which it would operate."""
 
     environment: ManagerEnvironment | None = None
@@ -37,7 +37,7 @@ def test_secrets_of_an_operator_in_production_are_the_operating_systems(
     kubeconfig = tmp_path / "config"
     kubeconfig.write_text(KUBECONFIG)
     kubeconfig.chmod(0o600)
-    manager = Told(settings=ManagerSettings(kubeconfig=kubeconfig, metrics_address=""))
+    manager = Recorded(settings=ManagerSettings(kubeconfig=kubeconfig, metrics_address=""))
 
     manager.run()
 

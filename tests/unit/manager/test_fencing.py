@@ -96,7 +96,7 @@ def test_a_fence_is_never_extended_to_an_earlier_moment() -> None:
     assert fence.left_seconds == 10
 
 
-def test_a_closed_fence_can_be_opened_anew_for_less() -> None:
+def test_a_closed_fence_can_be_opened_again_for_less() -> None:
     clock = ManualClock()
     fence = Fence(clock)
     fence.extend_to(clock.monotonic() + 10)
@@ -150,7 +150,7 @@ def test_no_read_is_fenced(method: str) -> None:
     assert [path for path in FENCED if is_fenced(method, path)] == []
 
 
-async def test_a_write_that_finds_the_fence_closed_is_held_back_and_told_of() -> None:
+async def test_a_write_that_finds_the_fence_closed_is_held_back_and_reported() -> None:
     scene = Scene()
     scene.way.reached.set()
 
@@ -259,7 +259,7 @@ async def test_a_slow_write_is_not_given_up_while_the_fence_is_extended() -> Non
     assert scene.outcome == 200
 
 
-async def test_whoever_is_cancelled_and_fenced_at_once_is_cancelled() -> None:
+async def test_a_task_that_is_cancelled_and_fenced_at_once_is_cancelled() -> None:
     scene = Scene()
     scene.open_for(10)
     scene.way.reached.set()

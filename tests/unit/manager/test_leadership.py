@@ -76,7 +76,7 @@ async def test_a_lease_that_is_not_there_is_created_and_then_released_at_its_ver
     }
 
 
-async def test_a_lease_that_nobody_holds_is_taken_at_the_version_that_was_read() -> None:
+async def test_a_lease_without_a_holder_is_taken_at_the_version_that_was_read() -> None:
     transport = ScriptedTransport(
         saying(lease("7", leaseTransitions=3)),
         saying(held("8", leaseTransitions=4)),
@@ -91,7 +91,7 @@ async def test_a_lease_that_nobody_holds_is_taken_at_the_version_that_was_read()
     assert taken["spec"] == {**held("8")["spec"], "leaseTransitions": 4}
 
 
-async def test_a_lease_without_a_word_in_it_is_nobodys() -> None:
+async def test_an_empty_lease_is_free() -> None:
     bare = lease("7")
     del bare["spec"]
     transport = ScriptedTransport(
@@ -107,7 +107,7 @@ async def test_a_lease_without_a_word_in_it_is_nobodys() -> None:
 def test_reprs_say_how_things_stand() -> None:
     term = Term()
     assert repr(term) == "<Term going on>"
-    term.lose("somebody holds the lease")
-    assert repr(term) == "<Term lost: somebody holds the lease>"
+    term.lose("another replica holds the lease")
+    assert repr(term) == "<Term lost: another replica holds the lease>"
 
     assert repr(leadership(ScriptedTransport())) == ("<Leadership us stands by, Lease default/web>")

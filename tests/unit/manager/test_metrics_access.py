@@ -130,7 +130,7 @@ async def test_the_cluster_is_asked_about_this_user_and_this_path() -> None:
         "Bearer go\x7fod",
     ],
 )
-async def test_without_a_token_nobody_gets_in_and_nobody_is_asked(header: str | None) -> None:
+async def test_without_a_token_access_is_denied_without_a_review(header: str | None) -> None:
     scene = Scene()
     headers = () if header is None else (("Authorization", header),)
 
@@ -196,7 +196,7 @@ async def test_metrics_are_served_only_to_clients_that_may_read_them(
 @pytest.mark.parametrize(
     "failure", [LOST, RuntimeError], ids=["no answer", "an answer that is an error"]
 )
-async def test_where_nobody_can_be_asked_nobody_gets_in(failure: object) -> None:
+async def test_without_an_answer_access_is_denied(failure: object) -> None:
     scene = Scene()
     if failure is LOST:
         scene.server.failure = LOST
@@ -371,7 +371,7 @@ async def test_made_up_tokens_do_not_push_out_good_ones() -> None:
     assert len(scene.reviews._unknown) == 1000
 
 
-async def test_about_a_page_that_is_not_there_nobody_is_asked() -> None:
+async def test_a_page_that_is_not_there_needs_no_review() -> None:
     scene = Scene()
 
     assert (await scene.ask("good", path="/secrets")).status == 404
@@ -390,7 +390,7 @@ async def test_no_token_is_kept_or_shown() -> None:
     assert not any(f"'{token}'" in text for token in ("good", "poor", "bad"))
 
 
-def test_what_nobody_asked_about_for_longest_is_forgotten_first() -> None:
+def test_the_least_recently_used_entry_is_evicted_first() -> None:
     remembered = Remembered[str, int](2, clock=FakeClock())
     for number, key in enumerate("ab"):
         remembered.put(key, number, for_seconds=10)

@@ -1,4 +1,4 @@
-"""What is said of rights that are missing, and of those that nobody can tell."""
+"""What is said of rights that are missing, and of those that cannot be checked."""
 
 import asyncio
 from random import Random
@@ -62,7 +62,7 @@ class Scene:
 
 
 async def _a_turn() -> None:
-    await asyncio.sleep(0)  # noqa: TID251 - nobody waits: a turn is given away
+    await asyncio.sleep(0)  # noqa: TID251 - no wait: one turn of the loop
 
 
 async def test_nothing_is_missing_where_all_is_allowed() -> None:
@@ -137,7 +137,7 @@ async def test_a_server_that_cannot_be_asked_is_an_error_and_not_a_group_of_them
     with pytest.raises(Unreachable):
         await scene.missing(PODS, STATUS, LEASE)
 
-    assert len(scene.transport.requests) == 1, "once is enough to know, and to be told of"
+    assert len(scene.transport.requests) == 1, "once is enough to know, and to be reported"
 
 
 async def test_only_a_few_questions_are_put_at_once() -> None:

@@ -73,7 +73,7 @@ def test_nothing_given_means_the_defaults() -> None:
     assert read() == DEFAULTS
 
 
-def test_by_default_nobody_outside_this_machine_can_ask() -> None:
+def test_by_default_only_this_machine_can_ask() -> None:
     assert DEFAULTS.health is not None
     assert DEFAULTS.health.is_loopback
     assert DEFAULTS.metrics is not None
@@ -392,7 +392,7 @@ def test_an_unknown_argument_ends_the_program_with_status_2(
     assert "unrecognized arguments" in capsys.readouterr().err
 
 
-def test_what_nobody_sets_is_as_the_author_set_it() -> None:
+def test_what_is_not_set_is_as_the_author_set_it() -> None:
     own = ManagerSettings(context="staging", namespaces=("team-a",))
 
     settings = ManagerSettings.read(["--context=prod"], {}, prog="operator", usual=own)

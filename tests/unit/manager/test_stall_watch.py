@@ -64,7 +64,7 @@ async def test_of_a_deep_stack_the_authors_function_and_the_innermost_frames_are
     assert any(line.endswith(" in hold_up") for line in found.stack[-2:])
 
 
-async def test_a_loop_that_waits_is_blamed_on_nobody() -> None:
+async def test_a_loop_that_waits_is_blamed_on_no_code() -> None:
     """As after a pause of the process, when the thread of the watch wakes up first."""
 
     def waits(watch: StallWatch) -> None:
@@ -75,7 +75,7 @@ async def test_a_loop_that_waits_is_blamed_on_nobody() -> None:
         await asyncio.to_thread(waits, watch)
 
 
-async def test_a_turn_that_comes_in_time_is_looked_into_by_nobody() -> None:
+async def test_a_turn_that_comes_in_time_is_not_looked_into() -> None:
     clock = SystemClock()
 
     with StallWatch(after_seconds=1_000.0, about=lambda _: None, clock=clock) as watch:

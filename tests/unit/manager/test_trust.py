@@ -27,7 +27,7 @@ def refused(path: Path) -> str:
 
 @pytest.fixture
 def unverified(tmp_path: Path) -> Path:
-    # Nobody listens there, so that what is allowed comes no further.
+    # Nothing listens there, so that what is allowed comes no further.
     cluster = {"insecure-skip-tls-verify": True, "server": "https://127.0.0.1:9"}
     return written(tmp_path, document(cluster=cluster))
 

@@ -27,7 +27,7 @@ class Level(IntEnum):
 
 
 class Listener(sm.Part):
-    """Where somebody listens."""
+    """A port that a container listens on."""
 
     port_number: Annotated[int, sm.Rule(ge=1, le=65535, format="int32")]
     protocol: Literal["TCP", "UDP"] = "TCP"

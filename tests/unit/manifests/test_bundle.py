@@ -89,7 +89,7 @@ def test_an_operator_of_the_whole_cluster_asks_for_what_it_is_granted_there() ->
     assert {each["type"] for each in spec["installModes"] if each["supported"]} == {"AllNamespaces"}
 
 
-def test_an_operator_of_some_namespaces_is_told_by_olm_which() -> None:
+def test_an_operator_of_some_namespaces_learns_from_olm_which() -> None:
     what = installation(namespaces=("a", "b"), metrics=False)
     in_a = [each for each in parts_of(what).grants if each["metadata"].get("namespace") == "a"]
 

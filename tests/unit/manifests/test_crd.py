@@ -89,7 +89,7 @@ def test_a_definition_names_the_kind_as_its_class_does() -> None:
     }
 
 
-def test_names_that_nobody_chose_follow_the_kind() -> None:
+def test_names_that_were_not_chosen_follow_the_kind() -> None:
     crd = as_document(crd_of(declared(namespaced=False)))
 
     assert crd["spec"]["scope"] == "Cluster"

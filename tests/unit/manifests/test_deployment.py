@@ -1,4 +1,4 @@
-"""The operator at work: what its Pods are told, what they may do, and who finds them."""
+"""The operator as it runs: the settings of its Pods, their rights, and their Services."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def container_of(parts: Parts) -> Any:
 
 
 @pytest.mark.parametrize("others", [{}, {"namespaces": ("a", "b")}, {"metrics": False}])
-def test_the_manager_reads_from_its_environment_what_it_is_told(others: dict[str, Any]) -> None:
+def test_the_manager_reads_its_settings_from_its_environment(others: dict[str, Any]) -> None:
     what = installation(**others)
 
     environ = {each["name"]: each["value"] for each in container_of(parts_of(what))["env"]}

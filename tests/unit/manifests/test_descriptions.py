@@ -36,7 +36,7 @@ class Spec(Base):
     """After."""
     silent: int = 0
     inner: Inner | None = None
-    told: Inner | None = None
+    listed: Inner | None = None
     """This one in particular."""
     inners: tuple[Inner, ...] = ()
     plain: Plain | None = None
@@ -49,9 +49,9 @@ class Spec(Base):
         """Not of a field."""
 
 
-class Story(CustomResource[Spec, Part], group="told.example.com", version="v1"):
-    """A story that is
-    told in lines.
+class Tale(CustomResource[Spec, Part], group="described.example.com", version="v1"):
+    """A tale that is
+    given in lines.
 
     And then:
     - one
@@ -62,7 +62,7 @@ class Story(CustomResource[Spec, Part], group="told.example.com", version="v1"):
 
 
 def spec() -> dict[str, Any]:
-    return dict(schema_in(Story)["properties"]["spec"])
+    return dict(schema_in(Tale)["properties"]["spec"])
 
 
 def description_of(field: str) -> Any:
@@ -70,8 +70,8 @@ def description_of(field: str) -> Any:
 
 
 def test_a_docstring_is_the_description_of_its_class_without_the_breaks_of_the_source() -> None:
-    assert schema_in(Story)["description"] == (
-        "A story that is told in lines.\n\nAnd then:\n- one\n- two\n    further in\n3. three"
+    assert schema_in(Tale)["description"] == (
+        "A tale that is given in lines.\n\nAnd then:\n- one\n- two\n    further in\n3. three"
     )
 
 
@@ -86,7 +86,7 @@ def test_a_class_does_not_have_the_docstring_of_its_base() -> None:
         ("redefined", "After."),
         ("silent", None),
         ("inner", "What is inside."),
-        ("told", "This one in particular."),
+        ("listed", "This one in particular."),
         ("plain", None),
         ("port", "The built-in one is silent."),
         ("conditions", None),
@@ -111,7 +111,7 @@ def test_a_class_in_a_function_is_described_too() -> None:
         size: int = 1
         """How many."""
 
-    class Local(CustomResource[Spec, Part], group="told.example.com", version="v1"):
+    class Local(CustomResource[Spec, Part], group="described.example.com", version="v1"):
         pass
 
     properties = schema_in(Local)["properties"]["spec"]["properties"]
@@ -126,8 +126,8 @@ class Spec(Part):
     size: int = 1
     """How many."""
 
-class Sourceless(CustomResource[Spec, Part], group="told.example.com", version="v1"):
-    """Told."""
+class Sourceless(CustomResource[Spec, Part], group="described.example.com", version="v1"):
+    """Described."""
 '''
 
 
@@ -140,5 +140,5 @@ def test_without_the_source_there_is_no_description_of_a_field(
 
     schema = schema_in(module.Sourceless)
 
-    assert schema["description"] == "Told."
+    assert schema["description"] == "Described."
     assert "description" not in schema["properties"]["spec"]["properties"]["size"]

@@ -47,7 +47,7 @@ def test_a_chart_says_what_the_operator_is() -> None:
     }
 
 
-def test_an_operator_that_nobody_has_described_is_named_by_its_kinds() -> None:
+def test_an_operator_without_a_description_is_named_by_its_kinds() -> None:
     tree = helm_tree(installation(SHOPS, REGIONS))
 
     assert yaml.safe_load(tree["Chart.yaml"])["description"] == "An operator for Shop and Region."

@@ -32,7 +32,7 @@ def test_a_document_without_holes_stands_there_as_it_is() -> None:
         ("{ {}}", "{ {}}"),
     ],
 )
-def test_braces_that_are_somebodys_text_stay_braces(text: str, expected: str) -> None:
+def test_braces_in_a_text_stay_braces(text: str, expected: str) -> None:
     assert literal(text) == expected
     assert f"see {expected}" in template_of({"a": Filled("x"), "b": f"see {text}"})
 

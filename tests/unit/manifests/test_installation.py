@@ -1,4 +1,4 @@
-"""What an operator may be called, and what its manager is told."""
+"""What an operator may be called, and the settings of its manager."""
 
 from dataclasses import replace
 
@@ -20,7 +20,7 @@ from tests.unit.manifests.operators import (
 )
 
 
-def test_kinds_that_somebody_else_defines_do_not_come_with_it() -> None:
+def test_kinds_that_are_defined_elsewhere_do_not_come_with_it() -> None:
     pods = sm.Controller(core_v1.Pod, reconcile=reconcile)
     second = sm.Controller(Shop, reconcile=reconcile, name="second")
 
@@ -34,7 +34,7 @@ def test_kinds_of_its_group_that_need_no_controller_come_with_it() -> None:
     class Foreign(
         sm.CustomResource[Spec, Status], group="shop.example.com", version="v1", crd=None
     ):
-        """Of the same group, and somebody else defines it."""
+        """Of the same group, and defined elsewhere."""
 
     shops = sm.Controller(
         Shop,
@@ -103,7 +103,7 @@ def test_an_operator_has_a_controller_and_a_replica() -> None:
         installation(namespaces=("Team",))
 
 
-def test_its_manager_is_told_where_to_look_and_where_to_be_seen() -> None:
+def test_its_manager_gets_its_namespaces_and_addresses() -> None:
     settings = installation(namespaces=("team-a", "team-b", "team-a")).settings
 
     assert settings == ManagerSettings(
@@ -115,5 +115,5 @@ def test_its_manager_is_told_where_to_look_and_where_to_be_seen() -> None:
     )
 
 
-def test_without_metrics_nobody_listens_for_them() -> None:
+def test_without_metrics_there_is_no_listener_for_them() -> None:
     assert installation(metrics=False).settings.metrics is None

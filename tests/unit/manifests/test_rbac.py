@@ -93,7 +93,7 @@ def test_what_is_granted_is_what_the_preflight_asks_for(namespaces: tuple[str, .
     }
 
 
-def test_without_metrics_it_may_ask_about_nobody() -> None:
+def test_without_metrics_it_may_create_no_reviews() -> None:
     parts = parts_of(installation(metrics=False))
 
     assert parts.metrics_grants == ()
@@ -176,7 +176,7 @@ def test_people_may_scale_what_can_be_scaled() -> None:
     assert not set(rights_in([viewer])) & rights(None, scale, "update patch")
 
 
-def test_whoever_scrapes_may_read_the_metrics_and_nothing_else() -> None:
+def test_a_scraper_may_read_the_metrics_and_nothing_else() -> None:
     reader = parts_of(installation()).metrics_reader
 
     assert reader is not None

@@ -98,10 +98,10 @@ def test_the_same_object_in_two_places_has_one_table() -> None:
     assert text.count("| `port` ") == 1
 
 
-def test_a_rich_kind_is_told_whole() -> None:
+def test_a_rich_kind_is_described_whole() -> None:
     text = reference_of([rich()])
 
-    for told in (
+    for line in (
         "- Known to kubectl as: `gadgets`, `gadget`, `gd`, `gdg`",
         "- Also among: `all`, `shop`",
         "- Each is in a namespace",
@@ -117,10 +117,10 @@ def test_a_rich_kind_is_told_whole() -> None:
         "It has &lt;parts>",
         "Example:\n\n```yaml\napiVersion: shop.example.com/v1\nkind: Gadget\n",
     ):
-        assert told in text
+        assert line in text
 
 
-def test_each_version_is_told_with_its_standing() -> None:
+def test_each_version_is_listed_with_its_standing() -> None:
     crd = of_versions(
         version("v1"),
         version("v1beta1", deprecated=True, deprecationWarning="use v1"),
@@ -135,7 +135,7 @@ def test_each_version_is_told_with_its_standing() -> None:
     assert "[v1](#widget-v1), [v1beta1](#widget-v1beta1), [v0](#widget-v0)" in text
 
 
-def test_a_kind_without_a_sample_is_told_without_one() -> None:
+def test_a_kind_without_a_sample_is_described_without_one() -> None:
     crd = definition(fields("it", it=TEXT | {"pattern": r"^\p{Greek}$"}))
 
     assert "Example:" not in reference_of([crd])

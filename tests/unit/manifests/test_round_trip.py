@@ -15,7 +15,7 @@ from steersman.kinds.generate import models_from_crd
 from steersman.manifests import as_document, crd_of
 from steersman.units import IntOrString, Quantity
 
-# What a class for somebody else's kind does not repeat: the server sees to it.
+# What a class for a kind of others does not repeat: the server checks it.
 NOT_CARRIED = (
     "default",
     "minimum",

@@ -40,14 +40,14 @@ def test_a_project_has_what_it_takes_and_its_base(tmp_path: Path) -> None:
     assert {"Makefile", "Dockerfile", "pyproject.toml", OPERATOR} <= set(made.written)
 
 
-def test_a_project_is_called_like_its_directory_unless_told_otherwise(tmp_path: Path) -> None:
+def test_a_project_is_called_like_its_directory_by_default(tmp_path: Path) -> None:
     init_project(tmp_path / "My_Shop", domain="example.com")
     init_project(tmp_path / "b", domain="example.com", name="shop", package="shopping")
 
     called_after = Project.find(tmp_path / "My_Shop")
-    told = Project.find(tmp_path / "b")
+    named = Project.find(tmp_path / "b")
     assert (called_after.name, called_after.package) == ("my-shop", "my_shop")
-    assert (told.name, told.package, told.image) == ("shop", "shopping", "shop:0.1.0")
+    assert (named.name, named.package, named.image) == ("shop", "shopping", "shop:0.1.0")
 
 
 def test_a_project_may_be_made_where_there_is_nothing_but_git(tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_a_kind_that_cannot_be_is_not_made(
         ("manager =", "manager = (", "operator.py is no Python, in line "),
     ],
 )
-def test_an_operator_that_cannot_be_read_is_told_what_to_add(
+def test_an_operator_that_cannot_be_read_says_what_to_add(
     tmp_path: Path, old: str, new: str, problem: str
 ) -> None:
     project = new_project(tmp_path)
@@ -350,7 +350,7 @@ def test_a_controller_of_a_kind_from_elsewhere_knows_its_class(
     assert f"{kind.lower()}.controller" in (project.directory / OPERATOR).read_text()
 
 
-def test_a_controller_may_use_a_class_that_somebody_has_made(tmp_path: Path) -> None:
+def test_a_controller_may_use_a_class_that_exists(tmp_path: Path) -> None:
     project = new_project(tmp_path)
 
     made = create_controller(
@@ -371,14 +371,14 @@ def test_a_controller_may_use_a_class_that_somebody_has_made(tmp_path: Path) -> 
         ("apps", "v1", "deployment", None, "'deployment' is not a kind"),
         ("apps", "v2", "Deployment", None, "There is apps/v1 Deployment."),
         ("apps", "1", "Deployment", None, "'1' is not an API version"),
-        ("nobody", "v1", "Thing", None, "Kubernetes has no kind nobody/v1 Thing"),
+        ("unknown", "v1", "Thing", None, "Kubernetes has no kind unknown/v1 Thing"),
         ("authentication.k8s.io", "v1", "TokenReview", None, "cannot be watched"),
         ("acme.io", "v1", "Anvil", "shop/models.py", "'shop/models.py' is no Python module"),
         ("acme.io", "v1", "Labels", None, "beside its class there are Anything, Cluster,"),
         ("a_b.io", "v1", "Anvil", None, "'a_b.io' is not an API group"),
     ],
 )
-def test_a_controller_of_what_cannot_be_looked_after_is_not_made(
+def test_a_controller_of_what_cannot_be_watched_is_not_made(
     tmp_path: Path, group: str, version: str, kind: str, models: str | None, problem: str
 ) -> None:
     project = new_project(tmp_path)

@@ -76,7 +76,7 @@ def test_a_directory_goes_with_the_last_file_in_it(tmp_path: Path) -> None:
     assert not (tmp_path / "a" / "b").exists()
 
 
-def test_a_file_that_is_no_text_is_told_so(tmp_path: Path) -> None:
+def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"\xff")
 
     with pytest.raises(ProjectError, match="a is no text in UTF-8"):

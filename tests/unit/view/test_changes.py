@@ -8,16 +8,16 @@ from tests.unit.view.objects import app, condition, replicas, thing
 APPS = {GroupVersionKind("app.example.com", "v1", "AppService")}
 
 
-def told(changes: Changes, *objects: Unstructured) -> list[str]:
-    return list(changes.told(branches(objects, roots=APPS)))
+def lines(changes: Changes, *objects: Unstructured) -> list[str]:
+    return list(changes.lines(branches(objects, roots=APPS)))
 
 
-def test_what_comes_and_what_becomes_otherwise_is_told_with_its_owner() -> None:
+def test_what_comes_and_what_becomes_otherwise_is_listed_with_its_owner() -> None:
     changes = Changes()
     web = app("web", condition("Ready", "False", "RollingOut"))
 
-    first = told(changes, web, replicas("Deployment", "web", 0, 1, of=[web]))
-    then = told(changes, web, replicas("Deployment", "web", 1, 1, of=[web]))
+    first = lines(changes, web, replicas("Deployment", "web", 0, 1, of=[web]))
+    then = lines(changes, web, replicas("Deployment", "web", 1, 1, of=[web]))
 
     assert first == [
         "AppService default/web: not ready, RollingOut",
@@ -28,22 +28,22 @@ def test_what_comes_and_what_becomes_otherwise_is_told_with_its_owner() -> None:
 
 def test_nothing_is_said_twice_of_an_object_that_has_not_changed() -> None:
     changes = Changes()
-    told(changes, app("web"))
+    lines(changes, app("web"))
 
-    assert told(changes, app("web")) == []
+    assert lines(changes, app("web")) == []
 
 
-def test_what_goes_is_told() -> None:
+def test_what_goes_is_listed() -> None:
     changes = Changes()
-    told(changes, app("web"))
+    lines(changes, app("web"))
 
-    assert told(changes) == ["AppService default/web is gone"]
+    assert lines(changes) == ["AppService default/web is gone"]
 
 
-def test_what_was_made_anew_is_told_though_it_looks_the_same() -> None:
+def test_what_was_created_again_is_listed_though_it_looks_the_same() -> None:
     changes = Changes()
-    told(changes, app("web"))
+    lines(changes, app("web"))
 
-    assert told(changes, thing("AppService", "web", metadata={"uid": "another"})) == [
+    assert lines(changes, thing("AppService", "web", metadata={"uid": "another"})) == [
         "AppService default/web: –, created again"
     ]

@@ -76,9 +76,9 @@ def test_one_that_found_nothing_to_do_leaves_the_one_before_it_to_be_seen() -> N
 
     once, twice = repaired.then(idle), repaired.then(idle).then(idle)
 
-    told = "done in 5 ms; because Deployment default/web deleted; applied Deployment default/web"
-    assert str(once) == f"{told}; then there was nothing to do"
-    assert str(twice) == f"{told}; then there was nothing to do, 2 times"
+    said = "done in 5 ms; because Deployment default/web deleted; applied Deployment default/web"
+    assert str(once) == f"{said}; then there was nothing to do"
+    assert str(twice) == f"{said}; then there was nothing to do, 2 times"
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_in_brief_it_says_why_and_what_came_of_it() -> None:
     assert failed.in_brief == "reconciled AppService default/web: RuntimeError: no way"
 
 
-def test_what_happened_twice_is_told_once() -> None:
+def test_what_happened_twice_is_listed_once() -> None:
     assert finished(whys=(DELETED, DELETED)).why == "Deployment default/web deleted"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from steersman.view import Line, Screen, Span, keep_shown, wants_colour
+from steersman.view import Line, Screen, Span, keep_shown, wants_color
 from tests.clocks import ManualClock
 
 RED = "\x1b[31m"
@@ -30,7 +30,7 @@ class Terminal(StringIO):
 def screen(
     terminal: Terminal, *, size: Callable[[], tuple[int, int]] = lambda: (20, 5), **how: Any
 ) -> Screen:
-    return Screen(terminal, size=size, **{"colour": False, **how})
+    return Screen(terminal, size=size, **{"color": False, **how})
 
 
 def lines(*texts: str) -> list[Line]:
@@ -112,22 +112,22 @@ def test_a_terminal_is_left_as_it_was_found() -> None:
     assert terminal.taken() == "\x1b[?25h\x1b[?1049l"
 
 
-def test_colour_is_for_terminals_only() -> None:
-    assert wants_colour(Terminal(), environ={"TERM": "xterm"})
-    assert not wants_colour(StringIO(), environ={"TERM": "xterm"})
-    assert not wants_colour(Terminal(), environ={"NO_COLOR": "1"})
-    assert not wants_colour(Terminal(), environ={"TERM": "dumb"})
+def test_color_is_for_terminals_only() -> None:
+    assert wants_color(Terminal(), environ={"TERM": "xterm"})
+    assert not wants_color(StringIO(), environ={"TERM": "xterm"})
+    assert not wants_color(Terminal(), environ={"NO_COLOR": "1"})
+    assert not wants_color(Terminal(), environ={"TERM": "dumb"})
 
 
-def test_tones_are_colours_if_they_are_wanted() -> None:
+def test_tones_are_colors_if_they_are_wanted() -> None:
     bad: Line = (Span("bad", "bad"),)
-    plain, coloured = Terminal(), Terminal()
+    plain, colored = Terminal(), Terminal()
 
     screen(plain).show([bad])
-    screen(coloured, colour=True).show([bad])
+    screen(colored, color=True).show([bad])
 
     assert RED not in plain.taken()
-    assert f"{RED}bad\x1b[0m" in coloured.taken()
+    assert f"{RED}bad\x1b[0m" in colored.taken()
 
 
 async def test_it_is_drawn_at_most_five_times_a_second() -> None:

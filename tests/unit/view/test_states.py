@@ -9,7 +9,7 @@ def said(obj: Unstructured) -> str:
     return str(state_of(obj))
 
 
-def test_a_kind_of_ones_own_says_in_its_conditions_whether_it_is_ready() -> None:
+def test_an_authors_kind_says_in_its_conditions_whether_it_is_ready() -> None:
     assert said(app("a", condition("Ready", "True", "RolledOut"))) == "ready, RolledOut"
     assert said(app("a", condition("Ready", "False", "RollingOut"))) == "not ready, RollingOut"
     assert said(app("a", condition("Available", "True", "Up"))) == "ready, Up"
@@ -20,7 +20,7 @@ def test_a_kind_that_does_not_say_is_not_called_unready() -> None:
     assert said(app("a", condition("Synced", "True"))) == "–"
 
 
-def test_the_other_conditions_are_told_beside_it() -> None:
+def test_the_other_conditions_are_shown_beside_it() -> None:
     state = state_of(
         app(
             "a",

@@ -74,7 +74,7 @@ def test_the_other_conditions_have_a_line_of_their_own() -> None:
     assert shown([web])[2] == "  conditions: Progressing"
 
 
-def test_what_is_of_no_wanted_kind_and_of_nobody_is_not_shown() -> None:
+def test_what_is_of_no_wanted_kind_and_without_an_owner_is_not_shown() -> None:
     assert shown([thing("ConfigMap", "a"), thing("Pod", "b")]) == []
 
 
@@ -112,7 +112,7 @@ def test_a_line_is_never_wider_than_the_terminal(width: int) -> None:
     ("seconds", "said"),
     [(-1, "0s"), (0.9, "0s"), (119, "119s"), (120, "2m"), (7200, "2h"), (200_000, "2d")],
 )
-def test_ages_are_told_as_kubectl_tells_them(seconds: float, said: str) -> None:
+def test_ages_are_shown_as_in_kubectl(seconds: float, said: str) -> None:
     assert length_ago(seconds) == said
 
 

@@ -50,7 +50,7 @@ PATIENCE_SECONDS: Final = 10.0
 SETTLED_WITHIN_SECONDS: Final = 60.0
 
 USER: Final = "user"
-AT_WORK: Final = "at work"  # as a manager calls it when everybody in it is
+RUNNING: Final = "running"  # as a manager calls it when everybody in it is
 WORKLOADS: Final = "workloads"
 
 Starting = Callable[[], "RealOperator"]
@@ -80,7 +80,7 @@ class RealOperator(Operator):
 
     def observe(self, observation: Observation) -> None:
         """Know how far it is."""
-        if isinstance(observation, StageReached) and observation.stage == AT_WORK:
+        if isinstance(observation, StageReached) and observation.stage == RUNNING:
             self._is_acting = True
         elif isinstance(observation, ControllerStarted):
             self._starting.discard(observation.controller)
@@ -297,7 +297,7 @@ async def running_real_cluster(
 
         def observe(observation: Observation) -> None:
             cluster.pending.note(WORKLOADS, observation)
-            if isinstance(observation, StageReached) and observation.stage == AT_WORK:
+            if isinstance(observation, StageReached) and observation.stage == RUNNING:
                 is_at_work.set()
 
         async with running_workloads(

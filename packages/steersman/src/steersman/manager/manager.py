@@ -40,8 +40,8 @@ LAST_SECONDS: Final = 5.0
 class Manager:
     """Controllers and runnables that share a client and caches, of which one replica acts.
 
-    Making one has no effect. ``run`` is for a program of one's own; whoever has a loop, a clock and
-    a way to a cluster uses ``operate``. ``informers`` says how the caches list and watch.
+    Making one has no effect. ``run`` is for a program of its own; a caller that has a loop, a clock
+    and a way to a cluster uses ``operate``. ``informers`` says how the caches list and watch.
 
     - ``lifespan`` opens what reconcilers need from outside the cluster: a function of ``Services``
       that returns an async context manager. It is entered before the controllers start and left
@@ -187,7 +187,7 @@ class Manager:
 
 def _counting(log: Observer, *, clock: Clock) -> "tuple[CollectorRegistry, Observer]":
     """Metrics, and an observer that keeps them beside the log."""
-    # Here, because prometheus_client takes long to import, and not everybody is asked for metrics.
+    # Imported here: prometheus_client takes long to import, and not every operator has metrics.
     from steersman.observe import MetricsObserver, new_registry
 
     registry = new_registry()
@@ -219,13 +219,13 @@ class _Signals:
             signal.signal(number, handler or signal.SIG_DFL)
 
     def __await__(self) -> Generator[Any, None, str]:
-        return self._heard().__await__()
+        return self._received().__await__()
 
-    async def _heard(self) -> str:
-        heard = asyncio.Event()
-        self._wake = partial(asyncio.get_running_loop().call_soon_threadsafe, heard.set)
+    async def _received(self) -> str:
+        received = asyncio.Event()
+        self._wake = partial(asyncio.get_running_loop().call_soon_threadsafe, received.set)
         if not self._first:  # it may have come while we were starting
-            await heard.wait()
+            await received.wait()
         return self._first
 
     def _hear(self, number: int, _frame: object) -> None:
@@ -244,9 +244,9 @@ def _end_at_once(number: int, _frame: object) -> None:
 
 def _end_by_force(after_seconds: float) -> None:
     sys.stderr.write(
-        f"error: after {after_seconds:g} s something still runs that was told to stop. The process"
-        " ends all the same; a lease that it holds runs out by itself. Look for a function that"
-        " waits without await, or catches CancelledError and goes on.\n"
+        f"error: after {after_seconds:g} s something still runs after the request to stop. The"
+        " process ends all the same; a lease that it holds runs out by itself. Look for a function"
+        " that waits without await, or catches CancelledError and goes on.\n"
     )
     sys.stderr.flush()
     os._exit(1)

@@ -159,8 +159,8 @@ class Operation:
         async with environment.connect() as transport, environment.connect() as apart:
             # Two ways to the server: whatever the controllers do, the lease is renewed.
             fenced = FencedTransport(transport, self._fence, observe=self._observe)
-            # Each client has retries of its own: nobody spends those of the lease. Rights are
-            # asked for where the caches list afterwards, who find the connections open.
+            # Each client has retries of its own: no other client spends those of the lease. Rights
+            # are asked for where the caches list afterwards, who find the connections open.
             client = self._client(fenced, self._options.client)
             asking, reviewing, leasing = map(self._client, (transport, apart, apart))
             managers = frozenset(each.field_manager for each in self._controllers)
@@ -229,7 +229,7 @@ class Operation:
         services: Services,
         lost: Callable[[], Awaitable[None]],
     ) -> None:
-        """Have everybody work until the end, or the loss."""
+        """Run controllers and runnables until the end, or the loss of leadership."""
         async with in_background() as start:
             led = [
                 start(self._run(each, services), name=each.name)
@@ -242,7 +242,7 @@ class Operation:
             try:
                 work = start(self._work(startup, ready), name="workers")
                 start(_cancel_after(lost, work, *led), name="watch on the lead")
-                self._reached("at work")
+                self._reached("running")
                 await asyncio.wait([work])
             finally:
                 self._is_acting = False
@@ -333,14 +333,14 @@ class Operation:
         self._reached("permissions checked")
 
     async def _has(self, client: Client, rules: Sequence[RbacRule]) -> bool:
-        told: list[Observation] = []
+        observed: list[Observation] = []
         try:
-            missing = await missing_permissions(client, rules, observe=told.append)
+            missing = await missing_permissions(client, rules, observe=observed.append)
         except SteersmanError:
-            return False  # The server cannot be asked, which the client has told of.
+            return False  # The server does not answer, which the client has reported.
         if missing != self._missing:
             self._missing = missing
-            for each in told:
+            for each in observed:
                 self._observe(each)
         return not any(rule.is_needed for rule in missing)
 
@@ -403,7 +403,7 @@ class Operation:
     def _leadership(self, client: Client) -> "Leadership | None":
         if not self._settings.leader_election:
             return None
-        # Here, because it brings a kind with it, and not everybody stands for election.
+        # Imported here: it imports a kind, and not every operator elects a leader.
         from steersman.manager.leader_election.leadership import Leadership
 
         return Leadership(
@@ -450,7 +450,7 @@ class Operation:
                 for collector in self._options.metrics:
                     register(self._environment.registry, collector)
                     stack.callback(self._environment.registry.unregister, collector)
-                # Here, because not everybody is asked for metrics.
+                # Imported here: not every operator has metrics.
                 from steersman.manager.endpoints.metrics_access import metrics_door
 
                 door = metrics_door(
@@ -491,7 +491,7 @@ class Operation:
             loop_idle_seconds=self._clock.monotonic() - self._checked_at,
             loop_check_seconds=self._environment.loop_check_seconds,
             informers=self._caches.informers if self._caches is not None else (),
-            # Whoever is told to stop ends one by one, within the grace.
+            # Each task that is cancelled ends by itself, within the grace.
             workers=() if is_stopping else self._workers,
             leadership=None if is_stopping else self._candidacy,
             lease_seconds=self._settings.lease_seconds,
@@ -506,7 +506,7 @@ class Operation:
         with self._stall_watch() as stalls:
             while True:
                 why_not = failing(self._checks())
-                # Whoever is asked to stop is not ready, and everybody knows.
+                # An operator that stops is not ready, and its probes say so at once.
                 if is_ready is bool(why_not) and not self._stopping.is_set():
                     is_ready = not why_not
                     self._observe(ReadinessChanged(is_ready=is_ready, failing=why_not))

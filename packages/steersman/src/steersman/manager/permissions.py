@@ -1,4 +1,4 @@
-"""What an operator needs: the rights of its controllers and runnables, its lease's, its metrics'.
+"""The RBAC rules of an operator: those of its controllers, its runnables, its lease, its metrics.
 
 The preflight looks for exactly these, and manifests grant exactly these.
 """
@@ -43,7 +43,7 @@ def needed_rules(
 
 
 def metrics_rules(settings: ManagerSettings) -> tuple[RbacRule, ...]:
-    """Of these, what it takes to find out who may read its metrics; none if nobody else can."""
+    """The rules for reviews of metrics readers; none if metrics are only for this machine."""
     if settings.metrics is None or settings.metrics.is_loopback:
         return ()
     return tuple(

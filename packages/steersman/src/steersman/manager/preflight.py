@@ -22,13 +22,13 @@ _RULES_FOR_ONE_MORE: Final = 8
 async def missing_permissions(
     client: Client, rules: Sequence[RbacRule], *, observe: Observer
 ) -> tuple[RbacRule, ...]:
-    """Of these rules what is not granted, with the missing verbs only; each is told of.
+    """Of these rules what is not granted, with the missing verbs only; each is reported.
 
     Who may not even ask (which is rare) cannot know, and hears of it.
     """
     more = len(rules) // _RULES_FOR_ONE_MORE
     turn = asyncio.Semaphore(min(_LEAST_AT_ONCE + more, _MOST_AT_ONCE))
-    # One alone to begin with: that nobody can be asked is then told of once, and not for each.
+    # One alone to begin with: a server that does not answer is then reported once, not for each.
     first = [await _missing_of(client, rule, turn, observe) for rule in rules[:1]]
     try:
         async with asyncio.TaskGroup() as group:

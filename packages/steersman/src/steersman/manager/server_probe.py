@@ -76,7 +76,7 @@ class ServerProbe:
         )
 
     async def run(self) -> None:
-        """Look after the server for as long as the operator runs."""
+        """Probe the server for as long as the operator runs."""
         while True:
             silent_seconds = self.silent_seconds
             if silent_seconds < self._probe_seconds:

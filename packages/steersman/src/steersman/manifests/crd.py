@@ -42,7 +42,7 @@ def _made(kind: type[Resource]) -> apiextensions_v1.CustomResourceDefinition:
     place = Place(where.gvk.kind)
     if declared is None:
         raise place.refused(
-            "somebody else defines it", "Leave crd=None out if it is a kind of your own."
+            "it is defined elsewhere", "Leave crd=None out if it is a kind of your own."
         )
     names = apiextensions_v1.CustomResourceDefinitionNames(
         kind=where.gvk.kind,

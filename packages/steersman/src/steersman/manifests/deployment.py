@@ -1,4 +1,4 @@
-"""The operator at work: its namespace, its Pods, and who may talk to them.
+"""The operator as it runs: its namespace, its Pods, and who may talk to them.
 
 Pods satisfy the restricted Pod Security level, which their namespace enforces: no root, nothing
 written but to a small ``/tmp`` in memory, no privileges. The image must have a numeric user that is
@@ -158,7 +158,7 @@ def service_monitor(installation: Installation) -> Document | None:
                     "path": "/metrics",
                     "scheme": "https",
                     "bearerTokenFile": "/var/run/secrets/kubernetes.io/serviceaccount/token",
-                    # Each Pod makes its own certificate, which nobody has signed.
+                    # Each Pod makes its own self-signed certificate.
                     "tlsConfig": {"insecureSkipVerify": True},
                 }
             ],

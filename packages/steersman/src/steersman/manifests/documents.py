@@ -11,7 +11,7 @@ from steersman.kinds import Codec, Resource
 
 Document: TypeAlias = Mapping[str, Any]
 
-# Nobody wraps lines in a manifest: a description that is folded differs in every tool.
+# Lines are not wrapped: each tool folds a description differently.
 _WIDTH: Final = 1_000_000
 
 # What kubectl and Helm read as a number or a truth, and PyYAML as text: they read other versions of

@@ -22,14 +22,14 @@ class Parts:
     # What the operator needs for its work, and what it needs to find out who may see its metrics.
     grants: tuple[Document, ...]
     metrics_grants: tuple[Document, ...]
-    # To be bound: to whoever scrapes, and to people.
+    # To be bound: to Prometheus, and to users.
     metrics_reader: Document | None
     people: tuple[Document, ...]
     deployment: Document
     metrics_service: Document | None
     disruption_budget: Document
     network_policy: Document
-    # Not in ``in_order``: where nobody runs a Prometheus operator, the server refuses it.
+    # Not in ``in_order``: without a Prometheus operator, the server rejects it.
     monitor: Document | None
 
     @property

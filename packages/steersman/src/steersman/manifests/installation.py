@@ -20,7 +20,7 @@ DEFAULT_REPLICAS: Final = 2
 HEALTH_PORT: Final = 8081
 METRICS_PORT: Final = 8443
 
-# Twice what an idle operator was seen to take (65 MB), and room for some ten thousand objects in
+# Twice the measured memory of an idle operator (65 MB), and room for some ten thousand objects in
 # its caches. No limit for the CPU: an operator that is held back loses its lease.
 REQUESTS: Final = {"cpu": Quantity("10m"), "memory": Quantity("128Mi")}
 LIMITS: Final = {"memory": Quantity("512Mi")}
@@ -49,8 +49,8 @@ _IMAGE: Final = re.compile(
 class Installation:
     """The controllers and runnables of an operator, and where and as what they will run.
 
-    ``namespaces`` are those that it looks after; all of the cluster, if there are none. Without
-    ``metrics``, nobody outside its Pods can read them.
+    ``namespaces`` are those that it manages; all of the cluster, if there are none. Without
+    ``metrics``, they cannot be read outside its Pods.
     """
 
     name: str
@@ -136,7 +136,7 @@ class Installation:
 
     @property
     def kinds(self) -> tuple[type[Resource], ...]:
-        """The kinds that come with it: those of its controllers that nobody else defines.
+        """The kinds that come with it: those of its controllers that are not defined elsewhere.
 
         And what these own, read or write of the same groups: kinds that need no controller.
         """
@@ -144,7 +144,7 @@ class Installation:
 
     @property
     def settings(self) -> ManagerSettings:
-        """What its manager is told, in the environment of its Pods."""
+        """The settings of its manager, in the environment of its Pods."""
         return ManagerSettings(
             namespaces=tuple(dict.fromkeys(self.namespaces)),
             # The same as without a word; but the role is made for this name, so it is said.
@@ -172,7 +172,7 @@ class Installation:
 
 
 def own_kinds(controllers: Iterable[Controller[Any]]) -> tuple[type[Resource], ...]:
-    """The kinds that come with these controllers: theirs that nobody else defines.
+    """The kinds that come with these controllers: theirs that are not defined elsewhere.
 
     And what they own, read or write of the same groups: kinds that need no controller.
     """
@@ -196,7 +196,7 @@ def _touched(controller: Controller[Any]) -> Iterator[type[Any]]:
 
 
 def _is_defined(kind: type[Any]) -> bool:
-    # Of a kind that exists elsewhere, somebody else brings the definition along.
+    # The definition of a kind that exists elsewhere is installed elsewhere.
     return issubclass(kind, Resource) and kind.declared_crd is not None
 
 

@@ -1,4 +1,4 @@
-"""Who may do what: the operator what its controllers declare, and people what suits their role.
+"""RBAC: the operator gets what its controllers declare, and users get roles for its kinds.
 
 What an operator needs is what its preflight asks for, so the two cannot differ. Where it looks
 after some namespaces only, it has a Role in each, and rights in the whole cluster only to what has
@@ -22,7 +22,7 @@ _CHANGE: Final = ("get", "update", "patch")
 
 
 def service_account(installation: Installation) -> Document:
-    """Whom the operator is to the API server."""
+    """The identity of the operator at the API server."""
     return as_document(
         core_v1.ServiceAccount(
             metadata=_meta(installation, installation.name, installation.namespace),
@@ -57,13 +57,13 @@ def operator_grants(installation: Installation) -> tuple[Document, ...]:
 
 
 def metrics_grants(installation: Installation) -> tuple[Document, ...]:
-    """What it takes to ask who may read the metrics; nothing, if nobody can reach them."""
+    """What it takes to ask who may read the metrics; nothing, if they cannot be reached."""
     rules = metrics_rules(installation.settings)
     return tuple(_granted(installation, f"{installation.name}-metrics-access", None, rules))
 
 
 def metrics_reader(installation: Installation) -> Document | None:
-    """The right to read the metrics, for whoever it is bound to."""
+    """The right to read the metrics, to be bound to their readers."""
     if not installation.metrics:
         return None
     rule = rbac_v1.PolicyRule(non_resource_urls=("/metrics",), verbs=("get",))

@@ -29,7 +29,7 @@ from steersman.scaffold.project import PYPROJECT, Project
 from steersman.scaffold.source_editor import with_controller, with_import, with_served_version
 
 # What may be in a directory in which a project is made.
-_NOBODYS: Final = frozenset({".git"})
+_NOT_CONTENT: Final = frozenset({".git"})
 
 # With ``List`` behind it, it is still one of Kubernetes' names.
 _LONGEST_KIND: Final = 59
@@ -58,12 +58,12 @@ def init_project(
 ) -> Made:
     """A new project in a directory that is not there yet, or in which there is nothing.
 
-    It is called like the directory, and its package like it, unless told otherwise. ``domain`` is
+    It is called like the directory, and its package like it, by default. ``domain`` is
     what the groups of its kinds end in. ``origin`` finds out where its steersman comes
     from.
     """
     answers = _answers(directory, domain=domain, name=name, package=package)
-    require_room(directory, besides=_NOBODYS)
+    require_room(directory, besides=_NOT_CONTENT)
     found = origin()  # last: to build a wheel takes a while
     frame = frame_of(replace(answers, origin=found.source))
     write_files(directory, {**frame, BASE: base_text(frame), **found.files})
@@ -87,7 +87,7 @@ def create_api(
     plural: str | None = None,
     operator_kinds: Sequence[Declared] = (),
 ) -> Made:
-    """A kind of one's own: a module with its types and a reconcile that works, tests, a sample.
+    """A kind of the project: a module with its types and a reconcile that works, tests, a sample.
 
     A ``group`` without a dot is one of the project's domain: ``app`` is ``app.example.com``. If
     the kind is there already in another version, it is served in this one too: types only.
@@ -145,7 +145,7 @@ def create_controller(
     models: str | None = None,
     operator_kinds: Sequence[Declared] = (),
 ) -> Made:
-    """A controller of a kind that exists elsewhere: built in, or somebody else's.
+    """A controller of a kind that exists elsewhere: built in, or of another project.
 
     ``models`` is a module with a class of that name; without it, objects of a kind that is not
     built in are ``Unstructured``. ``operator_kinds`` are those that the operator says it has.

@@ -14,7 +14,7 @@ from steersman.manifests import Tree
 _STATEMENT = ast.ClassDef | ast.FunctionDef | ast.Assign | ast.AnnAssign
 
 # What the statement of a class that is a kind says of the kind and its version.
-_TOLD: Final = frozenset({"group", "version", "kind", "crd"})
+_KEYWORDS: Final = frozenset({"group", "version", "kind", "crd"})
 _EACH_VERSION: Final = frozenset({"columns", "scale", "selectable_fields"})
 
 
@@ -78,7 +78,9 @@ def bases_of(declared: Declared, source: str) -> tuple[str, Sequence[str], str]:
         if isinstance(each, ast.ClassDef) and each.name == declared.class_name
     )
     base = ", ".join(map(ast.unparse, node.bases))
-    rest = [f"{each.arg}={_quoted(each.value)}" for each in node.keywords if each.arg not in _TOLD]
+    rest = [
+        f"{each.arg}={_quoted(each.value)}" for each in node.keywords if each.arg not in _KEYWORDS
+    ]
     kept = [
         f"        {each.arg}={ast.get_source_segment(source, each.value)},\n"
         for each in _of_its_own(node)

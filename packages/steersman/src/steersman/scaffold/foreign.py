@@ -21,7 +21,7 @@ from steersman.names import (
     plural_of,
 )
 
-# What is asked once and kept by nobody cannot be watched.
+# Objects that are not stored cannot be watched.
 _NEVER_KEPT: Final = frozenset(
     {
         *("Binding", "ComponentStatus", "Eviction", "Scale", "TokenRequest", "TokenReview"),
@@ -68,7 +68,7 @@ class Foreign:
     plural: str
     namespaced: bool
     module: str  # of steersman.kinds, if it is built in
-    models: str  # where its class is, if somebody made one
+    models: str  # where its class is, if there is one
 
     @property
     def expression(self) -> str:
@@ -89,7 +89,7 @@ class Foreign:
     def example(self) -> tuple[str, Sequence[str]] | None:
         """What is called with what, to have an object called ``name`` for a test.
 
-        ``None`` where nobody knows what a valid one is.
+        ``None`` where no valid object is known.
         """
         if self.module and self.gvk.kind in _RECIPES:
             recipe, *arguments = _RECIPES[self.gvk.kind]
@@ -125,7 +125,7 @@ def foreign_kind(
     if scheme.knows(gvk.api_version, kind):
         if kind in _NEVER_KEPT:
             raise ProjectError(
-                problem=f"{gvk} cannot be watched: objects of it are kept by nobody",
+                problem=f"{gvk} cannot be watched: its objects are not stored",
                 what_now="Choose another kind.",
             )
         found = scheme.class_of(gvk.api_version, kind)

@@ -68,7 +68,7 @@ def render(template: str, **words: Any) -> str:
 
 @cache
 def _environment() -> "Environment":
-    # Loaded when something is rendered: not everybody has the dev extra, and not every command
+    # Imported here: a base installation does not have it, and not every command
     # needs it.
     from jinja2 import Environment, PackageLoader, StrictUndefined
 

@@ -161,7 +161,7 @@ class _Said:
 
 
 def is_torn(text: str) -> bool:
-    """Whether there are marks of a merge in it that somebody has to finish."""
+    """Whether it has conflict markers of a merge."""
     return _MARKER.search(text) is not None
 
 

@@ -1,7 +1,7 @@
 """Python source with something put in where it belongs; what the author wrote stays as it is.
 
 Pure: text in, text out. Places are found in the syntax tree, and only text is put in: comments and
-layout are nobody's but the author's. What cannot be recognised is ``None``, and the caller says
+layout are the author's alone. What cannot be recognised is ``None``, and the caller says
 which line to add by hand.
 """
 
@@ -58,7 +58,7 @@ def with_import(source: str, module: str, name: str) -> str:
         return _after_docstring(source, line)
     _, end = _span(source, (own or imports)[-1])
     end += len(source[end:].partition("\n")[0])  # a comment stays where it is
-    # One's own package is told apart from everybody else's by an empty line.
+    # An empty line separates imports of the project's package from those of others.
     return _spliced(source, end, end, ("\n" if own else "\n\n") + line)
 
 

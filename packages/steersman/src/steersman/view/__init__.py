@@ -9,7 +9,7 @@ Promises:  - an object stands below its owner
            - nothing is said twice of an object that has not changed
            - only what has changed is drawn again
            - a terminal is left as it was found
-           - colour is for terminals only
+           - color is for terminals only
 Never:     writes to a cluster, or draws more often than eyes can follow
 """
 
@@ -17,7 +17,7 @@ from steersman.view.changes import Changes
 from steersman.view.lines import Line, Span, printable, text_of
 from steersman.view.object_view import ObjectView
 from steersman.view.reconciles import Reconciled, reconciled
-from steersman.view.screen import Screen, keep_shown, wants_colour
+from steersman.view.screen import Screen, keep_shown, wants_color
 from steersman.view.states import State, state_of
 from steersman.view.tree import Branch, branches, fitting_lines, length_ago, tree_lines
 
@@ -39,5 +39,5 @@ __all__ = [
     "state_of",
     "text_of",
     "tree_lines",
-    "wants_colour",
+    "wants_color",
 ]

@@ -9,7 +9,7 @@ from steersman.view.tree import Branch, owner_of
 
 
 class Changes:
-    """Remembers what was said of each object, so that only news is told."""
+    """The last line of each object, so that only changes are listed."""
 
     def __init__(self) -> None:
         self._said: dict[ObjectRef, tuple[str, str]] = {}
@@ -17,7 +17,7 @@ class Changes:
     def __repr__(self) -> str:
         return f"<Changes of {len(self._said)} objects>"
 
-    def told(self, grown: Sequence[Branch]) -> Iterator[str]:
+    def lines(self, grown: Sequence[Branch]) -> Iterator[str]:
         """What is new: objects that came, became otherwise, were created again, or went."""
         objects = {obj.uid: obj for branch in grown for obj in branch}
         now: dict[ObjectRef, tuple[str, str]] = {}

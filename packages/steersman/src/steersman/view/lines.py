@@ -1,4 +1,4 @@
-"""Lines of text, parts of which have a tone: what a terminal may show in colour."""
+"""Lines of text, parts of which have a tone: what a terminal may show in color."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -48,14 +48,14 @@ class Reconciled(msgspec.Struct, frozen=True, kw_only=True, tag="reconciled"):
 
     @property
     def in_brief(self) -> str:
-        """Only why, and what came of it: for a story."""
+        """Only why, and what came of it: for a timeline."""
         why = f", because {self.why}" if self.why else ""
         return f"reconciled {self.ref}{why}: {self.error or self.did or self.outcome}"
 
     def __str__(self) -> str:
-        told = _OUTCOMES.get(self.outcome, self.outcome)
+        outcome = _OUTCOMES.get(self.outcome, self.outcome)
         again = "" if self.after_seconds is None else f", again in {length(self.after_seconds)}"
-        parts = [f"{told} in {length(self.took_seconds)}{again}"]
+        parts = [f"{outcome} in {length(self.took_seconds)}{again}"]
         if self.error:
             parts.append(self.error)
         if self.why:

@@ -11,10 +11,10 @@ from typing import Final, Self, TextIO
 from steersman.clock import Clock
 from steersman.view.lines import Line, Tone, cut, text_of
 
-# Five times a second: more is a flicker, and nobody could read it.
+# Five times a second: more flickers and cannot be read.
 PAUSE_SECONDS: Final = 0.2
 
-# Ages are told in seconds, so that a look is worth it after each, whatever happens.
+# Ages are in seconds, so that the screen is drawn at least once a second.
 TICK_SECONDS: Final = 1.0
 
 _OTHER_PAGE: Final = "\x1b[?1049h\x1b[?25l\x1b[2J"  # without the cursor
@@ -33,20 +33,18 @@ _COLOURS: Final[Mapping[Tone, str]] = {
 _PLAIN: Final = "\x1b[0m"
 
 
-def wants_colour(stream: TextIO, *, environ: Mapping[str, str]) -> bool:
-    """Whether to write to this stream in colour: a terminal that is asked by nobody not to."""
+def wants_color(stream: TextIO, *, environ: Mapping[str, str]) -> bool:
+    """Whether to write to this stream in color: a terminal, unless NO_COLOR or TERM forbid it."""
     return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
 
 
 class Screen:
     """A whole terminal, while the block runs. ``size`` is asked at each drawing: columns, lines."""
 
-    def __init__(
-        self, stream: TextIO, *, size: Callable[[], tuple[int, int]], colour: bool
-    ) -> None:
+    def __init__(self, stream: TextIO, *, size: Callable[[], tuple[int, int]], color: bool) -> None:
         self._stream = stream
         self._size = size
-        self._colour = colour
+        self._color = color
         self._shown: list[str] = []
         self._drawn_for: tuple[int, int] | None = None
 
@@ -86,7 +84,7 @@ class Screen:
             self._write(f"{_AT_ONCE}{''.join(parts)}{_SHOWN}")
 
     def _painted(self, line: Line) -> str:
-        if not self._colour:
+        if not self._color:
             return text_of(line)
         return "".join(
             f"{_COLOURS[span.tone]}{span.text}{_PLAIN}" if span.tone else span.text for span in line

@@ -73,8 +73,8 @@ def _reason(conditions: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _others(conditions: Mapping[str, Mapping[str, Any]]) -> str:
-    told = next((each for each in READY_TYPES if each in conditions), None)
-    shown = (_condition(name, conditions[name]) for name in sorted(conditions) if name != told)
+    main = next((each for each in READY_TYPES if each in conditions), None)
+    shown = (_condition(name, conditions[name]) for name in sorted(conditions) if name != main)
     return ", ".join(shown)
 
 

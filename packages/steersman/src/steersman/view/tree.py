@@ -65,7 +65,7 @@ def branches(
 
 
 def owner_of(obj: Unstructured, by_uid: Mapping[str, Unstructured]) -> Unstructured | None:
-    """Whose it is, among those that are there: whoever controls it, else any that owns it."""
+    """Its owner among the objects that are there: its controller, else any owner."""
     references = obj.metadata.get("ownerReferences") or ()
     for reference in sorted(references, key=lambda each: not each.get("controller")):
         owner = by_uid.get(str(reference.get("uid")))
@@ -113,10 +113,10 @@ def fitting_lines(
         return lines
     unwell = [each for each in grown if not _is_well(each, reconciles)]
     well = [Branch(each.obj) for each in grown if _is_well(each, reconciles)]
-    told = {obj.ref for each in unwell for obj in each}
+    listed = {obj.ref for each in unwell for obj in each}
     lines = tree_lines(
         (*unwell, *well),
-        reconciles={ref: each for ref, each in reconciles.items() if ref in told},
+        reconciles={ref: each for ref, each in reconciles.items() if ref in listed},
         now=now,
         width=width,
     )

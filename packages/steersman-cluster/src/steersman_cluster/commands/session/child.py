@@ -116,7 +116,7 @@ def _report(send: Callable[[Report], None], clock: Clock, observation: Observati
     match observation:
         case ReconcileFinished():
             send(reconciled(observation, time=clock.now()))
-        case StageReached(stage="at work", took_seconds=took):
+        case StageReached(stage="running", took_seconds=took):
             send(Running(took_seconds=took))
         case _:
             pass

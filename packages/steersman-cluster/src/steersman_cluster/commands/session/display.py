@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final, TextIO
 
-from steersman.view import Line, Screen, keep_shown, printable, wants_colour
+from steersman.view import Line, Screen, keep_shown, printable, wants_color
 from steersman_cluster.commands.session.session import DevSession
 
 # Long enough that a rollout is a few lines and not fifty.
@@ -24,7 +24,7 @@ async def show_on_screen(session: DevSession, out: TextIO, *, environ: Mapping[s
     def lines(size: tuple[int, int]) -> tuple[Line, ...]:
         return session.state.lines(session.branches, now=session.clock.now(), size=size)
 
-    screen = Screen(out, size=size, colour=wants_colour(out, environ=environ))
+    screen = Screen(out, size=size, color=wants_color(out, environ=environ))
     with _without_echo(sys.stdin), screen:
         await keep_shown(screen, lines, changed=session.view.changed, clock=session.clock)
 

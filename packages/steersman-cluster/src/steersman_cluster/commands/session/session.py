@@ -136,7 +136,7 @@ class DevSession:
         """What the operator did and what has changed since the last call."""
         yield from self._actions
         self._actions.clear()
-        yield from self._changes.told(self.branches)
+        yield from self._changes.lines(self.branches)
 
     # The operator
 
@@ -246,7 +246,7 @@ class DevSession:
 
     def _show_step(self, text: str) -> None:
         # The changes until now belong to the step before.
-        self._actions.extend(self._changes.told(self.branches))
+        self._actions.extend(self._changes.lines(self.branches))
         if self.state.caption:
             self._actions.append("")
         self._actions.append(f"» {text}")

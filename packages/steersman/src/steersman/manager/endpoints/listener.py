@@ -13,13 +13,13 @@ from steersman.manager.settings.address import Address
 from steersman.observe import Listening, Observer
 from steersman.wire import Handler
 
-# Nobody has anything to say in a body here.
+# No client sends a body here.
 LARGEST_BODY = 1024
 
 # Which setting says where each of them is.
 _SETTINGS: Final = {"probes": "--health-address", "metrics": "--metrics-address"}
 
-ANY_IPV4 = "0.0.0.0"  # noqa: S104 - for whoever asked for all interfaces
+ANY_IPV4 = "0.0.0.0"  # noqa: S104 - for settings that ask for all interfaces
 
 
 @asynccontextmanager
@@ -46,7 +46,7 @@ async def serving(
 async def _listen(
     held: AsyncExitStack, handler: Handler, address: Address, tls: ssl.SSLContext | None
 ) -> int:
-    # Here, because not everybody listens.
+    # Imported here: not every operator listens.
     from steersman.wire import listening
 
     def on(host: str) -> AbstractAsyncContextManager[int]:
@@ -65,8 +65,8 @@ def _cannot_listen(what: str, address: Address, error: OSError) -> ManagerFailed
     setting = _SETTINGS.get(what, "address")
     match error.errno:
         case errno.EADDRINUSE:
-            why = "somebody listens there already"
-            what_now = f"End them, or choose another {setting}; an empty one is off."
+            why = "another process already listens there"
+            what_now = f"End it, or choose another {setting}; an empty one is off."
         case errno.EACCES:
             why = "this process may not use that port"
             what_now = f"Choose one from 1024 up for {setting}."
@@ -76,7 +76,7 @@ def _cannot_listen(what: str, address: Address, error: OSError) -> ManagerFailed
         case _:
             # Not the error's own words: asyncio puts others around them.
             why = (
-                "nobody knows that host"
+                "the host name does not resolve"
                 if isinstance(error, socket.gaierror) or error.errno is None
                 else os.strerror(error.errno).lower()
             )

@@ -1,7 +1,7 @@
-"""Who may read the metrics: whoever is on this machine; from elsewhere, who the cluster lets.
+"""Access to the metrics: any client of this machine; from elsewhere, those with the right.
 
 From elsewhere means HTTPS, a bearer token that the API server knows (TokenReview), and the right
-to get /metrics (SubjectAccessReview). Where nobody can be asked, nobody gets in.
+to get /metrics (SubjectAccessReview). Where the API server does not answer, access is denied.
 """
 
 import ssl
@@ -30,7 +30,7 @@ from steersman.wire import (
 if TYPE_CHECKING:
     from steersman.observe import CollectorRegistry
 
-# As long as Prometheus waits unless told otherwise.
+# As long as Prometheus waits by default.
 SCRAPE_SECONDS: Final = 10.0
 
 _NAME: Final = "steersman metrics"
@@ -76,7 +76,7 @@ class Guarded:
     async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
         """The page, or why not; in either case before who scrapes gives up."""
         if request.path not in self._inner.paths:
-            # Nobody is asked about what is not there: there would be no end to it.
+            # No review for a page that is not there: there would be no end to them.
             return await self._inner.handle(request, certificate=certificate)
         token = _bearer_token(request)
         if token is None:

@@ -79,7 +79,7 @@ class Routes:
         self,
         request: Request,
         *,
-        certificate: ClientCertificate | None = None,  # noqa: ARG002 - a Handler is told
+        certificate: ClientCertificate | None = None,  # noqa: ARG002 - a Handler gets it
     ) -> Reply:
         """The page at the path of the request; of an answer to HEAD the listener sends no body."""
         page = self._pages.get(request.path)

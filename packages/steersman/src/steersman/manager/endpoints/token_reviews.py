@@ -24,10 +24,10 @@ KNOWN_SECONDS: Final = 60.0
 ALLOWED_SECONDS: Final = 300.0
 DENIED_SECONDS: Final = 30.0
 
-# More callers than anybody has who scrapes; who makes up tokens fills only the memory for bad ones.
+# More than any cluster has that scrape. Made-up tokens fill only the memory for bad ones.
 MOST_REMEMBERED: Final = 1000
 
-# How many questions at a time; more wait. Whoever makes up tokens must not be able to keep the API
+# Reviews at a time; more wait. A client with made-up tokens must not be able to keep the API
 # server busy through us.
 MOST_AT_ONCE: Final = 4
 
@@ -54,14 +54,14 @@ class TokenReviews:
     """Asks who has a token, and what they may do; about one token once at a time."""
 
     def __init__(self, client: Client, *, clock: Clock) -> None:
-        # One try: whoever scrapes comes again, and soon.
+        # One attempt: Prometheus scrapes again soon.
         self._client = client.adjusted(
             deadline_seconds=REVIEW_SECONDS, retry=RetryPolicy(attempts=1), dry_run=False
         )
         self._users = Remembered[bytes, _User](MOST_REMEMBERED, clock=clock)
         self._unknown = Remembered[bytes, bool](MOST_REMEMBERED, clock=clock)
         self._rights = Remembered[tuple[_User, str], bool](MOST_REMEMBERED, clock=clock)
-        self._flights = Flights[bytes, Verdict]()
+        self._reviews_in_flight = SharedRequests[bytes, Verdict]()
         self._places = asyncio.Semaphore(MOST_AT_ONCE)
 
     async def verdict(self, token: str, path: str) -> Verdict:
@@ -74,7 +74,7 @@ class TokenReviews:
         if is_allowed is not None:
             return Verdict.ALLOWED if is_allowed else Verdict.FORBIDDEN
         key = digest + path.encode()
-        return await self._flights.join(key, lambda: self._ask(token, digest, path))
+        return await self._reviews_in_flight.join(key, lambda: self._ask(token, digest, path))
 
     async def _ask(self, token: str, digest: bytes, path: str) -> Verdict:
         async with self._places:
@@ -125,7 +125,7 @@ class TokenReviews:
 class Remembered(Generic[K, V]):
     """What was learned, each thing for its time, and no more than ``most`` of it.
 
-    What nobody asked about for longest is forgotten first.
+    The least recently used entry is evicted first.
     """
 
     def __init__(self, most: int, *, clock: Clock) -> None:
@@ -157,8 +157,8 @@ class Remembered(Generic[K, V]):
             self._entries.popitem(last=False)
 
 
-class Flights(Generic[K, V]):
-    """Whoever asks while somebody is asking the same waits for that answer."""
+class SharedRequests(Generic[K, V]):
+    """One request at a time for each key; concurrent callers share its answer."""
 
     def __init__(self) -> None:
         self._open: dict[K, asyncio.Future[V]] = {}

@@ -9,7 +9,8 @@ own clock. What counts is for how long, on our own monotonic clock, the record h
 
 A candidate sees a write after it was made, and the leader counts from before it was made. So, as
 long as no clock is faster than another by more than ``lease_seconds / renew_seconds``, the leader
-has stopped before anybody takes over. Every write has the version that was read as precondition.
+has stopped before another replica takes over. Every write has the version that was read as
+precondition.
 """
 
 from datetime import datetime
@@ -24,17 +25,17 @@ from msgspec.structs import replace
 # candidates which began together do not go on together.
 JITTER: Final = 1.2
 
-# A record may name any time, by mistake or out of malice, and its holder may be dead. Nobody who
-# is alive lets a lease go without renewal for an hour: after that it is taken over, whatever it
-# says. Settings keep to it as well.
+# A record may name any time, by mistake or out of malice, and its holder may be dead. No candidate
+# that is alive lets a lease go without renewal for an hour: after that it is taken over, whatever
+# it says. Settings keep to it as well.
 LONGEST_SECONDS: Final = 3600.0
 
-# What a released lease says. The least that the server allows; nobody waits for it.
+# What a released lease says. The least that the server allows; no candidate waits for it.
 RELEASED_SECONDS: Final = 1
 
 
 class LeaseSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Which lease, as whom, and in which rhythm; ``unique_identity`` makes a name for a process."""
+    """The lease, the identity and the intervals; ``unique_identity`` names a process."""
 
     namespace: str
     name: str
@@ -72,7 +73,7 @@ def unique_identity(hostname: str, *, rng: Random) -> str:
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """What a lease says; ``holder`` is empty if nobody holds it.
+    """What a lease says; ``holder`` is empty if no replica holds it.
 
     The moments are for people to read, and to tell one claim from another.
     """
@@ -101,9 +102,9 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """What a candidate knows.
 
-    ``seen`` may be out of date where ``must_read``. Unless it changes, somebody else may act until
-    ``taken_until_at``. ``claim`` is the last that we tried to write, whose answer may have been
-    lost. By what was confirmed, we may act until ``acting_until_at``.
+    ``seen`` may be out of date where ``must_read``. Unless it changes, another replica may act
+    until ``taken_until_at``. ``claim`` is the last that we tried to write, whose answer may have
+    been lost. By what was confirmed, we may act until ``acting_until_at``.
     """
 
     must_read: bool = True
@@ -123,7 +124,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         return "" if self.is_claimed else self.seen.record.holder
 
 
-# What is heard
+# Events
 
 
 class Read(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,14 +146,14 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
     sent_at: float
 
 
-Heard: TypeAlias = Read | Sending | Written
+LeaseEvent: TypeAlias = Read | Sending | Written
 
 
 def advance(
-    standing: Standing, heard: Heard, *, settings: LeaseSettings, now_at: float
+    standing: Standing, event: LeaseEvent, *, settings: LeaseSettings, now_at: float
 ) -> Standing:
-    """What is known after something was heard, at ``now_at`` or before."""
-    match heard:
+    """The standing after an event, at ``now_at`` or before."""
+    match event:
         case Read(seen=seen):
             return _looked(standing, seen, settings, now_at)
         case Sending(claim=claim):
@@ -161,10 +162,10 @@ def advance(
             looked = _looked(standing, seen, settings, now_at)
             if not looked.is_claimed:
                 return looked
-            # From before it was sent, because somebody may have seen it any time after.
+            # From before it was sent, because others may have read it any time after.
             return replace(looked, acting_until_at=sent_at + settings.renew_seconds)
         case _:
-            assert_never(heard)
+            assert_never(event)
 
 
 def _looked(standing: Standing, seen: Seen, settings: LeaseSettings, now_at: float) -> Standing:
@@ -175,11 +176,11 @@ def _looked(standing: Standing, seen: Seen, settings: LeaseSettings, now_at: flo
         # From here, because we see a write only after it was made.
         taken_until_at = now_at + _valid_seconds(seen.record, settings)
     elif not seen.version and standing.rival:
-        # Somebody has deleted the lease, and its holder need not know. It may have been renewed
+        # The lease was deleted, and its holder need not know. It may have been renewed
         # up to that moment, so that its time counts from here.
         taken_until_at = now_at + _valid_seconds(standing.seen.record, settings)
     else:
-        # Ours, or nobody's: released by its holder, once it had stopped.
+        # Ours, or free: released by its holder, once it had stopped.
         taken_until_at = -inf
     return replace(looked, taken_until_at=taken_until_at)
 
@@ -206,7 +207,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Wait(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody else may act until then."""
+    """Another replica may act until then."""
 
     until_at: float
 
@@ -245,7 +246,7 @@ def next_step(
 
 
 def released(record: Record, *, now_time: datetime) -> Record:
-    """What a leader leaves behind that has stopped: the lease is anybody's."""
+    """The record that a stopped leader leaves: the lease is free."""
     return replace(
         record,
         holder="",

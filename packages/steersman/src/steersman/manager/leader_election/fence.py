@@ -4,7 +4,7 @@ A lease alone does not keep two replicas from writing: the one that leads may be
 swapped out, starved) just before a write, and send it long after another has taken over. So the
 leader's time is a moment on its own monotonic clock, and that is looked at *immediately before*
 the bytes of each write go out, after any waiting for a connection. Once that moment has come,
-nobody waits for an answer any more, and what has not left the machine by then is thrown away.
+no task waits for an answer any more, and what has not left the machine by then is thrown away.
 
 What remains: between the look at the clock and the system call that sends there are about ten
 microseconds (encryption; with uvloop, the rest of the loop's turn) in which the process may be held
@@ -39,7 +39,7 @@ _REVIEWERS: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
 
 
 class Passing(Protocol):
-    """Somebody who is on the way through the fence."""
+    """A write on its way through the fence."""
 
     def cut(self) -> None:
         """Give up: it has closed."""
@@ -49,7 +49,7 @@ class Passing(Protocol):
 class Fence:
     """Until when this replica may write; closed at first.
 
-    ``closing`` closes it in time, so that whoever waits for an answer then is told at once.
+    ``closing`` closes it in time, so that every write that waits for an answer then fails at once.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -65,7 +65,7 @@ class Fence:
         self._open_until_at = max(self._open_until_at, deadline_at)
 
     def close(self) -> None:
-        """Let no write go out until the fence is extended anew, and give up those on their way."""
+        """Let no write go out until the fence is extended again, and give up those on their way."""
         self._open_until_at = -inf
         for passing in self._passing:
             passing.cut()
@@ -159,7 +159,7 @@ class _FencedExchange:
             self._tell_if_unsent()
             raise
         except asyncio.CancelledError:
-            # As ``asyncio.timeout`` does: somebody else may want the task to end as well.
+            # As ``asyncio.timeout`` does: other code may cancel the task as well.
             if not self._is_cut or task is None or task.uncancel() > cancelling:
                 raise
         finally:
@@ -203,7 +203,7 @@ class _FencedExchange:
 def is_fenced(method: str, path: str) -> bool:
     """Whether only a leader may send this; whatever looks strange is taken for a write of its own.
 
-    A dry run is held back as well: nobody needs one from a replica that does not lead.
+    A dry run is held back as well: a replica that does not lead has no use for one.
     """
     if method not in _WRITES:
         return False

@@ -22,7 +22,7 @@ from steersman.errors import AlreadyExists, Conflict, NotFound, SteersmanError
 from steersman.kinds import coordination_v1, meta_v1
 from steersman.manager.leader_election.election import (
     Claim,
-    Heard,
+    LeaseEvent,
     LeaseSettings,
     Look,
     Read,
@@ -50,7 +50,7 @@ from steersman.observe import (
 )
 from steersman.units import MicroTime, format_micro_time
 
-# Somebody may write between our look and our write; that they do so again right away is unlikely.
+# Another client may write between our read and our write; twice in a row is unlikely.
 ROUNDS: Final = 3
 
 # In the time that a leader has for renewing it should be able to try so often, over a server that
@@ -70,7 +70,7 @@ class Term:
 
     @property
     def is_lost(self) -> bool:
-        """Whether it is over, although nobody here has ended it."""
+        """Whether it ended by itself: the lease was lost or could not be renewed."""
         return self._lost.is_set()
 
     async def lost(self) -> None:
@@ -78,7 +78,7 @@ class Term:
         await self._lost.wait()
 
     def lose(self, reason: str) -> None:
-        """Tell whoever waits that it is over."""
+        """End the term for every task that waits on it."""
         self.reason = reason
         self._lost.set()
 
@@ -118,7 +118,7 @@ class Leadership:
 
     @property
     def holder(self) -> str:
-        """Who holds the lease, as it was last seen; empty if nobody does."""
+        """Who holds the lease, as it was last seen; empty if no replica does."""
         return self._standing.seen.record.holder
 
     @property
@@ -143,7 +143,7 @@ class Leadership:
                 yield term
         finally:
             self._fence.close()
-            # Whoever is cancelled before it leads may have claimed the lease, and not know it yet.
+            # A candidate that is cancelled before it leads may have claimed the lease unknowingly.
             if not term.is_lost and self._standing.claim is not None:
                 await self._release()
 
@@ -202,7 +202,7 @@ class Leadership:
                 except (Conflict, NotFound):
                     self._standing = replace(self._standing, must_read=True)
                     continue
-                self._heard(Read(seen=answer))
+                self._observed(Read(seen=answer))
                 self._observe(
                     LeadershipReleased(lease=self._lease, identity=self._settings.identity)
                 )
@@ -247,16 +247,16 @@ class Leadership:
                 coordination_v1.Lease, settings.name, namespace=settings.namespace
             )
         except NotFound:
-            self._heard(Read(seen=Seen()))
+            self._observed(Read(seen=Seen()))
         else:
-            self._heard(Read(seen=_seen(lease)))
+            self._observed(Read(seen=_seen(lease)))
 
     async def _claim(self, step: Claim, deadline_at: float) -> bool:
         """Whether the lease is ours now; not if it was changed since we looked."""
         was_open = self._fence.is_open
         # Before anything can have been sent.
         sent_at = self._clock.monotonic()
-        self._heard(Sending(claim=step.record))
+        self._observed(Sending(claim=step.record))
         try:
             seen = await self._written(step.record, step.version, deadline_at)
         except (AlreadyExists, Conflict):
@@ -266,7 +266,7 @@ class Leadership:
             if not step.version:
                 raise
             return False
-        self._heard(Written(seen=seen, sent_at=sent_at))
+        self._observed(Written(seen=seen, sent_at=sent_at))
         self._fence.extend_to(self._standing.acting_until_at)
         if was_open:
             self._observe(
@@ -295,10 +295,10 @@ class Leadership:
         # A call that has no time left fails as every late one does.
         return self._client.adjusted(deadline_seconds=max(left_seconds, 0.001))
 
-    def _heard(self, heard: Heard) -> None:
+    def _observed(self, event: LeaseEvent) -> None:
         before = self.holder
         self._standing = advance(
-            self._standing, heard, settings=self._settings, now_at=self._clock.monotonic()
+            self._standing, event, settings=self._settings, now_at=self._clock.monotonic()
         )
         if self.holder != before:
             self._observe(

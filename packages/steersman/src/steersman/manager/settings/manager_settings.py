@@ -1,4 +1,4 @@
-"""What a manager does unless told otherwise, as one frozen value, and where it is told so."""
+"""``ManagerSettings``: everything about a manager that is not in its code, as one frozen value."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -68,9 +68,9 @@ class ManagerSettings:
     # None of them: all.
     namespaces: tuple[str, ...] = ()
 
-    # On, from a laptop as well: whoever starts a second copy by mistake, perhaps beside the one in
-    # the cluster, then has a log line that says who leads instead of two that undo each other's
-    # work. It costs one small object, and no time: whoever ends gives the Lease back. The two only
+    # On, from a laptop as well: a second copy, started by mistake, perhaps beside the one in the
+    # cluster, then has a log line that says who leads instead of two that undo each other's work.
+    # It costs one small object, and no time: a replica that ends releases the Lease. The two only
     # meet if both look in one namespace: from a laptop, name that of the Deployment.
     leader_election: bool = True
     lease_namespace: str | None = None
@@ -81,7 +81,7 @@ class ManagerSettings:
     renew_seconds: float = 10.0
     retry_seconds: float = 2.0
 
-    # This machine only, unless somebody says otherwise: a kubelet, which comes from outside, needs
+    # This machine only by default: a kubelet, which comes from outside, needs
     # that, and has nothing to learn there but yes and no.
     health_address: str = "127.0.0.1:8081"
     metrics_address: str = "127.0.0.1:8080"
@@ -91,7 +91,7 @@ class ManagerSettings:
     log_style: Literal["plain", "json"] = "plain"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
-    # A Pod is killed 30 s after it was told to stop. The rest is for giving back the Lease and for
+    # A Pod is killed 30 s after SIGTERM. The rest is for giving back the Lease and for
     # writing the last events.
     grace_seconds: float = 25.0
 
@@ -140,7 +140,7 @@ class ManagerSettings:
         try:
             return cls(**(defaults | values))
         except _Flawed as error:
-            # What nobody set is as it always is; who looks for the mistake need not look there.
+            # A field that was not set has its default, which cannot be the mistake.
             origins = [given[name].origin for name in error.flaw.fields if name in given]
             raise _Flawed(error.flaw, source=" and ".join(origins)) from None
 
@@ -244,7 +244,7 @@ class ManagerSettings:
             yield _Flaw(
                 fields=("lease_seconds",),
                 problem=f"lease_seconds={self.lease_seconds:g} is more than {LONGEST_SECONDS:g}, so"
-                " that nobody would act for that long once a leader is gone",
+                " that no replica would act for that long once a leader is gone",
                 what_now="Give less; 15 is usual.",
             )
         if not self.renew_seconds < self.lease_seconds:

@@ -28,7 +28,7 @@ _WORDS: Final = {
 
 
 class Given(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody set a field to, and where they did so, in words for an error."""
+    """The value that a field was set to, and where, in words for an error."""
 
     value: Any
     origin: str
@@ -71,7 +71,7 @@ def gather(
     prog: str,
     defaults: Mapping[str, object],
 ) -> dict[str, Given]:
-    """What was given for each field; a field that nobody set is not there.
+    """What was given for each field; a field that was not set is not there.
 
     Ends the program, as ``argparse`` does, after ``--help`` and for an argument that there is not.
     """
@@ -105,7 +105,7 @@ def _read(setting: Setting, raw: object, origin: str) -> object:
 
 
 def _in_file(path: Path) -> Mapping[str, object]:
-    # Here, because PyYAML takes long to import, and in a cluster nobody else needs it.
+    # Imported here: PyYAML takes long to import, and in a cluster nothing else needs it.
     from steersman.client import read_yaml_mapping
 
     try:
@@ -119,7 +119,7 @@ def _in_file(path: Path) -> Mapping[str, object]:
     keys = [setting.key for setting in SETTINGS]
     for key in entries:
         if key not in keys:
-            # Here, because nobody else needs it.
+            # Imported here: nothing else needs it.
             from difflib import get_close_matches
 
             like = get_close_matches(key.replace("_", "-").lower(), keys, n=1)
@@ -241,7 +241,7 @@ def _address(raw: object) -> str:
 def _names(raw: object) -> tuple[str, ...]:
     names: Iterator[str] | list[Any]
     names = raw if isinstance(raw, list) else (each.strip() for each in _text(raw).split(","))
-    # An empty variable, and a comma at the end, name nobody.
+    # An empty variable, and a comma at the end, name nothing.
     return tuple(dict.fromkeys(check_label(_text(each)) for each in names if each != ""))
 
 
@@ -299,7 +299,7 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         _names,
         "names of namespaces with commas between them",
         "A,B",
-        "Look after these namespaces only; without it, after all.",
+        "Manage these namespaces only; without it, all of them.",
     ),
     Setting(
         "leader_election",
@@ -373,7 +373,7 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         _seconds,
         _DURATION,
         "TIME",
-        "How long work in hand may take when the operator is told to stop.",
+        "How long running reconciles may take when the operator stops.",
     ),
     Setting(
         "max_threads",

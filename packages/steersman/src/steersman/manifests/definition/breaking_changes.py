@@ -1,7 +1,7 @@
 """What breaks when one definition takes the place of another.
 
-Not told, because no object and no client breaks by it: a schema that takes more of the same type; a
-version, field, short name or column that is new; a column that is gone, for it is only shown; a
+Not listed, because no object and no client breaks by it: a schema that takes more of the same type;
+a version, field, short name or column that is new; a column that is gone, for it is only shown; a
 deprecation; which of the served versions is stored, as long as it has the fields of the others.
 """
 
@@ -115,7 +115,7 @@ def _of_storage(old: Definition, new: Definition) -> Iterator[BreakingChange]:
     if was is None or now is None or was.name == now.name or new.conversion != "None":
         return
     if now.name not in (each.name for each in old.versions):
-        return  # what a new version lacks is told of it
+        return  # what a new version lacks is listed there
     for written in new.versions:
         if not written.served or written.name == now.name:
             continue

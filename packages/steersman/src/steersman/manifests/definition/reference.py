@@ -206,8 +206,8 @@ class _Page:
         if version.selectable_fields:
             yield f"Fields to select by: {_codes(version.selectable_fields)}."
         if scale := version.subresources.get("scale"):
-            told = {"specReplicasPath": "sets", "statusReplicasPath": "reports"}
-            paths = [f"{verb} {_code(str(scale.get(key)))}" for key, verb in told.items()]
+            verbs = {"specReplicasPath": "sets", "statusReplicasPath": "reports"}
+            paths = [f"{verb} {_code(str(scale.get(key)))}" for key, verb in verbs.items()]
             if scale.get("labelSelectorPath"):
                 paths.append(f"selects Pods by {_code(str(scale['labelSelectorPath']))}")
             yield f"It can be scaled: `/scale` {', '.join(paths)}."

@@ -32,7 +32,7 @@ from steersman.manifests.definition.validation import (
     exact,
     joined,
     lower_bound,
-    misfits,
+    schema_errors,
     upper_bound,
 )
 from steersman.manifests.documents import Document
@@ -41,7 +41,7 @@ EXAMPLE: Final = "Give the field an example: `Rule(example=…)`, or `example` i
 
 # More than this many alternatives together are not tried.
 _MOST_VARIANTS: Final = 200
-# Nobody wants to read a sample with more of them, and a schema may ask for a billion.
+# A sample with more of them is hard to read, and a schema may ask for a billion.
 _MOST_PIECES: Final = 100
 _LONGEST_TEXT: Final = 1000
 
@@ -86,7 +86,7 @@ class _Maker:
                 return self.first([value], schema, path, trusting=True)
             except NoSample as error:
                 refusal = refusal or error
-        if schema.get("nullable") and next(misfits(None, schema), None) is None:
+        if schema.get("nullable") and next(schema_errors(None, schema), None) is None:
             return None
         raise refusal or self._refusal(path, "none of its alternatives fits")
 
@@ -101,7 +101,7 @@ class _Maker:
         """The first of the values that the schema takes."""
         problem = path, "nothing is known of what it may be"
         for value in values:
-            found = next(misfits(value, schema, path, trusting=trusting), None)
+            found = next(schema_errors(value, schema, path, trusting=trusting), None)
             if found is None:
                 return value
             problem = found

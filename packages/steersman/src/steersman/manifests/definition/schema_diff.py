@@ -1,8 +1,8 @@
 """What one schema takes and another no longer does.
 
-Only what is certain, or cannot be known, is told: a pattern or a rule that was changed may well
-take all that it took before, and nobody can tell. Of a schema that takes more, only another type is
-mentioned: whoever reads such a value has a variable for the old one.
+Only what is certain, or cannot be known, is listed: a pattern or a rule that was changed may well
+take all that it took before, which cannot be computed. Of a schema that takes more, only another
+type is mentioned: a client that reads such a value has a variable for the old one.
 """
 
 import json
@@ -31,7 +31,7 @@ from steersman.manifests.definition.validation import (
     exact,
     joined,
     lower_bound,
-    misfits,
+    schema_errors,
     type_of,
     types_of,
     upper_bound,
@@ -126,8 +126,8 @@ def _null(old: Schema, new: Schema, path: str) -> Found:
 def _listed(old: Schema, new: Schema, path: str) -> Found:
     """Of the values that there were, which are not taken: each can be asked about by itself."""
     for value in old["enum"]:
-        was_taken = value is not None and not any(misfits(value, _itself(old), trusting=True))
-        if was_taken and any(misfits(value, _itself(new))):
+        was_taken = value is not None and not any(schema_errors(value, _itself(old), trusting=True))
+        if was_taken and any(schema_errors(value, _itself(new))):
             yield Narrowing(
                 path, f"no longer takes {_shown(value)}", "an object that has it is refused"
             )

@@ -27,12 +27,12 @@ _RE2_ONLY: Final = re.compile(r"\[\[:|\\[pPzQEC]|\(\?[a-zA-Z]*[UsP]")
 INTEGERS: Final = {"int32": 1 << 31}
 
 
-def misfits(
+def schema_errors(
     value: Any, schema: Schema, path: str = "", *, trusting: bool = False
 ) -> Iterator[tuple[str, str]]:
     """Where ``value`` is not what ``schema`` says, and why; a null is what must be nullable.
 
-    That it matches a pattern which cannot be read here, whoever is ``trusting`` takes for granted.
+    With ``trusting``, a value matches every pattern that cannot be read here.
     """
     if value is None:
         if types_of(schema) != ANY_TYPE and not schema.get("nullable"):
@@ -53,9 +53,9 @@ def misfits(
     elif isinstance(value, int | float):
         yield from ((path, each) for each in _number_problems(value, schema))
     elif isinstance(value, list):
-        yield from _list_misfits(value, schema, path, trusting)
+        yield from _list_errors(value, schema, path, trusting)
     elif isinstance(value, Mapping):
-        yield from _object_misfits(value, schema, path, trusting)
+        yield from _object_errors(value, schema, path, trusting)
     yield from ((path, each) for each in _junctor_problems(value, schema, trusting))
 
 
@@ -176,13 +176,13 @@ def _size_problems(size: int, schema: Schema, what: str, unit: str) -> Iterator[
         yield f"it has more than {most} {unit}"
 
 
-def _list_misfits(
+def _list_errors(
     value: list[Any], schema: Schema, path: str, trusting: bool
 ) -> Iterator[tuple[str, str]]:
     yield from ((path, each) for each in _size_problems(len(value), schema, "Items", "items"))
     for number, each in enumerate(value):
         items = schema.get("items") or {}
-        yield from misfits(each, items, f"{path}[{number}]", trusting=trusting)
+        yield from schema_errors(each, items, f"{path}[{number}]", trusting=trusting)
     if schema.get(LIST_TYPE) in ("set", "map") and not _is_set(value, schema):
         yield path, "two of its items are the same"
 
@@ -198,7 +198,7 @@ def _is_set(value: list[Any], schema: Schema) -> bool:
     return True
 
 
-def _object_misfits(
+def _object_errors(
     value: Mapping[str, Any], schema: Schema, path: str, trusting: bool
 ) -> Iterator[tuple[str, str]]:
     yield from ((path, each) for each in _size_problems(len(value), schema, "Properties", "fields"))
@@ -210,7 +210,7 @@ def _object_misfits(
     for name, each in value.items():
         child = properties.get(name, others)
         if isinstance(child, Mapping):
-            yield from misfits(each, child, joined(path, name), trusting=trusting)
+            yield from schema_errors(each, child, joined(path, name), trusting=trusting)
         elif others is False:
             yield joined(path, name), "it is not a field of this object"
 
@@ -222,7 +222,7 @@ def joined(path: str, name: str) -> str:
 
 def _junctor_problems(value: Any, schema: Schema, trusting: bool) -> Iterator[str]:
     def fits(each: Schema) -> bool:
-        return next(misfits(value, each, trusting=trusting), None) is None
+        return next(schema_errors(value, each, trusting=trusting), None) is None
 
     alternatives: tuple[tuple[str, Callable[[int, int], bool], str], ...] = (
         ("allOf", lambda found, all_: found == all_, "all"),

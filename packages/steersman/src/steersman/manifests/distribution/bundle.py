@@ -3,12 +3,12 @@
     bundle.Dockerfile                          an image of nothing but the rest
     metadata/annotations.yaml
     manifests/
-      NAME.clusterserviceversion.yaml          the operator: what it is, needs and looks after
+      NAME.clusterserviceversion.yaml          the operator: what it is, needs and manages
       PLURAL.GROUP.crd.yaml                    a definition each
       *.yaml                                   what else a bundle may hold
 
 What the ClusterServiceVersion says, OLM makes: Deployment, account, roles and their bindings. Of
-the rest, three things are not in a bundle. The Namespace is whichever somebody subscribes in. A
+the rest, three things are not in a bundle. The Namespace is that of the Subscription. A
 NetworkPolicy is refused by versions of OLM that are still about. And a ServiceMonitor would have
 the whole installation fail where no Prometheus operator is.
 """

@@ -14,7 +14,7 @@ OLDEST_WITH_SELECTABLE_FIELDS: Final = "1.32.0"
 
 
 def title_of(installation: Installation) -> str:
-    """What people call it: ``Shop Operator``, unless somebody has said otherwise."""
+    """The display name: ``Shop Operator``, unless the author gives another."""
     return installation.title or installation.name.replace("-", " ").title()
 
 

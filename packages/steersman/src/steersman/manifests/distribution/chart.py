@@ -73,7 +73,7 @@ _HELPERS: Final = """\
 """
 
 _NOTES: Final = """\
-TITLE {{ $.Chart.AppVersion }} is in namespace {{ $.Release.Namespace }}, and looks after
+TITLE {{ $.Chart.AppVersion }} is in namespace {{ $.Release.Namespace }}, and manages
 {{- with $.Values.namespaces }} namespace{{ if gt (len .) 1 }}s{{ end }} {{ join ", " . }}
 {{- else }} all namespaces
 {{- end }}.
@@ -173,7 +173,7 @@ class _Chart:
     def _notes(self) -> str:
         crds = " ".join(crd["metadata"]["name"] for crd in self._parts.crds)
         text = _NOTES.replace("FULLNAME", self._fullname)
-        # Last, so that nothing of somebody's is replaced.
+        # Last, so that nothing of the user's is replaced.
         if crds:
             text += _NOTES_ON_CRDS.replace("CRDS", crds)
         return text.replace("TITLE", literal(title_of(self._installation)), 1)
@@ -208,7 +208,7 @@ class _Chart:
             self._full.namespace: "eq $place $.Release.Namespace",
         }
         if DEFAULT_NAMESPACE in in_some:
-            # Those who look after it have these rights there already.
+            # Its administrators have these rights there already.
             places.append(f'ternary (list "{DEFAULT_NAMESPACE}") list (not (empty {_SOME_ONLY}))')
             conditions[DEFAULT_NAMESPACE] = (
                 f'and (eq $place "{DEFAULT_NAMESPACE}") {_SOME_ONLY}'
@@ -283,7 +283,7 @@ class _Chart:
                     yield {**entry, "value": Filled(self._lease)}
                 case "STEERSMAN_LOG_LEVEL":
                     entry["value"] = Filled("{{ $.Values.logLevel }}")
-                    # What the manager does unless told otherwise.
+                    # The manager's own defaults.
                     yield When('ne $.Values.logLevel "info"', [entry])
                 case "STEERSMAN_METRICS_ADDRESS":
                     entry["value"] = Filled(f'{{{{ ternary "{value}" "" {_HAS_METRICS} }}}}')

@@ -59,7 +59,7 @@ def literal(text: str) -> str:
 def template_of(document: Mapping[Any, Any], *, when: str | None = None) -> str:
     """A template that gives this document; nothing, unless ``when`` holds."""
     text = "\n".join(_entries(document, 0)) + "\n"
-    # Trimmed on this side, where no text of somebody's ends or begins.
+    # Trimmed on this side, where no text of the user's ends or begins.
     return text if when is None else f"{{{{ if {when} -}}}}\n{text}{{{{ end -}}}}\n"
 
 

@@ -1,4 +1,4 @@
-"""The values of a chart: what each is for, what it is unless told otherwise, and what it may be.
+"""The values of a chart: what each is for, its default, and what it may be.
 
 ``values.yaml`` and ``values.schema.json`` are made from one table, so that neither can have what
 the other does not.
@@ -43,10 +43,9 @@ _Table: TypeAlias = Mapping[str, "_Value | _Table"]
 def values_text(installation: Installation, parts: Parts) -> str:
     """``values.yaml``, with a word about each."""
     head = (
-        "Values of the chart, as they are unless told otherwise. Names of objects begin with the"
-        " release's name."
+        "Values of the chart, with their defaults. Names of objects begin with the release's name."
     )
-    lines = [*_comment(head, 0), "", *_told(_table(installation, parts), 0)]
+    lines = [*_comment(head, 0), "", *_values(_table(installation, parts), 0)]
     return "\n".join(lines) + "\n"
 
 
@@ -101,7 +100,7 @@ def _table(installation: Installation, parts: Parts) -> _Table:
             {"type": "integer", "minimum": 0},
         ),
         "namespaces": _Value(
-            "The namespaces that the operator looks after, which must exist; all, if there are"
+            "The namespaces that the operator manages, which must exist; all, if there are"
             " none. It gets a Role in each, or one ClusterRole.",
             list(dict.fromkeys(installation.namespaces)),
             {
@@ -156,7 +155,7 @@ def _table(installation: Installation, parts: Parts) -> _Table:
         },
         "metrics": {
             "enabled": _Value(
-                "Metrics over HTTPS, for whoever may read them.", installation.metrics, _FLAG
+                "Metrics over HTTPS, for clients that may read them.", installation.metrics, _FLAG
             ),
             "serviceMonitor": {
                 "enabled": _Value(
@@ -205,7 +204,7 @@ def _added(installation: Installation, parts: Parts) -> dict[str, list[Any]]:
     }
 
 
-def _told(table: _Table, indent: int) -> Iterator[str]:
+def _values(table: _Table, indent: int) -> Iterator[str]:
     pad = " " * indent
     for key, value in table.items():
         if isinstance(value, _Value):
@@ -214,7 +213,7 @@ def _told(table: _Table, indent: int) -> Iterator[str]:
                 yield pad + line
         else:
             yield f"{pad}{key}:"
-            yield from _told(value, indent + 2)
+            yield from _values(value, indent + 2)
         if not indent:
             yield ""
 
@@ -242,6 +241,6 @@ def _schema_of(table: _Table) -> dict[str, Any]:
         "type": "object",
         "properties": properties,
         "required": required,
-        # A name that is spelled wrongly would otherwise change nothing, and nobody would know.
+        # A misspelled name would otherwise be ignored silently.
         "additionalProperties": False,
     }

@@ -1,6 +1,6 @@
 """The ClusterServiceVersion of a bundle: an operator as OLM installs it, and catalogs show it.
 
-An operator of the whole cluster is installed for all namespaces. One that looks after some is
+An operator of the whole cluster is installed for all namespaces. One that manages some is
 installed for those that an OperatorGroup names: OLM grants what is under ``permissions`` in each of
 them, and writes their names into an annotation, from where the operator reads them. So the names
 that the installation has are in no bundle.
@@ -117,7 +117,7 @@ def _icon(icon: tuple[str, bytes] | None) -> list[dict[str, str]]:
     return [{"base64data": b64encode(image).decode(), "mediatype": media_type}]
 
 
-# What it looks after
+# The kinds that it manages
 
 
 def _served(crd: Document) -> Iterator[Mapping[str, Any]]:

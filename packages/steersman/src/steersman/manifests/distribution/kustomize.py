@@ -6,7 +6,7 @@
       crd/  rbac/  operator/  the pieces
       components/monitor/     one more object, for a cluster with a Prometheus operator
 
-Whoever wants something else writes a kustomization of their own beside it, with ``deploy`` among
+A user who wants something else writes a kustomization of their own beside it, with ``deploy`` among
 its resources, and changes nothing in here.
 """
 

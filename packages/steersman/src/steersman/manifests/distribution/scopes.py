@@ -1,4 +1,4 @@
-"""What an operator is granted where: for those that are told their namespaces only later."""
+"""What an operator is granted where: for those whose namespaces are chosen at installation."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import Final
 from steersman.manifests.documents import Document
 from steersman.manifests.installation import Installation
 
-# A name that is no namespace's of anybody, and stands for each.
+# A name that no namespace can have, and that stands for each.
 SOME_NAMESPACE: Final = "steersman-some-namespace"
 # Where events are about what has no namespace.
 DEFAULT_NAMESPACE: Final = "default"

@@ -70,7 +70,7 @@ def _without(facts: Facts, *keywords: str) -> dict[str, Any]:
 
 
 def _without_zeros(facts: Facts, *, required: bool) -> Facts:
-    # What is required has Go's zero for a default there, which nobody is meant to get; and an
+    # What is required has Go's zero for a default there, which no object is meant to get; and an
     # object without fields is no different from none.
     default = facts.get("default")
     if required or isinstance(default, dict | list):

@@ -24,7 +24,7 @@ from steersman.manifests.definition.definition import (
     PRESERVE,
     VALIDATIONS,
 )
-from steersman.manifests.definition.validation import misfits
+from steersman.manifests.definition.validation import schema_errors
 from steersman.manifests.schema.builtin_facts import facts_of_field, merging_of, with_facts
 from steersman.manifests.schema.descriptions import class_description, field_description
 from steersman.manifests.schema.hints import Hint, is_mapping, is_sequence, named, taken_apart
@@ -185,7 +185,7 @@ class _Writer:
             )
         if isinstance(hint, TypeVar):
             raise place.refused(
-                f"nobody says what {hint.__name__} is",
+                f"there is no schema for {hint.__name__}",
                 "Name it: Box[int], or class App(CustomResource[Spec, Status], ...).",
             )
         problem, what_now = WRONG_TYPES.get(cls, ("", "")) if isinstance(cls, type) else ("", "")
@@ -203,18 +203,18 @@ class _Writer:
                 )
             inside = inside[:1]
         if not inside:
-            raise place.refused("nobody says what is in the list", "Write tuple[X, ...].")
+            raise place.refused("the type of its items is missing", "Write tuple[X, ...].")
         self._enter(hint, place)
         schema: Schema = {"type": "array", "items": self._inside(inside[0], place.each())}
         self._around.pop()
         if _is_condition(taken_apart(inside[0], place.each()).type):
-            # Each of them is somebody's own, and one type is there once.
+            # Each has an owner of its own, and one type is there once.
             schema |= {LIST_TYPE: "map", LIST_MAP_KEYS: ["type"]}
         return schema
 
     def _map(self, hint: Any, inside: tuple[Any, ...], place: Place) -> Schema:
         if not inside:
-            raise place.refused("nobody says what is in the map", "Write Mapping[str, X].")
+            raise place.refused("the type of its values is missing", "Write Mapping[str, X].")
         key = taken_apart(inside[0], place)
         if key.type is not str or key.may_be_none:
             raise place.refused(
@@ -266,7 +266,7 @@ def _fitting(value: Any, what: str, schema: Schema, place: Place) -> Any:
         raise place.refused(
             f"its {what} cannot be written as JSON: {error}", "Give it a plain value."
         ) from None
-    for at, problem in misfits(written, schema, trusting=True):
+    for at, problem in schema_errors(written, schema, trusting=True):
         raise place.refused(
             f"its {what} does not fit its own type and rules:"
             f" {f'at {at}, ' if at else ''}{problem}",

@@ -48,9 +48,9 @@ WRONG_TYPES: Final[Mapping[type[Any], tuple[str, str]]] = {
     time: ("Kubernetes has no time of day", "Use str with a pattern."),
     Decimal: ("a number on the wire is not exact", "Use Quantity, or text."),
     complex: ("no JSON holds it", "Use a Part with two fields."),
-    dict: ("nobody says what is in the map", "Write Mapping[str, X]."),
-    list: ("nobody says what is in the list", "Write tuple[X, ...]."),
-    tuple: ("nobody says what is in the list", "Write tuple[X, ...]."),
+    dict: ("the type of its values is missing", "Write Mapping[str, X]."),
+    list: ("the type of its items is missing", "Write tuple[X, ...]."),
+    tuple: ("the type of its items is missing", "Write tuple[X, ...]."),
     Unstructured: (
         "an Unstructured has no fields that could be read from inside another object",
         "Use Mapping[str, Any] with Rule(embedded_resource=True).",
