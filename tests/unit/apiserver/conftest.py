@@ -7,7 +7,7 @@ from tests.embedded import EmbeddedServer
 
 @pytest.fixture(scope="module")
 def api() -> EmbeddedServer:
-    """A server, shared: whoever needs an empty one makes it."""
+    """A shared server; a test that needs an empty one makes it."""
     return EmbeddedServer()
 
 

@@ -14,7 +14,7 @@ MAPS = GroupVersionResource("", "v1", "configmaps")
 
 
 def request(**changes: Any) -> Attributes:
-    """Somebody creates a ConfigMap."""
+    """A user creates a ConfigMap."""
     obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": "y"}}
     usual: dict[str, Any] = {
         "operation": CREATE,
@@ -23,7 +23,7 @@ def request(**changes: Any) -> Attributes:
         "subresource": "",
         "namespace": "default",
         "name": "a",
-        "user": User(name="somebody", groups=("people",)),
+        "user": User(name="ann", groups=("people",)),
         "obj": obj,
         "old": None,
         "options": {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"},

@@ -43,12 +43,12 @@ def review(**response: Any) -> Any:
 
 
 def test_a_review_tells_who_wants_what_and_leaves_out_what_there_is_not() -> None:
-    user = User(name="somebody", groups=("people",), extra={"key": ("one", "two")})
+    user = User(name="ann", groups=("people",), extra={"key": ("one", "two")})
     wanted = request(obj=None, old={"a": 1}, operation=DELETE, namespace="", user=user)
 
-    told = request_of(wanted, HERE)
+    sent = request_of(wanted, HERE)
 
-    assert told == {
+    assert sent == {
         "kind": {"group": "", "version": "v1", "kind": "ConfigMap"},
         "resource": {"group": "", "version": "v1", "resource": "configmaps"},
         "requestKind": {"group": "", "version": "v1", "kind": "ConfigMap"},
@@ -56,7 +56,7 @@ def test_a_review_tells_who_wants_what_and_leaves_out_what_there_is_not() -> Non
         "name": "a",
         "operation": "DELETE",
         "userInfo": {
-            "username": "somebody",
+            "username": "ann",
             "groups": ["people"],
             "extra": {"key": ["one", "two"]},
         },
@@ -97,9 +97,9 @@ def test_the_answer_of_one_configuration_is_none_of_another() -> None:
 
 def test_a_verdict_is_read_with_all_that_it_says() -> None:
     patch = b64encode(b"[]").decode()
-    told = review(warnings=["one"], patch=patch, patchType="JSONPatch", status={"code": 7})
+    sent = review(warnings=["one"], patch=patch, patchType="JSONPatch", status={"code": 7})
 
-    verdict = response_of(answered(told), a_webhook(), mutating=True)
+    verdict = response_of(answered(sent), a_webhook(), mutating=True)
 
     assert verdict == AdmissionResponse(
         allowed=True,

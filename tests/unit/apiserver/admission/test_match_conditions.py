@@ -40,7 +40,7 @@ def conditions(*expressions: str, ignores_failure: bool = False) -> Conditions:
     [
         ("object.data.x == 'y'", True),
         ("oldObject != null", False),
-        ("request.operation == 'CREATE' && request.userInfo.username == 'somebody'", True),
+        ("request.operation == 'CREATE' && request.userInfo.username == 'ann'", True),
         ("request.resource.resource == 'secrets'", False),
         ("authorizer.requestResource.check('create').allowed()", True),
         ("authorizer.group('').resource('pods').check('delete').allowed()", False),
@@ -48,21 +48,21 @@ def conditions(*expressions: str, ignores_failure: bool = False) -> Conditions:
     ],
 )
 def test_a_condition_knows_the_request(expression: str, holds: bool) -> None:
-    assert conditions(expression).hold(values()) == holds
+    assert conditions(expression).all_match(values()) == holds
 
 
 def test_no_conditions_always_hold() -> None:
     assert not conditions()
-    assert conditions().hold(values())
+    assert conditions().all_match(values())
 
 
 def test_one_that_is_false_settles_it_whatever_the_others_do() -> None:
-    assert not conditions("object.data.nothing == 1", "false").hold(values())
+    assert not conditions("object.data.nothing == 1", "false").all_match(values())
 
 
 def test_one_that_fails_is_a_failure_where_none_is_false() -> None:
     with pytest.raises(ConditionFailed) as raised:
-        conditions("true", "object.data.nothing == 'z'").hold(values())
+        conditions("true", "object.data.nothing == 'z'").all_match(values())
 
     assert str(raised.value) == (
         "expression 'object.data.nothing == 'z'' resulted in error: no such key: nothing"
@@ -70,15 +70,15 @@ def test_one_that_fails_is_a_failure_where_none_is_false() -> None:
 
 
 def test_one_that_fails_and_may_be_ignored_does_not_hold() -> None:
-    assert not conditions("object.data.nothing == 1", ignores_failure=True).hold(values())
+    assert not conditions("object.data.nothing == 1", ignores_failure=True).all_match(values())
 
 
-def test_problems_are_told_together_and_each_once() -> None:
+def test_problems_are_reported_together_and_each_once() -> None:
     assert aggregated(["a"]) == "a"
     assert aggregated(["a", "b", "a"]) == "[a, b]"
 
 
-def test_nobody_spends_more_than_there_is() -> None:
+def test_no_more_than_the_budget_is_spent() -> None:
     budget = Budget(10)
     budget.spend(10)
 

@@ -72,7 +72,7 @@ def test_a_creator_owns_all_that_was_given_and_nothing_that_says_which_object_it
     ]
 
 
-def test_structs_that_are_always_there_are_nobodys() -> None:
+def test_structs_that_are_always_there_have_no_manager() -> None:
     spec = {"strategy": {"type": "Recreate"}, "template": {"spec": {"dnsPolicy": "Default"}}}
     live = {"metadata": {"name": "it"}, "spec": spec, "status": {"replicas": 1}}
 
@@ -99,7 +99,7 @@ def test_who_changes_a_field_owns_it_from_then_on() -> None:
     }
 
 
-def test_who_removes_a_field_leaves_it_to_nobody() -> None:
+def test_a_removed_field_has_no_manager() -> None:
     live = created(config_map(color="red", size="7"))
 
     after = updated(live, by="other", data={"size": "7"})
@@ -115,7 +115,7 @@ def test_an_update_that_changes_nothing_keeps_every_entry_and_its_time() -> None
     assert after == live
 
 
-def test_an_object_whose_entries_were_cleared_is_managed_by_nobody_until_it_is_applied() -> None:
+def test_an_object_whose_entries_were_cleared_has_no_manager_until_it_is_applied() -> None:
     live = created(config_map(color="red"))
 
     cleared = updated(live, by="other", metadata={**live["metadata"], "managedFields": []})
@@ -248,7 +248,7 @@ def test_applying_what_someone_else_owns_is_a_conflict_that_names_owner_and_fiel
     ]
 
 
-def test_conflicts_with_several_are_told_by_owner() -> None:
+def test_conflicts_with_several_are_reported_by_owner() -> None:
     first = zoo(animals=[{"name": "tom", "legs": 4}], colors=["red"], part={"a": 1})
     live = applied(None, first, by="b", in_=ZOOS)
     live = updated(live, by="a", in_=ZOOS, spec={**live["spec"], "queue": ["x"]})

@@ -89,7 +89,7 @@ def test_fields_can_be_taken_out(taken: FieldSet, left: Object) -> None:
     assert without(value, taken, SPEC) == left
 
 
-def test_an_item_goes_with_all_that_nobody_owns_in_it() -> None:
+def test_an_item_goes_with_all_that_has_no_manager_in_it() -> None:
     value = {"animals": [{"name": "tom", "legs": 4}, {"name": "bob", "legs": 2}]}
     last: FieldSet = {"f:animals": {'k:{"kind":"cat","name":"tom"}': {".": {}, "f:name": {}}}}
 

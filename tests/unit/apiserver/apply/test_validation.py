@@ -54,7 +54,7 @@ from tests.unit.apiserver.apply.kinds import DEPLOYMENT, SCHEMAS, SPEC, Object
         ),
     ],
 )
-def test_what_does_not_fit_is_told_with_its_path(value: Object, mismatch: str) -> None:
+def test_what_does_not_fit_is_reported_with_its_path(value: Object, mismatch: str) -> None:
     assert mismatches(value, SPEC) == [mismatch]
 
 

@@ -167,7 +167,7 @@ FORGED: list[Callable[[str, str, str], str]] = [
 
 
 @pytest.mark.parametrize("forged", FORGED)
-def test_what_was_not_signed_with_the_key_is_nobodys(
+def test_what_was_not_signed_with_the_key_is_refused(
     forged: Callable[[str, str, str], str], issuer: TokenIssuer
 ) -> None:
     why = "go-jose/go-jose: error in cryptographic primitive"
@@ -175,14 +175,14 @@ def test_what_was_not_signed_with_the_key_is_nobodys(
     assert issuer.show(forged(*issuer.make().split("."))) == NotAccepted(why)
 
 
-def test_claims_that_were_changed_are_nobodys(issuer: TokenIssuer) -> None:
+def test_claims_that_were_changed_are_refused(issuer: TokenIssuer) -> None:
     head, _, signature = issuer.make().split(".")
     claims = part({**issuer.claims(), "iss": (ISSUER,)[0], "exp": 2**40})
 
     assert isinstance(issuer.show(f"{head}.{claims}.{signature}"), NotAccepted)
 
 
-def test_a_token_of_another_server_is_nobodys(issuer: TokenIssuer) -> None:
+def test_a_token_of_another_server_is_refused(issuer: TokenIssuer) -> None:
     token = TokenIssuer().make()
 
     before_any_of_our_own = issuer.show(token)
@@ -192,7 +192,7 @@ def test_a_token_of_another_server_is_nobodys(issuer: TokenIssuer) -> None:
     assert before_any_of_our_own == after == NotAccepted("invalid signature, no keys found")
 
 
-def test_a_token_for_others_is_told_for_whom_it_is(issuer: TokenIssuer) -> None:
+def test_a_token_for_other_audiences_is_refused_with_them(issuer: TokenIssuer) -> None:
     shown = issuer.tokens.bearer(issuer.make(), audiences=("a", "b"))
 
     assert shown == NotAccepted(
@@ -211,7 +211,7 @@ def test_a_token_is_checked_again_though_its_signature_is_not(issuer: TokenIssue
     assert token not in repr(vars(issuer.tokens))
 
 
-def test_nobody_needs_cryptography_before_a_token_is_asked_for() -> None:
+def test_cryptography_is_not_loaded_before_the_first_token() -> None:
     program = (
         "import sys; import steersman_cluster.apiserver;"
         "print('cryptography' in sys.modules, 'steersman.wire.listener' in sys.modules)"
@@ -236,7 +236,7 @@ ODD_CLAIMS: dict[str, object] = {
 
 
 @pytest.mark.parametrize("claim", ODD_CLAIMS)
-def test_a_claim_of_another_type_makes_a_token_nobodys(claim: str, issuer: TokenIssuer) -> None:
+def test_a_claim_of_another_type_makes_a_token_invalid(claim: str, issuer: TokenIssuer) -> None:
     token = issuer.tokens.issue({**issuer.claims(), claim: ODD_CLAIMS[claim]})
 
     assert not isinstance(issuer.show(token), Bearer)
@@ -253,7 +253,7 @@ ODD_REFERENCES: list[object] = [
 
 
 @pytest.mark.parametrize("about", ODD_REFERENCES)
-def test_a_token_that_names_no_account_is_nobodys(about: object, issuer: TokenIssuer) -> None:
+def test_a_token_that_names_no_account_is_refused(about: object, issuer: TokenIssuer) -> None:
     token = issuer.tokens.issue({**issuer.claims(), "kubernetes.io": about})
 
     assert isinstance(issuer.show(token), NotAccepted)

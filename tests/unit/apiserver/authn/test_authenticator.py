@@ -35,7 +35,7 @@ def test_a_token_is_its_users_who_is_then_known() -> None:
     assert (user.name, user.groups) == ("jane", ("devs", "system:authenticated"))
 
 
-def test_a_token_that_nobody_has_is_refused() -> None:
+def test_an_unknown_token_is_refused() -> None:
     with pytest.raises(StatusError) as refusal:
         authenticator(jane=TOKEN).user(showing("Bearer other"), None)
 
@@ -45,7 +45,7 @@ def test_a_token_that_nobody_has_is_refused() -> None:
 @pytest.mark.parametrize(
     "header", [None, "", "Bearer", "Bearer ", f"Basic {TOKEN}", TOKEN, f"Bearer  {TOKEN}"]
 )
-def test_who_shows_nothing_is_nobody_in_particular(header: str | None) -> None:
+def test_a_request_without_a_token_is_anonymous(header: str | None) -> None:
     assert authenticator(jane=TOKEN).user(showing(header), None) == ANONYMOUS
 
 
@@ -63,7 +63,7 @@ def test_a_certificate_counts_before_any_token(header: str | None) -> None:
     assert (user.name, user.groups) == ("kim", ("ops", "system:authenticated"))
 
 
-def test_whoever_shows_a_certificate_is_known_by_it() -> None:
+def test_a_client_certificate_names_its_user() -> None:
     certificate = ClientCertificate(common_name="kim", fingerprint="0123")
 
     user = authenticator(jane=TOKEN).user(showing(None), certificate)
@@ -71,7 +71,7 @@ def test_whoever_shows_a_certificate_is_known_by_it() -> None:
     assert user.extra == {"authentication.kubernetes.io/credential-id": ("X509SHA256=0123",)}
 
 
-def test_a_certificate_without_a_name_is_nobodys() -> None:
+def test_a_certificate_without_a_name_is_refused() -> None:
     nameless = ClientCertificate(common_name="", organizations=("system:masters",))
     known = authenticator(jane=TOKEN)
 
@@ -79,7 +79,7 @@ def test_a_certificate_without_a_name_is_nobodys() -> None:
     assert known.user(showing(f"Bearer {TOKEN}"), nameless).name == "jane"
 
 
-def test_a_token_is_for_the_server_and_for_nobody_else() -> None:
+def test_a_token_is_for_the_server_only() -> None:
     known = authenticator(jane=TOKEN)
 
     for_us = known.bearer(TOKEN, audiences=("them", "https://kubernetes.default.svc"))

@@ -108,7 +108,7 @@ def test_one_that_was_marked_invalid_is(issuer: TokenIssuer) -> None:
         (f"{PREFIX}/service-account.uid", "", "serviceAccountUID claim is missing"),
     ],
 )
-def test_one_that_does_not_say_whose_it_is_is_nobodys(
+def test_one_that_does_not_say_whose_it_is_is_refused(
     issuer: TokenIssuer, claim: str, value: str, said: str
 ) -> None:
     assert why(issuer.show(issuer.make({**CLAIMS, claim: value}))) == said

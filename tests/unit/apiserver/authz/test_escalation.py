@@ -1,4 +1,4 @@
-"""Nobody grants what they do not have; what the real server says is in tests/real."""
+"""Privilege escalation; what the real server says is in tests/real."""
 
 from typing import Any
 
@@ -138,7 +138,7 @@ def test_what_gathers_other_roles_takes_every_right(kept: Kept) -> None:
     )
 
 
-def test_a_role_loses_its_finalizers_by_anybodys_hand(kept: Kept) -> None:
+def test_a_role_loses_its_finalizers_by_any_user(kept: Kept) -> None:
     old = role(ALL_SECRETS)
     old["metadata"]["finalizers"] = ["example.com/wait"]
 

@@ -138,23 +138,23 @@ def test_some_things_are_never_taken_on_for_some_requests_only(
     assert why in refusal.value.message
 
 
-def test_who_spoke_in_one_way_is_told_what_is_missing_in_it() -> None:
+def test_a_user_of_one_mode_gets_what_is_missing_in_it() -> None:
     named = {**rule("impersonate", "users"), "resourceNames": ["kim"]}
     speakers = impersonation(named)
 
-    def told() -> str:
+    def refusal() -> str:
         with pytest.raises(StatusError) as refusal:
             speakers.speaker(speaking_for("lea"), JANE, GET_PODS)
         return refusal.value.message
 
-    before = told()
+    before = refusal()
     speakers.speaker(speaking_for("kim"), JANE, GET_PODS)
 
     assert before.startswith('pods "web" is forbidden: User "jane" cannot impersonate-on:')
-    assert told().startswith('users "lea" is forbidden: User "jane" cannot impersonate resource')
+    assert refusal().startswith('users "lea" is forbidden: User "jane" cannot impersonate resource')
 
 
-def test_nobody_is_spoken_for_without_a_name() -> None:
+def test_impersonation_needs_a_user_name() -> None:
     with pytest.raises(StatusError) as refusal:
         impersonation().speaker(request(("Impersonate-Group", 'a"b')), ADMIN, GET_PODS)
 

@@ -72,7 +72,7 @@ def test_an_account_is_in_the_namespace_of_the_binding_unless_that_says_otherwis
     assert decision.reason.endswith('to ServiceAccount "robot/here"')
 
 
-def test_roles_that_are_not_there_are_told_each_once(kept: Kept) -> None:
+def test_roles_that_are_not_there_are_reported_once(kept: Kept) -> None:
     kept.bind("gone", user("jane"))
     kept.bind("gone", user("jane"), namespace="here")
     kept.bind("lost", user("jane"), namespace="here", kind="Role")
@@ -120,7 +120,7 @@ def test_a_refusal_cannot_pass_for_a_page() -> None:
     )
 
 
-def test_where_everybody_may_everything_nobody_is_asked_for_roles(kept: Kept) -> None:
+def test_always_allow_needs_no_roles(kept: Kept) -> None:
     authorizer = Authorizer(kept.store, modes=("AlwaysAllow",))
 
     assert authorizer.decide(JANE, GET_PODS) == Decision(True)

@@ -137,7 +137,7 @@ def test_no_number_has_too_many_digits_to_be_read(text: str) -> None:
 
 
 @pytest.mark.timeout(20)  # another Python starts
-def test_who_has_no_parser_is_told_so_when_there_is_an_expression() -> None:
+def test_a_missing_parser_is_reported_when_there_is_an_expression() -> None:
     script = (
         "import sys\n"
         "sys.modules['cel_expr_python'] = None\n"

@@ -41,7 +41,7 @@ def test_rules_are_not_asked_about_what_has_the_wrong_shape() -> None:
     assert "some validation rules were not checked" in str(last)
 
 
-def test_what_was_let_through_is_told_of_that_object_only() -> None:
+def test_what_was_let_through_is_reported_for_that_object_only() -> None:
     judging = CelValidation(SCHEMA)
     old = {"spec": {"size": 7, "other": 1}}
     new = {"spec": {"size": 7, "other": 2}}

@@ -100,7 +100,7 @@ def test_every_sample_is_judged_without_a_crash(judge: Judge) -> None:
     assert codes == {201, 400, 422} or codes == {201, 422}
 
 
-def test_formats_that_nobody_checks_are_warned_of(judge: Judge) -> None:
+def test_unknown_formats_are_warned_of(judge: Judge) -> None:
     verdict = judge.define(field({**STRING, "format": "colour"}))
 
     assert verdict.warnings == ('unrecognized format "colour"',)

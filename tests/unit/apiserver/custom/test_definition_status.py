@@ -30,7 +30,7 @@ def conditions(crd: dict[str, Any]) -> dict[str, tuple[str, str, str]]:
     }
 
 
-def test_names_that_nobody_has_are_accepted_and_served() -> None:
+def test_names_that_are_free_are_accepted_and_served() -> None:
     crd = accepted(named("firsts", "First", shortNames=["f"]), (), now=NOW)
 
     assert crd["status"]["acceptedNames"] == crd["spec"]["names"]

@@ -67,7 +67,9 @@ AT = "s.properties[x]"
         ),
     ],
 )
-def test_what_a_schema_may_not_say_is_told_where(schema: dict[str, Any], sentence: str) -> None:
+def test_what_a_schema_may_not_say_is_reported_with_its_path(
+    schema: dict[str, Any], sentence: str
+) -> None:
     assert sentences(schema) == [sentence]
 
 

@@ -80,7 +80,7 @@ def test_what_has_the_version_is_neither_asked_about_nor_copied() -> None:
     assert here.converted(obj, V2) is obj
 
 
-async def test_nobody_asks_again_about_what_differs_in_nothing_that_a_webhook_can_change() -> None:
+async def test_a_conversion_is_reused_where_only_fixed_metadata_differs() -> None:
     remembered = ConversionCache()
     await converted(thing("a", "x", resourceVersion="1"), remembered)
 
@@ -107,7 +107,7 @@ async def test_what_differs_otherwise_is_asked_about(other: dict[str, Any]) -> N
     assert len(asked(conversion({}, remembered), other)) == 1
 
 
-async def test_a_failure_is_told_and_not_remembered() -> None:
+async def test_a_failure_is_reported_and_not_remembered() -> None:
     remembered = ConversionCache()
 
     with pytest.raises(StatusError) as refused:

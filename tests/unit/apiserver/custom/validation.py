@@ -36,7 +36,7 @@ class Verdict(NamedTuple):
 
 
 def refused(status: Object, warnings: tuple[str, ...] = ()) -> Verdict:
-    """A verdict from a Status; the order of causes is nobody's promise."""
+    """A verdict from a Status; the order of causes is not promised."""
     causes = (status.get("details") or {}).get("causes") or ()
     return Verdict(
         status["code"],

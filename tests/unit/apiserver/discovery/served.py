@@ -28,7 +28,7 @@ PART_VERBS = ("get", "patch", "update")
 
 
 def custom(kind: str = "Zebra", plural: str = "zebras", version: str = "v1") -> DiscoveredResource:
-    """A kind that somebody has defined, stored as v1."""
+    """A custom kind, stored as v1."""
     gvk = GroupVersionKind(ZOO, version, kind)
     return DiscoveredResource(
         gvk=gvk,

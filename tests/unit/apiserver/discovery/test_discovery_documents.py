@@ -49,7 +49,7 @@ def test_groups_and_versions_come_in_the_order_in_which_clients_prefer_them() ->
     ]
 
 
-def test_what_somebody_has_claimed_is_there_whoever_serves_it() -> None:
+def test_a_registered_group_version_is_there_even_if_remote() -> None:
     claims = {
         ("away.example.com", "v1"): GroupVersionInfo(1000, 15, remote=True),
         ("empty.example.com", "v1"): GroupVersionInfo(2000, 15, remote=False),
@@ -204,7 +204,7 @@ def test_the_root_names_every_path_worth_a_look() -> None:
     assert paths == sorted(paths)
 
 
-def test_the_address_of_the_server_is_told() -> None:
+def test_the_address_of_the_server_is_there() -> None:
     assert content(discovery().find("/api"))["serverAddressByClientCIDRs"] == [
         {"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1:6443"}
     ]

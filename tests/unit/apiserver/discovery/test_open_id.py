@@ -21,11 +21,11 @@ def document(path: str, *, accept: str = "") -> OpenIdDocument:
 
 
 def test_the_configuration_says_where_the_keys_are() -> None:
-    told = msgspec.json.decode(document(CONFIGURATION).body)
+    found = msgspec.json.decode(document(CONFIGURATION).body)
 
-    assert told["issuer"] == "https://issuer"
-    assert told["jwks_uri"] == f"https://10.0.0.1:443{KEYS}"
-    assert told["id_token_signing_alg_values_supported"] == ["ES256", "RS256"]
+    assert found["issuer"] == "https://issuer"
+    assert found["jwks_uri"] == f"https://10.0.0.1:443{KEYS}"
+    assert found["id_token_signing_alg_values_supported"] == ["ES256", "RS256"]
 
 
 def test_the_keys_are_in_a_set() -> None:

@@ -123,17 +123,17 @@ def test_a_custom_kind_that_may_have_any_field_lists_none() -> None:
 def test_what_may_be_null_or_anything_has_no_type() -> None:
     fields = {"properties": {"a": {"type": "string"}}}
 
-    told = published(
+    schemas = published(
         maybe={"type": "object", "nullable": True, **fields},
         anything={"type": "object", "x-kubernetes-preserve-unknown-fields": True, **fields},
     )
 
-    assert told["maybe"] == {}
-    assert told["anything"] == {"x-kubernetes-preserve-unknown-fields": True}
+    assert schemas["maybe"] == {}
+    assert schemas["anything"] == {"x-kubernetes-preserve-unknown-fields": True}
 
 
 def test_what_may_be_null_is_not_required() -> None:
-    told = published(
+    schemas = published(
         spec={
             "type": "object",
             "required": ["size", "color"],
@@ -149,12 +149,12 @@ def test_what_may_be_null_is_not_required() -> None:
         },
     )
 
-    assert told["spec"]["required"] == ["size"]
-    assert "required" not in told["status"]
+    assert schemas["spec"]["required"] == ["size"]
+    assert "required" not in schemas["status"]
 
 
 def test_what_v2_cannot_say_is_left_out() -> None:
-    told = published(
+    schemas = published(
         spec={
             "type": "object",
             "oneOf": [{"required": ["a"]}, {"required": ["b"]}],
@@ -167,7 +167,7 @@ def test_what_v2_cannot_say_is_left_out() -> None:
         }
     )
 
-    assert told["spec"] == {
+    assert schemas["spec"] == {
         "type": "object",
         "maxProperties": 2,
         "additionalProperties": {"type": "string"},
@@ -177,14 +177,14 @@ def test_what_v2_cannot_say_is_left_out() -> None:
 def test_an_embedded_object_has_what_every_object_has() -> None:
     embedded = {"type": "object", "x-kubernetes-embedded-resource": True}
 
-    told = published(
+    schemas = published(
         foal={**embedded, "required": ["kind"]},
         other={**embedded, "x-kubernetes-preserve-unknown-fields": True},
     )
 
-    assert told["foal"]["required"] == ["kind", "apiVersion"]
-    assert told["foal"]["properties"]["metadata"] == {"$ref": f"{META}.ObjectMeta"}
-    assert "properties" not in told["other"]
+    assert schemas["foal"]["required"] == ["kind", "apiVersion"]
+    assert schemas["foal"]["properties"]["metadata"] == {"$ref": f"{META}.ObjectMeta"}
+    assert "properties" not in schemas["other"]
 
 
 def test_the_type_of_what_may_be_text_or_a_number_is_text() -> None:

@@ -35,7 +35,7 @@ LENGTHS: dict[str, dict[str, float]] = {
 
 
 @pytest.mark.parametrize("text", LENGTHS)
-def test_a_length_is_told_in_two_or_three_figures(text: str) -> None:
+def test_a_length_is_shown_in_two_or_three_figures(text: str) -> None:
     assert human_duration(timedelta(**LENGTHS[text])) == text
 
 

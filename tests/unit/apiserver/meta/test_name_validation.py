@@ -113,7 +113,7 @@ def test_a_prefix_of_a_generated_name_may_end_in_a_dash() -> None:
     assert rules.subdomain_name("web-", False) == [SUBDOMAIN]
 
 
-def test_numbers_outside_a_range_are_told_the_range() -> None:
+def test_numbers_outside_a_range_are_refused_with_the_range() -> None:
     assert rules.port_number(65535) == []
     assert rules.port_number(0) == ["must be between 1 and 65535, inclusive"]
     assert rules.user_or_group_id(-1) == ["must be between 0 and 2147483647, inclusive"]

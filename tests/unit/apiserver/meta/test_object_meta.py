@@ -209,7 +209,7 @@ NAME_PART = (
         ),
     ],
 )
-def test_what_is_wrong_is_told_in_the_server_s_words(
+def test_what_is_wrong_is_reported_in_the_server_s_words(
     metadata: dict[str, Any], expected: list[str]
 ) -> None:
     assert problems(**metadata) == expected
@@ -306,7 +306,7 @@ def test_an_owner_that_is_there_twice_is_kept_once() -> None:
     assert rules.drop_repeated_owners(metadata) == []
 
 
-def test_thousands_of_owners_are_told_apart_at_once() -> None:
+def test_thousands_of_owners_are_compared_at_once() -> None:
     owners = [{**OWNER, "uid": str(each)} for each in range(20_000)]
 
     assert rules.drop_repeated_owners({"ownerReferences": owners}) == []

@@ -38,7 +38,7 @@ def refused(plural: str, spec: dict[str, Any], **metadata: Any) -> list[tuple[st
     return [(cause["field"], cause["message"]) for cause in causes]
 
 
-def test_somebody_may_ask_about_themselves_and_about_others() -> None:
+def test_a_user_may_review_their_own_rights_and_those_of_others() -> None:
     reason = 'RBAC: allowed by ClusterRoleBinding "reader" of ClusterRole "reader" to User "jane"'
     yes = {"allowed": True, "reason": reason}
     resource, path = {"resourceAttributes": MAY_GET}, {"nonResourceAttributes": {"path": "/x"}}
@@ -70,7 +70,7 @@ def test_a_review_is_about_a_resource_or_a_path() -> None:
     ]
 
 
-def test_a_review_is_about_somebody() -> None:
+def test_a_review_needs_a_subject() -> None:
     assert refused("subjectaccessreviews", {"resourceAttributes": MAY_GET}) == [
         ("spec.user", 'Invalid value: "": at least one of user or group must be specified')
     ]
@@ -116,7 +116,7 @@ def test_a_selector_is_one_text_or_requirements_and_is_left_out_if_unreadable() 
     assert status["evaluationError"] == f"{where} ignored due to parse error"
 
 
-def test_somebody_may_ask_who_they_are() -> None:
+def test_a_user_may_review_who_they_are() -> None:
     answer = info("selfsubjectreviews", {}, name="left out")
 
     assert answer["metadata"] == {"creationTimestamp": "2026-01-01T00:00:00Z"}
@@ -130,7 +130,7 @@ def test_somebody_may_ask_who_they_are() -> None:
     }
 
 
-def test_somebody_may_ask_for_all_that_they_may() -> None:
+def test_a_user_may_list_their_own_rules() -> None:
     answer = info("selfsubjectrulesreviews", {"namespace": "here"}, name="left out")
 
     assert answer == {
@@ -147,7 +147,7 @@ def test_somebody_may_ask_for_all_that_they_may() -> None:
     }
 
 
-def test_a_token_is_somebodys_or_nobodys() -> None:
+def test_a_token_has_a_user_or_is_refused() -> None:
     known = info("tokenreviews", {"token": "canary"})["status"]
     unknown = info("tokenreviews", {"token": "other"})["status"]
     elsewhere = info("tokenreviews", {"token": "canary", "audiences": ["them"]})["status"]

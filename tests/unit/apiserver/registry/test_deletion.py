@@ -26,7 +26,7 @@ def at_once(api: EmbeddedServer) -> ServedResource:
 
 @pytest.fixture(scope="module")
 def graceful(at_once: ServedResource) -> ServedResource:
-    """One that has ten seconds, unless told otherwise."""
+    """One that has ten seconds by default."""
 
     def grace_seconds(_: object, info: int | None) -> int:
         return 10 if info is None else info
@@ -49,7 +49,7 @@ def fate(
     return decided.marked and decided.marked["metadata"], decided.goes
 
 
-def test_what_nobody_holds_goes_unmarked(at_once: ServedResource) -> None:
+def test_what_nothing_holds_goes_unmarked(at_once: ServedResource) -> None:
     assert fate(obj(), at_once) == (None, True)
 
 

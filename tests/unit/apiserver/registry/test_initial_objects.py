@@ -1,4 +1,4 @@
-"""What is there before anybody has asked for it."""
+"""The objects of a new cluster."""
 
 from random import Random
 from typing import Any
@@ -24,7 +24,7 @@ async def test_a_new_cluster_has_its_namespaces_roles_and_its_own_service(
     assert service["spec"]["clusterIP"]
 
 
-async def test_what_somebody_has_changed_is_left_as_it_is_by_the_next_start() -> None:
+async def test_what_was_changed_is_left_as_it_is_by_the_next_start() -> None:
     log = RevisionLog()
     before = EmbeddedServer(log=log)
     patch = {"metadata": {"labels": {"ours": "yes"}}}
@@ -37,7 +37,7 @@ async def test_what_somebody_has_changed_is_left_as_it_is_by_the_next_start() ->
     assert log.revision == revision
 
 
-async def test_what_somebody_has_deleted_is_put_back_by_the_next_start() -> None:
+async def test_what_was_deleted_is_put_back_by_the_next_start() -> None:
     log = RevisionLog()
     path = "/apis/rbac.authorization.k8s.io/v1/clusterroles/view"
     await EmbeddedServer(log=log).asked("DELETE", path)

@@ -51,7 +51,7 @@ async def test_a_token_goes_on_in_the_namespace_that_it_was_made_for(
     assert "continue" not in rest.json["metadata"]
 
 
-async def test_a_token_from_the_future_is_told_to_wait(api: EmbeddedServer) -> None:
+async def test_a_token_from_the_future_is_refused_with_a_delay(api: EmbeddedServer) -> None:
     answer = await api.ask("GET", f"/api/v1/configmaps?continue={token(rv=10**9)}")
 
     assert (answer.status, answer.json["reason"]) == (504, "Timeout")

@@ -26,7 +26,7 @@ def pod(**rest: object) -> dict[str, object]:
     return {"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "web"}, **rest}
 
 
-async def test_a_bell_wakes_all_who_wait_once() -> None:
+async def test_a_change_signal_wakes_all_who_wait_once() -> None:
     change_signal, woken = ChangeSignal(), list[int]()
 
     async def wait(number: int) -> None:
@@ -43,7 +43,7 @@ async def test_a_bell_wakes_all_who_wait_once() -> None:
     assert sorted(woken) == [0, 1, 2]
 
 
-async def test_a_bell_does_not_mind_who_has_left() -> None:
+async def test_a_change_signal_ignores_cancelled_waits() -> None:
     change_signal = ChangeSignal()
     async with asyncio.TaskGroup() as group:
         left = group.create_task(change_signal.wait())
@@ -110,26 +110,26 @@ def test_what_etcd_would_not_take_is_not_kept(store: Store) -> None:
     assert store.find(PODS, "default", "web") is None
 
 
-def test_rules_are_told_of_what_was_and_what_is(store: Store) -> None:
-    told: list[tuple[bool, bool]] = []
-    rules = Rules(stored=lambda old, new: told.append((old is not None, new is not None)))
+def test_rules_are_called_with_what_was_and_what_is(store: Store) -> None:
+    calls: list[tuple[bool, bool]] = []
+    rules = Rules(stored=lambda old, new: calls.append((old is not None, new is not None)))
 
     entry = store.write(WEB, pod(), rules=rules, replacing=None)
     entry = store.write(WEB, pod(spec={}), rules=rules, replacing=entry)
     store.delete(entry, rules=rules)
 
-    assert told == [(False, True), (True, True), (True, False)]
+    assert calls == [(False, True), (True, True), (True, False)]
 
 
 def test_who_listens_hears_an_object_as_it_is_or_was_last(store: Store) -> None:
-    heard: list[object] = []
-    store.listen(PODS, lambda obj: heard.append(obj.get("phase")))
+    received: list[object] = []
+    store.listen(PODS, lambda obj: received.append(obj.get("phase")))
 
     entry = store.write(WEB, pod(phase="new"), rules=Rules(), replacing=None)
     entry = store.write(WEB, pod(phase="old"), rules=Rules(), replacing=entry)
     store.delete(entry, rules=Rules())
 
-    assert heard == ["new", "old", "old"]
+    assert received == ["new", "old", "old"]
 
 
 def test_on_first_write_is_called_once(store: Store) -> None:
@@ -155,7 +155,7 @@ def test_on_first_write_is_not_called_where_there_are_objects_already(store: Sto
 
 
 def test_on_first_write_is_called_in_the_context_of_who_asked_for_it(store: Store) -> None:
-    whose: ContextVar[str] = ContextVar("whose", default="nobody")
+    whose: ContextVar[str] = ContextVar("whose", default="none")
     called: list[str] = []
 
     whose.set("listener")

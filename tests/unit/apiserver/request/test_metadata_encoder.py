@@ -37,14 +37,14 @@ def entry(metadata: dict[str, Any], *, previous: Entry | None = None, gone: bool
     return Entry(5, Key("x", metadata["name"]), None if gone else obj, previous)
 
 
-def told(line: bytes) -> Any:
+def decoded(line: bytes) -> Any:
     return msgspec.json.decode(line)
 
 
 def test_one_object_is_its_metadata_however_often_it_is_asked_for(served: ServedResource) -> None:
     kept = entry(about("a", labels={"x": "}"}))
 
-    shown = [told(ONE.one(kept, served)) for _ in range(2)]
+    shown = [decoded(ONE.one(kept, served)) for _ in range(2)]
 
     assert shown == [{**HEAD, "metadata": about("a", labels={"x": "}"})}] * 2
 
@@ -52,14 +52,14 @@ def test_one_object_is_its_metadata_however_often_it_is_asked_for(served: Served
 def test_a_list_is_the_metadata_of_each(served: ServedResource) -> None:
     entries = [entry(about("a")), entry(about("b"))]
 
-    shown = told(MANY.many(entries, served, metadata={"resourceVersion": "9", "continue": ""}))
+    shown = decoded(MANY.many(entries, served, metadata={"resourceVersion": "9", "continue": ""}))
 
     assert (shown["kind"], shown["metadata"]) == (LIST, {"resourceVersion": "9"})
     assert shown["items"] == [{**HEAD, "metadata": about(each)} for each in ("a", "b")]
 
 
 def test_the_items_of_an_empty_list_are_null(served: ServedResource) -> None:
-    assert told(MANY.many([], served, metadata={}))["items"] is None
+    assert decoded(MANY.many([], served, metadata={}))["items"] is None
 
 
 def test_a_watch_tells_of_metadata(served: ServedResource) -> None:
@@ -68,10 +68,10 @@ def test_a_watch_tells_of_metadata(served: ServedResource) -> None:
     changed = entry(about("a", labels={"x": "y"}), previous=kept)
 
     lines = [
-        told(ONE.event(b"ADDED", kept, served)),
-        told(ONE.departure(deleted, served)),
-        told(ONE.departure(changed, served)),
-        told(ONE.bookmark(7, served, initial_events_end=True)),
+        decoded(ONE.event(b"ADDED", kept, served)),
+        decoded(ONE.departure(deleted, served)),
+        decoded(ONE.departure(changed, served)),
+        decoded(ONE.bookmark(7, served, initial_events_end=True)),
     ]
 
     assert [each["type"] for each in lines] == ["ADDED", "DELETED", "DELETED", "BOOKMARK"]
@@ -84,7 +84,7 @@ def test_a_watch_tells_of_metadata(served: ServedResource) -> None:
     ]
 
 
-def test_whoever_wants_lists_can_watch_nothing() -> None:
+def test_a_request_for_lists_can_watch_nothing() -> None:
     assert (MANY.lines(), ONE.lines()) == (None, ONE)
 
 
@@ -115,7 +115,7 @@ def test_what_is_a_field_inside_the_real_server_is_no_annotation(
     hidden = {daemon_sets.rules.hidden_annotation: "1"}
     metadata = about("a", annotations={**hidden, **others})
 
-    shown = told(ONE.one(entry(metadata), daemon_sets))["metadata"]
+    shown = decoded(ONE.one(entry(metadata), daemon_sets))["metadata"]
 
     assert shown.get("annotations") == left
     assert metadata["annotations"] == {**hidden, **others}
@@ -131,10 +131,10 @@ def test_the_metadata_of_a_built_in_kind_is_that_of_what_is_kept(api: EmbeddedSe
         "spec": {"maxReplicas": 3, "scaleTargetRef": {}, "metrics": [metric]},
     }
 
-    shown = told(ONE.unkept(kept, autoscalers))
+    shown = decoded(ONE.unkept(kept, autoscalers))
 
     assert shown["metadata"] == about("a")
-    assert "annotations" in told(object_encoder.unkept(kept, autoscalers))["metadata"]
+    assert "annotations" in decoded(object_encoder.unkept(kept, autoscalers))["metadata"]
 
 
 @pytest.mark.parametrize(("custom", "go_type"), [(False, "autoscaling.Scale"), (True, "v1.Scale")])

@@ -31,7 +31,7 @@ def written(revision: int, color: str, *, previous: Entry | None = None) -> Entr
     return Entry(revision, KEY, obj, previous)
 
 
-def test_kind_and_api_version_come_first_and_metadata_as_everybody_writes_it() -> None:
+def test_kind_and_api_version_come_first_and_metadata_in_the_usual_order() -> None:
     obj = {
         "data": {},
         "metadata": {"labels": {}, "uid": "u", "name": "a"},

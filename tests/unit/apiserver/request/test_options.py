@@ -114,7 +114,7 @@ def test_list_options_that_contradict_each_other_are_refused(query: str) -> None
     assert (refused.value.code, refused.value.message) == (422, said)
 
 
-def test_several_contradictions_are_told_together() -> None:
+def test_several_contradictions_are_reported_together() -> None:
     with pytest.raises(StatusError) as refused:
         ListOptions.of(asking("/?watch=1&resourceVersionMatch=Exact&sendInitialEvents=1"))
 
@@ -167,6 +167,6 @@ def test_write_options_that_make_no_sense_are_refused(query: str) -> None:
     assert (refused.value.code, refused.value.message) == (422, said)
 
 
-def test_whoever_applies_says_who_they_are() -> None:
+def test_an_apply_names_its_field_manager() -> None:
     with pytest.raises(StatusError, match="422"):
         WriteOptions.of(asking("/"), kind="PatchOptions", is_apply=True)

@@ -113,7 +113,9 @@ def test_a_structural_schema_has_no_errors(written: dict[str, Any]) -> None:
         ),
     ],
 )
-def test_what_is_not_structural_is_told_where(written: dict[str, Any], sentence: str) -> None:
+def test_what_is_not_structural_is_reported_with_its_path(
+    written: dict[str, Any], sentence: str
+) -> None:
     assert sentences(written) == [sentence]
 
 

@@ -47,7 +47,7 @@ def sentences(schema: dict[str, Any], value: Any) -> list[str]:
         ),
     ],
 )
-def test_what_is_there_twice_is_told_where_it_is_for_the_second_time(
+def test_what_is_there_twice_is_reported_where_it_is_for_the_second_time(
     schema: dict[str, Any], value: Any, found: list[str]
 ) -> None:
     assert sentences(schema, value) == found

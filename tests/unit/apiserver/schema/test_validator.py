@@ -164,7 +164,7 @@ def test_a_part_is_named_by_the_path_at_which_it_stands() -> None:
     assert error.detail == 'count in body must be of type integer: "string"'
 
 
-def test_the_same_problem_is_told_once() -> None:
+def test_the_same_problem_is_reported_once() -> None:
     schema = {**STRING, "allOf": [{"minLength": 3}, {"minLength": 3}]}
 
     found = sentences(schema, "a")

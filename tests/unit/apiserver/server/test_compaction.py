@@ -17,7 +17,7 @@ def write(log: RevisionLog) -> int:
     return log.append(WEB, {}, expected=current.revision if current else 0).revision
 
 
-def test_what_happened_in_the_last_five_minutes_can_be_told() -> None:
+def test_what_happened_in_the_last_five_minutes_can_be_watched() -> None:
     clock, log = FakeClock(), RevisionLog()
     history = Compactor(log, clock=clock)
     first = write(log)

@@ -14,7 +14,7 @@ async def test_who_can_answer_is_well(path: str, api: EmbeddedServer) -> None:
     assert (answer.status, answer.body) == (200, b"ok")
 
 
-async def test_who_wants_to_know_is_told_what_was_checked(api: EmbeddedServer) -> None:
+async def test_a_verbose_answer_lists_what_was_checked(api: EmbeddedServer) -> None:
     answer = await api.ask("GET", "/readyz?verbose")
 
     assert b"[+]ping ok" in answer.body
@@ -22,18 +22,18 @@ async def test_who_wants_to_know_is_told_what_was_checked(api: EmbeddedServer) -
 
 
 async def test_a_check_may_be_left_out_if_there_is_such(api: EmbeddedServer) -> None:
-    answer = await api.ask("GET", "/livez?verbose&exclude=etcd&exclude=nobody")
+    answer = await api.ask("GET", "/livez?verbose&exclude=etcd&exclude=none")
 
     lines = answer.body.decode().splitlines()
     assert "[+]etcd excluded: ok" in lines
     assert lines[-2:] == [
-        'warn: some health checks cannot be excluded: no matches for "nobody"',
+        'warn: some health checks cannot be excluded: no matches for "none"',
         "livez check passed",
     ]
 
 
-@pytest.mark.parametrize("path", ["/healthz/shutdown", "/readyz/nobody", "/healthzzz"])
-async def test_what_nobody_checks_is_not_found(path: str, api: EmbeddedServer) -> None:
+@pytest.mark.parametrize("path", ["/healthz/shutdown", "/readyz/none", "/healthzzz"])
+async def test_an_unknown_check_is_not_found(path: str, api: EmbeddedServer) -> None:
     answer = await api.ask("GET", path)
 
     assert (answer.status, answer.body) == (404, b"404 page not found\n")

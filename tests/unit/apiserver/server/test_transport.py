@@ -12,14 +12,14 @@ GET = Request(method="GET", path="/version")
 
 
 class Echo:
-    """Replies as it was told, and remembers who asked."""
+    """Sends a fixed reply, and remembers the requests."""
 
     def __init__(self, reply: Reply) -> None:
         self._reply = reply
-        self.askers: list[ClientCertificate | None] = []
+        self.certificates: list[ClientCertificate | None] = []
 
     async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
-        self.askers.append(certificate)
+        self.certificates.append(certificate)
         return self._reply
 
 
@@ -72,7 +72,7 @@ async def test_a_request_is_the_administrators_unless_it_brings_a_token() -> Non
         async with transport.open(request):
             pass
 
-    assert echo.askers == [
+    assert echo.certificates == [
         ClientCertificate(common_name="admin", organizations=("system:masters",)),
         None,
     ]
@@ -95,4 +95,4 @@ async def test_a_request_whose_guard_raises_never_reaches_the_server() -> None:
         async with InProcessTransport(echo).open(Request(method="PUT", path="/x", guard=refuse)):
             pass
 
-    assert echo.askers == []
+    assert echo.certificates == []

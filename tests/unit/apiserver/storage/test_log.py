@@ -129,18 +129,18 @@ def test_what_was_compacted_is_refused_rather_than_half_answered() -> None:
     assert values(log) == [{"size": 2}]
 
 
-def test_who_has_heard_all_of_a_resource_misses_nothing_by_a_compaction_of_others() -> None:
+def test_a_watch_that_is_up_to_date_misses_nothing_by_a_compaction_of_others() -> None:
     log = RevisionLog()
-    heard = log.append(WEB, {"size": 1}, expected=0).revision
+    seen = log.append(WEB, {"size": 1}, expected=0).revision
     log.append(Key("nodes", "one"), {}, expected=0)
     log.compact(log.revision)
 
-    log.append(WEB, {"size": 2}, expected=heard)
+    log.append(WEB, {"size": 2}, expected=seen)
 
     view = View(log)
-    assert [entry.value for entry in view.since(heard, "pods")] == [{"size": 2}]
+    assert [entry.value for entry in view.since(seen, "pods")] == [{"size": 2}]
     with pytest.raises(Compacted):
-        view.check(heard)
+        view.check(seen)
 
 
 def test_compaction_forgets_what_was_deleted_and_keeps_what_stands() -> None:
@@ -168,7 +168,7 @@ def test_compaction_leaves_the_changes_after_it_whole() -> None:
     assert (entry.previous.value, entry.value) == ({"size": 1}, {"size": 2})
 
 
-def test_a_view_that_lags_sees_what_was_true_when_it_last_heard() -> None:
+def test_a_view_that_lags_sees_what_was_true_when_it_last_advanced() -> None:
     log = RevisionLog()
     web = log.append(WEB, {"size": 1}, expected=0)
     lagging = View(log)

@@ -1,4 +1,4 @@
-"""A printer at work, at one moment."""
+"""A printer, at one moment."""
 
 from datetime import UTC, datetime
 

@@ -87,7 +87,7 @@ def test_without_columns_a_custom_resource_has_its_age() -> None:
     assert row(printer) == ["one", AGE]
 
 
-def test_columns_end_before_the_first_that_nobody_understands() -> None:
+def test_columns_end_before_the_first_with_an_unknown_path() -> None:
     columns = [column("string"), column("string", ".spec.list[x]"), column("string")]
 
     assert row(custom_printer(columns), "x") == ["one", "x"]

@@ -30,7 +30,7 @@ def test_a_row_says_the_same_as_on_a_real_server(
 
 
 def test_every_built_in_kind_has_a_table(api: EmbeddedServer) -> None:
-    told = {*CELLS, "pods"}
+    listed = {*CELLS, "pods"}
 
     kept = {
         str(each.group_resource)
@@ -38,7 +38,7 @@ def test_every_built_in_kind_has_a_table(api: EmbeddedServer) -> None:
         if each.gvk.group not in QUESTIONS and each.plural != "bindings"
     }
 
-    assert kept <= told
+    assert kept <= listed
 
 
 @pytest.mark.parametrize(

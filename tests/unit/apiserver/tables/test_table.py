@@ -133,8 +133,8 @@ async def test_a_watch_names_its_columns_once(api: EmbeddedServer, maps: str) ->
         await api.asked("DELETE", f"{maps}/a")
         gone = await anext(lines)
 
-    told = [each["object"]["columnDefinitions"] is not None for each in (first, second, end, gone)]
-    assert told == [True, False, False, False]
+    sent = [each["object"]["columnDefinitions"] is not None for each in (first, second, end, gone)]
+    assert sent == [True, False, False, False]
     assert [each["type"] for each in (first, end, gone)] == ["ADDED", "BOOKMARK", "DELETED"]
     assert (cells(gone["object"])[0][:2], cells(end["object"])) == (
         ["a", 1],
@@ -144,7 +144,7 @@ async def test_a_watch_names_its_columns_once(api: EmbeddedServer, maps: str) ->
     assert marked["annotations"] == {"k8s.io/initial-events-end": "true"}
 
 
-async def test_a_table_without_rows_is_null_where_nobody_thought_of_one(
+async def test_a_table_without_rows_is_null_where_the_real_server_has_null(
     api: EmbeddedServer, namespace: str
 ) -> None:
     roles = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/roles"
@@ -154,7 +154,7 @@ async def test_a_table_without_rows_is_null_where_nobody_thought_of_one(
     assert (await table(api, secrets))["rows"] == []
 
 
-async def test_objects_in_an_order_of_their_own_are_told_in_it(api: EmbeddedServer) -> None:
+async def test_objects_in_an_order_of_their_own_are_shown_in_it(api: EmbeddedServer) -> None:
     found = await table(api, "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas")
 
     precedences = [row[2] for row in cells(found)]

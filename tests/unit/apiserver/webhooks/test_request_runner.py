@@ -1,4 +1,4 @@
-"""Verbs that need the word of somebody outside run until they have it, and then in one go."""
+"""Handlers that need webhook answers run again until they have them."""
 
 import asyncio
 from collections.abc import Callable, Hashable, Mapping
@@ -23,7 +23,7 @@ from tests.clocks import FakeClock
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
-    """Somebody who says ``answer``, once ``meanwhile`` has happened."""
+    """A webhook that answers ``answer``, once ``meanwhile`` has happened."""
 
     answer: Mapping[Hashable, Any]
     uids: list[str] = field(default_factory=list[str])
@@ -87,7 +87,7 @@ async def test_calls_needed_together_are_made_at_the_same_time() -> None:
     assert first.uids != second.uids
 
 
-async def test_every_run_draws_what_the_first_drew_and_nobody_else_draws_it_too() -> None:
+async def test_every_run_draws_what_the_first_drew_and_no_other_request_draws_it() -> None:
     outside = asking()
     drawn: list[int] = []
     others: list[int] = []
@@ -109,7 +109,7 @@ async def test_every_run_draws_what_the_first_drew_and_nobody_else_draws_it_too(
     assert len({first, *others}) == 3
 
 
-async def test_a_run_that_takes_another_way_draws_anew() -> None:
+async def test_a_run_that_takes_another_way_draws_new_numbers() -> None:
     outside = asking()
     inquiry = Inquiry({"a": 1})
     drawn: list[int] = []

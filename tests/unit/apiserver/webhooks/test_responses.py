@@ -42,7 +42,7 @@ def test_an_answer_is_json_or_yaml(body: bytes) -> None:
         ),
     ],
 )
-def test_what_is_no_answer_is_told_in_the_words_of_the_client_library(
+def test_what_is_no_answer_is_reported_in_the_words_of_the_client_library(
     answer: WebhookResponse, why: str
 ) -> None:
     with pytest.raises(BadResponse) as raised:

@@ -25,7 +25,7 @@ def test_a_certificate_and_a_key_are_a_pair(key: str) -> None:
         (pem("CERTIFICATE"), pem("A"), "of the following types: [A]"),
     ],
 )
-def test_what_is_no_pair_is_told_in_the_words_of_go(
+def test_what_is_no_pair_is_reported_in_the_words_of_go(
     certificate: bytes, key: bytes, problem: str
 ) -> None:
     assert problem in (key_pair_problem(certificate, key) or "")

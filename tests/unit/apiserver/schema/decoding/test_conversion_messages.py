@@ -26,7 +26,7 @@ DEPLOYMENT = BuiltinSchemas.read().of(GroupVersionKind("apps", "v1", "Deployment
         ({"selector": {"matchLabels": {"a": 1}}}, "cannot convert int64 to string"),
     ],
 )
-def test_a_value_that_does_not_fit_is_told_in_the_words_of_go(spec: Any, words: str) -> None:
+def test_a_value_that_does_not_fit_is_reported_in_the_words_of_go(spec: Any, words: str) -> None:
     assert misconverted({"spec": spec}, DEPLOYMENT) == words
 
 

@@ -224,7 +224,7 @@ def test_bytes_are_written_in_one_way(
         ("[" * 5_000 + "]" * 5_000, "(5b5b"),
     ],
 )
-def test_bad_syntax_is_told_in_go_s_words(
+def test_bad_syntax_is_reported_in_go_s_words(
     config_maps: BodyDecoder, body: str, problem: str
 ) -> None:
     message = refusal(body, config_maps)
@@ -305,7 +305,7 @@ def test_bad_syntax_is_told_in_go_s_words(
         (pod_spec({"overhead": {"cpu": "1ii"}}), "unable to parse quantity's suffix"),
     ],
 )
-def test_a_wrong_type_is_told_with_its_place(
+def test_a_wrong_type_is_reported_with_its_place(
     deployments: BodyDecoder, body: Any, problem: str
 ) -> None:
     message = refusal(body, deployments)
@@ -322,7 +322,7 @@ def test_text_that_reads_itself_fails_before_a_wrong_type(deployments: BodyDecod
 @pytest.mark.parametrize(
     ("text", "byte"), [("a", 0), ("YQ", 0), ("YQ=", 3), ("YQ=a", 2), ("YQ==YQ==", 4), ("YW!=", 2)]
 )
-def test_bad_base64_is_told_with_its_place(
+def test_bad_base64_is_reported_with_its_place(
     expectations: BodyDecoders, text: str, byte: int
 ) -> None:
     message = refusal({"data": {"a": text}}, builtin(expectations, "v1", "Secret"))

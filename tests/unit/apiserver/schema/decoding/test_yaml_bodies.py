@@ -38,7 +38,7 @@ def test_no_document_is_nothing() -> None:
     assert parse_yaml(b"").value is None
 
 
-def test_keys_that_are_there_twice_are_told_with_their_line() -> None:
+def test_keys_that_are_there_twice_are_reported_with_their_line() -> None:
     value, complaints = parse_yaml(b"a: b\na: c\n")
 
     assert value == {"a": "c"}
@@ -70,11 +70,11 @@ def test_a_number_and_its_text_are_two_keys_of_which_the_later_stays() -> None:
         ("[" * 300, "yaml: exceeded max depth of 200"),
     ],
 )
-def test_what_is_no_yaml_is_told_in_go_s_words(body: str, problem: str) -> None:
-    with pytest.raises(BadYaml, match="yaml: ") as told:
+def test_what_is_no_yaml_is_reported_in_go_s_words(body: str, problem: str) -> None:
+    with pytest.raises(BadYaml, match="yaml: ") as raised:
         parse_yaml(body.encode())
 
-    assert str(told.value) == problem
+    assert str(raised.value) == problem
 
 
 def test_aliases_of_aliases_do_not_fill_the_memory() -> None:

@@ -147,7 +147,7 @@ def test_schemas_that_may_be_something_else_are_read_as_what_they_are(
 
 
 @pytest.mark.parametrize("size", [0, 1, 127, 128, 16383, 16384])
-def test_sizes_are_told_however_long_a_text_is(size: int) -> None:
+def test_sizes_are_right_however_long_a_text_is(size: int) -> None:
     found = encoded("v1", "ConfigMap", {"data": {"k": "x" * size}})
 
     assert found == message(1, EMPTY_METADATA) + entry(2, "k", text(2, "x" * size))

@@ -36,7 +36,7 @@ class Conditions:
     def __bool__(self) -> bool:
         return bool(self._compiled)
 
-    def hold(self, values: Mapping[str, Any]) -> bool:
+    def all_match(self, values: Mapping[str, Any]) -> bool:
         """Whether all of them do.
 
         One that is false settles it. Otherwise one that fails does: ``ConditionFailed``, unless

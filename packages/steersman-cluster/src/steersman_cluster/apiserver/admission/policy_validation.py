@@ -160,7 +160,7 @@ class PolicyValidator:
         budget = Budget(POLICY_BUDGET)
         values["variables"] = Variables(policy.variables, values, budget)
         try:
-            if policy.conditions and not policy.conditions.hold(values):
+            if policy.conditions and not policy.conditions.all_match(values):
                 return []
             return self._judged(policy, values, budget)
         except (ConditionFailed, OutOfBudget) as problem:

@@ -202,7 +202,7 @@ class WebhookDispatcher:
         seen = self.versions.converted(wanted, place)
         values = values_of(wanted, seen, place, authorizers=self.versions.authorizer)
         try:
-            return place if webhook.conditions.hold(values) else None
+            return place if webhook.conditions.all_match(values) else None
         except ConditionFailed as problem:
             raise forbidden(wanted.group_resource, wanted.name, str(problem)) from None
 

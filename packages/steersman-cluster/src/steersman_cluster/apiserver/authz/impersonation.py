@@ -76,7 +76,7 @@ def _is_account(other: User, _: User) -> bool:
     return _has_only_a_name(other) and account_of(other.name) is not None
 
 
-def _is_anybody_else(other: User, _: User) -> bool:
+def _is_any_other(other: User, _: User) -> bool:
     return node_of(other.name) is None and account_of(other.name) is None
 
 
@@ -85,7 +85,7 @@ _MODES = (
     _OWN_NODE,
     _Mode("arbitrary-node", _is_node),
     _Mode("serviceaccount", _is_account),
-    _Mode("user-info", _is_anybody_else),
+    _Mode("user-info", _is_any_other),
     _Mode("", lambda _other, _user: True),
 )
 

@@ -29,7 +29,7 @@ _AGE: Mapping[str, Any] = {"name": "Age", "type": "date", "jsonPath": ".metadata
 def custom_printer(columns: Sequence[Mapping[str, Any]]) -> Printer:
     """That of the columns of a version; without any, objects have their age.
 
-    Columns end before the first whose path nobody understands.
+    Columns end before the first whose path is not understood.
     """
     if not columns:
         return printer(name_column(), _custom_column(_AGE, description=""))

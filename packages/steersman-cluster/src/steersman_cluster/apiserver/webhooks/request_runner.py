@@ -154,7 +154,7 @@ class HeldClock:
         """The last time that was read since the beginning; the time now, if none was."""
         return self._last or self.now()
 
-    def hold(self, time: datetime | None) -> None:
+    def freeze(self, time: datetime | None) -> None:
         """Stop at this time; None: go on."""
         self._held = time
 
@@ -182,14 +182,14 @@ class RequestRunner:
         for _ in range(MOST_RUNS):
             await self.fetch(unanswered, answers)
             self.rng.begin(drawn)
-            self.clock.hold(time)
+            self.clock.freeze(time)
             try:
                 return run(answers)
             except NeedsWebhook as missing:
                 unanswered, drawn = missing, self.rng.drawn()
             finally:
                 self.rng.begin()
-                self.clock.hold(None)
+                self.clock.freeze(None)
         raise status_errors.timeout(
             "the object keeps changing while webhooks are asked about it",
             retry_after_seconds=1,
