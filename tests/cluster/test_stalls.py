@@ -4,7 +4,6 @@ import threading
 
 import steersman as sm
 from steersman.observe import LoopBlocked
-from steersman.observe.wording import describe
 from tests.cluster.informing import HERE, Scene
 from tests.cluster.operators import operating
 from tests.real.definitions import Widget
@@ -34,6 +33,6 @@ async def test_a_loop_that_stood_still_names_the_controller_the_object_and_the_s
     # What leads from the loop to the author's function is left out.
     assert found.stack[0].startswith(f"{__file__}:")
     assert "reconcile" in found.stack[0]
-    text, fields = describe(found)
+    text, fields = found.describe()
     assert f"in the reconcile of Widget {HERE}/{held[0]} by computing" in text
     assert fields["name"] == held[0]

@@ -40,7 +40,7 @@ QUICK = {"kube-api-qps": 10_000, "kube-api-burst": 10_000}
 LEASE = {"lease-seconds": 30, "renew-seconds": 20, "retry-seconds": 5}
 
 # Of an error that nobody expected, a loop of its own making, and a fight over a field.
-COMPLAINTS = ("Traceback", "wakes itself", "keeps changing")
+COMPLAINTS = ("Traceback", "triggers itself", "keeps changing")
 
 HANDS = 20
 CONVERGED_WITHIN_SECONDS = 240.0

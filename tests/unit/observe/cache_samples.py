@@ -16,10 +16,10 @@ from steersman.observe import (
 
 WEB = ObjectRef("Pod", "default", "web")
 LOST = Unreachable("GET /api/v1/pods on https://kube: the server was not reached. Wait.")
-MISFIT = InvalidObject(ref="Pod default/web", into="Pod", problem="spec is missing", body={})
+UNDECODABLE = InvalidObject(ref="Pod default/web", into="Pod", problem="spec is missing", body={})
 
 SYNCED = CacheSynced(resource="pods", scope="in default", objects=3)
-LOOKED_AFTER = CacheChecked(
+CHECKED = CacheChecked(
     resource="pods",
     scope="in default",
     objects=4,
@@ -29,7 +29,7 @@ LOOKED_AFTER = CacheChecked(
 )
 STALE = CacheStale(resource="pods", scope="in default", failing_seconds=61.0, error=LOST)
 ENDED = CacheEnded(resource="pods", scope="in default")
-REFUSED = ObjectNotDecoded(resource="pods", ref=WEB, error=MISFIT)
+NOT_DECODED = ObjectNotDecoded(resource="pods", ref=WEB, error=UNDECODABLE)
 INDEX_FAILED = IndexFailed(resource="pods", ref=WEB, index="node", error=KeyError("nodeName"))
 HANDLER_FAILED = HandlerFailed(
     resource="pods", ref=WEB, handler="enqueue", error=ValueError("no such queue")
@@ -40,10 +40,10 @@ HANDLER_STUCK = HandlerStuck(
 
 CACHED: tuple[Observation, ...] = (
     SYNCED,
-    LOOKED_AFTER,
+    CHECKED,
     STALE,
     ENDED,
-    REFUSED,
+    NOT_DECODED,
     INDEX_FAILED,
     HANDLER_FAILED,
     HANDLER_STUCK,

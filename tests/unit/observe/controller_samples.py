@@ -40,7 +40,7 @@ SKIPPED = ReconcileSkipped(controller="appservice", ref=APP, reason="paused")
 HOT_LOOP = HotLoop(
     controller="appservice", ref=APP, fields=("status.checkedAt",), count=20, seconds=4.0
 )
-FIGHT = FieldConflictFound(
+FIELD_CONFLICT = FieldConflictFound(
     controller="appservice",
     ref=DEPLOYMENT,
     fields=("spec.replicas",),
@@ -68,7 +68,7 @@ SOURCE_FAILED = SourceFailed(
 )
 SOURCE_ENDED = SourceFailed(controller="appservice", source="orders", error=None, wait_seconds=2.0)
 EXHAUSTED = ThreadsExhausted(threads=2, waiting=7, held_by=("appservice AppService default/web",))
-LEFT_BEHIND = ThreadAbandoned(controller="appservice", ref=APP, seconds=0.0)
+ABANDONED = ThreadAbandoned(controller="appservice", ref=APP, seconds=0.0)
 ENDED_LATE = ThreadAbandoned(controller="appservice", ref=APP, seconds=60.0, has_ended=True)
 DROPPED = EventsDropped(controller="appservice", count=12, reason="too many about one object")
 NOT_RECORDED = EventNotRecorded(controller="appservice", ref=APP, error=LOST)
@@ -80,13 +80,13 @@ CONTROLLED: tuple[Observation, ...] = (
     FINISHED,
     SKIPPED,
     HOT_LOOP,
-    FIGHT,
+    FIELD_CONFLICT,
     MAPPING_FAILED,
     PREDICATE_FAILED,
     SOURCE_FAILED,
     SOURCE_ENDED,
     EXHAUSTED,
-    LEFT_BEHIND,
+    ABANDONED,
     DROPPED,
     NOT_RECORDED,
     STARTED,

@@ -40,7 +40,7 @@ RELEASED = LeadershipReleased(lease=LEASE, identity="pod-0")
 HELD_BACK = WriteHeldBack(method="PATCH", path="/apis/apps/v1/namespaces/default/deployments/web")
 FOUND = ClusterFound(server="https://kube", source="context dev of ~/.kube/config")
 STAGE = StageReached(stage="caches synced", took_seconds=1.5)
-STOP_ASKED = StopRequested(signal="SIGTERM", grace_seconds=25.0)
+STOP_REQUESTED = StopRequested(signal="SIGTERM", grace_seconds=25.0)
 STOP_OVERDUE = StopOverdue(what="the controller appservice", seconds=25.0)
 NOT_ALLOWED = PermissionMissing(what="list deployments.apps", rule=RULE, is_needed=True)
 NOT_MISSED = PermissionMissing(what="create events.events.k8s.io", rule=RULE, is_needed=False)
@@ -48,7 +48,7 @@ UNKNOWN = PermissionsUnknown(what="list deployments.apps", error=LOST)
 UNRESPONSIVE = ServerUnresponsive(
     server="https://10.0.0.1", silent_seconds=50.0, watches=("Pod */*", "Node *")
 )
-ANSWERS = ServerRecovered(server="https://10.0.0.1", silent_seconds=75.0)
+RECOVERED = ServerRecovered(server="https://10.0.0.1", silent_seconds=75.0)
 SYNC_OVERDUE = CacheSyncOverdue(
     controller="backup",
     error=CacheSyncTimeout(
@@ -80,13 +80,13 @@ MANAGED: tuple[Observation, ...] = (
     HELD_BACK,
     FOUND,
     STAGE,
-    STOP_ASKED,
+    STOP_REQUESTED,
     STOP_OVERDUE,
     NOT_ALLOWED,
     NOT_MISSED,
     UNKNOWN,
     UNRESPONSIVE,
-    ANSWERS,
+    RECOVERED,
     SYNC_OVERDUE,
     READY,
     NOT_READY,

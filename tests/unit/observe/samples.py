@@ -1,7 +1,5 @@
 """One of each observation."""
 
-from typing import get_args
-
 from steersman.errors import Conflict, Unreachable
 from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import (
@@ -21,6 +19,7 @@ from steersman.observe import (
     RetriesSpent,
     RiskAccepted,
 )
+from steersman.observe.observation import Fields, observation_classes
 from tests.unit.observe.cache_samples import CACHED
 from tests.unit.observe.controller_samples import CONTROLLED
 from tests.unit.observe.manager_samples import MANAGED
@@ -72,7 +71,7 @@ ALL: tuple[Observation, ...] = (
 )
 
 # A new observation needs a sample, or the tests that look at all of them miss it.
-assert {type(sample) for sample in ALL} == set(get_args(Observation))
+assert {type(sample) for sample in ALL} == set(observation_classes())
 
 
 def failed(code: int | None) -> RequestFinished:
@@ -86,3 +85,13 @@ def failed(code: int | None) -> RequestFinished:
         attempts=3,
         error=CONFLICT if code == 409 else UNREACHABLE,
     )
+
+
+def describe(observation: Observation) -> tuple[str, Fields]:
+    """The text and the fields of its log line."""
+    return observation.describe()
+
+
+def level_of(observation: Observation) -> int:
+    """The level of its log line."""
+    return observation.level()

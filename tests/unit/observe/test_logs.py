@@ -1,4 +1,4 @@
-"""What the log says, how loudly, and to whom."""
+"""What the log has, at which level."""
 
 import io
 import json
@@ -13,7 +13,6 @@ from steersman.clock import SystemClock
 from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import KeyDone, LineFormatter, LogObserver, Observation, log_to
 from steersman.observe.logs import LONGEST_TEXT, Style
-from steersman.observe.wording import describe, level_of
 from tests.unit.observe.samples import (
     ADDED,
     ALL,
@@ -25,7 +24,9 @@ from tests.unit.observe.samples import (
     RETRIES_SPENT,
     TAKEN,
     WARNED,
+    describe,
     failed,
+    level_of,
 )
 from tests.unit.observe.watch_samples import FAILED
 
@@ -73,18 +74,18 @@ def test_a_log_line_carries_the_object_it_is_about(observation: Observation) -> 
         (DONE, "queue apps: default/web: done in 2.5 s"),
     ],
 )
-def test_what_happens_to_a_key_is_told_quietly_with_the_object_it_stands_for(
+def test_what_happens_to_a_key_is_logged_quietly_with_its_object(
     observation: Observation, text: str
 ) -> None:
-    told, fields = describe(observation)
+    line, fields = describe(observation)
 
-    assert told == text
+    assert line == text
     assert (fields["namespace"], fields["name"]) == ("default", "web")
     assert fields["key"] == "default/web"
     assert level_of(observation) == logging.DEBUG
 
 
-def test_a_key_that_names_no_namespace_or_no_object_at_all_is_told_as_it_is() -> None:
+def test_a_key_that_names_no_namespace_or_no_object_at_all_is_logged_as_it_is() -> None:
     _, of_a_node = describe(KeyDone(queue="nodes", key=ObjectKey(None, "a"), took_seconds=1))
     _, of_a_ref = describe(KeyDone(queue="x", key=ObjectRef("Node", None, "a"), took_seconds=1))
     _, of_a_number = describe(KeyDone(queue="numbers", key=7, took_seconds=1))
@@ -134,7 +135,7 @@ def test_an_object_without_a_namespace_has_no_such_field() -> None:
 
 
 @pytest.mark.parametrize("code", [401, 403, 429, 500, 503, None])
-def test_failures_that_need_somebody_are_loud(code: int | None) -> None:
+def test_failures_that_need_an_administrator_are_loud(code: int | None) -> None:
     assert level_of(failed(code)) == logging.WARNING
 
 
@@ -144,7 +145,7 @@ def test_refusals_that_the_caller_can_answer_are_quiet(code: int) -> None:
 
 
 @pytest.mark.parametrize("verb", ["list", "watch"])
-def test_a_long_outage_is_told_by_whoever_follows_and_not_at_each_attempt(verb: str) -> None:
+def test_a_long_outage_is_reported_by_the_reflector_and_not_at_each_attempt(verb: str) -> None:
     attempts = [replace(each, verb=verb) for each in (failed(None), RETRIED, RETRIES_SPENT)]
 
     assert {level_of(each) for each in attempts} == {logging.DEBUG}
@@ -202,7 +203,7 @@ def test_two_observers_write_one_line_each() -> None:
     assert len(stream.getvalue().splitlines()) == 2
 
 
-def test_a_logger_of_ones_own_gets_the_fields_with_the_record(
+def test_a_logger_of_the_operators_own_gets_the_fields_with_the_record(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     LogObserver(logging.getLogger("mine"))(WARNED)

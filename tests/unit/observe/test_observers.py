@@ -59,13 +59,13 @@ def test_an_observer_that_exits_has_failed_like_any_other(
     assert "leaving failed" in caplog.text
 
 
-def test_nobody_may_listen() -> None:
+def test_there_may_be_no_observer() -> None:
     for observation in ALL:
         ignore(observation)
         fan_out()(observation)
 
 
-def test_who_has_whatever_it_is_asked_for_is_told_all_the_same() -> None:
+def test_an_observer_with_any_attribute_is_called_all_the_same() -> None:
     observer = Mock()
 
     fan_out(observer)(FINISHED)
@@ -73,28 +73,28 @@ def test_who_has_whatever_it_is_asked_for_is_told_all_the_same() -> None:
     observer.assert_called_once_with(FINISHED)
 
 
-def test_who_cannot_say_what_it_listens_to_is_told_of_everything() -> None:
-    told: list[Observation] = []
+def test_an_observer_whose_choice_fails_gets_everything() -> None:
+    received: list[Observation] = []
 
     class Undecided:
         def listener_for(self, kind: type[object]) -> None:
             raise LookupError(kind)
 
         def __call__(self, observation: Observation) -> None:
-            told.append(observation)
+            received.append(observation)
 
     fan_out(Undecided())(FINISHED)
 
-    assert told == [FINISHED]
+    assert received == [FINISHED]
 
 
-def test_who_makes_another_call_of_one_that_chooses_is_called() -> None:
-    told: list[Observation] = []
+def test_a_subclass_with_another_call_is_called() -> None:
+    received: list[Observation] = []
 
     class Mine(MetricsObserver):
         def __call__(self, observation: Observation) -> None:
-            told.append(observation)
+            received.append(observation)
 
     fan_out(Mine(CollectorRegistry(), clock=FakeClock()))(FINISHED)
 
-    assert told == [FINISHED]
+    assert received == [FINISHED]

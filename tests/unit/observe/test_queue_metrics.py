@@ -92,7 +92,7 @@ async def test_what_is_delayed_counts_as_a_retry_now_and_as_an_add_when_it_comes
     assert metered.depth(0) == 1
 
 
-async def test_the_time_in_line_and_the_time_at_work_are_counted() -> None:
+async def test_the_time_in_the_queue_and_with_a_worker_are_counted() -> None:
     metered = Metered()
     metered.queue.add_after("web", 10)
     metered.clock.advance(10.5)  # late by half a second

@@ -31,7 +31,7 @@ LISTED = Listed(
     resource="pods", ref=PODS, count=3, decode_failures=0, took_seconds=0.25, reason="start"
 )
 STARTED = WatchStarted(resource="pods", ref=PODS, failures=0)
-HEARD = WatchEventsReceived(resource="pods", ref=PODS, events=17)
+EVENTS = WatchEventsReceived(resource="pods", ref=PODS, events=17)
 ENDED = WatchEnded(resource="pods", ref=PODS, took_seconds=300.0)
 NO_LONGER = ReflectorStopped(resource="pods", ref=PODS)
 FAILED = WatchFailed(
@@ -46,7 +46,7 @@ STREAMING_REFUSED = StreamingRefused(resource="pods", ref=PODS, error=FORBIDDEN)
 WATCHED: tuple[Observation, ...] = (
     LISTED,
     STARTED,
-    HEARD,
+    EVENTS,
     ENDED,
     NO_LONGER,
     FAILED,

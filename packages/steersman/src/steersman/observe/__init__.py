@@ -1,4 +1,4 @@
-"""What happened, told once, to whoever listens.
+"""What happened, as observations that are reported once to all observers.
 
 Takes:     an ``Observation`` from working code, through an ``Observer``
 Gives:     log lines (plain or JSON) and Prometheus metrics; anything else is one more observer
@@ -7,12 +7,22 @@ Promises:  - every observation has a log line
            - a log line carries the object it is about
            - one failing observer does not silence the others
            - labels of metrics come from a bounded set
-Never:     decides anything, blocks, or seizes the root logger
+Never:     decides anything, blocks, or configures the root logger
 """
 
 from typing import TYPE_CHECKING
 
 from steersman._lazy import lazy_names
+from steersman.observe.cache_events import (
+    CacheChecked,
+    CacheEnded,
+    CacheStale,
+    CacheSynced,
+    HandlerFailed,
+    HandlerStuck,
+    IndexFailed,
+    ObjectNotDecoded,
+)
 from steersman.observe.controller_events import (
     ControllerStarted,
     ControllerStopped,
@@ -29,43 +39,6 @@ from steersman.observe.controller_events import (
     TriggerFailed,
     Why,
     Write,
-)
-from steersman.observe.events import (
-    ApiWarned,
-    CacheChecked,
-    CacheEnded,
-    CacheStale,
-    CacheSynced,
-    CredentialsNotRenewed,
-    CredentialsRenewed,
-    HandlerFailed,
-    HandlerStuck,
-    HistoryRewound,
-    IndexFailed,
-    KeyAdded,
-    KeyDelayed,
-    KeyDone,
-    KeyRaised,
-    KeyTaken,
-    KindMissing,
-    Listed,
-    ObjectNotDecoded,
-    Observation,
-    Observer,
-    OutOfOrder,
-    QueueEnded,
-    ReflectorStopped,
-    RequestFinished,
-    RequestRetried,
-    ResponseFailed,
-    RetriesSpent,
-    RiskAccepted,
-    StreamingRefused,
-    WatchEnded,
-    WatchEventsReceived,
-    WatchFailed,
-    WatchSilent,
-    WatchStarted,
 )
 from steersman.observe.logs import LineFormatter, LogObserver, log_to
 from steersman.observe.manager_events import (
@@ -91,12 +64,44 @@ from steersman.observe.manager_events import (
     StopRequested,
     WriteHeldBack,
 )
+from steersman.observe.observation import Metric, Observation, Observer, Sample
 from steersman.observe.observers import fan_out, ignore
+from steersman.observe.queue_events import (
+    KeyAdded,
+    KeyDelayed,
+    KeyDone,
+    KeyRaised,
+    KeyTaken,
+    QueueEnded,
+)
+from steersman.observe.request_events import (
+    ApiWarned,
+    CredentialsNotRenewed,
+    CredentialsRenewed,
+    RequestFinished,
+    RequestRetried,
+    ResponseFailed,
+    RetriesSpent,
+    RiskAccepted,
+)
+from steersman.observe.watch_events import (
+    HistoryRewound,
+    KindMissing,
+    Listed,
+    OutOfOrder,
+    ReflectorStopped,
+    StreamingRefused,
+    WatchEnded,
+    WatchEventsReceived,
+    WatchFailed,
+    WatchSilent,
+    WatchStarted,
+)
 
 if TYPE_CHECKING:
+    from steersman.observe.exposition import CollectorRegistry, metrics_text, new_registry
     from steersman.observe.families import HistogramValue, MetricFamily, register_families
     from steersman.observe.metrics import MetricsObserver
-    from steersman.observe.scraping import CollectorRegistry, metrics_text, new_registry
 
 __all__ = [
     "ApiWarned",
@@ -137,6 +142,7 @@ __all__ = [
     "LivenessChanged",
     "LogObserver",
     "LoopBlocked",
+    "Metric",
     "MetricFamily",
     "MetricsObserver",
     "ObjectNotDecoded",
@@ -157,6 +163,7 @@ __all__ = [
     "RetriesSpent",
     "RiskAccepted",
     "RunnableFailed",
+    "Sample",
     "ServerRecovered",
     "ServerUnresponsive",
     "SlowLaneChanged",
@@ -186,12 +193,12 @@ __all__ = [
 
 # prometheus_client is not needed by programs that only log.
 _LAZY = {
-    "CollectorRegistry": "scraping",
+    "CollectorRegistry": "exposition",
     "HistogramValue": "families",
     "MetricFamily": "families",
     "MetricsObserver": "metrics",
-    "metrics_text": "scraping",
-    "new_registry": "scraping",
+    "metrics_text": "exposition",
+    "new_registry": "exposition",
     "register_families": "families",
 }
 

@@ -1,15 +1,60 @@
-"""What can happen in a controller, from what wakes it to what comes of it."""
+"""Observations of controllers, from triggers to the results of reconciles."""
 
-from collections.abc import Callable
-from typing import TypeAlias
+import logging
+from collections.abc import Callable, Iterable
+from typing import ClassVar, Final
 
 import msgspec
 
+from steersman.errors import Conflict, Forbidden, NotFound, NotLeading, SteersmanError
 from steersman.names import ObjectRef
+from steersman.observe.observation import Fields, Metric, Observation, Sample, counter, gauge
+from steersman.observe.phrases import length, raised, ref_fields, some_of
+
+# Enough to recognize a reconcile; a log line is no report.
+_MOST_WHYS: Final = 3
+_MOST_NAMED: Final = 5
+
+_FAILURES: Final = frozenset({"failed", "permanent", "timed out"})
+_OUTCOMES: Final = {"later": "not done yet", "permanent": "failed for good"}
+_WROTE: Final = {
+    "apply": "applied",
+    "apply status": "applied the status of",
+    "patch": "patched",
+    "delete": "deleted",
+    "create": "created",
+}
+
+_SLOW: Final = gauge(
+    "steersman_controller_slow_reconciles",
+    "Reconciles that run beside the workers because they are slow.",
+    "controller",
+)
+_HANGING: Final = gauge(
+    "steersman_controller_hanging_objects",
+    "Objects whose last reconcile timed out.",
+    "controller",
+)
+_THREADS_ABANDONED: Final = counter(
+    "steersman_controller_threads_abandoned",
+    "Plain functions that went on after they were abandoned.",
+    "controller",
+)
+_EVENTS_DROPPED: Final = counter(
+    "steersman_controller_events_dropped",
+    "Kubernetes events that were not written because there were too many.",
+    "controller",
+    "reason",
+)
+_WORKERS: Final = gauge(
+    "controller_runtime_max_concurrent_reconciles",
+    "Maximum number of concurrent reconciles per controller",
+    "controller",
+)
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Why an object is looked at: what happened, and to which object, if it was one.
+    """Why an object is reconciled: what happened, and to which object, if it was one.
 
     ``event`` is ``added``, ``updated``, ``deleted``, ``initial``, ``resync``, ``timer``,
     ``stream``, ``retry``, ``later`` or ``mapped``. ``version`` is the object's resourceVersion.
@@ -22,15 +67,15 @@ class Why(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def changed_fields(self) -> tuple[str, ...]:
-        """Which fields of it are different now; looked for when asked, because few ask."""
+        """Which of its fields have changed; computed on demand, because it is rarely needed."""
         return () if self.find_changes is None else self.find_changes()
 
 
 class Write(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One write that was sent: ``apply``, ``apply status``, ``patch``, ``delete`` or ``create``.
 
-    ``is_change``: whether the object is different for it. ``version`` is the resourceVersion that
-    it has now; ``""`` if it is gone.
+    ``is_change``: whether the object has changed by it. ``version`` is the resourceVersion that it
+    has now; ``""`` if it is gone.
     """
 
     verb: str
@@ -39,16 +84,25 @@ class Write(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     version: str = ""
 
 
-class ReconcileFinished(msgspec.Struct, frozen=True, kw_only=True):
-    """A controller is done with an object for now.
+class _OfAnObject(Observation, frozen=True, kw_only=True):
+    controller: str
+    ref: ObjectRef
+
+    def _subject(self) -> str:
+        return f"{self.controller}: {self.ref}"
+
+    def _fields(self, **more: str | int | float) -> Fields:
+        return {"controller": self.controller, **ref_fields(self.ref), **more}
+
+
+class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
+    """A controller is done with an object for now; ``reconcile_metrics`` counts it.
 
     ``outcome`` is ``done``, ``later``, ``failed``, ``permanent``, ``timed out`` or ``cancelled``;
-    ``failures`` so many in a row; ``after_seconds`` until it will be looked at again unasked;
+    ``failures`` so many in a row; ``after_seconds`` until it is reconciled again without a change;
     ``spared`` the writes that would have changed nothing, and were not sent.
     """
 
-    controller: str
-    ref: ObjectRef
     outcome: str
     took_seconds: float
     queued_seconds: float = 0.0
@@ -61,138 +115,402 @@ class ReconcileFinished(msgspec.Struct, frozen=True, kw_only=True):
     is_finalize: bool = False
     error: Exception | None = None
 
+    def level(self) -> int:
+        """Loud if it failed, quiet if it changed nothing."""
+        outcome = self.outcome
+        if outcome in _FAILURES:
+            # Of a row of failures the first, second, fourth, eighth.
+            if self.failures & (self.failures - 1):
+                return logging.DEBUG
+            return logging.INFO if self._is_expected() else logging.WARNING
+        # ``later`` is quiet: another reconcile of the object will follow.
+        has_changed = outcome == "done" and any(write.is_change for write in self.writes)
+        return logging.INFO if outcome == "cancelled" or has_changed else logging.DEBUG
 
-class ReconcileSkipped(msgspec.Struct, frozen=True, kw_only=True):
-    """An object's turn came, and there was nothing to be done for it.
+    def _is_expected(self) -> bool:
+        # To have acted on a cached object that has changed since, or no longer to lead, is normal;
+        # only a row of conflicts is not.
+        error = self.error
+        return isinstance(error, NotLeading) or (isinstance(error, Conflict) and self.failures < 2)
+
+    def traced_error(self, *, is_debug: bool) -> Exception | None:  # noqa: ARG002
+        """An error of the author's code; those of steersman need no trace."""
+        return None if isinstance(self.error, SteersmanError) else self.error
+
+    def describe(self) -> tuple[str, Fields]:
+        """The outcome, the error, the reasons and the writes."""
+        outcome, error, after = self.outcome, self.error, self.after_seconds
+        what = _OUTCOMES.get(outcome, outcome)
+        parts = [f"{self._subject()} {'finalize ' if self.is_finalize else ''}{what}"]
+        parts.append(f" {'after' if outcome == 'cancelled' else 'in'} {length(self.took_seconds)}")
+        if self.failures > 1:
+            parts.append(f", {self.failures} failures in a row")
+        if after is not None:
+            parts.append(f", again in {length(after)}")
+        if error is not None:
+            parts.append(f": {error if isinstance(error, SteersmanError) else raised(error)}")
+        whys = some_of(
+            [self._because(why) for why in self.whys[:_MOST_WHYS]],
+            most=_MOST_WHYS,
+            left_out=len(self.whys[_MOST_WHYS:]) + self.whys_left_out,
+        )
+        for number, part in enumerate(filter(None, (whys, self._did()))):
+            parts.append(f"; {part}" if number or error is not None else f": {part}")
+        fields: dict[str, str | int | float] = {
+            "outcome": outcome,
+            "took_seconds": self.took_seconds,
+            "queued_seconds": self.queued_seconds,
+            "failures": self.failures,
+            "why": whys,
+            "writes": len(self.writes),
+            "spared": self.spared,
+        }
+        if after is not None:
+            fields["after_seconds"] = after
+        if error is not None:
+            fields["error"] = type(error).__name__
+        return "".join(parts), self._fields(**fields)
+
+    def _because(self, why: Why) -> str:
+        changed = f" {_named(why.changed_fields)}".rstrip()
+        about = "" if why.about is None or why.about == self.ref else f"{why.about} "
+        return f"{about}{why.event}{changed}"
+
+    def _did(self) -> str:
+        changes = [
+            f"{_WROTE.get(write.verb, write.verb)} {write.ref}"
+            for write in self.writes
+            if write.is_change
+        ]
+        parts = [some_of(changes, most=_MOST_NAMED)] if changes else []
+        if vain := len(self.writes) - len(changes):
+            parts.append(f"{vain} {_writes(vain)} changed nothing")
+        if self.spared:
+            parts.append(f"{self.spared} {_writes(self.spared)} spared")
+        return "; ".join(parts)
+
+
+class ReconcileSkipped(_OfAnObject, frozen=True, kw_only=True):
+    """A worker took an object's key, and there was nothing to do.
 
     ``reason`` is ``paused``, ``permanent``, ``gone``, ``being deleted`` or ``out of scope``.
     """
 
-    controller: str
-    ref: ObjectRef
+    LEVEL: ClassVar[int] = logging.DEBUG
+    METRICS: ClassVar[tuple[Metric, ...]] = (
+        counter(
+            "steersman_controller_skips",
+            "Reconciles that were skipped because there was nothing to do, by the reason.",
+            "controller",
+            "reason",
+        ),
+    )
     reason: str
 
+    def describe(self) -> tuple[str, Fields]:
+        """The reason."""
+        text = f"{self._subject()}: nothing done: {self.reason}"
+        return text, self._fields(reason=self.reason)
 
-class SlowLaneChanged(msgspec.Struct, frozen=True, kw_only=True):
+
+class SlowLaneChanged(Observation, frozen=True, kw_only=True):
     """How many reconciles of a controller run beside its workers, because they are slow.
 
-    ``hanging`` objects are those whose last reconcile timed out; so many are ``waiting`` for the
+    ``hanging`` objects are those whose last reconcile timed out; ``waiting`` of them wait for the
     reconciles of others.
     """
 
+    LEVEL: ClassVar[int] = logging.DEBUG
+    METRICS: ClassVar[tuple[Metric, ...]] = (_SLOW, _HANGING)
     controller: str
     slow: int
     hanging: int
     waiting: int
 
+    def describe(self) -> tuple[str, Fields]:
+        """The numbers."""
+        text = (
+            f"{self.controller}: {self.slow} slow reconciles run beside the workers,"
+            f" {self.hanging} objects hang, {self.waiting} of them wait"
+        )
+        return text, {
+            "controller": self.controller,
+            "slow": self.slow,
+            "hanging": self.hanging,
+            "waiting": self.waiting,
+        }
 
-class HotLoop(msgspec.Struct, frozen=True, kw_only=True):
-    """A controller keeps waking itself: each reconcile changes what the last one wrote."""
+    def samples(self) -> Iterable[Sample]:
+        """The numbers."""
+        controller = self.controller
+        return (_SLOW.sample(self.slow, controller), _HANGING.sample(self.hanging, controller))
 
-    controller: str
-    ref: ObjectRef
+
+class HotLoop(_OfAnObject, frozen=True, kw_only=True):
+    """A controller triggers itself: each reconcile changes what the last one wrote."""
+
+    LEVEL: ClassVar[int] = logging.WARNING
+    METRICS: ClassVar[tuple[Metric, ...]] = (
+        counter(
+            "steersman_controller_hot_loops",
+            "Times that a controller was found to trigger itself.",
+            "controller",
+        ),
+    )
     fields: tuple[str, ...]
     count: int
     seconds: float
 
+    def describe(self) -> tuple[str, Fields]:
+        """The fields, and what to do."""
+        text = (
+            f"{self._subject()}: the controller triggers itself: {self.count} reconciles in"
+            f" {length(self.seconds)} changed {_named(self.fields)}, each after the last one's"
+            f" write. Write the same value as long as nothing else has changed"
+        )
+        return text, self._fields(fields=", ".join(self.fields), count=self.count)
 
-class FieldConflictFound(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody else keeps changing fields that a controller keeps putting back."""
 
-    controller: str
-    ref: ObjectRef
+class FieldConflictFound(_OfAnObject, frozen=True, kw_only=True):
+    """Another client keeps changing fields that a controller keeps correcting."""
+
+    LEVEL: ClassVar[int] = logging.WARNING
+    METRICS: ClassVar[tuple[Metric, ...]] = (
+        counter(
+            "steersman_controller_field_conflicts",
+            "Times that another client was found to change fields that a controller corrects.",
+            "controller",
+        ),
+    )
     fields: tuple[str, ...]
     managers: tuple[str, ...]
     count: int
     seconds: float
 
+    def describe(self) -> tuple[str, Fields]:
+        """The fields and their other managers, and what to do."""
+        text = (
+            f"{self._subject()}: {_named(self.managers) or 'another client'} keeps changing"
+            f" {_named(self.fields)}, corrected {self.count} times in {length(self.seconds)}. Let"
+            f" one of them leave these fields out"
+        )
+        return text, self._fields(
+            fields=", ".join(self.fields), managers=", ".join(self.managers), count=self.count
+        )
 
-class TriggerFailed(msgspec.Struct, frozen=True, kw_only=True):
-    """An author's function raised when it was asked whom a change concerns, or whether it does.
+
+class TriggerFailed(_OfAnObject, frozen=True, kw_only=True):
+    """A mapping, predicate or priority function of the author's raised.
 
     ``role`` is ``mapping``, ``predicate`` or ``priority``; ``wait_seconds`` is how long until the
     function is called again, if it is.
     """
 
-    controller: str
-    ref: ObjectRef
+    LEVEL: ClassVar[int] = logging.WARNING
+    METRICS: ClassVar[tuple[Metric, ...]] = (
+        counter(
+            "steersman_controller_trigger_failures",
+            "Mappings and predicates that raised.",
+            "controller",
+            "role",
+        ),
+    )
     function: str
     role: str
     error: Exception
     wait_seconds: float | None = None
 
+    def describe(self) -> tuple[str, Fields]:
+        """The function, the error, and what follows."""
+        then = (
+            f", and will be called again in {length(self.wait_seconds)}"
+            if self.wait_seconds is not None
+            else ", and the change counts as relevant"
+            if self.role == "predicate"
+            else ""
+        )
+        what = f"the {self.role} {self.function} failed{then}: {raised(self.error)}"
+        return f"{self._subject()}: {what}", self._fields(
+            function=self.function, role=self.role, error=type(self.error).__name__
+        )
 
-class SourceFailed(msgspec.Struct, frozen=True, kw_only=True):
-    """A source of keys raised, or came to its end (no error), and will be opened again."""
+    def traced_error(self, *, is_debug: bool) -> Exception | None:
+        """Perhaps one for each change: the line has the place, so the trace is for debugging."""
+        return self.error if is_debug else None
 
+
+class SourceFailed(Observation, frozen=True, kw_only=True):
+    """A source of keys raised, or ended (no error), and will be opened again."""
+
+    LEVEL: ClassVar[int] = logging.WARNING
+    METRICS: ClassVar[tuple[Metric, ...]] = (
+        counter(
+            "steersman_controller_source_failures",
+            "Sources that raised or ended, and were opened again.",
+            "controller",
+            "source",
+        ),
+    )
     controller: str
     source: str
     error: Exception | None
     wait_seconds: float
 
+    def describe(self) -> tuple[str, Fields]:
+        """The source, the error, and the wait."""
+        error = self.error
+        what = "ended" if error is None else "failed"
+        why = "" if error is None else f": {raised(error)}"
+        wait = self.wait_seconds
+        then = f"and will be opened again in {length(wait)}" if wait else "and goes on"
+        name = "" if error is None else type(error).__name__
+        return f"{self.controller}: the source {self.source} {what}, {then}{why}", {
+            "controller": self.controller,
+            "source": self.source,
+            "error": name,
+        }
 
-class ThreadsExhausted(msgspec.Struct, frozen=True, kw_only=True):
+
+class ThreadsExhausted(Observation, frozen=True, kw_only=True):
     """All threads for plain functions are busy, and so many calls wait for one."""
 
+    LEVEL: ClassVar[int] = logging.WARNING
+    METRICS: ClassVar[tuple[Metric, ...]] = (
+        counter(
+            "steersman_controller_threads_exhausted",
+            "Times that calls had to wait because all threads for plain functions were busy.",
+        ),
+    )
     threads: int
     waiting: int
     held_by: tuple[str, ...]
 
+    def describe(self) -> tuple[str, Fields]:
+        """How many threads, and what holds them."""
+        text = (
+            f"all {self.threads} threads for plain functions are busy and {self.waiting} calls"
+            f" wait: {_named(self.held_by)}"
+        )
+        return text, {
+            "threads": self.threads,
+            "waiting": self.waiting,
+            "held_by": ", ".join(self.held_by),
+        }
 
-class ThreadAbandoned(msgspec.Struct, frozen=True, kw_only=True):
-    """A plain function goes on in its thread although nobody waits for it any more.
 
-    Once more when it ``has_ended`` after all, so long after it was given up.
+class ThreadAbandoned(_OfAnObject, frozen=True, kw_only=True):
+    """A plain function still runs in its thread although its reconcile has ended.
+
+    Reported again when it ``has_ended``, so long after it was abandoned.
     """
 
-    controller: str
-    ref: ObjectRef
+    METRICS: ClassVar[tuple[Metric, ...]] = (_THREADS_ABANDONED,)
     seconds: float
     has_ended: bool = False
 
+    def level(self) -> int:
+        """Loud until it has ended."""
+        return logging.INFO if self.has_ended else logging.WARNING
 
-class EventsDropped(msgspec.Struct, frozen=True, kw_only=True):
+    def describe(self) -> tuple[str, Fields]:
+        """Whether it has ended."""
+        text = (
+            f"its function has ended, {length(self.seconds)} after it was abandoned"
+            if self.has_ended
+            else "its function still runs in a thread, although it was abandoned; it can no longer"
+            " read or write"
+        )
+        return f"{self._subject()}: {text}", self._fields(seconds=self.seconds)
+
+    def samples(self) -> Iterable[Sample]:
+        """One thread, when it is abandoned."""
+        return () if self.has_ended else (_THREADS_ABANDONED.sample(1, self.controller),)
+
+
+class EventsDropped(Observation, frozen=True, kw_only=True):
     """So many Kubernetes events were not written, because there were too many."""
 
+    LEVEL: ClassVar[int] = logging.WARNING
+    METRICS: ClassVar[tuple[Metric, ...]] = (_EVENTS_DROPPED,)
     controller: str
     count: int
     reason: str
 
+    def describe(self) -> tuple[str, Fields]:
+        """How many, and why."""
+        text = f"{self.controller}: {self.count} events were not written: {self.reason}"
+        return text, {"controller": self.controller, "count": self.count, "reason": self.reason}
 
-class EventNotRecorded(msgspec.Struct, frozen=True, kw_only=True):
-    """The server did not take a Kubernetes event about this object; it is given up."""
+    def samples(self) -> Iterable[Sample]:
+        """So many events."""
+        return (_EVENTS_DROPPED.sample(self.count, self.controller, self.reason),)
 
-    controller: str
-    ref: ObjectRef
+
+class EventNotRecorded(_OfAnObject, frozen=True, kw_only=True):
+    """The server rejected a Kubernetes event about this object; it is dropped."""
+
+    METRICS: ClassVar[tuple[Metric, ...]] = (
+        counter(
+            "steersman_controller_events_not_recorded",
+            "Kubernetes events that the server rejected.",
+            "controller",
+        ),
+    )
     error: Exception
 
+    def level(self) -> int:
+        """Quiet where it is normal: in a terminating namespace, and without leadership."""
+        error = self.error
+        if isinstance(error, Forbidden):
+            is_normal = any(cause.reason == "NamespaceTerminating" for cause in error.causes)
+        else:
+            is_normal = isinstance(error, NotFound | NotLeading)
+        return logging.INFO if is_normal else logging.WARNING
 
-class ControllerStarted(msgspec.Struct, frozen=True, kw_only=True):
-    """A controller's workers are at work."""
+    def describe(self) -> tuple[str, Fields]:
+        """The error."""
+        text = f"{self._subject()}: an event was not written: {self.error}"
+        return text, self._fields(error=type(self.error).__name__)
 
+
+class ControllerStarted(Observation, frozen=True, kw_only=True):
+    """A controller's workers have started."""
+
+    METRICS: ClassVar[tuple[Metric, ...]] = (_WORKERS,)
     controller: str
     workers: int
 
+    def describe(self) -> tuple[str, Fields]:
+        """How many workers."""
+        workers = self.workers
+        text = f"{self.controller}: started with {workers} worker{'s' if workers > 1 else ''}"
+        return text, {"controller": self.controller, "workers": workers}
 
-class ControllerStopped(msgspec.Struct, frozen=True, kw_only=True):
-    """A controller's workers are done, so long after they were asked to stop."""
+    def samples(self) -> Iterable[Sample]:
+        """How many workers."""
+        return (_WORKERS.sample(self.workers, self.controller),)
 
+
+class ControllerStopped(Observation, frozen=True, kw_only=True):
+    """A controller's workers have stopped, so long after they were asked to."""
+
+    METRICS: ClassVar[tuple[Metric, ...]] = (_WORKERS,)
     controller: str
     seconds: float
 
+    def describe(self) -> tuple[str, Fields]:
+        """How long it took."""
+        text = f"{self.controller}: stopped within {length(self.seconds)}"
+        return text, {"controller": self.controller, "seconds": self.seconds}
 
-ControllerObservation: TypeAlias = (
-    ReconcileFinished
-    | ReconcileSkipped
-    | SlowLaneChanged
-    | HotLoop
-    | FieldConflictFound
-    | TriggerFailed
-    | SourceFailed
-    | ThreadsExhausted
-    | ThreadAbandoned
-    | EventsDropped
-    | EventNotRecorded
-    | ControllerStarted
-    | ControllerStopped
-)
+    def samples(self) -> Iterable[Sample]:
+        """No workers."""
+        return (_WORKERS.sample(0, self.controller),)
+
+
+def _named(things: tuple[str, ...]) -> str:
+    return some_of(things, most=_MOST_NAMED)
+
+
+def _writes(count: int) -> str:
+    return "write" if count == 1 else "writes"

@@ -1,4 +1,4 @@
-"""Metrics that are counted elsewhere, as plain data that a registry collects."""
+"""Metrics of the author's own, as plain data that a registry collects."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
@@ -45,7 +45,7 @@ def register_families(
 
 
 class _FamilyCollector(Collector):
-    """Gives Prometheus' library what it knows."""
+    """Passes the families to Prometheus' library."""
 
     def __init__(self, collect: Callable[[], Iterable[MetricFamily]]) -> None:
         self._collect = collect

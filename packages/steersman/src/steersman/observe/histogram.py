@@ -1,4 +1,4 @@
-"""A histogram in plain numbers, for what happens too often for those of prometheus_client."""
+"""A histogram in plain numbers, for what happens too often for prometheus_client's."""
 
 from bisect import bisect_left
 
@@ -6,7 +6,7 @@ from prometheus_client.utils import floatToGoString
 
 
 class Seconds:
-    """How many lengths of time fell into each bucket; ``bounds`` are the upper ends of those."""
+    """How many lengths of time are in each bucket; ``bounds`` are their upper ends."""
 
     __slots__ = ("_bounds", "_counts", "sum_seconds")
 

@@ -1,9 +1,9 @@
-"""What may become a label."""
+"""Bounds the values of labels."""
 
 from typing import Final
 
-# An operator works with a dozen resources in a dozen ways. Names can come from the cluster, and
-# each new one would cost memory here and in Prometheus for ever; past this they are all "other".
+# An operator has about a dozen values for a label. Names can come from the cluster, and each new
+# one costs memory here and in Prometheus for ever; after these, the label is "other".
 MOST_VALUES: Final = 100
 
 

@@ -6,29 +6,27 @@ from traceback import format_exception
 from typing import Any, Final, Literal, TextIO, TypeAlias
 
 from steersman.clock import Clock
-from steersman.observe.events import Observation, Observer
-from steersman.observe.phrases import Fields
-from steersman.observe.wording import QUIET, describe, level_of, traced_error
+from steersman.observe.observation import Fields, Observation, Observer
 
 Style: TypeAlias = Literal["plain", "json"]
 
-# Servers put into their messages what they like. More than a screenful, less than a flood.
+# A server's messages may be of any length. This is more than a screenful.
 LONGEST_TEXT: Final = 4000
-# The end of a trace is where it happened; errors in groups can go on for ever.
+# The end of a trace has the place; traces of error groups can be endless.
 LONGEST_TRACE: Final = 20_000
 
 
 class LogObserver:
-    """Tells a logger, with the fields of each line as ``record.fields``."""
+    """Logs to a logger, with the fields of each line as ``record.fields``."""
 
     def __init__(self, logger: logging.Logger) -> None:
         self._logger = logger
 
     def __call__(self, observation: Observation) -> None:
-        level = level_of(observation)
+        level = observation.level()
         if self._logger.isEnabledFor(level):
-            text, fields = describe(observation)
-            error = traced_error(observation, is_debug=self._logger.isEnabledFor(logging.DEBUG))
+            text, fields = observation.describe()
+            error = _traced(observation, is_debug=self._logger.isEnabledFor(logging.DEBUG))
             self._logger.log(level, text, extra={"fields": fields}, exc_info=error)
 
 
@@ -37,8 +35,8 @@ def log_to(
 ) -> Observer:
     """An observer that writes one line to ``stream`` for each observation from ``level`` up.
 
-    No logger is involved: of what that does for a line, nothing is in the line. One that cannot be
-    written is lost, and nothing else with it.
+    No logger is involved, because a logger costs more than the line. A line that cannot be written
+    is lost, and nothing else.
     """
     return _Lines(stream, clock=clock, style=style, level=level)
 
@@ -51,15 +49,16 @@ class _Lines:
         self._level = level
 
     def listener_for(self, kind: type[Any]) -> Observer | None:
-        """Nobody for what is never loud enough."""
-        return None if kind in QUIET and self._level > logging.DEBUG else self.__call__
+        """None for observations that are always below the level."""
+        is_always_below = kind.level is Observation.level and self._level > kind.LEVEL
+        return None if is_always_below else self.__call__
 
     def __call__(self, observation: Observation) -> None:
-        level = level_of(observation)
+        level = observation.level()
         if level < self._level:
             return
-        text, fields = describe(observation)
-        error = traced_error(observation, is_debug=self._level <= logging.DEBUG)
+        text, fields = observation.describe()
+        error = _traced(observation, is_debug=self._level <= logging.DEBUG)
         trace = "" if error is None else "".join(format_exception(error)).rstrip("\n")
         line = _line(self._style, self._clock, logging.getLevelName(level), text, fields, trace)
         with suppress(OSError, ValueError):  # it is full, or closed
@@ -85,6 +84,11 @@ class LineFormatter(logging.Formatter):
         return _line(self._line_style, self._clock, record.levelname, text, fields, trace)
 
 
+def _traced(observation: Observation, *, is_debug: bool) -> Exception | None:
+    error = observation.traced_error(is_debug=is_debug)
+    return None if error is None or error.__traceback__ is None else error
+
+
 def _line(style: Style, clock: Clock, level: str, text: str, fields: Fields, trace: str) -> str:
     time = clock.now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
     if len(text) > LONGEST_TEXT:
@@ -92,13 +96,13 @@ def _line(style: Style, clock: Clock, level: str, text: str, fields: Fields, tra
     trace = trace[-LONGEST_TRACE:]
     if style == "plain":
         line = f"{time} {level:<7} {_on_one_line(text)}"
-        # Set in, so that nothing in it can pass for a line of its own.
+        # Indented, so that nothing in it looks like a line of its own.
         return "\n    ".join((line, *map(_on_one_line, trace.splitlines())))
-    # Here, because not everybody wants lines of JSON.
+    # Here, because plain lines do not need it.
     import json
 
-    told = {"time": time, "level": level.lower(), "message": text, **fields}
-    return json.dumps(told | {"trace": trace} if trace else told)
+    line_fields = {"time": time, "level": level.lower(), "message": text, **fields}
+    return json.dumps(line_fields | {"trace": trace} if trace else line_fields)
 
 
 def _on_one_line(text: str) -> str:

@@ -1,207 +1,493 @@
-"""What can happen to an operator as a whole: who leads, what starts and stops, what it may not."""
+"""Observations of an operator: leadership, starting and stopping, permissions, health."""
 
-from typing import TypeAlias
+import logging
+from collections.abc import Iterable
+from typing import ClassVar, Final
 
-import msgspec
-
-from steersman.errors import CacheSyncTimeout
+from steersman.errors import CacheSyncTimeout, SteersmanError
 from steersman.names import ObjectRef
+from steersman.observe.observation import Fields, Metric, Observation, Sample, counter, gauge
+from steersman.observe.phrases import length, raised, ref_fields
+
+# Up to the ten seconds after which a leader that could not renew its lease stops leading.
+_RENEWAL_SECONDS: Final = (0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
+
+_LEADS: Final = gauge(
+    "leader_election_master_status",
+    "Whether this replica leads, by the name of the lease: 1 if it does.",
+    "name",
+)
+_RESPONSIVE: Final = gauge(
+    "steersman_manager_server_responsive",
+    "Whether the API server answers: 1 if it does.",
+    initial=1,
+)
+_LEADER_CHANGES: Final = counter(
+    "steersman_manager_leader_changes",
+    "Times that another holder of the lease was observed.",
+    "name",
+)
+_LOSSES: Final = counter(
+    "steersman_manager_leadership_losses",
+    "Times that this replica led, and had to stop unexpectedly.",
+    "name",
+)
+_RENEWALS: Final = Metric(
+    kind="histogram",
+    name="steersman_manager_lease_renewal_seconds",
+    help="Time that renewals of the lease took.",
+    labels=("name",),
+    buckets=_RENEWAL_SECONDS,
+)
+_RENEWAL_FAILURES: Final = counter(
+    "steersman_manager_lease_renewal_failures",
+    "Renewals of the lease that failed.",
+    "name",
+)
+_STAGES: Final = gauge(
+    "steersman_manager_stage_seconds",
+    "How long the operator took for each step of starting and stopping.",
+    "stage",
+)
+_PERMISSIONS: Final = counter(
+    "steersman_manager_permissions_missing",
+    "Missing permissions, by whether the operator needs them.",
+    "is_needed",
+)
+_READY: Final = gauge("steersman_manager_ready", "Whether the operator is ready: 1 if it is.")
+_READINESS: Final = counter(
+    "steersman_manager_readiness_changes",
+    "Times that the operator became ready, or ceased to be.",
+)
+_BLOCKED: Final = Metric(
+    kind="summary",
+    name="steersman_manager_loop_blocked_seconds",
+    help="Times for which the event loop was blocked.",
+)
+_OUTAGES: Final = Metric(
+    kind="summary",
+    name="steersman_manager_server_outage_seconds",
+    help="Times for which nothing was received from the API server.",
+)
+_UNRESPONSIVE: Final = counter(
+    "steersman_manager_server_unresponsive",
+    "Times that nothing was received from the API server for too long.",
+)
 
 
-class LeaderChanged(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody else than before holds the lease; ``holder`` is ``""`` if nobody does."""
-
+class _OfALease(Observation, frozen=True, kw_only=True):
     lease: ObjectRef
-    holder: str
     identity: str
 
+    def _fields(self, **more: str | int | float) -> Fields:
+        return {"identity": self.identity, **ref_fields(self.lease), **more}
 
-class LeadershipGained(msgspec.Struct, frozen=True, kw_only=True):
+
+class LeaderChanged(_OfALease, frozen=True, kw_only=True):
+    """Another replica than before holds the lease; ``holder`` is ``""`` if none does."""
+
+    METRICS: ClassVar[tuple[Metric, ...]] = (_LEADER_CHANGES, _LEADS)
+    holder: str
+
+    def level(self) -> int:
+        """Quiet where ``LeadershipGained`` reports it."""
+        return logging.DEBUG if self.holder == self.identity else logging.INFO
+
+    def describe(self) -> tuple[str, Fields]:
+        """The holder."""
+        holder = "this replica" if self.holder == self.identity else self.holder or "no replica"
+        return f"{self.lease}: held by {holder}", self._fields(holder=self.holder)
+
+    def samples(self) -> Iterable[Sample]:
+        """One change."""
+        yield _LEADER_CHANGES.sample(1, self.lease.name)
+        if self.holder != self.identity:
+            yield _LEADS.sample(0, self.lease.name)
+
+
+class LeadershipGained(_OfALease, frozen=True, kw_only=True):
     """This replica leads, after so long a wait."""
 
-    lease: ObjectRef
-    identity: str
+    METRICS: ClassVar[tuple[Metric, ...]] = (_LEADS,)
     waited_seconds: float
 
+    def describe(self) -> tuple[str, Fields]:
+        """How long it waited."""
+        text = f"{self.lease}: this replica leads, after {length(self.waited_seconds)}"
+        return text, self._fields(waited_seconds=self.waited_seconds)
 
-class LeadershipRenewed(msgspec.Struct, frozen=True, kw_only=True):
-    """This replica has renewed its lease, and it took so long to do."""
+    def samples(self) -> Iterable[Sample]:
+        """It leads."""
+        return (_LEADS.sample(1, self.lease.name),)
 
-    lease: ObjectRef
-    identity: str
+
+class LeadershipRenewed(_OfALease, frozen=True, kw_only=True):
+    """This replica has renewed its lease, which took so long."""
+
+    LEVEL: ClassVar[int] = logging.DEBUG
+    METRICS: ClassVar[tuple[Metric, ...]] = (_RENEWALS,)
     took_seconds: float
 
+    def describe(self) -> tuple[str, Fields]:
+        """How long it took."""
+        text = f"{self.lease}: renewed in {length(self.took_seconds)}"
+        return text, self._fields(took_seconds=self.took_seconds)
 
-class RenewalFailed(msgspec.Struct, frozen=True, kw_only=True):
+    def samples(self) -> Iterable[Sample]:
+        """Its time."""
+        return (_RENEWALS.sample(self.took_seconds, self.lease.name),)
+
+
+class RenewalFailed(_OfALease, frozen=True, kw_only=True):
     """This replica could not renew its lease, and has so long left to try again."""
 
-    lease: ObjectRef
-    identity: str
+    LEVEL: ClassVar[int] = logging.WARNING
+    METRICS: ClassVar[tuple[Metric, ...]] = (_RENEWAL_FAILURES,)
     error: Exception
     left_seconds: float
 
+    def describe(self) -> tuple[str, Fields]:
+        """The error, and the time left."""
+        left = self.left_seconds
+        what = f"not renewed, with {length(left)} left to lead" if left else "out of reach"
+        text = f"{self.lease}: {what}: {self.error}"
+        return text, self._fields(left_seconds=left, error=type(self.error).__name__)
 
-class LeadershipLost(msgspec.Struct, frozen=True, kw_only=True):
-    """This replica no longer leads, and did not mean to stop."""
+    def samples(self) -> Iterable[Sample]:
+        """One failure."""
+        return (_RENEWAL_FAILURES.sample(1, self.lease.name),)
 
-    lease: ObjectRef
-    identity: str
+
+class LeadershipLost(_OfALease, frozen=True, kw_only=True):
+    """This replica no longer leads, unexpectedly."""
+
+    LEVEL: ClassVar[int] = logging.ERROR
+    METRICS: ClassVar[tuple[Metric, ...]] = (_LEADS, _LOSSES)
     reason: str
 
+    def describe(self) -> tuple[str, Fields]:
+        """Why."""
+        text = f"{self.lease}: this replica no longer leads: {self.reason}"
+        return text, self._fields(reason=self.reason)
 
-class LeadershipReleased(msgspec.Struct, frozen=True, kw_only=True):
-    """This replica has given its lease away, so that nobody has to wait for it to run out."""
-
-    lease: ObjectRef
-    identity: str
+    def samples(self) -> Iterable[Sample]:
+        """It no longer leads."""
+        return (_LEADS.sample(0, self.lease.name), _LOSSES.sample(1, self.lease.name))
 
 
-class WriteHeldBack(msgspec.Struct, frozen=True, kw_only=True):
-    """A write was not sent, because this replica could not be sure to lead."""
+class LeadershipReleased(_OfALease, frozen=True, kw_only=True):
+    """This replica has released its lease, so that no other has to wait for its expiry."""
 
+    METRICS: ClassVar[tuple[Metric, ...]] = (_LEADS,)
+
+    def describe(self) -> tuple[str, Fields]:
+        """Which lease."""
+        text = f"{self.lease}: released, for another replica to take at once"
+        return text, self._fields()
+
+    def samples(self) -> Iterable[Sample]:
+        """It no longer leads."""
+        return (_LEADS.sample(0, self.lease.name),)
+
+
+class WriteHeldBack(Observation, frozen=True, kw_only=True):
+    """A write was not sent, because another replica may lead."""
+
+    LEVEL: ClassVar[int] = logging.WARNING
+    METRICS: ClassVar[tuple[Metric, ...]] = (
+        counter(
+            "steersman_manager_writes_held_back",
+            "Writes that were not sent because another replica might lead.",
+            "method",
+        ),
+    )
     method: str
     path: str
 
+    def describe(self) -> tuple[str, Fields]:
+        """Which write."""
+        text = f"{self.method} {self.path}: not sent, because another replica may lead"
+        return text, {"method": self.method, "path": self.path}
 
-class ClusterFound(msgspec.Struct, frozen=True, kw_only=True):
-    """With which cluster the operator is about to speak, and who says so."""
+
+class ClusterFound(Observation, frozen=True, kw_only=True):
+    """The cluster that the operator is about to use, and the source of its address."""
 
     server: str
     source: str
 
+    def describe(self) -> tuple[str, Fields]:
+        """The address and its source."""
+        text = f"using the cluster at {self.server}, from {self.source}"
+        return text, {"server": self.server, "source": self.source}
 
-class StageReached(msgspec.Struct, frozen=True, kw_only=True):
-    """An operator has come so far in starting or stopping, and the last step took so long."""
 
+class StageReached(Observation, frozen=True, kw_only=True):
+    """An operator has reached a stage of starting or stopping; the last step took so long."""
+
+    METRICS: ClassVar[tuple[Metric, ...]] = (_STAGES,)
     stage: str
     took_seconds: float
 
+    def describe(self) -> tuple[str, Fields]:
+        """The stage."""
+        text = f"{self.stage}, after {length(self.took_seconds)}"
+        return text, {"stage": self.stage, "took_seconds": self.took_seconds}
 
-class StopRequested(msgspec.Struct, frozen=True, kw_only=True):
-    """Somebody wants the operator to stop, within so long."""
+    def samples(self) -> Iterable[Sample]:
+        """Its time."""
+        return (_STAGES.sample(self.took_seconds, self.stage),)
+
+
+class StopRequested(Observation, frozen=True, kw_only=True):
+    """The operator was asked to stop, within so long."""
 
     signal: str
     grace_seconds: float
 
+    def describe(self) -> tuple[str, Fields]:
+        """The signal."""
+        text = f"asked to stop ({self.signal}), within {length(self.grace_seconds)}"
+        return text, {"signal": self.signal, "grace_seconds": self.grace_seconds}
 
-class StopOverdue(msgspec.Struct, frozen=True, kw_only=True):
-    """Something has not stopped within so long, and is left behind."""
 
+class StopOverdue(Observation, frozen=True, kw_only=True):
+    """A part of the operator has not stopped within so long, and is abandoned."""
+
+    LEVEL: ClassVar[int] = logging.ERROR
+    METRICS: ClassVar[tuple[Metric, ...]] = (
+        counter(
+            "steersman_manager_stops_overdue",
+            "Parts that did not stop in time, and were abandoned.",
+        ),
+    )
     what: str
     seconds: float
 
+    def describe(self) -> tuple[str, Fields]:
+        """Which part."""
+        text = f"{self.what} did not stop within {length(self.seconds)}, and is abandoned"
+        return text, {"what": self.what, "seconds": self.seconds}
 
-class PermissionMissing(msgspec.Struct, frozen=True, kw_only=True):
-    """The operator may not do something that its controllers declare.
 
-    ``rule`` is the RBAC rule in YAML that would grant it; without what is not needed
-    (``is_needed``), the operator does less, and what it does is right.
+class PermissionMissing(Observation, frozen=True, kw_only=True):
+    """The operator lacks a permission that its controllers declare.
+
+    ``rule`` is the RBAC rule in YAML that would grant it. Without one that is not needed
+    (``is_needed``), the operator works with fewer features.
     """
 
+    METRICS: ClassVar[tuple[Metric, ...]] = (_PERMISSIONS,)
     what: str
     rule: str
     is_needed: bool
 
+    def level(self) -> int:
+        """An error if it is needed."""
+        return logging.ERROR if self.is_needed else logging.WARNING
 
-class PermissionsUnknown(msgspec.Struct, frozen=True, kw_only=True):
-    """Nobody could tell whether the operator may do this; it will be seen when it tries."""
+    def describe(self) -> tuple[str, Fields]:
+        """The permission, and the rule that grants it."""
+        harm = "" if self.is_needed else " (it works without, and does less)"
+        text = f"the operator may not {self.what}{harm}. This rule would allow it: {self.rule}"
+        return text, {"what": self.what, "rule": self.rule, "is_needed": self.is_needed}
 
+    def samples(self) -> Iterable[Sample]:
+        """One permission."""
+        return (_PERMISSIONS.sample(1, str(self.is_needed).lower()),)
+
+
+class PermissionsUnknown(Observation, frozen=True, kw_only=True):
+    """Whether the operator has a permission could not be checked; it will show when used."""
+
+    LEVEL: ClassVar[int] = logging.WARNING
     what: str
     error: Exception
 
+    def describe(self) -> tuple[str, Fields]:
+        """The permission, and the error."""
+        text = f"could not check whether the operator may {self.what}: {self.error}"
+        return text, {"what": self.what, "error": type(self.error).__name__}
 
-class ServerUnresponsive(msgspec.Struct, frozen=True, kw_only=True):
-    """Nothing has come from the API server for so long, although it was asked.
 
-    ``watches`` are those that were open, and are opened again.
+class ServerUnresponsive(Observation, frozen=True, kw_only=True):
+    """Nothing has been received from the API server for so long, although it was probed.
+
+    ``watches`` were open, and are opened again.
     """
 
+    LEVEL: ClassVar[int] = logging.ERROR
+    METRICS: ClassVar[tuple[Metric, ...]] = (_RESPONSIVE, _UNRESPONSIVE)
     server: str
     silent_seconds: float
     watches: tuple[str, ...] = ()
 
+    def describe(self) -> tuple[str, Fields]:
+        """For how long, and which watches are opened again."""
+        text = (
+            f"{self.server} has not answered for {length(self.silent_seconds)}; watches that are"
+            f" opened again: {', '.join(self.watches) or 'none'}"
+        )
+        return text, {
+            "server": self.server,
+            "silent_seconds": self.silent_seconds,
+            "watches": len(self.watches),
+        }
 
-class ServerRecovered(msgspec.Struct, frozen=True, kw_only=True):
-    """The API server answers again, after so long without a sign of life."""
+    def samples(self) -> Iterable[Sample]:
+        """One outage begins."""
+        return (_RESPONSIVE.sample(0), _UNRESPONSIVE.sample(1))
 
+
+class ServerRecovered(Observation, frozen=True, kw_only=True):
+    """The API server answers again, after so long."""
+
+    METRICS: ClassVar[tuple[Metric, ...]] = (_RESPONSIVE, _OUTAGES)
     server: str
     silent_seconds: float
 
+    def describe(self) -> tuple[str, Fields]:
+        """After how long."""
+        text = f"{self.server} answers again, after {length(self.silent_seconds)}"
+        return text, {"server": self.server, "silent_seconds": self.silent_seconds}
 
-class CacheSyncOverdue(msgspec.Struct, frozen=True, kw_only=True):
-    """A controller has not started, because caches of its kinds were not filled in time.
+    def samples(self) -> Iterable[Sample]:
+        """One outage ends."""
+        return (_RESPONSIVE.sample(1), _OUTAGES.sample(self.silent_seconds))
 
-    ``error`` names the kinds. The controller starts as soon as they are filled.
+
+class CacheSyncOverdue(Observation, frozen=True, kw_only=True):
+    """A controller has not started, because caches of its kinds have not synced in time.
+
+    ``error`` names the kinds. The controller starts as soon as they have.
     """
 
+    LEVEL: ClassVar[int] = logging.ERROR
+    METRICS: ClassVar[tuple[Metric, ...]] = (
+        counter(
+            "steersman_manager_cache_syncs_overdue",
+            "Controllers that did not start in time, because their caches had not synced.",
+            "controller",
+        ),
+    )
     controller: str
     error: CacheSyncTimeout
 
+    def describe(self) -> tuple[str, Fields]:
+        """The error."""
+        kinds = ", ".join(kind for kind, _ in self.error.pending)
+        return str(self.error), {"controller": self.controller, "kinds": kinds}
 
-class ReadinessChanged(msgspec.Struct, frozen=True, kw_only=True):
-    """The operator is ready from now on, or no longer; ``failing`` says which checks say so."""
 
+class ReadinessChanged(Observation, frozen=True, kw_only=True):
+    """The operator is ready from now on, or no longer; ``failing`` are the checks that fail."""
+
+    METRICS: ClassVar[tuple[Metric, ...]] = (_READY, _READINESS)
     is_ready: bool
     failing: tuple[tuple[str, str], ...] = ()
 
+    def level(self) -> int:
+        """Loud if it is not ready."""
+        return logging.INFO if self.is_ready else logging.WARNING
 
-class LivenessChanged(msgspec.Struct, frozen=True, kw_only=True):
-    """The operator's checks of its own life fail from now on, or no longer; ``failing`` says which.
+    def describe(self) -> tuple[str, Fields]:
+        """The failing checks."""
+        text = "ready" if self.is_ready else f"not ready: {_reasons(self.failing)}"
+        return text, {"is_ready": self.is_ready, "failing": _names(self.failing)}
 
-    A kubelet that asks for them starts the operator again.
+    def samples(self) -> Iterable[Sample]:
+        """One change."""
+        return (_READY.sample(self.is_ready), _READINESS.sample(1))
+
+
+# Not counted: the kubelet counts its restarts.
+class LivenessChanged(Observation, frozen=True, kw_only=True):
+    """The operator's liveness checks fail from now on, or no longer; ``failing`` says which.
+
+    A kubelet with a liveness probe restarts the operator.
     """
 
     is_alive: bool
     failing: tuple[tuple[str, str], ...] = ()
 
+    def level(self) -> int:
+        """An error if it is not alive."""
+        return logging.INFO if self.is_alive else logging.ERROR
 
-class LoopBlocked(msgspec.Struct, frozen=True, kw_only=True):
-    """Something kept the event loop busy for so long, and everything else stood still.
+    def describe(self) -> tuple[str, Fields]:
+        """The failing checks."""
+        text = "alive again" if self.is_alive else f"not alive: {_reasons(self.failing)}"
+        return text, {"is_alive": self.is_alive, "failing": _names(self.failing)}
 
-    ``controller`` and ``ref`` say whose reconcile it was, where it was one; ``stack`` where it was,
-    the innermost frame last.
+
+class LoopBlocked(Observation, frozen=True, kw_only=True):
+    """The event loop was blocked for so long, and nothing else ran.
+
+    ``controller`` and ``ref`` name the reconcile that blocked it, if one did; ``stack`` is the
+    place, with the innermost frame last.
     """
 
+    LEVEL: ClassVar[int] = logging.WARNING
+    METRICS: ClassVar[tuple[Metric, ...]] = (_BLOCKED,)
     seconds: float
     controller: str = ""
     ref: ObjectRef | None = None
     stack: tuple[str, ...] = ()
 
+    def describe(self) -> tuple[str, Fields]:
+        """The place, and what to do."""
+        ref = self.ref
+        where = f" in the reconcile of {ref} by {self.controller}" if ref is not None else ""
+        text = f"the event loop was blocked for {length(self.seconds)}"
+        text += (
+            f"{where}: {' > '.join(self.stack)}. This code computed or waited without await: make"
+            f" that reconcile a plain function, and it gets a thread"
+            if self.stack
+            else ", and so was the thread that watches it: the process was stopped or got no"
+            " CPU time, or an extension module held the GIL"
+        )
+        about = {} if ref is None else {"controller": self.controller, **ref_fields(ref)}
+        return text, {"seconds": self.seconds, **about, "stack": "\n".join(self.stack)}
 
-class Listening(msgspec.Struct, frozen=True, kw_only=True):
-    """Something can be reached from outside: probes, metrics."""
+    def samples(self) -> Iterable[Sample]:
+        """Its time."""
+        return (_BLOCKED.sample(self.seconds),)
+
+
+class Listening(Observation, frozen=True, kw_only=True):
+    """A server of the operator accepts connections: probes, metrics."""
 
     what: str
     address: str
 
+    def describe(self) -> tuple[str, Fields]:
+        """The address."""
+        return f"{self.what} at {self.address}", {"what": self.what, "address": self.address}
 
-class RunnableFailed(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that the operator runs has failed, and takes the operator along."""
 
+class RunnableFailed(Observation, frozen=True, kw_only=True):
+    """A runnable of the operator has failed, and the operator stops."""
+
+    LEVEL: ClassVar[int] = logging.ERROR
+    METRICS: ClassVar[tuple[Metric, ...]] = (
+        counter("steersman_manager_runnable_failures", "Runnables that failed.", "runnable"),
+    )
     runnable: str
     error: Exception
 
+    def describe(self) -> tuple[str, Fields]:
+        """The runnable, and the error."""
+        text = f"{self.runnable} failed: {raised(self.error)}"
+        return text, {"runnable": self.runnable, "error": type(self.error).__name__}
 
-ManagerObservation: TypeAlias = (
-    LeaderChanged
-    | LeadershipGained
-    | LeadershipRenewed
-    | RenewalFailed
-    | LeadershipLost
-    | LeadershipReleased
-    | WriteHeldBack
-    | ClusterFound
-    | StageReached
-    | StopRequested
-    | StopOverdue
-    | PermissionMissing
-    | PermissionsUnknown
-    | ServerUnresponsive
-    | ServerRecovered
-    | CacheSyncOverdue
-    | ReadinessChanged
-    | LivenessChanged
-    | LoopBlocked
-    | Listening
-    | RunnableFailed
-)
+    def traced_error(self, *, is_debug: bool) -> Exception | None:  # noqa: ARG002
+        """An error of the author's code."""
+        return None if isinstance(self.error, SteersmanError) else self.error
+
+
+def _reasons(failing: tuple[tuple[str, str], ...]) -> str:
+    return "; ".join(f"{name}: {why}" for name, why in failing)
+
+
+def _names(failing: tuple[tuple[str, str], ...]) -> str:
+    return ", ".join(name for name, _ in failing)

@@ -1,4 +1,4 @@
-"""Observers made of other observers, and the one that does not listen."""
+"""Observers of several observers, and the one that ignores everything."""
 
 import logging
 from contextlib import suppress
@@ -6,27 +6,27 @@ from types import FunctionType, MethodType
 from typing import Any, Protocol
 
 from steersman.errors import AUTHOR_ERRORS, failure_of
-from steersman.observe.events import Observation, Observer
+from steersman.observe.observation import Observation, Observer
 
 
 def ignore(_observation: Observation) -> None:
-    """Listen to nothing."""
+    """Ignore everything."""
 
 
 def fan_out(*observers: Observer) -> Observer:
-    """Tell each of ``observers``, in this order, whatever becomes of the others.
+    """Call each of ``observers``, in this order, even if others raise.
 
-    One that raises goes on being told. Its first error is logged, and only that one: what is
-    broken is mostly broken for every observation.
+    One that raises is called again. Only its first error is logged: a broken observer mostly fails
+    for every observation.
     """
-    return _FanOut(observers).tell
+    return _FanOut(observers).notify
 
 
 class Choosy(Protocol):
-    """An observer that knows from the class of an observation who is to be told, if anybody."""
+    """An observer that chooses a function for each class of observations."""
 
     def listener_for(self, kind: type[Any]) -> Observer | None:
-        """What is told of observations of this class; always the same."""
+        """The function for observations of this class, or None; always the same."""
         ...
 
 
@@ -34,14 +34,14 @@ class _FanOut:
     __slots__ = ("_calls", "_failed", "observers")
 
     def __init__(self, observers: tuple[Observer, ...]) -> None:
-        # Those of a fan-out inside this one are told from here, which comes to the same.
+        # The observers of a fan-out inside this one are called from here, with the same result.
         self.observers = tuple(each for observer in observers for each in _inside(observer))
-        # Whom each class of observations concerns, found once: most of what happens is counted in
-        # one place, and in no log.
+        # The functions for each class of observations, found once: most classes have one metric and
+        # no log line.
         self._calls: dict[type[Any], tuple[tuple[int, Observer], ...]] = {}
         self._failed: set[int] = set()
 
-    def tell(self, observation: Observation) -> None:
+    def notify(self, observation: Observation) -> None:
         calls = self._calls.get(type(observation))
         if calls is None:
             calls = self._find_calls(type(observation))
@@ -53,7 +53,7 @@ class _FanOut:
                 if number not in self._failed:
                     self._failed.add(number)
                     logging.getLogger("steersman").exception(
-                        "the observer %s failed; this is said only once",
+                        "the observer %s failed; this is logged only once",
                         _name_of(self.observers[number]),
                     )
 
@@ -72,7 +72,7 @@ def _inside(observer: Observer) -> tuple[Observer, ...]:
 def _listener(observer: Any, kind: type[Any]) -> Observer | None:
     """What to call, as a function or method: any other object takes twice as long to call."""
     if _chooses(type(observer)):
-        with suppress(Exception):  # it is told of all, and what is wrong with it shows there
+        with suppress(Exception):  # it gets everything, and its error shows there
             choosy: Choosy = observer
             return choosy.listener_for(kind)
     call: Observer = observer
@@ -82,10 +82,10 @@ def _listener(observer: Any, kind: type[Any]) -> Observer | None:
 
 
 def _chooses(kind: type[Any]) -> bool:
-    """Whether objects of this class say what they listen to, and mean all that they are told.
+    """Whether objects of this class choose what they observe.
 
-    Of its class: an object that has whatever it is asked for does not choose. And one whose class
-    has made another call of it wants to be called.
+    Decided by the class: a mock has any attribute and does not choose. A subclass that overrides
+    ``__call__`` is always called.
     """
     for each in kind.__mro__:
         if "listener_for" in vars(each):

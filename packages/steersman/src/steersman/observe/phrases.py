@@ -1,16 +1,13 @@
-"""Turns of phrase that all log lines share."""
+"""Phrases that log lines share."""
 
 import traceback
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 from steersman.names import ObjectRef
 
-Fields: TypeAlias = Mapping[str, str | int | float]
-
 
 def length(seconds: float) -> str:
-    """A length of time, to be read at a glance."""
+    """A length of time, short."""
     return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
 
 
@@ -22,7 +19,7 @@ def some_of(things: Sequence[str], *, most: int, left_out: int = 0, between: str
 
 
 def raised(error: Exception) -> str:
-    """An author's error: it says what it likes, and where it came from helps most."""
+    """An error of the author's code, with its place."""
     return f"{type(error).__name__}: {error} {place_of(error)}".rstrip()
 
 

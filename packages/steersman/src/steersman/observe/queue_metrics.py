@@ -13,7 +13,9 @@ from prometheus_client.metrics_core import (
 from prometheus_client.registry import Collector
 
 from steersman.clock import Clock
-from steersman.observe.events import (
+from steersman.observe.histogram import Seconds
+from steersman.observe.labels import bounded
+from steersman.observe.queue_events import (
     KeyAdded,
     KeyDelayed,
     KeyDone,
@@ -21,18 +23,16 @@ from steersman.observe.events import (
     KeyTaken,
     QueueEnded,
 )
-from steersman.observe.histogram import Seconds
-from steersman.observe.labels import bounded
 
 # controller-runtime's: ten nanoseconds, and then ten times as much each time.
 _BOUNDS: Final = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1000.0)
 
-# The name twice, for dashboards that ask by the one and for those that ask by the other.
+# The name twice, because dashboards query either label.
 _LABELS: Final = ("name", "controller")
 
 
 class _OneQueue:
-    """What is counted of one queue."""
+    """The counts of one queue."""
 
     __slots__ = ("adds", "depth", "retries", "taken_at", "waited", "worked")
 
@@ -47,10 +47,10 @@ class _OneQueue:
 
 
 class QueueMetrics(Collector):
-    """Counts in plain numbers, which become metrics when somebody asks for them.
+    """Counts in plain numbers, which become metrics when they are collected.
 
-    prometheus_client's own counters would take longer over a key than the queue does; and how
-    long the keys that are held have been held can only be said at the moment of the question.
+    prometheus_client's own counters would take longer for a key than the queue does; and for how
+    long keys have been held is only known at the moment of the collection.
     """
 
     def __init__(self, registry: CollectorRegistry, *, clock: Clock) -> None:
@@ -101,12 +101,12 @@ class QueueMetrics(Collector):
         return 0 if queue is None else len(queue.taken_at)
 
     def describe(self) -> Iterable[Metric]:
-        """The metrics without a number, for the registry to see whether they are there already."""
+        """The metrics without samples, for the registry's check for duplicates."""
         return self._families(())
 
     def collect(self) -> Iterator[Metric]:
         """The metrics as they are now."""
-        # A copy, made in one step: who asks may be another thread.
+        # A copy, made in one step: the collection may run in another thread.
         return self._families(tuple(self._queues.items()))
 
     def _new(self, name: str) -> _OneQueue:

@@ -1,4 +1,4 @@
-"""What is counted of reconciles, under the names and labels that controller-runtime gives them."""
+"""The metrics of reconciles, under the names and labels that controller-runtime gives them."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -11,16 +11,15 @@ from steersman.observe.controller_events import ReconcileFinished
 from steersman.observe.histogram import Seconds
 from steersman.observe.labels import bounded
 
-# From a reconcile that finds nothing to do to one that takes as long as it may. controller-runtime
-# has forty of these, which nobody looks at one by one.
+# From a reconcile that finds nothing to do to one at its timeout. controller-runtime has forty
+# buckets, which is more than a dashboard shows.
 _BOUNDS: Final = (
     *(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5),
     *(1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0),
 )
 
-# What controller-runtime calls them. To be looked at again when something changes is all that
-# ``later`` without a time asks for, and over there that is a success; nothing of ours is what it
-# calls ``requeue``, which is there for those who sum over it.
+# controller-runtime's names. ``later`` without a time waits for the next change, which is a success
+# there; nothing here is a ``requeue``, which exists for queries that sum over all results.
 _RESULT_OF: Final = {
     "done": "success",
     "later": "success",
@@ -31,7 +30,7 @@ _RESULT_OF: Final = {
 
 
 class _OneController:
-    """What is counted of one controller."""
+    """The counts of one controller."""
 
     __slots__ = (
         "cancelled",
@@ -56,10 +55,10 @@ class _OneController:
 
 
 class ReconcileMetrics(Collector):
-    """Counts in plain numbers, which become metrics when somebody asks for them.
+    """Counts in plain numbers, which become metrics when they are collected.
 
-    A reconcile that has nothing to do takes little longer than to count it in a handful of
-    prometheus_client's own.
+    A reconcile that has nothing to do takes little longer than a few of prometheus_client's own
+    counters.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
@@ -76,7 +75,7 @@ class ReconcileMetrics(Collector):
             one = self._controllers.setdefault(name, _OneController())
         one.seconds.observe(finished.took_seconds)
         outcome = finished.outcome
-        if outcome == "cancelled":  # nobody's failure, and no success
+        if outcome == "cancelled":  # neither a failure nor a success
             one.cancelled += 1
         elif outcome == "later" and finished.after_seconds is not None:
             one.results["requeue_after"] += 1
@@ -99,12 +98,12 @@ class ReconcileMetrics(Collector):
             one.wakes[event] += 1
 
     def describe(self) -> Iterable[Metric]:
-        """The metrics without a number, for the registry to see whether they are there already."""
+        """The metrics without samples, for the registry's check for duplicates."""
         return self._families(())
 
     def collect(self) -> Iterator[Metric]:
         """The metrics as they are now."""
-        # A copy, made in one step: who asks may be another thread.
+        # A copy, made in one step: the collection may run in another thread.
         return self._families(tuple(self._controllers.items()))
 
     def _families(self, controllers: Iterable[tuple[str, _OneController]]) -> Iterator[Metric]:
@@ -135,11 +134,11 @@ class ReconcileMetrics(Collector):
         )
         cancelled = counter(
             "steersman_controller_cancellations",
-            "Reconciles that were cut short because the operator stopped, or no longer led.",
+            "Reconciles that were cancelled because the operator stopped, or no longer led.",
         )
         writes = counter(
             "steersman_controller_writes",
-            "Writes that reconciles sent, and whether the object was different for it.",
+            "Writes that reconciles sent, and whether the object changed.",
             "verb",
             "is_change",
         )
@@ -149,7 +148,7 @@ class ReconcileMetrics(Collector):
         )
         wakes = counter(
             "steersman_controller_wakes",
-            "What reconciles were asked for by; several may be met by one.",
+            "Events that triggered reconciles; several may be met by one reconcile.",
             "event",
         )
         for name, one in controllers:

@@ -1,4 +1,4 @@
-"""What is counted of requests to the API server."""
+"""The metrics of requests to the API server."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -7,18 +7,18 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from steersman.observe.events import RequestFinished
 from steersman.observe.histogram import Seconds
 from steersman.observe.labels import bounded
+from steersman.observe.request_events import RequestFinished
 
-# From an answer out of the server's memory to the longest deadline of an ordinary request.
+# From an answer from the server's memory to the longest deadline of an ordinary request.
 _BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 REQUEST: Final = ("verb", "resource")
 
 
 class _OneKind:
-    """What is counted of requests with one verb to one resource."""
+    """The counts of requests with one verb to one resource."""
 
     __slots__ = ("codes", "seconds")
 
@@ -28,10 +28,10 @@ class _OneKind:
 
 
 class RequestMetrics(Collector):
-    """Counts in plain numbers, which become metrics when somebody asks for them.
+    """Counts in plain numbers, which become metrics when they are collected.
 
-    Every write takes a request, and two of prometheus_client's own metrics take as long over it as
-    all else that observes it.
+    Every write is a request, and two of prometheus_client's own metrics take as long for it as all
+    other observers.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
@@ -51,12 +51,12 @@ class RequestMetrics(Collector):
         one.seconds.observe(finished.took_seconds)
 
     def describe(self) -> Iterable[Metric]:
-        """The metrics without a number, for the registry to see whether they are there already."""
+        """The metrics without samples, for the registry's check for duplicates."""
         return self._families(())
 
     def collect(self) -> Iterator[Metric]:
         """The metrics as they are now."""
-        # A copy, made in one step: who asks may be another thread.
+        # A copy, made in one step: the collection may run in another thread.
         return self._families(tuple(self._kinds.items()))
 
     def _new(self, finished: RequestFinished) -> _OneKind:

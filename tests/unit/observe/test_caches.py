@@ -7,17 +7,17 @@ from prometheus_client import CollectorRegistry
 
 from steersman.clock import SystemClock
 from steersman.observe import CacheStale, MetricsObserver, Observation
-from steersman.observe.wording import describe, level_of
 from tests.unit.observe.cache_samples import (
+    CHECKED,
     ENDED,
     HANDLER_FAILED,
     HANDLER_STUCK,
     INDEX_FAILED,
-    LOOKED_AFTER,
-    REFUSED,
+    NOT_DECODED,
     STALE,
     SYNCED,
 )
+from tests.unit.observe.samples import describe, level_of
 
 LOUD, NORMAL, QUIET = logging.WARNING, logging.INFO, logging.DEBUG
 
@@ -26,16 +26,16 @@ LOUD, NORMAL, QUIET = logging.WARNING, logging.INFO, logging.DEBUG
     ("observation", "level", "text"),
     [
         (SYNCED, NORMAL, "cache of pods, in default: synced, with 3 objects"),
-        (LOOKED_AFTER, QUIET, "cache of pods, in default: 4 objects, 2 pending notifications"),
+        (CHECKED, QUIET, "cache of pods, in default: 4 objects, 2 pending notifications"),
         (
             STALE,
             LOUD,
-            "cache of pods, in default: stale, unable to follow for 61.0 s:"
+            "cache of pods, in default: stale, unable to watch for 61.0 s:"
             " GET /api/v1/pods on https://kube: the server was not reached. Wait.",
         ),
-        (ENDED, NORMAL, "cache of pods, in default: no longer kept"),
+        (ENDED, NORMAL, "cache of pods, in default: stopped"),
         (
-            REFUSED,
+            NOT_DECODED,
             LOUD,
             "Pod default/web: kept out of the cache: Pod default/web does not fit Pod: spec is"
             " missing. Correct the object, or read it as Unstructured and widen the class.",
@@ -64,19 +64,19 @@ def test_a_line_says_which_cache_or_object_and_what_of_it(
 def test_a_cache_may_go_stale_without_an_error() -> None:
     stale = CacheStale(resource="pods", scope="everywhere", failing_seconds=61.0, error=None)
 
-    assert describe(stale)[0] == "cache of pods, everywhere: stale, unable to follow for 61.0 s"
+    assert describe(stale)[0] == "cache of pods, everywhere: stale, unable to watch for 61.0 s"
 
 
 @pytest.mark.parametrize(
     ("observation", "series", "value"),
     [
         (SYNCED, ("steersman_cache_objects", {"scope": "in default"}), 3.0),
-        (LOOKED_AFTER, ("steersman_cache_objects", {"scope": "in default"}), 4.0),
-        (LOOKED_AFTER, ("steersman_cache_undecodable_objects", {"scope": "in default"}), 1.0),
-        (LOOKED_AFTER, ("steersman_cache_pending_notifications", {"scope": "in default"}), 2.0),
-        (LOOKED_AFTER, ("steersman_cache_failing_seconds", {"scope": "in default"}), 5.0),
+        (CHECKED, ("steersman_cache_objects", {"scope": "in default"}), 4.0),
+        (CHECKED, ("steersman_cache_undecodable_objects", {"scope": "in default"}), 1.0),
+        (CHECKED, ("steersman_cache_pending_notifications", {"scope": "in default"}), 2.0),
+        (CHECKED, ("steersman_cache_failing_seconds", {"scope": "in default"}), 5.0),
         (STALE, ("steersman_cache_stale_total", {}), 1.0),
-        (REFUSED, ("steersman_cache_decode_failures_total", {}), 1.0),
+        (NOT_DECODED, ("steersman_cache_decode_failures_total", {}), 1.0),
         (INDEX_FAILED, ("steersman_cache_index_failures_total", {}), 1.0),
         (HANDLER_FAILED, ("steersman_cache_handler_failures_total", {"outcome": "failed"}), 1.0),
         (HANDLER_STUCK, ("steersman_cache_handler_failures_total", {"outcome": "stuck"}), 1.0),
@@ -96,11 +96,11 @@ def test_each_is_a_metric_of_its_resource(
 @pytest.mark.parametrize(
     "name", ["objects", "undecodable_objects", "pending_notifications", "failing_seconds"]
 )
-def test_a_cache_that_ended_holds_nothing_and_has_lost_nothing(name: str) -> None:
+def test_a_cache_that_ended_holds_nothing_and_is_not_failing(name: str) -> None:
     registry = CollectorRegistry()
     observe = MetricsObserver(registry, clock=SystemClock())
 
-    observe(LOOKED_AFTER)
+    observe(CHECKED)
     observe(ENDED)
 
     labels = {"resource": "pods", "scope": "in default"}

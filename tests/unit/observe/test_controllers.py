@@ -31,9 +31,9 @@ from steersman.observe import (
     log_to,
 )
 from steersman.observe.labels import MOST_VALUES
-from steersman.observe.wording import describe, level_of
 from tests.clocks import FakeClock
 from tests.unit.observe.controller_samples import (
+    ABANDONED,
     APP,
     APPLIED,
     CONTROLLED,
@@ -41,10 +41,9 @@ from tests.unit.observe.controller_samples import (
     DROPPED,
     ENDED_LATE,
     EXHAUSTED,
-    FIGHT,
+    FIELD_CONFLICT,
     FINISHED,
     HOT_LOOP,
-    LEFT_BEHIND,
     LOST,
     MAPPING_FAILED,
     NOT_RECORDED,
@@ -57,6 +56,7 @@ from tests.unit.observe.controller_samples import (
     STOPPED,
     UPDATED,
 )
+from tests.unit.observe.samples import describe, level_of
 
 LOUD, NORMAL, QUIET = logging.WARNING, logging.INFO, logging.DEBUG
 CONTROLLER = {"controller": "appservice"}
@@ -88,27 +88,27 @@ CONFLICT = Conflict(wanted="apply Deployment default/web", code=409, reason="Con
         (
             HOT_LOOP,
             LOUD,
-            "appservice: AppService default/web: the controller wakes itself: 20 reconciles in"
+            "appservice: AppService default/web: the controller triggers itself: 20 reconciles in"
             " 4.0 s changed status.checkedAt, each after the last one's write. Write the same"
             " value as long as nothing else has changed",
         ),
         (
-            FIGHT,
+            FIELD_CONFLICT,
             LOUD,
-            "appservice: Deployment default/web: autoscaler keeps changing spec.replicas, put back"
+            "appservice: Deployment default/web: autoscaler keeps changing spec.replicas, corrected"
             " 5 times in 60.0 s. Let one of them leave these fields out",
         ),
         (
             MAPPING_FAILED,
             LOUD,
-            "appservice: ConfigMap default/settings: the mapping apps_of failed, and will be asked"
+            "appservice: ConfigMap default/settings: the mapping apps_of failed, and will be called"
             " again in 2.0 s: KeyError: 'app'",
         ),
         (
             PREDICATE_FAILED,
             LOUD,
             "appservice: AppService default/web: the predicate matters failed, and the change"
-            " counts as one that matters: KeyError: 'app'",
+            " counts as relevant: KeyError: 'app'",
         ),
         (
             SOURCE_FAILED,
@@ -128,16 +128,16 @@ CONFLICT = Conflict(wanted="apply Deployment default/web", code=409, reason="Con
             " appservice AppService default/web",
         ),
         (
-            LEFT_BEHIND,
+            ABANDONED,
             LOUD,
             "appservice: AppService default/web: its function still runs in a thread, although it"
-            " was given up; it can no longer read or write",
+            " was abandoned; it can no longer read or write",
         ),
         (
             ENDED_LATE,
             NORMAL,
-            "appservice: AppService default/web: its function has ended, 60.0 s after it was given"
-            " up",
+            "appservice: AppService default/web: its function has ended, 60.0 s after it was"
+            " abandoned",
         ),
         (DROPPED, LOUD, "appservice: 12 events were not written: too many about one object"),
         (
@@ -225,7 +225,7 @@ def test_the_fields_of_a_line_name_its_object(observation: Observation) -> None:
         ),
     ],
 )
-def test_a_reconcile_is_told_with_its_outcome_its_reasons_and_what_it_wrote(
+def test_a_reconcile_is_logged_with_its_outcome_its_reasons_and_what_it_wrote(
     change: dict[str, object], text: str
 ) -> None:
     bare = replace(FINISHED, whys=(), writes=())
@@ -233,7 +233,7 @@ def test_a_reconcile_is_told_with_its_outcome_its_reasons_and_what_it_wrote(
     assert describe(replace(bare, **change))[0] == f"appservice: AppService default/web {text}"
 
 
-def test_many_fields_and_many_writes_are_told_in_few_words() -> None:
+def test_many_fields_and_many_writes_are_logged_in_few_words() -> None:
     many = Why(
         about=APP, event="updated", find_changes=lambda: tuple(f"spec.f{n}" for n in range(9))
     )
@@ -287,7 +287,7 @@ def test_that_a_namespace_on_its_way_out_takes_no_events_is_no_drama(
 
 def test_what_changed_is_not_looked_for_unless_the_line_is_written() -> None:
     def find() -> tuple[str, ...]:
-        raise AssertionError("nobody reads this")
+        raise AssertionError("this is not read")
 
     quiet = replace(FINISHED, whys=(Why(about=APP, event="updated", find_changes=find),), writes=())
     registry = CollectorRegistry()
@@ -406,10 +406,10 @@ def test_what_woke_a_controller_and_what_it_wrote_is_counted() -> None:
     [
         (SKIPPED, "skips_total", {"reason": "paused"}, 1.0),
         (HOT_LOOP, "hot_loops_total", {}, 1.0),
-        (FIGHT, "field_conflicts_total", {}, 1.0),
+        (FIELD_CONFLICT, "field_conflicts_total", {}, 1.0),
         (MAPPING_FAILED, "trigger_failures_total", {"role": "mapping"}, 1.0),
         (SOURCE_FAILED, "source_failures_total", {"source": "orders"}, 1.0),
-        (LEFT_BEHIND, "threads_abandoned_total", {}, 1.0),
+        (ABANDONED, "threads_abandoned_total", {}, 1.0),
         (DROPPED, "events_dropped_total", {"reason": "too many about one object"}, 12.0),
         (NOT_RECORDED, "events_not_recorded_total", {}, 1.0),
     ],
@@ -421,12 +421,12 @@ def test_each_is_a_metric_of_its_controller(
 
 
 def test_a_thread_that_is_left_behind_and_ends_is_counted_once() -> None:
-    metered = Metered(LEFT_BEHIND, ENDED_LATE)
+    metered = Metered(ABANDONED, ENDED_LATE)
 
     assert metered.value("steersman_controller_threads_abandoned_total") == 1.0
 
 
-def test_the_workers_that_are_at_work_are_those_that_hold_a_key() -> None:
+def test_the_active_workers_are_those_that_hold_a_key() -> None:
     metered = Metered(STARTED)
     key = ObjectKey("default", "web")
 

@@ -35,7 +35,7 @@ def test_who_accepts_openmetrics_gets_it(accept: str) -> None:
 @pytest.mark.parametrize(
     "accept", ["", "*/*", "text/plain", "application/openmetrics-text;q=0", "text/html, x/y"]
 )
-def test_everybody_else_gets_plain_text(accept: str) -> None:
+def test_other_clients_get_plain_text(accept: str) -> None:
     content_type, text = metrics_text(counted(), accept=accept)
 
     assert content_type.startswith("text/plain; version=0.0.4")

@@ -11,10 +11,8 @@ from steersman.clock import SystemClock
 from steersman.names import ObjectRef
 from steersman.observe import MetricsObserver, Observation, log_to
 from steersman.observe.labels import MOST_VALUES
-from steersman.observe.wording import describe, level_of
 from tests.clocks import FakeClock
 from tests.unit.observe.manager_samples import (
-    ANSWERS,
     BLOCKED,
     GAINED,
     HELD_BACK,
@@ -24,18 +22,20 @@ from tests.unit.observe.manager_samples import (
     NOT_ALLOWED,
     NOT_MISSED,
     NOT_RENEWED,
+    RECOVERED,
     RELEASED,
     RENEWED,
     RULE,
     RUNNABLE_FAILED,
     SEEN,
     STAGE,
-    STOP_ASKED,
     STOP_OVERDUE,
+    STOP_REQUESTED,
     SYNC_OVERDUE,
     UNKNOWN,
     UNRESPONSIVE,
 )
+from tests.unit.observe.samples import describe, level_of
 
 ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG
 
@@ -44,7 +44,7 @@ ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, loggi
     ("observation", "level", "text"),
     [
         (SEEN, NORMAL, "Lease apps/operator: held by pod-1"),
-        (replace(SEEN, holder=""), NORMAL, "Lease apps/operator: held by nobody"),
+        (replace(SEEN, holder=""), NORMAL, "Lease apps/operator: held by no replica"),
         (replace(SEEN, holder="pod-0"), QUIET, "Lease apps/operator: held by this replica"),
         (GAINED, NORMAL, "Lease apps/operator: this replica leads, after 15.0 s"),
         (RENEWED, QUIET, "Lease apps/operator: renewed in 20 ms"),
@@ -71,11 +71,11 @@ ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, loggi
             " replica may lead",
         ),
         (STAGE, NORMAL, "caches synced, after 1.5 s"),
-        (STOP_ASKED, NORMAL, "asked to stop (SIGTERM), within 25.0 s"),
+        (STOP_REQUESTED, NORMAL, "asked to stop (SIGTERM), within 25.0 s"),
         (
             STOP_OVERDUE,
             ALARM,
-            "the controller appservice did not stop within 25.0 s, and is left behind",
+            "the controller appservice did not stop within 25.0 s, and is abandoned",
         ),
         (
             NOT_ALLOWED,
@@ -95,7 +95,7 @@ ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, loggi
             "https://10.0.0.1 has not answered for 50.0 s; watches that are opened again:"
             " Pod */*, Node *",
         ),
-        (ANSWERS, NORMAL, "https://10.0.0.1 answers again, after 75.0 s"),
+        (RECOVERED, NORMAL, "https://10.0.0.1 answers again, after 75.0 s"),
         (
             SYNC_OVERDUE,
             ALARM,
@@ -107,19 +107,19 @@ ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, loggi
         (
             UNKNOWN,
             LOUD,
-            f"nobody could tell whether the operator may list deployments.apps: {LOST}",
+            f"could not check whether the operator may list deployments.apps: {LOST}",
         ),
         (
             BLOCKED,
             LOUD,
-            "the event loop stood still for 1.5 s in the reconcile of App default/web by app:"
-            " app.py:9 in reconcile > app.py:3 in compute. Something computed or waited without"
+            "the event loop was blocked for 1.5 s in the reconcile of App default/web by app:"
+            " app.py:9 in reconcile > app.py:3 in compute. This code computed or waited without"
             " await: make that reconcile a plain function, and it gets a thread",
         ),
         (
             replace(BLOCKED, ref=None, controller="", stack=()),
             LOUD,
-            "the event loop stood still for 1.5 s, and so did the thread that watches it: the"
+            "the event loop was blocked for 1.5 s, and so was the thread that watches it: the"
             " process was stopped or got no CPU time, or an extension module held the GIL",
         ),
         (LISTENING, NORMAL, "metrics at http://0.0.0.0:8080/metrics"),
@@ -140,7 +140,7 @@ def test_the_fields_of_a_line_about_leading_name_the_lease_and_who_this_is() -> 
     assert fields["identity"] == "pod-0"
 
 
-def test_what_failed_unforeseen_is_told_with_its_trace() -> None:
+def test_an_unexpected_failure_is_logged_with_its_trace() -> None:
     stream = io.StringIO()
     with pytest.raises(ValueError, match="literal") as caught:
         int("x")
@@ -193,7 +193,7 @@ def test_whether_a_replica_leads_has_the_name_that_go_gives_it(
         (NOT_MISSED, "permissions_missing_total", {"is_needed": "false"}, 1.0),
         (UNRESPONSIVE, "server_responsive", {}, 0.0),
         (UNRESPONSIVE, "server_unresponsive_total", {}, 1.0),
-        (ANSWERS, "server_outage_seconds_sum", {}, 75.0),
+        (RECOVERED, "server_outage_seconds_sum", {}, 75.0),
         (SYNC_OVERDUE, "cache_syncs_overdue_total", {"controller": "backup"}, 1.0),
         (BLOCKED, "loop_blocked_seconds_sum", {}, 1.5),
         (BLOCKED, "loop_blocked_seconds_count", {}, 1.0),

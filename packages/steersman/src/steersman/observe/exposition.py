@@ -1,4 +1,4 @@
-"""Metrics as those who scrape them read them."""
+"""Metrics in the formats that Prometheus scrapes."""
 
 from prometheus_client import (
     CollectorRegistry,
@@ -17,7 +17,7 @@ OPENMETRICS_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 
 def new_registry() -> CollectorRegistry:
-    """A registry that has what every process tells of itself: memory, CPU, files, collections."""
+    """A registry with the metrics of every process: memory, CPU, files, collections."""
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
     PlatformCollector(registry=registry)
@@ -26,7 +26,7 @@ def new_registry() -> CollectorRegistry:
 
 
 def metrics_text(registry: CollectorRegistry, *, accept: str = "") -> tuple[str, bytes]:
-    """The content type and the text: OpenMetrics for those who accept it, else Prometheus' own."""
+    """The content type and the text: OpenMetrics if it is accepted, else Prometheus' own."""
     if _accepts_openmetrics(accept):
         text: bytes = openmetrics.generate_latest(registry)  # type: ignore[no-untyped-call]
         return OPENMETRICS_TYPE, text

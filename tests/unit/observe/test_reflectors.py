@@ -8,13 +8,13 @@ from prometheus_client import CollectorRegistry
 
 from steersman.names import ObjectRef
 from steersman.observe import MetricsObserver, Observation
-from steersman.observe.wording import describe, level_of
 from tests.clocks import FakeClock
+from tests.unit.observe.samples import describe, level_of
 from tests.unit.observe.watch_samples import (
     ENDED,
+    EVENTS,
     EXPIRED,
     FAILED,
-    HEARD,
     KIND_MISSING,
     LISTED,
     OUT_OF_ORDER,
@@ -42,7 +42,7 @@ def counted(*observations: Observation) -> CollectorRegistry:
         (LISTED, logging.INFO),
         (STARTED, logging.DEBUG),
         (replace(STARTED, failures=2), logging.INFO),
-        (HEARD, logging.DEBUG),
+        (EVENTS, logging.DEBUG),
         (ENDED, logging.DEBUG),
         (FAILED, logging.WARNING),
         (replace(FAILED, is_news=False), logging.DEBUG),
@@ -54,7 +54,7 @@ def counted(*observations: Observation) -> CollectorRegistry:
         (STREAMING_REFUSED, logging.INFO),
     ],
 )
-def test_what_needs_somebody_is_loud_and_the_rest_is_not(
+def test_what_needs_an_administrator_is_loud_and_the_rest_is_not(
     observation: Observation, level: int
 ) -> None:
     assert level_of(observation) == level
@@ -83,9 +83,11 @@ def test_a_row_of_failures_says_how_many() -> None:
     assert fields["failures"] == 16
 
 
-def test_a_list_says_how_many_why_and_how_many_do_not_fit() -> None:
+def test_a_list_says_how_many_why_and_how_many_cannot_be_decoded() -> None:
     assert describe(LISTED)[0] == "list Pod default/*: 3 objects in 250 ms (start)"
-    assert "3 objects and 2 that do not fit" in describe(replace(LISTED, decode_failures=2))[0]
+    assert (
+        "3 objects and 2 that cannot be decoded" in describe(replace(LISTED, decode_failures=2))[0]
+    )
 
 
 def test_a_watch_that_is_open_again_says_so() -> None:
@@ -93,7 +95,7 @@ def test_a_watch_that_is_open_again_says_so() -> None:
     assert "again, after 3 failures" in describe(replace(STARTED, failures=3))[0]
 
 
-def test_a_rewound_history_is_told_with_both_versions() -> None:
+def test_a_rewound_history_is_logged_with_both_versions() -> None:
     assert "from 900 to 12" in describe(REWOUND)[0]
 
 
@@ -101,7 +103,7 @@ def test_a_rewound_history_is_told_with_both_versions() -> None:
     ("observation", "name", "labels", "value"),
     [
         (LISTED, "steersman_watch_lists_total", {**PODS, "reason": "start"}, 1),
-        (HEARD, "steersman_watch_events_total", PODS, 17),
+        (EVENTS, "steersman_watch_events_total", PODS, 17),
         (FAILED, "steersman_watch_failures_total", {**PODS, "error": "Forbidden"}, 1),
         (SILENT, "steersman_watch_silences_total", PODS, 1),
         (OUT_OF_ORDER, "steersman_watch_out_of_order_total", PODS, 1),

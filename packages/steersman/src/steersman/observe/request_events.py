@@ -1,0 +1,202 @@
+"""Observations of requests: those to the API server, and those to a server of the operator."""
+
+import logging
+from collections.abc import Iterable
+from typing import ClassVar, Final
+
+from steersman.names import ObjectRef
+from steersman.observe.observation import Fields, Metric, Observation, Sample, counter
+from steersman.observe.phrases import length, place_of, ref_fields
+
+# Refusals that an operator's administrator has to handle. The caller handles the others: to get an
+# object that does not exist is normal.
+_LOUD_CODES: Final = frozenset({401, 403, 429})
+
+# A reflector retries until there is an answer, and reports a row of failures once, not at each
+# attempt (``WatchFailed``). Any other caller of a list has the error.
+_QUIET_VERBS: Final = frozenset({"list", "watch"})
+
+_RENEWALS: Final = counter(
+    "steersman_client_credential_renewals",
+    "Renewals of tokens and certificates, by outcome (renewed or failed).",
+    "outcome",
+)
+
+
+class _OfARequest(Observation, frozen=True, kw_only=True):
+    verb: str
+    resource: str
+    ref: ObjectRef | None
+
+    def _subject(self) -> str:
+        return f"{self.verb} {self.ref or self.resource}"
+
+    def _fields(self, error: Exception | None) -> dict[str, str | int | float]:
+        fields: dict[str, str | int | float] = {"verb": self.verb, "resource": self.resource}
+        if self.ref is not None:
+            fields |= ref_fields(self.ref)
+        return fields if error is None else fields | {"error": type(error).__name__}
+
+
+class RequestFinished(_OfARequest, frozen=True, kw_only=True):
+    """The API server answered a request, or the last attempt at one failed."""
+
+    code: int | None
+    took_seconds: float
+    attempts: int
+    error: Exception | None = None
+
+    def level(self) -> int:
+        """Loud if it failed in a way that the caller cannot handle."""
+        if self.error is None or self.verb in _QUIET_VERBS:
+            return logging.DEBUG
+        code = self.code
+        is_loud = code is None or code >= 500 or code in _LOUD_CODES
+        return logging.WARNING if is_loud else logging.DEBUG
+
+    def describe(self) -> tuple[str, Fields]:
+        """The code, or the error, and how long it took."""
+        took = f"in {length(self.took_seconds)}"
+        if self.attempts > 1:
+            took += f" and {self.attempts} attempts"
+        result = f"{self.code} {took}" if self.error is None else f"failed {took}: {self.error}"
+        fields = self._fields(self.error)
+        fields |= {"took_seconds": self.took_seconds, "attempts": self.attempts}
+        if self.code is not None:
+            fields["code"] = self.code
+        return f"{self._subject()}: {result}", fields
+
+
+class RequestRetried(_OfARequest, frozen=True, kw_only=True):
+    """An attempt failed in a way that is safe to repeat, and will be."""
+
+    METRICS: ClassVar[tuple[Metric, ...]] = (
+        counter(
+            "steersman_client_retries",
+            "Attempts that failed and were repeated.",
+            "verb",
+            "resource",
+        ),
+    )
+    attempt: int
+    wait_seconds: float
+    error: Exception
+
+    def level(self) -> int:
+        """Quiet for a reflector's requests."""
+        return logging.DEBUG if self.verb in _QUIET_VERBS else logging.INFO
+
+    def describe(self) -> tuple[str, Fields]:
+        """Which attempt failed, and the wait before the next."""
+        again = f"will be tried again in {length(self.wait_seconds)}"
+        text = f"{self._subject()}: attempt {self.attempt} failed and {again}: {self.error}"
+        return text, self._fields(self.error)
+
+
+class RetriesSpent(_OfARequest, frozen=True, kw_only=True):
+    """A request was not repeated, although it could be, because the retry budget is empty."""
+
+    METRICS: ClassVar[tuple[Metric, ...]] = (
+        counter(
+            "steersman_client_retries_spent",
+            "Requests that were not repeated because the retry budget was empty.",
+            "verb",
+            "resource",
+        ),
+    )
+    error: Exception
+
+    def level(self) -> int:
+        """Quiet for a reflector's requests."""
+        return logging.DEBUG if self.verb in _QUIET_VERBS else logging.WARNING
+
+    def describe(self) -> tuple[str, Fields]:
+        """The error of the last attempt."""
+        text = f"{self._subject()}: failed, and the retry budget is empty: {self.error}"
+        return text, self._fields(self.error)
+
+
+class ApiWarned(_OfARequest, frozen=True, kw_only=True):
+    """The API server sent a warning for people, such as a deprecation."""
+
+    LEVEL: ClassVar[int] = logging.WARNING
+    METRICS: ClassVar[tuple[Metric, ...]] = (
+        counter(
+            "steersman_client_warnings",
+            "Warnings that the API server sent.",
+            "verb",
+            "resource",
+        ),
+    )
+    text: str
+
+    def describe(self) -> tuple[str, Fields]:
+        """The warning."""
+        return f"{self._subject()}: the API server warns: {self.text}", self._fields(None)
+
+
+class CredentialsRenewed(Observation, frozen=True, kw_only=True):
+    """A token or certificate was read or fetched again."""
+
+    METRICS: ClassVar[tuple[Metric, ...]] = (_RENEWALS,)
+    source: str
+    reason: str
+
+    def describe(self) -> tuple[str, Fields]:
+        """The source, and why."""
+        return f"credentials from {self.source} renewed: {self.reason}", {"source": self.source}
+
+    def samples(self) -> Iterable[Sample]:
+        """One renewal."""
+        return (_RENEWALS.sample(1, "renewed"),)
+
+
+class CredentialsNotRenewed(Observation, frozen=True, kw_only=True):
+    """A token or certificate should have been renewed, and the old one stays in use."""
+
+    LEVEL: ClassVar[int] = logging.WARNING
+    METRICS: ClassVar[tuple[Metric, ...]] = (_RENEWALS,)
+    source: str
+    error: Exception
+
+    def describe(self) -> tuple[str, Fields]:
+        """The source, and the error."""
+        text = f"credentials from {self.source} not renewed, the old ones stay in use: {self.error}"
+        return text, {"source": self.source, "error": type(self.error).__name__}
+
+    def samples(self) -> Iterable[Sample]:
+        """One failed renewal."""
+        return (_RENEWALS.sample(1, "failed"),)
+
+
+class RiskAccepted(Observation, frozen=True, kw_only=True):
+    """An insecure option is in use: an unverified server, a readable key."""
+
+    LEVEL: ClassVar[int] = logging.WARNING
+    source: str
+    risk: str
+
+    def describe(self) -> tuple[str, Fields]:
+        """The risk."""
+        return f"{self.source}: {self.risk}", {"source": self.source}
+
+
+class ResponseFailed(Observation, frozen=True, kw_only=True):
+    """A server of this process could not answer a request because of an error of its own.
+
+    The error's text is not logged: it may quote the request.
+    """
+
+    LEVEL: ClassVar[int] = logging.ERROR
+    method: str
+    path: str
+    error: Exception
+
+    def __repr__(self) -> str:
+        return f"ResponseFailed(method={self.method!r}, path={self.path!r})"
+
+    def describe(self) -> tuple[str, Fields]:
+        """The class and the place of the error, and not its text, which may hold secrets."""
+        what = type(self.error).__name__
+        text = f"{self.method} {self.path}: could not be answered: {what} {place_of(self.error)}"
+        return text, {"method": self.method, "path": self.path, "error": what}
