@@ -28,7 +28,7 @@ def a_queue(
 
 
 async def settle() -> None:
-    """Let everybody who can go on do so."""
+    """Let all tasks run until they wait."""
     for _ in range(12):
         await asyncio.sleep(0)  # noqa: TID251 - it is about turns, not about time
 
@@ -43,7 +43,7 @@ async def everything_in(queue: WorkQueue[K]) -> list[K]:
 
 
 class Workers:
-    """Workers that note what they get, and hold it until they are told to let go."""
+    """Workers that note what they get, and hold it until they are released."""
 
     def __init__(self, queue: WorkQueue[str], group: asyncio.TaskGroup) -> None:
         self._queue = queue
@@ -76,7 +76,7 @@ class Workers:
 
 
 @asynccontextmanager
-async def at_work(queue: WorkQueue[str]) -> AsyncIterator[Workers]:
+async def working(queue: WorkQueue[str]) -> AsyncIterator[Workers]:
     async with asyncio.TaskGroup() as group:
         yield Workers(queue, group)
         queue.shut_down()

@@ -1,4 +1,4 @@
-"""What is to be looked at later is looked at then, by whoever has time."""
+"""Delayed keys are taken then, by any free worker."""
 
 from random import Random
 
@@ -10,13 +10,13 @@ from steersman.workqueue import (
     KeyBackoff,
 )
 from tests.clocks import FakeClock
-from tests.unit.workqueue.queues import a_queue, at_work, everything_in, settle
+from tests.unit.workqueue.queues import a_queue, everything_in, settle, working
 
 
 async def test_a_delayed_key_comes_when_its_time_has_come_and_not_before() -> None:
     clock = FakeClock()
     queue = a_queue(clock=clock)
-    async with at_work(queue) as workers:
+    async with working(queue) as workers:
         workers.hire()
         queue.add_after("web", 10)
 
@@ -57,7 +57,7 @@ async def test_of_several_priorities_for_a_delayed_key_the_highest_wins() -> Non
 
 async def test_a_worker_that_waits_for_a_delay_gets_what_is_added_meanwhile() -> None:
     queue = a_queue()
-    async with at_work(queue) as workers:
+    async with working(queue) as workers:
         queue.add_after("later", 10)
         workers.hire()
         await settle()
@@ -120,7 +120,7 @@ async def test_a_delay_outlasts_the_work_on_its_key() -> None:
     assert await everything_in(queue) == ["web"]
 
 
-async def test_keys_stand_in_line_by_the_time_they_were_due_whoever_looks_when() -> None:
+async def test_keys_are_ordered_by_the_time_they_were_due_whenever_they_are_taken() -> None:
     clock = FakeClock()
     queue = a_queue(clock=clock)
     queue.add_after("second", 2)
@@ -165,7 +165,7 @@ async def test_a_delay_without_an_end_is_refused(seconds: float) -> None:
 async def test_an_earlier_delay_is_noticed_by_a_worker_that_sleeps_until_a_later_one() -> None:
     clock = FakeClock()
     queue = a_queue(clock=clock)
-    async with at_work(queue) as workers:
+    async with working(queue) as workers:
         workers.hire()
         workers.hire()
         queue.add_after("later", 100)
@@ -185,7 +185,7 @@ async def test_an_earlier_delay_is_noticed_by_a_worker_that_sleeps_until_a_later
 async def test_idle_workers_have_one_timer_between_them() -> None:
     clock = FakeClock()
     queue = a_queue(clock=clock)
-    async with at_work(queue) as workers:
+    async with working(queue) as workers:
         for _ in range(20):
             workers.hire()
         queue.add_after("web", 100)
@@ -195,10 +195,10 @@ async def test_idle_workers_have_one_timer_between_them() -> None:
         assert len(clock._timeouts) == 1
 
 
-async def test_delays_are_seen_to_when_the_worker_that_watched_them_is_cancelled() -> None:
+async def test_delays_end_in_time_when_the_worker_that_watched_them_is_cancelled() -> None:
     clock = FakeClock()
     queue = a_queue(clock=clock)
-    async with at_work(queue) as workers:
+    async with working(queue) as workers:
         queue.add_after("web", 10)
         watch = workers.hire()
         await settle()
@@ -213,10 +213,10 @@ async def test_delays_are_seen_to_when_the_worker_that_watched_them_is_cancelled
         assert workers.got == ["web"]
 
 
-async def test_delays_are_seen_to_when_the_worker_that_watched_them_is_at_work() -> None:
+async def test_delays_end_in_time_when_the_worker_that_watched_them_is_busy() -> None:
     clock = FakeClock()
     queue = a_queue(clock=clock)
-    async with at_work(queue) as workers:
+    async with working(queue) as workers:
         queue.add_after("web", 10)
         queue.add_after("db", 20)
         workers.hire(holds=True)

@@ -6,14 +6,14 @@ import pytest
 
 from steersman.errors import QueueClosed
 from tests.clocks import FakeClock
-from tests.unit.workqueue.queues import a_queue, at_work, settle
+from tests.unit.workqueue.queues import a_queue, settle, working
 
 
 @pytest.mark.parametrize("way", ["shut_down", "drain", "finish_waiting"])
 async def test_workers_end_when_the_queue_is_closed(way: str) -> None:
     clock = FakeClock()
     queue = a_queue(clock=clock)
-    async with at_work(queue) as workers:
+    async with working(queue) as workers:
         workers.hire()
         workers.hire()
         queue.add_after("web", 10)
@@ -54,7 +54,7 @@ async def test_a_key_that_is_held_can_be_done_after_the_end() -> None:
 
 async def test_draining_waits_for_what_is_held_and_drops_what_waits() -> None:
     queue = a_queue()
-    async with at_work(queue) as workers:
+    async with working(queue) as workers:
         workers.hire(holds=True)
         for key in ("web", "db", "cache"):
             queue.add(key)
@@ -73,7 +73,7 @@ async def test_draining_waits_for_what_is_held_and_drops_what_waits() -> None:
 async def test_draining_can_finish_what_waits() -> None:
     clock = FakeClock()
     queue = a_queue(clock=clock)
-    async with at_work(queue) as workers:
+    async with working(queue) as workers:
         workers.hire(holds=True)
         workers.hire()
         queue.add("web")
@@ -102,7 +102,7 @@ async def test_a_drain_that_takes_too_long_can_be_cut_short() -> None:
     clock = FakeClock()
     queue = a_queue(clock=clock)
     async with asyncio.TaskGroup() as group:
-        queue.add("nobody takes it")
+        queue.add("not taken")
 
         async def stop() -> None:
             with pytest.raises(TimeoutError):

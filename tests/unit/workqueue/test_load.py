@@ -17,7 +17,7 @@ from steersman.workqueue import (
     default_limiter,
 )
 from tests.clocks import FakeClock
-from tests.unit.workqueue.queues import a_queue, at_work, everything_in, settle
+from tests.unit.workqueue.queues import a_queue, everything_in, settle, working
 
 
 async def healthy_p99_seconds(*, poison: int, limiter: RateLimiter[str] | None = None) -> float:
@@ -145,12 +145,12 @@ async def test_keys_taken_because_of_their_age_leave_nothing_behind() -> None:
     assert weight(queue) < before + 20_000
 
 
-async def story(seed: int) -> list[Observation]:
+async def observations(seed: int) -> list[Observation]:
     """What is observed while a queue is used at random."""
     clock, rng = FakeClock(), Random(seed)
     observed: list[Observation] = []
     queue = a_queue(clock=clock, observe=observed.append)
-    async with at_work(queue) as workers:
+    async with working(queue) as workers:
         for _ in range(3):
             workers.hire()
         for _ in range(200):
@@ -160,6 +160,6 @@ async def story(seed: int) -> list[Observation]:
     return observed
 
 
-async def test_the_same_clock_and_the_same_chance_make_the_same_story() -> None:
-    assert await story(1) == await story(1)
-    assert await story(1) != await story(2)
+async def test_the_same_clock_and_the_same_chance_make_the_same_observations() -> None:
+    assert await observations(1) == await observations(1)
+    assert await observations(1) != await observations(2)

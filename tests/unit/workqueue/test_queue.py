@@ -9,12 +9,12 @@ from steersman.workqueue import (
     LOW_PRIORITY,
 )
 from tests.clocks import FakeClock
-from tests.unit.workqueue.queues import a_queue, at_work, everything_in, settle
+from tests.unit.workqueue.queues import a_queue, everything_in, settle, working
 
 
 async def test_a_key_is_never_with_two_workers_at_once() -> None:
     queue = a_queue()
-    async with at_work(queue) as workers:
+    async with working(queue) as workers:
         workers.hire(holds=True)
         workers.hire(holds=True)
 
@@ -33,7 +33,7 @@ async def test_a_key_is_never_with_two_workers_at_once() -> None:
 
 async def test_workers_that_wait_get_what_is_added() -> None:
     queue = a_queue()
-    async with at_work(queue) as workers:
+    async with working(queue) as workers:
         for _ in range(3):
             workers.hire(holds=True)
         await settle()
@@ -59,11 +59,11 @@ async def test_a_key_added_while_a_worker_holds_it_is_given_out_once_more_afterw
     assert await everything_in(queue) == ["web"]
 
 
-async def test_a_key_added_while_it_was_held_goes_to_whoever_waits() -> None:
+async def test_a_key_added_while_it_was_held_goes_to_a_waiting_worker() -> None:
     queue = a_queue()
     queue.add("web")
     key = await queue.get()
-    async with at_work(queue) as workers:
+    async with working(queue) as workers:
         workers.hire()
         queue.add(key)
         await settle()
@@ -158,7 +158,7 @@ async def test_a_worker_can_put_a_key_back_with_the_priority_it_had() -> None:
 @pytest.mark.parametrize("woken_first", [True, False])
 async def test_no_key_is_lost_when_a_worker_is_cancelled_while_it_waits(woken_first: bool) -> None:
     queue = a_queue()
-    async with at_work(queue) as workers:
+    async with working(queue) as workers:
         first = workers.hire()
         await settle()
         workers.hire()
@@ -175,9 +175,9 @@ async def test_no_key_is_lost_when_a_worker_is_cancelled_while_it_waits(woken_fi
         assert workers.got == ["web"]
 
 
-async def test_no_key_is_lost_when_a_worker_is_cancelled_at_work() -> None:
+async def test_no_key_is_lost_when_a_worker_is_cancelled_while_working() -> None:
     queue = a_queue()
-    async with at_work(queue) as workers:
+    async with working(queue) as workers:
         worker = workers.hire(holds=True)
         queue.add("web", priority=LOW_PRIORITY)
         await settle()
@@ -231,7 +231,7 @@ async def test_an_error_in_a_block_is_the_workers_to_answer() -> None:
     assert repr(queue) == "<WorkQueue 0 waiting, 0 held, 0 dirty>"
 
 
-async def test_a_key_that_nobody_holds_cannot_be_done() -> None:
+async def test_a_key_that_is_not_held_cannot_be_done() -> None:
     queue = a_queue()
     queue.add("web")
 

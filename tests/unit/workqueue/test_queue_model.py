@@ -41,7 +41,7 @@ class Model:
     number: int = 0
     phase: str = "open"
 
-    def need(self, key: str, priority: int) -> None:
+    def item(self, key: str, priority: int) -> None:
         known = self.priorities.get(key)
         self.priorities[key] = priority if known is None else max(priority, known)
 
@@ -52,13 +52,13 @@ class Model:
 
     def add(self, key: str, priority: int) -> None:
         if self.phase == "open":
-            self.need(key, priority)
+            self.item(key, priority)
             self.delayed = [delay for delay in self.delayed if delay[2] != key]
             self.enter(key)
 
     def add_after(self, key: str, seconds: float, priority: int) -> None:
         if self.phase == "open":
-            self.need(key, priority)
+            self.item(key, priority)
             if key in self.line or key in self.dirty:
                 return
             earlier = [d for d in self.delayed if d[2] == key and d[0] <= self.now_at + seconds]
@@ -93,7 +93,7 @@ class Model:
 
     def put_back(self, key: str, priority: int) -> None:
         if self.phase != "ended" and all(delay[2] != key for delay in self.delayed):
-            self.need(key, priority)
+            self.item(key, priority)
             self.enter(key)
 
     def drain(self) -> None:
@@ -117,7 +117,7 @@ class Model:
 
 
 class QueueMachine(RuleBasedStateMachine):
-    """A queue and its model, and workers that do with their keys as they are told."""
+    """A queue and its model, and workers that do with their keys as they are run."""
 
     @initialize(workers=st.integers(0, 3))
     def open(self, workers: int) -> None:
@@ -139,7 +139,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "runner"):
-            self.runner.close()  # it cancels whoever is left
+            self.runner.close()  # it cancels the remaining workers
 
     @rule(key=KEYS, priority=PRIORITIES)
     def add(self, key: str, priority: int) -> None:
@@ -194,7 +194,7 @@ class QueueMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.held)
     @rule(data=st.data())
-    def cancel_one_at_work(self, data: st.DataObject) -> None:
+    def cancel_one_worker(self, data: st.DataObject) -> None:
         key = data.draw(st.sampled_from(sorted(self.held)))
         worker, _, priority = self.held.pop(key)
         worker.cancel()
@@ -206,7 +206,7 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(chance=st.integers(0, 9), finish_waiting=st.booleans())
     def drain(self, chance: int, finish_waiting: bool) -> None:
         if chance:
-            return  # most stories are about a queue that is open
+            return  # most runs are about an open queue
         drain = self.queue.drain(finish_waiting=finish_waiting)
         self.drains.append(self.runner.get_loop().create_task(drain))
         if finish_waiting:
@@ -239,8 +239,8 @@ class QueueMachine(RuleBasedStateMachine):
     def compare(self) -> None:
         """Let the workers go on; they must get what those of the model get, in that order."""
         self.runner.run(settle())
-        takers = len(self.given) + len(self.waiting)
-        expected = [self.model.take() for _ in range(min(takers, len(self.model.line)))]
+        workers_waiting = len(self.given) + len(self.waiting)
+        expected = [self.model.take() for _ in range(min(workers_waiting, len(self.model.line)))]
         assert self.given == expected
         self.given.clear()
         if self.model.phase == "ended":

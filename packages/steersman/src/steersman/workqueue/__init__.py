@@ -1,6 +1,6 @@
-"""The work queue: which objects need a look, each with one worker at a time.
+"""The work queue: keys of objects to reconcile, each with one worker at a time.
 
-Takes:     keys from triggers, as often as they like, at once, after a while or rate limited
+Takes:     keys from triggers, any number of times, at once, after a delay or rate limited
 Gives:     keys to workers, through ``async with queue.take() as key``
 Promises:  - a key is never with two workers at once
            - a key added while a worker holds it is given out once more afterwards

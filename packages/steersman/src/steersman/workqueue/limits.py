@@ -1,4 +1,4 @@
-"""How long a key that failed has to wait. Pure, but for the clock and the chance it is given."""
+"""Rate limiters: how long a failed key has to wait. Pure, except for the clock and the random."""
 
 from collections.abc import Hashable
 from random import Random
@@ -8,32 +8,32 @@ import msgspec
 
 from steersman.clock import Clock
 from steersman.errors import BadValue
-from steersman.workqueue.needs import K
+from steersman.workqueue.priority_fifo import K
 
 KContra = TypeVar("KContra", bound=Hashable, contravariant=True)
 
 
 class RateLimiter(Protocol[KContra]):
-    """Says how long a key has to wait, each time it is put back."""
+    """Decides how long a key has to wait, each time it is requeued."""
 
     def wait_seconds(self, key: KContra) -> float:
-        """How long this key has to wait this time; asking counts."""
+        """How long this key has to wait this time; each call counts as a failure."""
         ...
 
     def forget(self, key: KContra) -> None:
-        """Whatever became of this key, it is a fresh one from now on."""
+        """Reset the failures of this key."""
         ...
 
     def num_requeues(self, key: KContra) -> int:
-        """How often this key was put back since it was last forgotten."""
+        """How often this key was requeued since it was last forgotten."""
         ...
 
 
 class BackoffPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """Doubling waits, from ``first_seconds`` up to ``longest_seconds``.
 
-    Up to ``jitter`` of each wait is left to chance, so that keys that failed together do not come
-    back together. The numbers are those of client-go, which has no jitter.
+    Up to ``jitter`` of each wait is random, so that keys that failed together do not return
+    together. The numbers are those of client-go, which has no jitter.
     """
 
     first_seconds: float = 0.005
@@ -93,9 +93,9 @@ class KeyBackoff(Generic[K]):
         return self._policy.wait_seconds(failures, rng=self._rng)
 
     def forget(self, key: K) -> None:
-        """Take this key for one that never failed."""
+        """Reset the failures of this key."""
         if self._failures.pop(key, None) is not None and not self._failures:
-            # A dict that was large stays large, however little is in it; until it is cleared.
+            # A dict that was large keeps its memory until it is cleared.
             self._failures.clear()
 
     def num_requeues(self, key: K) -> int:
@@ -107,9 +107,9 @@ class KeyBackoff(Generic[K]):
 
 
 class TokenBucket:
-    """All keys together are put back at no more than a certain rate.
+    """Limits the rate at which all keys together are requeued.
 
-    Each wait is a promise: who asks when the bucket is empty gets a token of the future.
+    When the bucket is empty, a caller gets a future token, and waits for it.
     """
 
     def __init__(self, policy: BucketPolicy, *, clock: Clock) -> None:
@@ -119,7 +119,7 @@ class TokenBucket:
         self._counted_at = clock.monotonic()
 
     def wait_seconds(self, key: Hashable) -> float:  # noqa: ARG002 - all keys are alike here
-        """How long the next one, whichever it is, has to wait."""
+        """How long the next key, of any name, has to wait."""
         now_at = self._clock.monotonic()
         gained = (now_at - self._counted_at) * self._policy.per_second
         self._counted_at = now_at
@@ -127,10 +127,10 @@ class TokenBucket:
         return max(0.0, -self._tokens / self._policy.per_second)
 
     def forget(self, key: Hashable) -> None:
-        """Nothing is known about single keys."""
+        """Does nothing: single keys are not counted."""
 
     def num_requeues(self, key: Hashable) -> int:  # noqa: ARG002 - all keys are alike here
-        """Nothing is known about single keys."""
+        """Does nothing: single keys are not counted."""
         return 0
 
     def __repr__(self) -> str:
@@ -138,7 +138,7 @@ class TokenBucket:
 
 
 class MaxOf(Generic[K]):
-    """Asks every limiter each time; the longest wait wins."""
+    """Several limiters; the longest wait wins."""
 
     def __init__(self, *limiters: RateLimiter[K]) -> None:
         self._limiters = limiters
@@ -148,15 +148,15 @@ class MaxOf(Generic[K]):
         return max((each.wait_seconds(key) for each in self._limiters), default=0.0)
 
     def forget(self, key: K) -> None:
-        """Have all forget it."""
+        """Reset the key in all of them."""
         for each in self._limiters:
             each.forget(key)
 
     def num_requeues(self, key: K) -> int:
-        """What the one says that counted most."""
+        """The highest count of all."""
         most = 0
         for each in self._limiters:
-            # Not max(), which costs more than the rest of this, for each reconcile.
+            # Not max(), which costs more than the rest of this, and runs for each reconcile.
             count = each.num_requeues(key)
             if count > most:
                 most = count

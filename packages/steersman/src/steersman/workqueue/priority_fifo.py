@@ -1,0 +1,104 @@
+"""The items that wait, by priority and then first in, first out. Pure; it knows no time."""
+
+from collections import deque
+from collections.abc import Hashable
+from heapq import heapify, heappop, heappush
+from typing import Final, Generic, TypeVar
+
+import msgspec
+
+K = TypeVar("K", bound=Hashable)
+
+# One key in so many is the one that has waited longest, at any priority. Not a limit in seconds:
+# in a long queue all keys would pass that limit, and a new change would wait behind all of them.
+OLDEST_EVERY: Final = 10
+
+# So many stale entries may be in the heap before it is compacted.
+_MOST_STALE: Final = 64
+
+
+class Item(msgspec.Struct, Generic[K], gc=False):
+    """A key in the queue, its priority, and since when; for a delayed item, from when on.
+
+    Not frozen, because an item that is added again may get a higher priority.
+    """
+
+    key: K
+    priority: int
+    since_at: float
+    place: int = 0  # in the FIFO; 0: not in it
+
+
+class PriorityFifo(Generic[K]):
+    """Items by priority, and by age within one; and of every ten, one is the oldest of all.
+
+    An item with ``n`` older ones is therefore the ``10 * (n + 1)``-th to be popped, at the latest,
+    whatever is pushed meanwhile.
+    """
+
+    def __init__(self) -> None:
+        #: By key. Read directly, because checks of an empty queue are the most frequent.
+        self.items: dict[K, Item[K]] = {}
+        # Both may have stale entries of popped items, which are skipped. An item with a raised
+        # priority is in the heap twice.
+        self._by_priority: list[tuple[int, int, Item[K]]] = []  # a heap
+        self._by_age: deque[Item[K]] = deque()
+        self._last_place = 0
+        self._skipped = 0  # how often in a row the oldest was not popped
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def push(self, item: Item[K]) -> None:
+        """Add a new item, whose key is not in the FIFO."""
+        self._last_place = place = self._last_place + 1
+        item.place = place
+        self.items[item.key] = item
+        self._by_age.append(item)
+        heappush(self._by_priority, (-item.priority, place, item))
+
+    def raise_to(self, priority: int, item: Item[K]) -> None:
+        """Raise the priority of an item; within it, the item keeps its age."""
+        item.priority = priority
+        heappush(self._by_priority, (-priority, item.place, item))
+
+    def pop(self) -> Item[K]:
+        """Remove and return the next item; there must be one."""
+        by_age = self._by_age
+        oldest = by_age[0]
+        if self._skipped >= OLDEST_EVERY - 1:
+            item = oldest
+        else:
+            item = heappop(self._by_priority)[2]
+            while not item.place:
+                item = heappop(self._by_priority)[2]
+        del self.items[item.key]
+        item.place = 0
+        if item is oldest:
+            self._skipped = 0
+            while by_age and not by_age[0].place:
+                by_age.popleft()
+        else:
+            self._skipped += 1
+        left = len(self.items)
+        if not left:
+            # A dict that was large keeps its memory until it is cleared.
+            self.items.clear()
+            self._by_priority.clear()
+        elif (
+            len(self._by_priority) > 2 * left + _MOST_STALE or len(by_age) > 2 * left + _MOST_STALE
+        ):
+            self._compact()
+        return item
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        self.items.clear()
+        self._by_priority.clear()
+        self._by_age.clear()
+        self._skipped = 0
+
+    def _compact(self) -> None:
+        self._by_age = deque(item for item in self._by_age if item.place)
+        self._by_priority = [(-item.priority, item.place, item) for item in self._by_age]
+        heapify(self._by_priority)
