@@ -45,7 +45,7 @@ async def answers_to(
             return [await ask(transport, request) for _ in range(2)], server.connections
 
 
-class Asked:
+class SentRequest:
     """A connection on which one request was sent, without a network."""
 
     def __init__(self, *, body: bytes | None = None) -> None:
@@ -56,7 +56,7 @@ class Asked:
         self.go_on()
 
     def go_on(self) -> None:
-        """Let whoever asks go as far as possible; fails where the answer has come already."""
+        """Let the sender go as far as possible; fails where the answer has come already."""
         self._asking.send(None)
 
     def head(self) -> Head:
@@ -98,7 +98,7 @@ def test_an_answer_is_the_same_in_whatever_pieces_it_arrives(case: str, cuts: li
     places = [0, *sorted(cuts), len(answer)]
 
     async def receive() -> tuple[int, str, bytes]:
-        asked = Asked()
+        asked = SentRequest()
         for start, end in pairwise(places):
             if piece := answer[start:end]:
                 asked.connection.data_received(piece)
@@ -113,7 +113,7 @@ def test_an_answer_is_the_same_in_whatever_pieces_it_arrives(case: str, cuts: li
 @pytest.mark.parametrize("before", [b"", b"\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"])
 @pytest.mark.parametrize("name", [b"Warning", b"warning", b"wARNING"])
 async def test_warnings_are_found_however_they_are_written(name: bytes, before: bytes) -> None:
-    asked = Asked()
+    asked = SentRequest()
 
     asked.connection.data_received(
         before + b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\nWidth: 1\r\n"
@@ -124,7 +124,7 @@ async def test_warnings_are_found_however_they_are_written(name: bytes, before: 
 
 
 async def test_a_head_holds_on_to_nothing_of_the_body() -> None:
-    asked = Asked()
+    asked = SentRequest()
     secret = b"a" * 10_000
 
     asked.connection.data_received(b"HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n" + secret)
@@ -134,7 +134,7 @@ async def test_a_head_holds_on_to_nothing_of_the_body() -> None:
 
 
 async def test_headers_that_were_read_leave_no_work_to_the_collector() -> None:
-    asked = Asked()
+    asked = SentRequest()
     asked.connection.data_received(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
     head = asked.head()
     gc.collect()
@@ -144,7 +144,7 @@ async def test_headers_that_were_read_leave_no_work_to_the_collector() -> None:
 
 
 async def test_what_looks_like_a_warning_in_the_body_is_none() -> None:
-    asked = Asked()
+    asked = SentRequest()
 
     asked.connection.data_received(
         b"HTTP/1.1 200 OK\r\nContent-Length: 18\r\nX: Warning: no\r\n\r\n\r\nWarning: no\r\n\r\n\n"
@@ -158,7 +158,7 @@ def test_whatever_comes_is_an_answer_or_a_failure_and_nothing_else(
     nonsense: bytes, cut: int
 ) -> None:
     async def receive() -> None:
-        asked = Asked()
+        asked = SentRequest()
         for piece in (nonsense[:cut], nonsense[cut:]):
             if piece and not asked.wire.is_aborted:
                 asked.connection.data_received(piece)
@@ -206,7 +206,7 @@ async def test_a_body_without_a_length_ends_with_its_connection(version: str) ->
 
 @pytest.mark.parametrize("how", ["reset", "failed", "aborted by us"])
 async def test_a_body_without_a_length_does_not_end_with_a_connection_that_broke(how: str) -> None:
-    asked = Asked()
+    asked = SentRequest()
     asked.connection.data_received(b"HTTP/1.1 200 OK\r\n\r\nhello")
 
     if how == "aborted by us":
@@ -231,7 +231,7 @@ async def test_a_connection_of_an_old_server_is_not_used_again() -> None:
     assert answers == ([(200, b"hello"), (200, b"hello")], 2)
 
 
-async def test_an_answer_nobody_asked_for_ends_the_connection() -> None:
+async def test_an_unrequested_answer_ends_the_connection() -> None:
     async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
         writer.write(ok(b"asked for"))
         if request.connection == 1:
@@ -264,7 +264,7 @@ async def test_a_server_that_speaks_first_gets_no_request() -> None:
 
 @pytest.mark.parametrize("second", [b"two", b""])
 async def test_two_answers_to_one_request_are_no_answer(second: bytes) -> None:
-    asked = Asked()
+    asked = SentRequest()
 
     asked.connection.data_received(ok(b"one") + ok(second))
 
@@ -274,8 +274,8 @@ async def test_two_answers_to_one_request_are_no_answer(second: bytes) -> None:
     assert asked.wire.is_aborted
 
 
-async def test_an_upgrade_that_nobody_asked_for_is_no_answer() -> None:
-    asked = Asked()
+async def test_an_unrequested_upgrade_is_no_answer() -> None:
+    asked = SentRequest()
 
     asked.connection.data_received(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n")
 
@@ -296,7 +296,7 @@ async def test_an_upgrade_that_nobody_asked_for_is_no_answer() -> None:
     ],
 )
 async def test_what_is_no_body_has_an_end(start: bytes, again: bytes) -> None:
-    asked = Asked()
+    asked = SentRequest()
     asked.connection.data_received(start or again)
 
     fed_bytes = 0
@@ -308,7 +308,7 @@ async def test_what_is_no_body_has_an_end(start: bytes, again: bytes) -> None:
 
 
 async def test_headers_that_come_at_once_are_not_too_long_because_of_the_body() -> None:
-    asked = Asked()
+    asked = SentRequest()
     long = b"x" * 10 * HEAD_BYTES
 
     asked.connection.data_received(ok(long))
@@ -317,8 +317,8 @@ async def test_headers_that_come_at_once_are_not_too_long_because_of_the_body() 
     assert await rest_of(asked.connection) == long
 
 
-async def test_the_other_side_waits_while_nobody_reads() -> None:
-    asked = Asked()
+async def test_the_other_side_waits_while_there_is_no_reader() -> None:
+    asked = SentRequest()
     asked.connection.data_received(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
     asked.connection.data_received(bytes(WAITING_BYTES))
     was_paused = asked.wire.is_paused
@@ -330,7 +330,7 @@ async def test_the_other_side_waits_while_nobody_reads() -> None:
 
 
 async def test_a_large_body_waits_for_the_other_side() -> None:
-    asked = Asked(body=b"")
+    asked = SentRequest(body=b"")
     asked.connection.data_received(ok())
     asked.head()
     asked.connection.pause_writing()
@@ -347,7 +347,7 @@ async def test_a_large_body_waits_for_the_other_side() -> None:
 
 
 async def test_a_connection_on_which_half_a_request_was_sent_is_not_used_again() -> None:
-    asked = Asked(body=b"")
+    asked = SentRequest(body=b"")
     asked.connection.data_received(ok())
     asked.head()
     asked.connection.pause_writing()
@@ -380,7 +380,7 @@ async def test_an_early_answer_ends_the_request_and_the_connection() -> None:
     assert answered == (413, b"too large")
 
 
-async def test_an_answer_that_is_whole_though_nobody_read_it_leaves_a_good_connection() -> None:
+async def test_an_answer_that_is_whole_though_it_was_not_read_leaves_a_good_connection() -> None:
     async with raw_server(says(ok(b"hello"))) as server, plain(server.port) as transport:
         async with transport.open(GET) as response:
             assert response.status == 200

@@ -20,40 +20,40 @@ def authority() -> Authority:
 
 
 class Ear:
-    """Keeps what it is told."""
+    """Keeps what it receives."""
 
     def __init__(self) -> None:
-        self.heard = bytearray()
-        self.told: list[str] = []
+        self.received = bytearray()
+        self.calls: list[str] = []
         self.lost: asyncio.Future[Exception | None] = asyncio.get_running_loop().create_future()
-        self._room = memoryview(bytearray(2**16))
+        self._buffer = memoryview(bytearray(2**16))
         self._something = asyncio.Event()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = transport
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        return self._room
+        return self._buffer
 
     def data_received(self, data: memoryview) -> None:
-        self.heard += data
+        self.received += data
         self._something.set()
 
     def eof_received(self) -> None:
-        self.told.append("end")
+        self.calls.append("end")
 
     def pause_writing(self) -> None:
-        self.told.append("full")
+        self.calls.append("full")
 
     def resume_writing(self) -> None:
-        self.told.append("empty")
+        self.calls.append("empty")
         self._something.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.lost.set_result(exc)
 
-    async def until(self, heard: int) -> None:
-        while len(self.heard) < heard:
+    async def until(self, count: int) -> None:
+        while len(self.received) < count:
             self._something.clear()
             await self._something.wait()
 
@@ -99,7 +99,7 @@ class Server:
         data = memoryview(self._going.read())
         for start in range(0, len(data), piece_bytes):
             await self._loop.sock_sendall(self._there, data[start : start + piece_bytes])
-            await asyncio.sleep(0)  # noqa: TID251 - let each piece be heard
+            await asyncio.sleep(0)  # noqa: TID251 - let each piece be received
 
     async def read(self, count: int) -> bytes:
         got = bytearray()
@@ -125,7 +125,7 @@ async def agreed(
 
 
 @pytest.mark.parametrize("piece_bytes", [7, 1000, 2**16])
-async def test_records_are_heard_in_whatever_pieces_they_come(
+async def test_records_are_received_in_whatever_pieces_they_come(
     authority: Authority, piece_bytes: int
 ) -> None:
     said = bytes(range(256)) * 20
@@ -139,10 +139,10 @@ async def test_records_are_heard_in_whatever_pieces_they_come(
         transport.abort()
         await ear.lost
 
-    assert ear.heard == said
+    assert ear.received == said
 
 
-async def test_a_large_answer_is_heard_whole(authority: Authority) -> None:
+async def test_a_large_answer_is_received_whole(authority: Authority) -> None:
     said = bytes(range(256)) * 2**12
 
     with line() as (here, there):
@@ -155,7 +155,7 @@ async def test_a_large_answer_is_heard_whole(authority: Authority) -> None:
         transport.abort()
         await ear.lost
 
-    assert ear.heard == said
+    assert ear.received == said
 
 
 async def test_what_the_kernel_does_not_take_is_sent_later() -> None:
@@ -165,7 +165,7 @@ async def test_what_the_kernel_does_not_take_is_sent_later() -> None:
         ear = Ear()
         transport = SocketTransport(here, ear)
         transport.write(written[:10])
-        told_before = list(ear.told)
+        calls_before = list(ear.calls)
         transport.write(written[10:])
         arrived = bytearray()
         while len(arrived) < len(written):
@@ -175,7 +175,7 @@ async def test_what_the_kernel_does_not_take_is_sent_later() -> None:
         await ear.lost
 
     assert arrived == written
-    assert (told_before, ear.told) == ([], ["full", "empty"])
+    assert (calls_before, ear.calls) == ([], ["full", "empty"])
 
 
 async def test_what_is_encrypted_and_not_taken_is_sent_later(authority: Authority) -> None:
@@ -200,17 +200,17 @@ async def test_nothing_is_read_while_reading_is_paused() -> None:
         there.send(b"hello")
         for _ in range(5):
             await asyncio.sleep(0)  # noqa: TID251 - the loop has looked at the socket
-        heard_before = bytes(ear.heard)
+        received_before = bytes(ear.received)
         transport.resume_reading()
         await ear.until(5)
         transport.abort()
         await ear.lost
 
-    assert (heard_before, bytes(ear.heard)) == (b"", b"hello")
+    assert (received_before, bytes(ear.received)) == (b"", b"hello")
 
 
 @pytest.mark.parametrize("says_goodbye", [True, False])
-async def test_the_end_is_told_after_what_came_before_it(
+async def test_the_end_is_reported_after_what_came_before_it(
     authority: Authority, says_goodbye: bool
 ) -> None:
     with line() as (here, there):
@@ -225,20 +225,20 @@ async def test_the_end_is_told_after_what_came_before_it(
 
         assert here.fileno() == -1
 
-    assert (bytes(ear.heard), ear.told, error) == (b"hello", ["end"], None)
+    assert (bytes(ear.received), ear.calls, error) == (b"hello", ["end"], None)
 
 
-async def test_why_nothing_more_can_be_read_is_told(authority: Authority) -> None:
+async def test_why_nothing_more_can_be_read_is_reported(authority: Authority) -> None:
     with line() as (here, there):
         _, ear, _ = await agreed(here, there, authority)
         there.send(b"\x17\x03\x03\x00\x20" + bytes(32))
         error = await ear.lost
 
     assert isinstance(error, ssl.SSLError)
-    assert ear.heard == b""
+    assert ear.received == b""
 
 
-async def test_an_end_in_the_middle_of_the_handshake_is_told(authority: Authority) -> None:
+async def test_an_end_in_the_middle_of_the_handshake_is_reported(authority: Authority) -> None:
     context = tls_context(TlsSettings(ca_data=authority.certificate), source="test")
 
     with line() as (here, there):
@@ -287,7 +287,7 @@ async def test_a_handshake_whose_last_word_does_not_get_there_has_failed(
         assert isinstance(await ear.lost, BrokenPipeError)
 
 
-async def test_a_hearer_that_fails_ends_the_connection() -> None:
+async def test_a_protocol_that_fails_ends_the_connection() -> None:
     class Deaf(Ear):
         def data_received(self, data: memoryview) -> None:
             raise RuntimeError("not now")

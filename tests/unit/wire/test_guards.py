@@ -1,4 +1,4 @@
-"""Requests that somebody may hold back at the last moment."""
+"""Requests that their sender may hold back at the last moment."""
 
 import asyncio
 import socket
@@ -11,7 +11,7 @@ from steersman.wire.connection import PIECE_BYTES
 from tests.raw_server import listening, ok, raw_server, says
 
 
-class Refusal(Exception):
+class HeldBack(Exception):
     """What a guard raises."""
 
 
@@ -25,7 +25,7 @@ class Guard:
     def __call__(self) -> None:
         self.calls += 1
         if self.calls > self.passes:
-            raise Refusal
+            raise HeldBack
 
 
 def plain(port: int) -> NetworkTransport:
@@ -46,7 +46,7 @@ async def status_of(transport: NetworkTransport, request: Request) -> int:
 
 async def test_a_request_whose_guard_raises_is_not_sent() -> None:
     async with raw_server(says(ok())) as server, plain(server.port) as transport:
-        with pytest.raises(Refusal):
+        with pytest.raises(HeldBack):
             await status_of(transport, guarded(Guard(passes=0)))
         await status_of(transport, Request(method="GET", path="/next"))
 
@@ -56,7 +56,7 @@ async def test_a_request_whose_guard_raises_is_not_sent() -> None:
 async def test_a_connection_whose_request_was_held_back_is_used_for_the_next() -> None:
     async with raw_server(says(ok())) as server, plain(server.port) as transport:
         for _ in range(3):
-            with pytest.raises(Refusal):
+            with pytest.raises(HeldBack):
                 await status_of(transport, guarded(Guard(passes=0)))
             await status_of(transport, guarded(Guard(passes=1)))
 
@@ -91,7 +91,7 @@ async def test_a_long_body_is_held_back_in_the_middle_and_never_whole() -> None:
     body = bytes(4 * PIECE_BYTES)
     guard = Guard(passes=3)
     async with listening(serve) as port, plain(port) as transport:
-        with pytest.raises(Refusal):
+        with pytest.raises(HeldBack):
             await status_of(transport, guarded(guard, body=body))
         await ended.wait()
 
@@ -99,7 +99,7 @@ async def test_a_long_body_is_held_back_in_the_middle_and_never_whole() -> None:
     assert len(got) < len(body)
 
 
-async def test_a_long_body_that_nobody_holds_back_arrives_whole() -> None:
+async def test_a_long_body_that_is_not_held_back_arrives_whole() -> None:
     body = bytes(4 * PIECE_BYTES)
 
     async with raw_server(says(ok())) as server, plain(server.port) as transport:

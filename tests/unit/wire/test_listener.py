@@ -38,7 +38,7 @@ def authority() -> Authority:
 
 
 class Answering:
-    """Remembers what it was asked, and by whom, and replies as it was told."""
+    """Remembers its requests and their clients, and gives prepared replies."""
 
     def __init__(self, reply: Reply | Callable[[Request], Awaitable[Reply]]) -> None:
         self._reply = reply
@@ -52,13 +52,13 @@ class Answering:
 
 
 class Stream:
-    """Pieces that come when the test says so, and whether somebody still wants them."""
+    """Pieces that come when the test says so, and whether they are still read."""
 
     def __init__(self) -> None:
         self._pieces: asyncio.Queue[bytes] = asyncio.Queue()
         self.closed = asyncio.Event()
 
-    def say(self, piece: bytes) -> None:
+    def send(self, piece: bytes) -> None:
         self._pieces.put_nowait(piece)
 
     async def lines(self) -> AsyncGenerator[bytes, None]:
@@ -182,7 +182,7 @@ async def test_of_a_body_that_is_too_large_no_more_is_read_than_shows_it(
     assert len(handler.requests[0].body or b"") == min(size, LARGEST + 1)
 
 
-async def test_who_waits_to_hear_that_a_body_is_wanted_hears_it(authority: Authority) -> None:
+async def test_who_waits_to_hear_that_a_body_is_wanted_receives_it(authority: Authority) -> None:
     handler = Answering(Reply(status=200))
     tls = authority.trusting()
 
@@ -210,15 +210,15 @@ async def test_pieces_of_a_stream_arrive_when_they_are_said(authority: Authority
         transport.open(GET) as response,
     ):
         chunks = response.chunks()
-        stream.say(b"one\n")
+        stream.send(b"one\n")
         first = await anext(chunks)
-        stream.say(b"two\n")
+        stream.send(b"two\n")
         second = await anext(chunks)
 
     assert (first, second) == (b"one\n", b"two\n")
 
 
-async def test_a_stream_to_somebody_who_knows_no_chunks_ends_with_the_connection(
+async def test_a_stream_to_a_client_without_chunks_ends_with_the_connection(
     authority: Authority,
 ) -> None:
     async def lines() -> AsyncGenerator[bytes, None]:
@@ -242,7 +242,7 @@ async def test_a_stream_is_closed_when_its_client_goes_away(authority: Authority
 
     async with listener(Answering(stream.reply), authority) as port:
         async with to(port, authority) as transport, transport.open(GET) as response:
-            stream.say(b"one\n")
+            stream.send(b"one\n")
             await anext(response.chunks())
 
         await stream.closed.wait()
@@ -264,7 +264,7 @@ async def test_a_listener_with_open_streams_ends_at_once(
             transport = await clients.enter_async_context(to(port, authority))
             for stream in streams:
                 response = await clients.enter_async_context(transport.open(GET))
-                stream.say(b"one\n")
+                stream.send(b"one\n")
                 await anext(response.chunks())
 
     assert all(stream.closed.is_set() for stream in streams)
@@ -297,7 +297,7 @@ async def test_a_client_is_who_its_certificate_says_only_if_a_trusted_authority_
     ]
 
 
-async def test_a_certificate_counts_for_nothing_where_nobody_was_asked_for_one(
+async def test_a_certificate_counts_for_nothing_where_none_was_requested(
     authority: Authority,
 ) -> None:
     handler = Answering(Reply(status=200))
@@ -319,7 +319,7 @@ async def test_a_port_is_had_by_one_unless_it_is_shared(authority: Authority) ->
                 pass
 
 
-async def test_a_port_that_somebody_holds_for_us_can_be_listened_on(authority: Authority) -> None:
+async def test_a_port_that_is_held_for_us_can_be_listened_on(authority: Authority) -> None:
     handler = Answering(Reply(status=200, body=b"hello"))
     with socket.socket() as holder:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
@@ -375,7 +375,7 @@ async def test_requests_that_come_at_once_are_answered_in_their_order(authority:
     assert bodies == [*[b"/%d" % number for number in range(200)], b"/end"]
 
 
-async def test_what_is_no_request_is_told_so_after_the_answers_before_it(
+async def test_what_is_no_request_is_refused_after_the_answers_before_it(
     authority: Authority,
 ) -> None:
     handler = Answering(Reply(status=200))
@@ -389,7 +389,7 @@ async def test_what_is_no_request_is_told_so_after_the_answers_before_it(
     assert len(handler.requests) == 1
 
 
-async def test_who_still_talks_hears_that_it_was_too_much(authority: Authority) -> None:
+async def test_who_still_talks_receives_that_it_was_too_much(authority: Authority) -> None:
     handler = Answering(Reply(status=413, body=b"too much"))
     size = 20_000_000
 
@@ -459,7 +459,7 @@ async def test_a_stream_waits_for_a_client_that_does_not_read(authority: Authori
         loop = asyncio.get_running_loop()
         while said < 10_000:
             said += 1
-            # Set as soon as nobody wants the next piece.
+            # Set as soon as the next piece is not read.
             timer = loop.call_later(0.5, waits.set)
             yield b"x" * 100_000
             timer.cancel()
@@ -513,7 +513,7 @@ async def test_nothing_is_said_after_the_last_answer() -> None:
     assert answer.endswith(b"\r\n\r\nbody")
 
 
-async def test_who_still_talks_hears_that_it_was_no_request() -> None:
+async def test_who_still_talks_receives_that_it_was_no_request() -> None:
     async with plain(Answering(Reply(status=200))) as port:
         reader, writer = await asyncio.open_connection(LOOPBACK, port)
         writer.write(b"GET / HTTP/1.1\r\nX: " + b"x" * 5_000_000)
@@ -523,13 +523,13 @@ async def test_who_still_talks_hears_that_it_was_no_request() -> None:
     assert answer.startswith(b"HTTP/1.1 431 ")
 
 
-async def test_a_fault_of_the_handler_is_told_to_those_who_run_it_and_to_its_client() -> None:
+async def test_a_fault_of_the_handler_is_reported_to_the_loop_and_to_its_client() -> None:
     async def fail(_: Request) -> Reply:
         raise LookupError("a secret")
 
-    told: list[dict[str, object]] = []
+    contexts: list[dict[str, object]] = []
     loop = asyncio.get_running_loop()
-    loop.set_exception_handler(lambda _, context: told.append(context))
+    loop.set_exception_handler(lambda _, context: contexts.append(context))
     async with plain(Answering(fail)) as port:
         reader, writer = await asyncio.open_connection(LOOPBACK, port)
         writer.write(b"GET / HTTP/1.1\r\n\r\n")
@@ -540,10 +540,10 @@ async def test_a_fault_of_the_handler_is_told_to_those_who_run_it_and_to_its_cli
 
     assert answer.startswith(b"HTTP/1.1 500 ")
     assert b"secret" not in answer
-    assert [type(context["exception"]) for context in told] == [LookupError]
+    assert [type(context["exception"]) for context in contexts] == [LookupError]
 
 
-async def test_nobody_who_comes_too_late_is_answered(authority: Authority) -> None:
+async def test_a_client_that_comes_too_late_is_not_answered(authority: Authority) -> None:
     handler = Answering(Reply(status=200))
 
     tls = authority.trusting()
@@ -563,13 +563,13 @@ async def test_nobody_who_comes_too_late_is_answered(authority: Authority) -> No
     assert handler.requests == []
 
 
-async def test_a_client_that_never_asks_is_told_goodbye(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_client_without_a_request_is_disconnected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("steersman.wire.listener.ROUND_SECONDS", 0.01)
     stream = Stream()
 
     async with plain(Answering(stream.reply)) as port:
-        asking, asker = await asyncio.open_connection(LOOPBACK, port)
-        asker.write(b"GET / HTTP/1.1\r\n\r\n")
+        asking, sending = await asyncio.open_connection(LOOPBACK, port)
+        sending.write(b"GET / HTTP/1.1\r\n\r\n")
         await asking.readuntil(b"\r\n\r\n")
         silent, mute = await asyncio.open_connection(LOOPBACK, port)
         slow, sender = await asyncio.open_connection(LOOPBACK, port)
@@ -577,10 +577,10 @@ async def test_a_client_that_never_asks_is_told_goodbye(monkeypatch: pytest.Monk
 
         assert await silent.read() == b""
         assert await slow.read() == b""
-        stream.say(b"still here\n")
+        stream.send(b"still here\n")
         await asking.readuntil(b"still here\n")
 
-        for writer in (asker, mute, sender):
+        for writer in (sending, mute, sender):
             writer.close()
 
 

@@ -11,7 +11,7 @@ import pytest
 from steersman.clock import SystemClock
 from steersman.errors import ConfigError, Unreachable
 from steersman.wire import NetworkTransport, Request
-from steersman.wire.sockets import UNACKNOWLEDGED_SECONDS, make_watchful
+from steersman.wire.sockets import UNACKNOWLEDGED_SECONDS, enable_keepalive
 from tests.raw_server import Received, ok, raw_server, says
 
 GET = Request(method="GET", path="/version")
@@ -277,7 +277,7 @@ async def test_a_connection_is_not_used_again_after_half_an_answer() -> None:
     assert server.connections == 2
 
 
-async def test_cancelling_whoever_waits_for_an_answer_closes_the_connection() -> None:
+async def test_cancelling_the_wait_for_an_answer_closes_the_connection() -> None:
     async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
         asking.cancel()
 
@@ -292,7 +292,7 @@ async def test_cancelling_whoever_waits_for_an_answer_closes_the_connection() ->
     assert asking.cancelled()
 
 
-async def test_cancelling_whoever_reads_an_answer_closes_the_connection() -> None:
+async def test_cancelling_the_read_of_an_answer_closes_the_connection() -> None:
     async def answer(request: Received, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
 
@@ -410,7 +410,7 @@ def test_a_proxy_that_cannot_be_used_is_refused_without_repeating_it() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="the options have other names elsewhere")
 def test_a_black_hole_is_found_by_the_kernel() -> None:
     with socket.socket() as watchful:
-        make_watchful(watchful)
+        enable_keepalive(watchful)
 
         assert watchful.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
         assert (

@@ -138,7 +138,7 @@ async def test_nonsense_between_chunks_is_not_waited_out(then_close: bool) -> No
     assert "canary" not in "".join(everything_said(caught.value))
 
 
-async def test_nonsense_that_came_while_nobody_read_is_not_waited_out() -> None:
+async def test_nonsense_that_came_while_there_was_no_reader_is_not_waited_out() -> None:
     go_on = asyncio.Event()
 
     async def answer(request: Received, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""Whom the transport believes, and who believes it."""
+"""Which certificates the transport accepts and shows."""
 
 import asyncio
 import ssl

@@ -64,7 +64,7 @@ def a_connection(tls: ssl.SSLContext | None = None) -> tuple[Connection, Wire]:
     return connection, wire
 
 
-async def test_a_connection_whose_end_has_just_been_heard_of_is_not_used_again() -> None:
+async def test_a_connection_whose_end_has_just_been_received_is_not_used_again() -> None:
     pool = Pool(clock=FakeClock())
     connection, wire = a_connection()
     pool.add(connection)

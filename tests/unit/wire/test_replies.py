@@ -32,13 +32,13 @@ def test_a_stream_comes_in_chunks() -> None:
     assert chunk(b"x" * 26) == b"1a\r\n" + b"x" * 26 + b"\r\n"
 
 
-def test_a_stream_to_somebody_who_knows_no_chunks_has_none() -> None:
+def test_a_stream_to_a_client_without_chunks_has_none() -> None:
     reply = Reply(status=200, stream=nothing())
 
     assert lines(reply, version="1.0", is_last=True) == ["HTTP/1.0 200 OK", "Connection: close"]
 
 
-def test_whoever_would_not_expect_it_is_told_that_the_connection_stays() -> None:
+def test_a_client_that_does_not_expect_it_gets_keep_alive() -> None:
     assert "Connection: keep-alive" in lines(Reply(status=200), version="1.0")
     assert "Connection: close" in lines(Reply(status=200), is_last=True)
 

@@ -1,4 +1,4 @@
-"""Whom a context trusts, and as whom it comes; what it makes of bad certificates."""
+"""Trusted authorities and client certificates of a context; bad certificates are refused."""
 
 import ssl
 from collections.abc import Callable
@@ -61,7 +61,7 @@ def test_a_bundle_may_have_comments_in_any_script(authority: Authority) -> None:
     assert len(context.get_ca_certs()) == 1
 
 
-def test_a_server_is_not_verified_only_when_told_so() -> None:
+def test_a_server_is_not_verified_only_on_request() -> None:
     context = tls_context(TlsSettings(verify=False), source=SOURCE)
 
     assert context.verify_mode is ssl.CERT_NONE
@@ -158,7 +158,7 @@ def test_no_key_is_left_on_disk(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_private_file_is_readable_by_nobody_else() -> None:
+def test_a_private_file_is_readable_by_this_user_only() -> None:
     with _private_file(b"canary") as name:
         path = Path(name)
 

@@ -1,4 +1,4 @@
-"""Bytes to and from an API server, and nothing about what they mean.
+"""HTTP over sockets: the client's transport and the listener of servers, without their meaning.
 
 Takes:     a ``Request``: method, path, query, headers, body; on the other side, a ``Handler``
 Gives:     a ``Response``, held open while its body is read, whole or in chunks; on the other side,
@@ -10,7 +10,7 @@ Promises:  - a request is sent at most once
            - a connection is used again for the next request
            - a line is never longer than its limit
            - of a body that is too large no more is read than shows it
-           - a stream is closed when its client goes away
+           - a stream is closed when its client disconnects
            - a listener with open streams ends at once
            - a client is who its certificate says only if a trusted authority signed it
            - a certificate outlives no forgotten file by more than a week
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from steersman.wire.certificates import CertificateAuthority, new_key, pem_of
     from steersman.wire.listener import listening
     from steersman.wire.network import NetworkTransport
-    from steersman.wire.serving_tls import CertificateFiles, SelfSigned, server_tls
+    from steersman.wire.server_certificates import CertificateFiles, SelfSigned, server_tls
 
 __all__ = [
     "CertificateAuthority",
@@ -59,16 +59,16 @@ __all__ = [
 ]
 
 
-# Whoever has bytes to describe need not send them, and cryptography is not always there.
+# Many users only need the messages, and cryptography is optional.
 _LAZY = {
     "CertificateAuthority": "certificates",
-    "CertificateFiles": "serving_tls",
+    "CertificateFiles": "server_certificates",
     "NetworkTransport": "network",
-    "SelfSigned": "serving_tls",
+    "SelfSigned": "server_certificates",
     "listening": "listener",
     "new_key": "certificates",
     "pem_of": "certificates",
-    "server_tls": "serving_tls",
+    "server_tls": "server_certificates",
 }
 
 if not TYPE_CHECKING:  # to the type checkers, a module with __getattr__ has every attribute

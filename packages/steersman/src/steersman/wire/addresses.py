@@ -1,4 +1,4 @@
-"""Where a server or a proxy is, as its URL says. Pure."""
+"""The address of a server or a proxy, from its URL. Pure."""
 
 import base64
 import re
@@ -16,7 +16,7 @@ _HOST: Final = re.compile(r"[0-9A-Za-z._~-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Of a URL, all that it takes to get there; who comes, and with which password, is hidden."""
+    """The parts of a URL that a connection needs; user and password are hidden."""
 
     scheme: str
     host: str
@@ -24,7 +24,7 @@ class Address:
     path: str = ""
     login: str | None = field(default=None, repr=False)
 
-    # Host and port, as they stand in a Host header and a URL: in every request.
+    # Host and port as in a Host header and a URL; needed for every request.
     host_header: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -38,7 +38,7 @@ class Address:
 
     @property
     def authority(self) -> str:
-        """Host and port, as they stand in a CONNECT."""
+        """Host and port as in a CONNECT."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ class Address:
 
 
 def server_address(text: str) -> Address:
-    """Where the server is; ``ConfigError``, without repeating it, if ``text`` does not say so."""
+    """The server's address; ``ConfigError``, without the text, if ``text`` is none."""
     source = "the server's address"
     url, address = _address(text, source=source)
     if "@" in url.netloc or url.query or url.fragment:
@@ -59,12 +59,12 @@ def server_address(text: str) -> Address:
 
 
 def proxy_address(text: str) -> Address:
-    """Where the proxy is, and as whom to come; ``ConfigError`` if ``text`` does not say so."""
+    """The proxy's address and login; ``ConfigError`` if ``text`` is none."""
     return _address(text, source="the proxy's address")[1]
 
 
 def is_ip(host: str) -> bool:
-    """Whether nobody has to be asked where ``host`` is."""
+    """Whether ``host`` is an IP address, which needs no name resolution."""
     with suppress(ValueError):
         ip_address(host)
         return True
@@ -72,7 +72,7 @@ def is_ip(host: str) -> bool:
 
 
 def _address(text: str, *, source: str) -> tuple[SplitResult, Address]:
-    # urlsplit raises for some of what is wrong, and so do a port and a host that cannot be.
+    # urlsplit raises for some errors, and invalid ports and hosts raise when they are read.
     with suppress(ValueError):
         url = urlsplit(text)
         port = _PORTS.get(url.scheme) if url.port is None else url.port
@@ -98,7 +98,7 @@ def _host(name: str) -> str:
     # Encoded, because a label that is too long would fail only when the name is looked up.
     host = name.encode("idna").decode("ascii")
     if not _HOST.fullmatch(host):
-        raise ValueError("no host is named like that")
+        raise ValueError("this is not a host name")
     return host
 
 

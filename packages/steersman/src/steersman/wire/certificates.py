@@ -1,4 +1,4 @@
-"""A certificate authority of our own, for servers that live as long as a test or a session.
+"""A private certificate authority, for servers that live as long as a test or a session.
 
 Needs ``cryptography``, which comes with the extras ``dev`` and ``tls``.
 """
@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-# Longer than any session, and short enough that a forgotten file is worth nothing.
+# Longer than any session, and short enough that a forgotten file is soon useless.
 VALID_DAYS = 7
 
 
@@ -90,12 +90,12 @@ class CertificateAuthority:
 
 
 def new_key() -> ec.EllipticCurvePrivateKey:
-    """A key that nobody has."""
+    """A new private key."""
     return ec.generate_private_key(ec.SECP256R1())
 
 
 def pem_of(key: ec.EllipticCurvePrivateKey) -> bytes:
-    """A key as it stands in a file."""
+    """A key as PEM."""
     return key.private_bytes(
         serialization.Encoding.PEM,
         # The one form in which kube-apiserver takes a key for signing and for checking alike.

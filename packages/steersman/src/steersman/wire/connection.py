@@ -1,4 +1,4 @@
-"""One connection, and the answers that come over it, one after the other."""
+"""A client's connection: sends requests and receives their answers, one after the other."""
 
 import asyncio
 import re
@@ -12,17 +12,17 @@ from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 from steersman.wire.direct import SocketTransport
 from steersman.wire.sockets import discard_unsent
 
-# No API server has more to say in its headers; without a limit, a broken one could fill the memory.
+# No API server sends a larger head; without a limit, a broken one could fill the memory.
 HEAD_BYTES: Final = 2**16
 
-# As much of a body is kept for whoever reads it; then the other side has to wait.
+# So much of a body is buffered for its reader; then the other side has to wait.
 WAITING_BYTES: Final = 2**18
 
-# As much is taken from the socket at once, into a place that the connection has for it. asyncio
-# would make a new one of 256 kB each time, which costs more than to read what is mostly a few kB.
+# Read from the socket at once, into a buffer of the connection. asyncio would allocate 256 kB each
+# time, which costs more than reading the few kB that mostly arrive.
 RECEIVED_BYTES: Final = 2**16
 
-# A body that is longer is written in pieces, each when the one before is nearly gone.
+# A longer body is written in pieces, each when the one before is nearly sent.
 PIECE_BYTES: Final = 2**16
 
 NOT_HTTP: Final = "the answer is not HTTP"
@@ -35,10 +35,10 @@ _MAY_WARN: Final = re.compile(rb"\n[Ww]")
 
 
 class Broken(Exception):
-    """Why no answer comes, or no more of it; no part of a request is in this.
+    """Why there is no answer, or only a part of it; it quotes no part of a request.
 
-    ``server`` is who was spoken to, if that was not the server; ``was_sent`` says whether any
-    part of the request may have got there.
+    ``server`` is the other side, if that was not the server; ``was_sent`` says whether any part of
+    the request may have arrived there.
     """
 
     def __init__(
@@ -59,10 +59,10 @@ class Broken(Exception):
 class Head:
     """Status and headers of an answer.
 
-    ``came`` is all that had come when the head was whole: maybe some of the body behind it, which
-    is not kept, and, if ``is_first`` is false, informational answers before it. Hardly anybody
-    wants to know more than the status, and to be told of each header takes the parser longer than
-    all the rest of the answer. So they are read when somebody asks for one.
+    ``came`` is all that had arrived when the head was complete: perhaps a part of the body, which
+    is not kept, and, if ``is_first`` is false, informational answers before it. Most callers need
+    only the status, and parsing the headers takes longer than the rest of the answer. So headers
+    are parsed when one is needed.
     """
 
     __slots__ = ("_by_name", "_came", "_fields", "_is_cut", "status")
@@ -113,10 +113,10 @@ class _Fields:
         self.found: list[tuple[bytes, bytes]] = []
         self._is_whole = False
         self._parser = HttpResponseParser(self)
-        # Whatever is wrong behind the head, the connection has been told.
+        # The connection has reported any error behind the head already.
         with suppress(HttpParserError, HttpParserUpgrade):
             self._parser.feed_data(came)
-        del self._parser  # which knows us, too
+        del self._parser  # a reference cycle
 
     def on_header(self, name: bytes, value: bytes) -> None:
         # With the head complete, these are trailers.
@@ -133,10 +133,10 @@ class _Fields:
 
 
 class Connection(asyncio.BufferedProtocol):
-    """Sends a request and takes in its answer; and then, if ``is_reusable``, the next.
+    """Sends a request and receives its answer; and then, if ``is_reusable``, the next.
 
-    ``tls`` is the context that it was made for, and ``ended`` is done once nothing is left of it.
-    One task at a time may use it. Whatever comes unasked for ends it.
+    ``tls`` is the context that it was made for, and ``ended`` is done once it is closed. One task
+    at a time may use it. Unexpected data ends it.
     """
 
     #   idle ──ask──▶ awaited ──whole answer──▶ idle
@@ -152,8 +152,8 @@ class Connection(asyncio.BufferedProtocol):
         self._received = memoryview(bytearray(RECEIVED_BYTES))
         self._waiter: asyncio.Future[None] | None = None
         self._broken: tuple[str, OSError | None] | None = None
-        self._has_ended = False  # the other side says no more
-        self._is_full = False  # nothing more can be written for now
+        self._has_ended = False  # the other side sends no more
+        self._is_full = False  # the write buffer is full
         self._is_paused = False
         self._is_awaited = False
         # Of the current exchange:
@@ -170,11 +170,11 @@ class Connection(asyncio.BufferedProtocol):
         self._is_kept_alive = True
         self._was_cut_short = False  # the request was
 
-    # What whoever has a request does with it.
+    # For the sender of a request
 
     @property
     def is_there(self) -> bool:
-        """Whether the other side is still there, as far as is known here."""
+        """Whether the connection is open, as far as this side knows."""
         transport = self._transport
         return not self._has_ended and transport is not None and not transport.is_closing()
 
@@ -231,7 +231,7 @@ class Connection(asyncio.BufferedProtocol):
         while True:
             if self._pieces:
                 received = b"".join(self._pieces)
-                self._make_room()
+                self._drop_pieces()
                 return received
             if self._broken is not None:
                 raise self._failure(self._broken)
@@ -244,7 +244,7 @@ class Connection(asyncio.BufferedProtocol):
         if not self._is_whole or self._broken is not None:
             return None
         rest = b"".join(self._pieces)
-        self._make_room()
+        self._drop_pieces()
         return rest
 
     async def secure(self, tls: ssl.SSLContext, *, name: str) -> None:
@@ -300,10 +300,10 @@ class Connection(asyncio.BufferedProtocol):
         self._is_bare = is_bare
         self._is_guarded = is_guarded
         self._is_whole = False
-        if self._pieces:  # of the last answer, whose body nobody has read
-            self._make_room()
+        if self._pieces:  # of the last answer, whose body was not read
+            self._drop_pieces()
 
-    def _make_room(self) -> None:
+    def _drop_pieces(self) -> None:
         self._pieces.clear()
         self._waiting_bytes = 0
         if self._is_paused and self._transport is not None:
@@ -316,13 +316,13 @@ class Connection(asyncio.BufferedProtocol):
         return Broken(problem, cause=cause, was_sent=True)
 
     def _change(self) -> "asyncio.Future[None]":
-        """What is done as soon as something has changed."""
+        """A future that is done after the next change."""
         self._waiter = waiter = self._loop.create_future()
         return waiter
 
     def _wake(self) -> None:
         waiter, self._waiter = self._waiter, None
-        # Whoever waits may have been cancelled.
+        # The waiter may have been cancelled.
         if waiter is not None and not waiter.done():
             waiter.set_result(None)
 
@@ -332,7 +332,7 @@ class Connection(asyncio.BufferedProtocol):
         self._is_awaited = False
         self._wake()
 
-    # What asyncio tells.
+    # Callbacks of asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
@@ -407,7 +407,7 @@ class Connection(asyncio.BufferedProtocol):
             return encoding.rpartition(b",")[2].strip().lower() != b"chunked"
         return head.last_of(b"content-length") is None
 
-    # What the parser finds. After the end of an answer it goes on to the next, which nobody wants.
+    # Callbacks of the parser. After the end of an answer it goes on to the next, which is an error.
 
     def on_message_begin(self) -> None:
         self._is_overrun = self._is_whole

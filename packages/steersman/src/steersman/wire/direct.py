@@ -1,4 +1,4 @@
-"""A connection's bytes straight from its socket and to it, encrypted or not."""
+"""``SocketTransport``: reads and writes a connection's socket directly, encrypted or not."""
 
 import asyncio
 import socket
@@ -6,55 +6,55 @@ import ssl
 from typing import Protocol, cast
 
 
-class Hearer(Protocol):
-    """Who is told what happens: what ``SocketTransport`` needs of a protocol."""
+class SocketProtocol(Protocol):
+    """The callbacks that ``SocketTransport`` needs of a protocol."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """It begins."""
+        """The connection is open."""
         ...
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """The place for what comes, always the same; a record of TLS, 16 KiB, has room in it."""
+        """The buffer for received bytes, always the same; at least a TLS record, 16 KiB."""
         ...
 
     def data_received(self, data: memoryview) -> None:
-        """This has come; the place is used again afterwards."""
+        """These bytes were received; the buffer is used again afterwards."""
         ...
 
     def eof_received(self) -> None:
-        """Nothing more comes."""
+        """The other side sends no more."""
         ...
 
     def pause_writing(self) -> None:
-        """Write no more for now."""
+        """The write buffer is full."""
         ...
 
     def resume_writing(self) -> None:
-        """Go on writing."""
+        """The write buffer has space again."""
         ...
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is over."""
+        """The connection is closed."""
         ...
 
 
 class SocketTransport(asyncio.Transport):
-    """What asyncio's transports are to a connection, in a fraction of the steps.
+    """Replaces asyncio's transports, in a fraction of the steps.
 
-    asyncio puts one for TLS upon one for the socket, each with buffers and a state of its own:
-    that takes longer than all else that is done for a request. Here what was received is handed
-    on in the same turn of the loop, and what is written goes out before ``write`` returns, or as
-    much of it as the kernel takes. Reading that is paused may still bring what has been received.
+    asyncio stacks a transport for TLS upon one for the socket, each with buffers and a state of its
+    own: that takes longer than the rest of a request. Here received bytes are passed on in the same
+    turn of the loop, and ``write`` sends as much as the kernel takes before it returns. Paused
+    reading may still deliver bytes that were received before.
 
-    For loops that tell when a socket is ready, and not for TLS inside of TLS.
+    For loops that can watch sockets, and not for TLS inside of TLS.
     """
 
-    def __init__(self, connected: socket.socket, hearer: Hearer) -> None:
+    def __init__(self, connected: socket.socket, protocol: SocketProtocol) -> None:
         super().__init__({"socket": connected})
         self._loop = asyncio.get_running_loop()
         self._socket = connected
-        self._hearer = hearer
-        self._room = hearer.get_buffer(-1)
+        self._protocol = protocol
+        self._buffer = protocol.get_buffer(-1)
         self._unsent = bytearray()
         self._is_closing = False
         # With TLS: encrypted bytes come in and go out here.
@@ -62,7 +62,7 @@ class SocketTransport(asyncio.Transport):
         self._coming = ssl.MemoryBIO()
         self._going = ssl.MemoryBIO()
         self._agreed: asyncio.Future[None] | None = None  # while TLS is not agreed upon
-        hearer.connection_made(self)
+        protocol.connection_made(self)
         self._loop.add_reader(connected, self._read)
 
     async def secure(self, tls: ssl.SSLContext, *, name: str) -> None:
@@ -86,14 +86,14 @@ class SocketTransport(asyncio.Transport):
         try:
             self._receive()
         except BaseException:
-            # Nobody knows what the hearer has taken in.
+            # It is unknown what the protocol has processed.
             self._lose(None)
             raise
 
     def _receive(self) -> None:
-        room = self._room
+        buffer = self._buffer
         try:
-            count = self._socket.recv_into(room)
+            count = self._socket.recv_into(buffer)
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
@@ -102,24 +102,24 @@ class SocketTransport(asyncio.Transport):
         if not count:
             self._hear_the_end()
         elif self._tls is None:
-            self._hearer.data_received(room[:count])
+            self._protocol.data_received(buffer[:count])
         else:
-            self._coming.write(room[:count])
+            self._coming.write(buffer[:count])
             if self._agreed is not None:
                 self._shake_hands(self._tls, self._agreed)
             if self._agreed is None:
                 self._decrypt(self._tls)
 
     def _decrypt(self, tls: ssl.SSLObject) -> None:
-        room = self._room
+        buffer = self._buffer
         try:
             # Each time it gives what is in one record. To ask once too often costs an exception.
             while self._coming.pending and not self._is_closing:
-                count = cast("int", tls.read(len(room), room))
+                count = cast("int", tls.read(len(buffer), buffer))
                 if not count:
                     self._hear_the_end()
                     return
-                self._hearer.data_received(room[:count])
+                self._protocol.data_received(buffer[:count])
         except ssl.SSLWantReadError:
             pass  # half a record, or one that is not for us
         except ssl.SSLError as error:
@@ -130,7 +130,7 @@ class SocketTransport(asyncio.Transport):
             self._send_encrypted()
 
     def _hear_the_end(self) -> None:
-        self._hearer.eof_received()
+        self._protocol.eof_received()
         self._lose(None)
 
     def _shake_hands(self, tls: ssl.SSLObject, agreed: "asyncio.Future[None]") -> None:
@@ -144,7 +144,7 @@ class SocketTransport(asyncio.Transport):
         else:
             self._send_encrypted()
             if self._is_closing:
-                return  # Our last word did not get there, and it is told why.
+                return  # The last record was not sent, and the protocol gets the error.
             self._agreed = None
             if not agreed.done():
                 agreed.set_result(None)
@@ -186,7 +186,7 @@ class SocketTransport(asyncio.Transport):
         if count < len(data):
             self._unsent += memoryview(data)[count:]
             self._loop.add_writer(self._socket, self._send_rest)
-            self._hearer.pause_writing()
+            self._protocol.pause_writing()
 
     def _send_rest(self) -> None:
         try:
@@ -199,7 +199,7 @@ class SocketTransport(asyncio.Transport):
         del self._unsent[:count]
         if not self._unsent:
             self._loop.remove_writer(self._socket)
-            self._hearer.resume_writing()
+            self._protocol.resume_writing()
 
     # The end
 
@@ -220,10 +220,10 @@ class SocketTransport(asyncio.Transport):
         self._loop.remove_writer(self._socket)
         self._unsent.clear()
         self._socket.close()
-        # Not at once: whoever ends it is told when they are ready to listen.
+        # Not at once: the caller that ends it must be ready for the callback.
         self._loop.call_soon(self._end, error)
 
     def _end(self, error: OSError | None) -> None:
         if self._agreed is not None and not self._agreed.done():
             self._agreed.set_exception(error or ConnectionResetError())
-        self._hearer.connection_lost(error)
+        self._protocol.connection_lost(error)

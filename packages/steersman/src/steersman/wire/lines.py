@@ -1,8 +1,8 @@
-"""Bytes as they arrive, cut into lines."""
+"""Splits arriving bytes into lines."""
 
 
 class LineSplitter:
-    """Puts lines together from pieces of any size, and refuses those that are too long.
+    """Assembles lines from pieces of any size, and refuses lines that are too long.
 
     A carriage return before the newline is dropped, and so are empty lines, unless they are to
     be kept. A piece is copied once, when its line is complete, so that a long line costs no more
@@ -17,7 +17,7 @@ class LineSplitter:
 
     @property
     def rest(self) -> bytes:
-        """The line that has begun and not ended."""
+        """The incomplete last line."""
         return b"".join(self._pieces)
 
     def feed(self, chunk: bytes) -> list[bytes]:
@@ -29,7 +29,7 @@ class LineSplitter:
         return lines if self._keep_empty else [line for line in lines if line]
 
     def feed_block(self, chunk: bytes) -> bytes:
-        """The same lines in one piece, as they came, for those who can read many at once."""
+        """The same lines in one piece, unchanged, for decoders that read many at once."""
         if not self._pieces and len(chunk) <= self._limit_bytes and chunk.endswith(b"\n"):
             return chunk
         end = chunk.rfind(b"\n") + 1

@@ -6,25 +6,25 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Final
 
-from steersman.wire.conversation import Conversation
-from steersman.wire.hearing import Hearing
 from steersman.wire.messages import Handler
+from steersman.wire.request_parser import RequestParser
+from steersman.wire.server_connection import ServerConnection
 
-# For whoever has begun to answer when the listener ends; a stream never would, and is cut at once.
+# For answers in progress when the listener ends; streams are closed at once.
 END_SECONDS: Final = 0.5
 
-# A client that has nothing to ask for three of these, or takes as long to say it, is told goodbye.
+# A connection without a complete request for three of these rounds is closed.
 ROUND_SECONDS: Final = 30.0
-SILENT_ROUNDS: Final = 3
+IDLE_ROUNDS: Final = 3
 
-# Nobody who means it needs longer for a handshake, or to hear that it is over.
+# Honest clients need less for a handshake and for a shutdown.
 _HANDSHAKE_SECONDS: Final = 10.0
 _SHUTDOWN_SECONDS: Final = 2.0
 
-# As much is taken from a socket at once.
+# Read from a socket at once.
 _RECEIVED_BYTES: Final = 2**16
 
-# As many may knock at once.
+# Connections that may wait to be accepted.
 _BACKLOG: Final = 1024
 
 
@@ -40,20 +40,19 @@ async def listening(
 ) -> AsyncIterator[int]:
     """Answer requests while the block runs; gives the port, which is a free one if ``port`` is 0.
 
-    Without ``tls`` all of it can be read on the way: that is for what is no secret, or never leaves
-    the machine. Of a body that is larger than ``largest_body`` the handler gets that much and one
-    byte more.
+    Without ``tls`` the traffic is readable on the network: only for public data, or within the
+    machine. A body larger than ``largest_body`` is cut off one byte after that.
     """
     loop = asyncio.get_running_loop()
-    guests = _Guests(loop)
-    room = memoryview(bytearray(_RECEIVED_BYTES))
+    connections = _Connections(loop)
+    buffer = memoryview(bytearray(_RECEIVED_BYTES))
 
-    def meet() -> Conversation:
-        hearing = Hearing(largest_body=largest_body)
-        return Conversation(handler, hearing=hearing, room=room, guests=guests)
+    def new_connection() -> ServerConnection:
+        parser = RequestParser(largest_body=largest_body)
+        return ServerConnection(handler, parser=parser, buffer=buffer, connections=connections)
 
     server = await loop.create_server(
-        meet,
+        new_connection,
         host,
         port,
         ssl=tls,
@@ -62,57 +61,57 @@ async def listening(
         backlog=_BACKLOG,
         reuse_port=share_port or None,
     )
-    rounds = loop.create_task(guests.look_after(), name="silent clients")
+    rounds = loop.create_task(connections.close_idle(), name="silent clients")
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
         server.close()
         rounds.cancel()
-        await guests.say_goodbye()
+        await connections.close()
 
 
-class _Guests:
-    """Everybody who is connected, until the connection is gone."""
+class _Connections:
+    """The open connections."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._present: set[Conversation] = set()
+        self._open: set[ServerConnection] = set()
         self._is_closed = False
 
-    def arrived(self, talk: Conversation) -> asyncio.Task[None] | None:
-        """Not in a group of tasks: what breaks one is no reason to end the others."""
+    def opened(self, connection: ServerConnection) -> asyncio.Task[None] | None:
+        """Start to serve it; not in a task group, because a failure ends this connection only."""
         if self._is_closed:
             return None
-        self._present.add(talk)
-        return self._loop.create_task(talk.converse(), name="conversation")
+        self._open.add(connection)
+        return self._loop.create_task(connection.serve(), name="connection")
 
-    def left(self, talk: Conversation) -> None:
-        self._present.discard(talk)
+    def closed(self, connection: ServerConnection) -> None:
+        self._open.discard(connection)
 
-    async def look_after(self) -> None:
-        """Now and then, let those go who have had nothing to ask for too long."""
+    async def close_idle(self) -> None:
+        """Close connections that have been idle for too long."""
         while True:
             await asyncio.wait([self._loop.create_future()], timeout=ROUND_SECONDS)
-            for talk in self._present:
-                if talk.is_silent:
-                    talk.rounds_in_silence += 1
-                    if talk.rounds_in_silence >= SILENT_ROUNDS:
-                        talk.end()
+            for connection in self._open:
+                if connection.is_idle:
+                    connection.idle_rounds += 1
+                    if connection.idle_rounds >= IDLE_ROUNDS:
+                        connection.end()
 
-    async def say_goodbye(self) -> None:
-        """Let those who are about to answer do so, and end all others."""
+    async def close(self) -> None:
+        """Finish answers in progress, and close all other connections."""
         self._is_closed = True
-        for talk in list(self._present):
-            talk.end()
-        await self._talked(self._present)
-        rest = list(self._present)
-        for talk in rest:
-            talk.cut()
-        await self._talked(rest)
+        for connection in list(self._open):
+            connection.end()
+        await self._wait_for(self._open)
+        rest = list(self._open)
+        for connection in rest:
+            connection.cut()
+        await self._wait_for(rest)
 
     @staticmethod
-    async def _talked(talks: Iterable[Conversation]) -> None:
-        # Not for ever: a handler may not let itself be cancelled.
-        tasks = [talk.task for talk in talks if talk.task is not None]
+    async def _wait_for(connections: Iterable[ServerConnection]) -> None:
+        # Not for ever: a handler may suppress its cancellation.
+        tasks = [connection.task for connection in connections if connection.task is not None]
         if tasks:
             await asyncio.wait(tasks, timeout=END_SECONDS)

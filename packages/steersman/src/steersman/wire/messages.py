@@ -1,4 +1,4 @@
-"""What is sent, what comes back, and what carries it."""
+"""Requests, responses and replies, and the protocols of transports and handlers."""
 
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
@@ -11,7 +11,7 @@ import msgspec
 
 _SAFE: Final = "/:@!$&'()*+,;=-._~"
 
-# Almost every path is made of nothing else, and to see that takes a third of quoting it.
+# Almost every path has only these characters, and the check takes a third of the quoting.
 _NEEDS_NO_QUOTES: Final = re.compile(f"[0-9A-Za-z{re.escape(_SAFE)}]*")
 
 # The same, of an option's name or value.
@@ -21,15 +21,15 @@ _IS_PLAIN: Final = re.compile(r"[0-9A-Za-z_.~-]*")
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """One HTTP request.
 
-    ``path`` is plain text, not yet percent-encoded. A header may be there several times, each
-    with a value of its own. Headers and body may hold secrets, so they are in no repr. A large
-    answer is asked for compressed if ``is_large``, and read as if it were not.
+    ``path`` is plain text, not yet percent-encoded. A header may appear several times, each
+    with a value of its own. Headers and body may hold secrets, so they are in no repr. With
+    ``is_large``, the answer is requested compressed, and decompressed while it is read.
 
-    ``guard`` is for whoever may lose the right to send it while a connection is made. It is called
-    last of all before the first bytes go out; what it raises comes out of ``open`` as it is, and
-    nothing was sent. A body too long for one piece has it called before each: the server then
-    never gets the whole of it, and so does nothing. Where a request with a guard is given up
-    without an answer, what has not left this machine yet is thrown away.
+    ``guard`` is for a caller that may lose the right to send it while a connection is made. It is
+    called right before the first bytes are sent; what it raises comes out of ``open`` as it is, and
+    nothing was sent. For a body of several pieces it is called before each: the server then never
+    gets the whole body, and does nothing. When a request with a guard is abandoned without an
+    answer, bytes that have not left this machine are discarded.
     """
 
     method: str
@@ -42,7 +42,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def target(self) -> str:
-        """Path and query as they stand in the request line: no character but visible ASCII."""
+        """Path and query as in the request line: visible ASCII characters only."""
         path = self.path
         if not _NEEDS_NO_QUOTES.fullmatch(path):
             path = quote(path, safe=_SAFE)
@@ -55,8 +55,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         return [("method", self.method), ("target", self.target)]
 
 
-# The same few options go with all writes of a client, and encoding them takes longer than anything
-# else that is done for a request before it is sent.
+# All writes of a client have the same few options, and encoding them takes longer than the rest of
+# preparing a request.
 @lru_cache(maxsize=128)
 def _encoded(query: tuple[tuple[str, str], ...]) -> str:
     return "&".join([f"{_quoted(name)}={_quoted(value)}" for name, value in query])
@@ -67,7 +67,7 @@ def _quoted(text: str) -> str:
 
 
 class Response(Protocol):
-    """One HTTP response, whose body is still on its way."""
+    """One HTTP response, whose body may still be arriving."""
 
     @property
     def status(self) -> int:
@@ -81,7 +81,7 @@ class Response(Protocol):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Every ``Warning`` header, as it came."""
+        """Every ``Warning`` header, unchanged."""
         ...
 
     async def read(self, *, limit_bytes: int) -> bytes:
@@ -102,7 +102,7 @@ class Transport(Protocol):
 
 
 class ClientCertificate(msgspec.Struct, frozen=True, kw_only=True):
-    """Who a client's certificate, already verified, says that it is."""
+    """The identity in a client's certificate, already verified."""
 
     common_name: str
     organizations: tuple[str, ...] = ()
@@ -110,9 +110,9 @@ class ClientCertificate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """What a server answers: a whole ``body``, or a ``stream`` of pieces as they come to be.
+    """A server's answer: a whole ``body``, or a ``stream`` of pieces.
 
-    Whoever sends the reply closes the stream, also when the client has gone away half-way.
+    The sender of the reply closes the stream, also when the client disconnects.
     """
 
     status: int
@@ -125,7 +125,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Handler(Protocol):
-    """Answers requests; whatever goes wrong inside is an answer too."""
+    """Answers requests; its failures are answers too."""
 
     async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
         """The answer to ``request``; never an exception, except when cancelled."""

@@ -1,4 +1,4 @@
-"""Requests over a real network."""
+"""``NetworkTransport``: requests over TCP."""
 
 import os
 import socket
@@ -11,11 +11,11 @@ from steersman.clock import Clock
 from steersman.errors import CertificateRefused, Unreachable
 from steersman.wire.addresses import proxy_address, server_address
 from steersman.wire.connection import ENDED, Broken, Connection
-from steersman.wire.dialing import Route, dial
-from steersman.wire.heads import Heads
-from steersman.wire.inflating import Inflater
+from steersman.wire.dialer import Route, dial
+from steersman.wire.inflater import Inflater
 from steersman.wire.messages import Request
 from steersman.wire.pool import Pool
+from steersman.wire.request_head import Heads
 from steersman.wire.tls import TlsSettings, certificate_refused, in_words, tls_context
 
 
@@ -91,10 +91,10 @@ class NetworkTransport:
 
 
 class _Exchange:
-    """One request and the answer to it: what ``open`` gives, and what its block gets.
+    """One request and its answer: the context manager of ``open``.
 
-    An error that is raised while another is handled keeps that other one, and with it the places
-    where that came from. So failures are raised after handling.
+    An error that is raised while another is handled keeps that other one and its traceback. So
+    failures are raised after the ``except`` block.
     """
 
     __slots__ = (
@@ -130,14 +130,14 @@ class _Exchange:
         except Broken as broken:
             failure = self._failure(broken)
         except BaseException:
-            self._let_go()
+            self._release()
             raise
         else:
             self.status = self._head.status
             if request.is_large and self._head.last_of(b"content-encoding") == b"gzip":
                 self._inflater = Inflater()
             return self
-        self._let_go()
+        self._release()
         raise failure
 
     async def __aexit__(
@@ -146,7 +146,7 @@ class _Exchange:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._let_go()
+        self._release()
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -158,7 +158,7 @@ class _Exchange:
 
     async def read(self, *, limit_bytes: int) -> bytes:
         if self._inflater is None and self._connection is not None:
-            # Of most answers, all came at once.
+            # Most answers arrive at once.
             rest = self._connection.take_rest()
             if rest is not None:
                 if len(rest) > limit_bytes:
@@ -211,15 +211,15 @@ class _Exchange:
         self._pool.add(connection)
         return connection
 
-    def _let_go(self) -> None:
-        # If part of the answer is still to come, nobody will read it, and the connection can carry
-        # nothing else: the pool ends it.
+    def _release(self) -> None:
+        # If a part of the answer is unread, the connection cannot be used again: the pool closes
+        # it.
         connection, self._connection = self._connection, None
         if connection is not None:
             self._pool.give_back(connection)
 
     def _failure(self, broken: Broken) -> Unreachable | CertificateRefused:
-        """What ``broken`` means to whoever wanted the request sent."""
+        """The error for the caller."""
         cause = broken.cause
         server = str(self._route.server)
         refused = (
@@ -233,10 +233,10 @@ class _Exchange:
 
 
 async def _inflated(connection: Connection, inflater: Inflater, clock: Clock) -> bytes:
-    """What the next bytes stand for; none if that was all."""
+    """The next inflated bytes; empty at the end."""
     if inflater.has_more:
-        # A few bytes may stand for hundreds of megabytes, and none of those waits for the network:
-        # between two pieces everybody else gets a turn.
+        # A few bytes may inflate to hundreds of megabytes without waiting for the network: other
+        # tasks run between two pieces.
         await clock.sleep(0)
     try:
         while not (piece := inflater.next()):

@@ -1,4 +1,4 @@
-"""Connections that are kept for the next request."""
+"""The connection pool: keeps connections for the next request."""
 
 import ssl
 from collections import deque
@@ -7,18 +7,18 @@ from typing import Final
 from steersman.clock import Clock
 from steersman.wire.connection import Connection
 
-# Well under the idle limits in front of API servers (load balancers have 60 s and more, the
-# server itself 90 s), because a write that meets a connection the other side has just closed
-# cannot be sent again. Long enough that a busy operator hardly ever shakes hands.
+# Well under the idle limits of load balancers (60 s and more) and of the server (90 s), because a
+# write on a connection that the other side has just closed cannot be sent again. Long enough that
+# a busy operator rarely needs a handshake.
 IDLE_SECONDS: Final = 30.0
 
 
 class Pool:
-    """The connections of one transport, as many as there are: those in use, and those at rest.
+    """The connections of one transport, in use and idle, without a limit.
 
-    A watch holds its connection for minutes: with any limit, enough watches would leave none for
-    the requests that the watchers make. The one that rested last is used first, so that those
-    that are not needed grow old; they are closed when the pool is next used.
+    A watch holds its connection for minutes: with a limit, many watches would leave no connection
+    for other requests. The connection that became idle last is used first, so that unneeded ones
+    grow old; they are closed when the pool is next used.
     """
 
     def __init__(self, *, clock: Clock) -> None:
@@ -29,7 +29,7 @@ class Pool:
         self.is_open = True
 
     def take(self, tls: ssl.SSLContext | None) -> Connection | None:
-        """One that was made for this context, if there is any; from here on, only such are kept."""
+        """An idle connection of this TLS context, if there is one; others are closed."""
         idle = self._idle
         if tls is not self._tls:
             self._tls = tls
@@ -40,27 +40,27 @@ class Pool:
             idle.popleft()[1].abort()
         while idle:
             _, connection = idle.pop()
-            # It was fit for another request, and whatever may happen to it at rest ends it.
+            # It was reusable when it became idle; any data or error since then ends it.
             if connection.is_there:
                 return connection
             connection.abort()
         return None
 
     def add(self, connection: Connection) -> None:
-        """A new one, in use."""
+        """Add a new connection, in use."""
         if not connection.ended.done():
             self._all.add(connection)
             connection.on_end = self._forget
 
     def give_back(self, connection: Connection) -> None:
-        """It is no longer in use: keep it, unless it is of no use to anyone."""
+        """Keep a connection that is no longer in use, if it is reusable."""
         if self.is_open and connection.tls is self._tls and connection.is_reusable:
             self._idle.append((self.clock.monotonic(), connection))
         else:
             connection.abort()
 
     async def close(self) -> None:
-        """End all of them, and wait until they have ended."""
+        """Close all connections, and wait until they are closed."""
         self.is_open = False
         self._idle.clear()
         ending = list(self._all)

@@ -1,4 +1,4 @@
-"""What is sent of a reply: its head, and its pieces."""
+"""The bytes of a reply: its head, and its chunks."""
 
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -9,19 +9,19 @@ from steersman.wire.messages import Reply
 CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 LAST_CHUNK: Final = b"0\r\n\r\n"
 
-# Answers that end with their head, whatever it says.
+# Statuses whose answers have no body.
 _BARE: Final = frozenset({204, 304})
 
 _PHRASES: Final[Mapping[int, str]] = {each.value: each.phrase for each in HTTPStatus}
 
-# Whatever is in a value, it is no second header.
+# No value can start a second header.
 _ON_ONE_LINE: Final = str.maketrans("\r\n\0", "   ")
 
 
 def reply_head(reply: Reply, *, version: str, is_last: bool) -> bytes:
-    """What comes before the body; ``is_last``: the connection ends after it.
+    """The head of a reply; ``is_last``: the connection ends after it.
 
-    Whoever speaks HTTP/1.0 knows no chunks: a stream to them ends with the connection.
+    HTTP/1.0 has no chunks: a stream to such a client ends with the connection.
     """
     status = reply.status
     lines = [f"HTTP/{version} {status} {_PHRASES.get(status, '')}"]
@@ -51,7 +51,7 @@ def chunk(piece: bytes) -> bytes:
 
 
 def refusal(status: int) -> bytes:
-    """All that is said to what cannot be understood."""
+    """The whole answer to bytes that are no request."""
     text = f"{_PHRASES[status]}\n".encode()
     headers = (("Content-Type", "text/plain; charset=utf-8"),)
     reply = Reply(status=status, headers=headers, body=text)

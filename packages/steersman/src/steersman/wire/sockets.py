@@ -1,4 +1,4 @@
-"""Sockets on which a black hole is found, and that take back what has not left yet."""
+"""Socket options: keepalive, and discarding unsent bytes on close."""
 
 import socket
 import struct
@@ -6,9 +6,9 @@ import sys
 from contextlib import suppress
 from typing import Final
 
-# After 15 s of silence the kernel asks whether the other side is still there, three times, 5 s
-# apart; what was sent may wait for its receipt for as long. So a black hole is found within
-# 30 s, whoever spoke last, and the middleboxes in between remember the connection.
+# After 15 s of silence the kernel probes the other side three times, 5 s apart; sent bytes may wait
+# for their acknowledgement for as long. So a dead connection is found within 30 s, whichever side
+# sent last, and middleboxes in between keep the connection.
 SILENT_SECONDS: Final = 15
 PROBE_SECONDS: Final = 5
 PROBES: Final = 3
@@ -18,8 +18,8 @@ UNACKNOWLEDGED_SECONDS: Final = SILENT_SECONDS + PROBES * PROBE_SECONDS
 _NO_LINGERING: Final = struct.pack("ii", 1, 0)
 
 
-def make_watchful(connected: socket.socket) -> None:
-    """Let the kernel find out when nobody is there any more."""
+def enable_keepalive(connected: socket.socket) -> None:
+    """Let the kernel detect a dead connection."""
     options = [(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
     if sys.platform == "linux":
         options += [
@@ -29,12 +29,12 @@ def make_watchful(connected: socket.socket) -> None:
             (socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNACKNOWLEDGED_SECONDS * 1000),
         ]
     for level, option, value in options:
-        # Sandboxed kernels lack some of these, and deadlines find a black hole as well.
+        # Sandboxed kernels lack some of these, and deadlines find a dead connection as well.
         with suppress(OSError):
             connected.setsockopt(level, option, value)
 
 
 def discard_unsent(connected: socket.socket) -> None:
-    """Let the kernel forget, once this is closed, what it has not sent; it would go on trying."""
+    """Let the kernel discard unsent bytes on close, instead of sending them later."""
     with suppress(OSError):
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGERING)

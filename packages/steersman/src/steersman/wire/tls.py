@@ -1,4 +1,4 @@
-"""TLS as a client of an API server: whom it trusts, and as whom it comes.
+"""TLS as a client of an API server: trusted authorities and the client's certificate.
 
 A given CA bundle is the only root of trust. Without one, OpenSSL's own roots are: those of the
 system, or of ``SSL_CERT_FILE`` and ``SSL_CERT_DIR``.
@@ -22,7 +22,7 @@ _NAMES_ANOTHER: Final = frozenset({62, 64})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlsSettings:
-    """Whom to trust and as whom to come, each as PEM."""
+    """The trusted authorities and the client's certificate and key, each as PEM."""
 
     ca_data: bytes | None = field(default=None, repr=False)
     client_certificate: bytes | None = field(default=None, repr=False)
@@ -139,7 +139,7 @@ def _refuse_password() -> NoReturn:
 
 @contextmanager
 def as_file(content: bytes) -> Iterator[str]:
-    """A path under which ``content`` can be read inside the block, and by nobody else."""
+    """A path under which ``content`` can be read inside the block, by this user only."""
     if sys.platform == "linux":
         with _memory_file(content) as path:
             yield path
@@ -152,8 +152,8 @@ if sys.platform == "linux":
 
     @contextmanager
     def _memory_file(content: bytes) -> Iterator[str]:
-        # Memory, not disk: nothing is left behind even by SIGKILL, and the hardened containers
-        # in which operators run have no directory to write to.
+        # Memory, not disk: nothing is left even after SIGKILL, and the hardened containers in
+        # which operators run have no directory to write to.
         with os.fdopen(os.memfd_create("steersman"), "wb") as file:
             file.write(content)
             file.flush()
@@ -162,7 +162,7 @@ if sys.platform == "linux":
 
 @contextmanager
 def _private_file(content: bytes) -> Iterator[str]:
-    # Here, because it brings much with it, and hardly anybody comes this way.
+    # Here, because the import is large, and this is rarely called.
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="steersman-") as directory:

@@ -221,7 +221,7 @@ async def test_a_name_is_found_on_a_loop_that_cannot_race_its_addresses(
 ) -> None:
     async with raw_server(says(ok(b"hello"))) as server:
         loop = PlainLoop(asyncio.get_running_loop())
-        monkeypatch.setattr("steersman.wire.dialing.asyncio.get_running_loop", lambda: loop)
+        monkeypatch.setattr("steersman.wire.dialer.asyncio.get_running_loop", lambda: loop)
         there = f"http://localhost:{server.port}"
         async with NetworkTransport(
             clock=SystemClock(), server=there, tls=lambda: None
@@ -285,7 +285,7 @@ async def test_a_slow_reader_gets_all_that_was_sent_over_tls_before_the_end(
     assert read_bytes == 3 * 10**6
 
 
-async def test_cancelling_whoever_shakes_hands_closes_the_connection(
+async def test_cancelling_a_handshake_closes_the_connection(
     authority: Authority,
 ) -> None:
     async def silence(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -308,7 +308,7 @@ async def test_cancelling_whoever_shakes_hands_closes_the_connection(
     assert shaking.cancelled()
 
 
-async def test_a_transport_that_is_closed_while_somebody_dials_makes_no_connection() -> None:
+async def test_a_transport_that_is_closed_while_dialing_makes_no_connection() -> None:
     async with raw_server(says(ok())) as server:
         transport = NetworkTransport(
             clock=SystemClock(), server=f"http://127.0.0.1:{server.port}", tls=lambda: None

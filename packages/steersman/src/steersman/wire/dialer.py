@@ -1,4 +1,4 @@
-"""New connections: to a server, or to a proxy and through it."""
+"""Opens connections to a server, directly or through a proxy."""
 
 import asyncio
 import re
@@ -12,8 +12,8 @@ import msgspec
 from steersman.wire.addresses import Address, is_ip
 from steersman.wire.connection import ENDED, NOT_HTTP, Broken, Connection
 from steersman.wire.direct import SocketTransport
-from steersman.wire.heads import connect_head
-from steersman.wire.sockets import make_watchful
+from steersman.wire.request_head import connect_head
+from steersman.wire.sockets import enable_keepalive
 
 # Where a name has several addresses, the next one is tried as well after so long (RFC 8305).
 NEXT_ADDRESS_SECONDS: Final = 0.25
@@ -27,7 +27,7 @@ _OF_THE_PROXY: Final = {
 
 
 class Route(msgspec.Struct, frozen=True, kw_only=True):
-    """How to get to a server, and what its certificate has to name."""
+    """The route to a server, and the name that its certificate must have."""
 
     server: Address
     proxy: Address | None = None
@@ -35,22 +35,22 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def needs_tls(self) -> bool:
-        """Whether any part of the way is encrypted."""
+        """Whether any part of the route is encrypted."""
         return self.server.is_https or (self.proxy is not None and self.proxy.is_https)
 
     @property
     def needs_tls_twice(self) -> bool:
-        """Whether what is encrypted for the server is encrypted again for the proxy."""
+        """Whether bytes for the server are encrypted again for the proxy."""
         return self.server.is_https and self.proxy is not None and self.proxy.is_https
 
     @property
     def reading_proxy(self) -> Address | None:
-        """The proxy, if it is one that reads the requests."""
+        """The proxy, if it reads the requests."""
         return None if self.server.is_https else self.proxy
 
 
 async def dial(route: Route, *, tls: ssl.SSLContext | None) -> Connection:
-    """A connection on which requests can be sent; ``Broken`` if there is none to be had."""
+    """A connection on which requests can be sent; ``Broken`` if it cannot be made."""
     proxy = route.proxy
     name = route.server_name or _name_of(route.server)
     connection = Connection(tls=tls)
@@ -78,15 +78,14 @@ async def _reach(connection: Connection, route: Route) -> None:
     address = route.proxy or route.server
     loop = asyncio.get_running_loop()
     racing: dict[str, Any] = {}
-    # With a single address there is nothing to race; and uvloop, which is no child of asyncio's,
-    # refuses to be asked for it.
+    # With a single address there is nothing to race; uvloop does not support the option.
     if isinstance(loop, asyncio.BaseEventLoop) and not is_ip(address.host):
         racing["happy_eyeballs_delay"] = NEXT_ADDRESS_SECONDS
     try:
         transport, _ = await loop.create_connection(
             lambda: connection, address.host, address.port, **racing
         )
-        make_watchful(transport.get_extra_info("socket"))
+        enable_keepalive(transport.get_extra_info("socket"))
         if not route.needs_tls_twice:
             _take_over(connection, transport)
     except OSError as error:
@@ -103,7 +102,7 @@ async def _reach(connection: Connection, route: Route) -> None:
 
 
 def _take_over(connection: Connection, transport: asyncio.Transport) -> None:
-    """Where the loop tells of sockets, do without its transport, through which nothing came yet."""
+    """Replace asyncio's transport, still unused, by our own where the loop can watch sockets."""
     connected = transport.get_extra_info("socket")
     loop = asyncio.get_running_loop()
     if isinstance(loop, asyncio.SelectorEventLoop) and isinstance(connected, TransportSocket):
@@ -114,7 +113,7 @@ def _take_over(connection: Connection, transport: asyncio.Transport) -> None:
 
 
 def _in_one(error: OSError) -> OSError:
-    """The error of every address, where all have the same; asyncio joins their words only."""
+    """The one error of all addresses, if it is the same; asyncio only joins the texts."""
     numbers = set(_NUMBER.findall(str(error))) if error.errno is None else set[str]()
     return OSError(int(numbers.pop()), str(error)) if len(numbers) == 1 else error
 
@@ -141,7 +140,7 @@ async def _tunnel(connection: Connection, *, server: Address, proxy: Address) ->
     try:
         answer = await connection.ask(connect_head(server=server, proxy=proxy), is_bare=True)
         if answer.status == 200:
-            # Nothing may follow: the server speaks when it is spoken to.
+            # Nothing may follow: the server sends nothing without a request.
             await connection.receive()
     except Broken as broken:
         problem, cause = _OF_THE_PROXY[broken.problem], broken.cause

@@ -26,7 +26,7 @@ from steersman.wire import (
     server_tls,
     tls_context,
 )
-from steersman.wire.serving_tls import RENEW_AFTER
+from steersman.wire.server_certificates import RENEW_AFTER
 from tests.certificates import Authority, KeyPair
 from tests.clocks import FakeClock
 
@@ -149,12 +149,12 @@ async def test_a_pair_that_cannot_be_used_leaves_the_old_one_until_it_is_mended(
     async with listener(server_tls(shown)) as port:
         files.swap(certificate=pair.certificate, key=key)
         during = [await is_trusted(old, port) for _ in range(3)]
-        told = [type(each) for each in observed]
+        kinds = [type(each) for each in observed]
         files.show(pair)
         after = await is_trusted(new, port)
 
     assert during == [True] * 3
-    assert told == [CredentialsNotRenewed]
+    assert kinds == [CredentialsNotRenewed]
     assert after
 
 
@@ -183,7 +183,7 @@ def test_files_that_cannot_be_used_at_first_are_refused(files: Files) -> None:
 
 
 async def certificate_at(port: int) -> x509.Certificate:
-    """What is shown to whoever trusts everybody."""
+    """The certificate shown to a client that verifies nothing."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -201,7 +201,7 @@ def current(shown: Callable[[], ssl.SSLContext], clock: FakeClock, after: timede
     return shown() is before
 
 
-def test_a_certificate_of_our_own_is_made_anew_long_before_it_ends() -> None:
+def test_a_certificate_of_our_own_is_renewed_long_before_it_ends() -> None:
     clock = FakeClock(now=datetime(2026, 1, 1, tzinfo=UTC))
     shown = SelfSigned("metrics", reachable_as=[LOOPBACK], clock=clock)
 

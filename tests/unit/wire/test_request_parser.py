@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman.wire.hearing import HEAD_BYTES, Heard, Hearing
+from steersman.wire.request_parser import HEAD_BYTES, ParsedRequest, RequestParser
 
 LARGEST = 100
 
@@ -17,15 +17,15 @@ IN_CHUNKS = (
 )
 
 
-def heard(*pieces: bytes) -> Hearing:
-    hearing = Hearing(largest_body=LARGEST)
+def parsed(*pieces: bytes) -> RequestParser:
+    parser = RequestParser(largest_body=LARGEST)
     for piece in pieces:
-        hearing.feed(piece)
-    return hearing
+        parser.feed(piece)
+    return parser
 
 
-def only(hearing: Hearing) -> Heard:
-    (each,) = hearing.requests
+def only(parser: RequestParser) -> ParsedRequest:
+    (each,) = parser.requests
     return each
 
 
@@ -34,7 +34,7 @@ def test_a_request_is_the_same_however_its_bytes_come(data: st.DataObject, said:
     places = data.draw(st.lists(st.integers(0, len(said)), max_size=8).map(sorted))
     ends = [0, *places, len(said)]
 
-    found = only(heard(*[said[a:b] for a, b in pairwise(ends)]))
+    found = only(parsed(*[said[a:b] for a, b in pairwise(ends)]))
 
     request = found.request
     assert (request.method, request.path) == ("PUT", "/a b")
@@ -46,11 +46,11 @@ def test_a_request_is_the_same_however_its_bytes_come(data: st.DataObject, said:
 
 
 @given(st.lists(st.sampled_from([WHOLE, IN_CHUNKS]), min_size=1, max_size=5))
-def test_requests_that_come_at_once_are_heard_one_after_the_other(said: list[bytes]) -> None:
-    hearing = heard(b"".join(said))
+def test_requests_that_come_at_once_are_parsed_one_after_the_other(said: list[bytes]) -> None:
+    parser = parsed(b"".join(said))
 
-    assert [each.request.body for each in hearing.requests] == [b"body"] * len(said)
-    assert not hearing.is_over
+    assert [each.request.body for each in parser.requests] == [b"body"] * len(said)
+    assert not parser.is_over
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_requests_that_come_at_once_are_heard_one_after_the_other(said: list[byt
 def test_a_target_is_a_path_and_a_query(
     target: bytes, path: str, query: tuple[tuple[str, str], ...]
 ) -> None:
-    request = only(heard(b"GET " + target + b" HTTP/1.1\r\n\r\n")).request
+    request = only(parsed(b"GET " + target + b" HTTP/1.1\r\n\r\n")).request
 
     assert (request.path, request.query) == (path, query)
 
@@ -90,18 +90,18 @@ def test_a_target_is_a_path_and_a_query(
         b"DELETE /a HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\n{}",
     ],
 )
-def test_what_is_no_request_is_refused_and_nothing_after_it_is_heard(said: bytes) -> None:
-    hearing = heard(said, WHOLE)
+def test_what_is_no_request_is_refused_and_nothing_after_it_is_parsed(said: bytes) -> None:
+    parser = parsed(said, WHOLE)
 
-    assert (hearing.refused, hearing.is_over) == (400, True)
-    assert not hearing.requests
+    assert (parser.refused, parser.is_over) == (400, True)
+    assert not parser.requests
 
 
-def test_what_came_before_nonsense_was_heard() -> None:
-    hearing = heard(WHOLE + b"\0nonsense")
+def test_what_came_before_nonsense_was_parsed() -> None:
+    parser = parsed(WHOLE + b"\0nonsense")
 
-    assert only(hearing).request.body == b"body"
-    assert hearing.refused == 400
+    assert only(parser).request.body == b"body"
+    assert parser.refused == 400
 
 
 @pytest.mark.parametrize(
@@ -113,14 +113,14 @@ def test_what_came_before_nonsense_was_heard() -> None:
     ],
 )
 def test_a_head_without_an_end_is_refused(start: bytes, more: bytes) -> None:
-    hearing = heard(start)
+    parser = parsed(start)
 
     pieces = 0
-    while not hearing.is_over:
-        hearing.feed(more)
+    while not parser.is_over:
+        parser.feed(more)
         pieces += 1
 
-    assert hearing.refused == 431
+    assert parser.refused == 431
     assert pieces <= HEAD_BYTES // len(more) + 1
 
 
@@ -135,63 +135,63 @@ def test_a_head_without_an_end_is_refused(start: bytes, more: bytes) -> None:
 def test_neither_trailers_nor_what_is_said_of_a_chunk_go_on_for_ever(
     start: bytes, more: bytes
 ) -> None:
-    hearing = heard(b"PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + start)
+    parser = parsed(b"PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + start)
 
     pieces = 0
-    while not hearing.is_over:
-        hearing.feed(more)
+    while not parser.is_over:
+        parser.feed(more)
         pieces += 1
 
-    assert hearing.refused == 431
+    assert parser.refused == 431
     assert pieces <= HEAD_BYTES // len(more) + 1
 
 
 def test_a_head_that_is_too_long_is_refused_though_it_comes_at_once() -> None:
     field = b"X: " + b"x" * (HEAD_BYTES // 2) + b"\r\n"
 
-    assert heard(b"GET / HTTP/1.1\r\n" + 2 * field + b"\r\n").refused == 431
-    assert heard(b"GET / HTTP/1.1\r\n" + field + b"\r\n").refused is None
+    assert parsed(b"GET / HTTP/1.1\r\n" + 2 * field + b"\r\n").refused == 431
+    assert parsed(b"GET / HTTP/1.1\r\n" + field + b"\r\n").refused is None
 
 
 @pytest.mark.parametrize("said", [b"GET /\r\n\r\n", b"GET / HTTP/2.0\r\n\r\n"])
 def test_other_versions_than_those_of_http_1_are_not_spoken(said: bytes) -> None:
-    hearing = heard(said)
+    parser = parsed(said)
 
-    assert hearing.refused in {400, 505}
-    assert not hearing.requests
+    assert parser.refused in {400, 505}
+    assert not parser.requests
 
 
 def test_blanks_around_a_value_are_not_part_of_it() -> None:
-    request = only(heard(b"GET / HTTP/1.1\r\nAuthorization:  Bearer t \t\r\n\r\n")).request
+    request = only(parsed(b"GET / HTTP/1.1\r\nAuthorization:  Bearer t \t\r\n\r\n")).request
 
     assert request.headers == (("Authorization", "Bearer t"),)
 
 
-def test_nothing_of_a_request_is_held_once_it_was_heard() -> None:
-    hearing = heard(b"PUT / HTTP/1.1\r\nContent-Length: 90\r\n\r\n" + b"x" * 90)
-    hearing.requests.clear()
+def test_nothing_of_a_request_is_held_once_it_was_parsed() -> None:
+    parser = parsed(b"PUT / HTTP/1.1\r\nContent-Length: 90\r\n\r\n" + b"x" * 90)
+    parser.requests.clear()
 
     assert not any(
-        value for value in vars(hearing).values() if isinstance(value, bytes | bytearray | list)
+        value for value in vars(parser).values() if isinstance(value, bytes | bytearray | list)
     )
 
 
 def test_the_bytes_of_bodies_are_not_those_of_heads() -> None:
     said = b"PUT / HTTP/1.1\r\nContent-Length: 90\r\n\r\n" + b"x" * 90
-    hearing = Hearing(largest_body=LARGEST)
+    parser = RequestParser(largest_body=LARGEST)
 
     for _ in range(2 * HEAD_BYTES // len(said)):
-        hearing.feed(said)
+        parser.feed(said)
 
-    assert hearing.refused is None
+    assert parser.refused is None
 
 
 @pytest.mark.parametrize("size", [LARGEST - 1, LARGEST])
 def test_a_body_that_is_not_too_large_is_whole(size: int) -> None:
-    hearing = heard(b"PUT / HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % size, b"x" * size)
+    parser = parsed(b"PUT / HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % size, b"x" * size)
 
-    assert only(hearing).request.body == b"x" * size
-    assert not hearing.is_cut_short
+    assert only(parser).request.body == b"x" * size
+    assert not parser.is_cut_short
 
 
 @pytest.mark.parametrize("size", [LARGEST + 1, 10 * LARGEST])
@@ -199,17 +199,17 @@ def test_a_body_that_is_not_too_large_is_whole(size: int) -> None:
 def test_of_a_body_that_is_too_large_one_byte_too_many_is_kept(size: int, piece: int) -> None:
     body = b"x" * size
     pieces = [body[start : start + piece] for start in range(0, size, piece)]
-    hearing = heard(b"PUT / HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % size, *pieces, WHOLE)
+    parser = parsed(b"PUT / HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % size, *pieces, WHOLE)
 
-    found = only(hearing)
+    found = only(parser)
     assert found.request.body == b"x" * (LARGEST + 1)
     assert found.is_last
-    assert hearing.is_cut_short
+    assert parser.is_cut_short
 
 
 @pytest.mark.parametrize("head", [b"Content-Length: 0\r\n", b""])
 def test_a_request_without_a_body_has_none(head: bytes) -> None:
-    assert only(heard(b"POST / HTTP/1.1\r\n" + head + b"\r\n")).request.body is None
+    assert only(parsed(b"POST / HTTP/1.1\r\n" + head + b"\r\n")).request.body is None
 
 
 @pytest.mark.parametrize(
@@ -224,25 +224,25 @@ def test_a_request_without_a_body_has_none(head: bytes) -> None:
 def test_a_client_says_when_it_wants_no_more(
     version: bytes, connection: bytes, is_last: bool
 ) -> None:
-    found = only(heard(b"GET / HTTP/" + version + b"\r\n" + connection + b"\r\n"))
+    found = only(parsed(b"GET / HTTP/" + version + b"\r\n" + connection + b"\r\n"))
 
     assert (found.version, found.is_last) == (version.decode(), is_last)
 
 
 def test_who_wants_to_speak_something_else_is_answered_and_that_is_all() -> None:
-    hearing = heard(
+    parser = parsed(
         b"GET /a HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n\x81\x00", WHOLE
     )
 
-    found = only(hearing)
+    found = only(parser)
     assert (found.request.path, found.is_last) == ("/a", True)
-    assert hearing.refused is None
+    assert parser.refused is None
 
 
 def test_who_waits_with_a_body_waits_until_it_comes() -> None:
     head = b"PUT / HTTP/1.1\r\nContent-Length: 4\r\nExpect: 100-Continue\r\n\r\n"
 
-    assert heard(head).is_waiting
-    assert not heard(head.replace(b"1.1", b"1.0")).is_waiting
-    assert not heard(head, b"bo").is_waiting
-    assert not heard(head + b"body").is_waiting
+    assert parsed(head).is_waiting
+    assert not parsed(head.replace(b"1.1", b"1.0")).is_waiting
+    assert not parsed(head, b"bo").is_waiting
+    assert not parsed(head + b"body").is_waiting

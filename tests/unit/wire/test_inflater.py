@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman.wire import inflating
-from steersman.wire.inflating import PIECE_BYTES, Inflater
+from steersman.wire import inflater
+from steersman.wire.inflater import PIECE_BYTES, Inflater
 
 
 def inflated(*pieces: bytes) -> list[bytes]:
@@ -42,7 +42,7 @@ def test_a_body_that_explodes_comes_a_bounded_piece_at_a_time() -> None:
 def test_nothing_is_held_back_when_the_last_piece_was_full(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(inflating, "PIECE_BYTES", 7)
+    monkeypatch.setattr(inflater, "PIECE_BYTES", 7)
     packed = gzip.compress(bytes(1000))
 
     pieces = inflated(*(packed[at : at + 1] for at in range(len(packed))))

@@ -1,4 +1,4 @@
-"""A client's requests, out of its bytes."""
+"""Parses a client's requests."""
 
 from collections import deque
 from typing import Final
@@ -9,7 +9,7 @@ from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 
 from steersman.wire.messages import Request
 
-# No client has more to say besides its body; without a limit, one could fill the memory.
+# No client needs a larger head; without a limit, one could fill the memory.
 HEAD_BYTES: Final = 2**16
 
 # A colon, a space, and the end of the line.
@@ -19,53 +19,53 @@ _VERSIONS: Final = frozenset({"1.0", "1.1"})
 _OF_BODIES: Final = frozenset({b"content-length", b"transfer-encoding"})
 
 
-class Heard(msgspec.Struct, frozen=True, kw_only=True):
-    """A request, and how its client wants it answered."""
+class ParsedRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """A request, and the client's HTTP version."""
 
     request: Request
     version: str  # of HTTP
-    is_last: bool  # nothing after it will be heard
+    is_last: bool  # later requests are ignored
 
 
-class Hearing:
-    """Collects what a client says; what it says that is no HTTP is told to it once, by ``refused``.
+class RequestParser:
+    """Collects requests from a client's bytes; ``refused`` is the status for an invalid request.
 
-    Of a body that is larger than ``largest_body`` that much is kept and one byte more, and the
-    request is the last: who has sent it may be talking for long.
+    A body larger than ``largest_body`` is cut off one byte after that, and its request is the last:
+    the rest of the body may take long.
     """
 
     def __init__(self, *, largest_body: int) -> None:
         self._largest_body = largest_body
         self._parser = HttpRequestParser(self)
-        # The request that is being said.
+        # The current request.
         self._version = ""
         self._target = b""
         self._fields: list[tuple[bytes, bytes]] = []
         self._body = bytearray()
         self._is_head = True
         self._head_bytes = 0  # with what comes after the body
-        self._unheard_bytes = 0  # since the parser last found something
-        # What has been understood.
-        self.requests: deque[Heard] = deque()
+        self._unparsed_bytes = 0  # since the parser last found something
+        # The complete requests.
+        self.requests: deque[ParsedRequest] = deque()
         self.refused: int | None = None
-        self.is_over = False  # whatever else comes is not listened to
-        self.is_cut_short = False  # before the last request was whole
-        self.is_waiting = False  # the client wants to hear that its body is welcome
+        self.is_over = False  # further bytes are ignored
+        self.is_cut_short = False  # before the last request was complete
+        self.is_waiting = False  # the client expects 100 Continue
 
     def feed(self, data: bytes | memoryview) -> None:
-        """This was said next."""
+        """Parse the next bytes."""
         if self.is_over:
             return
-        self._unheard_bytes += len(data)
+        self._unparsed_bytes += len(data)
         try:
             self._parser.feed_data(data)
         except HttpParserUpgrade:
-            # Nobody here speaks anything else: it is answered as what it is besides.
+            # No other protocol is supported: it is answered as a plain request.
             self._end()
         except HttpParserError:
             self._refuse(400)
         else:
-            if self._unheard_bytes > HEAD_BYTES:
+            if self._unparsed_bytes > HEAD_BYTES:
                 self._refuse(431)
 
     def _refuse(self, status: int) -> None:
@@ -78,7 +78,7 @@ class Hearing:
         if self.requests:
             self.requests[-1] = msgspec.structs.replace(self.requests[-1], is_last=True)
 
-    # What the parser finds
+    # Callbacks of httptools
 
     def on_message_begin(self) -> None:
         self._is_head = True
@@ -94,14 +94,14 @@ class Hearing:
             self._fields.append((name, value.strip(b" \t")))
 
     def _measure(self, size: int) -> None:
-        self._unheard_bytes = 0
+        self._unparsed_bytes = 0
         self._head_bytes += size
         if self._head_bytes > HEAD_BYTES:
             self._refuse(431)
 
     def on_headers_complete(self) -> None:
         self._is_head = False
-        self._unheard_bytes = 0
+        self._unparsed_bytes = 0
         self._version = self._parser.get_http_version()
         if self._version not in _VERSIONS:
             self._refuse(505)
@@ -109,27 +109,27 @@ class Hearing:
         if self._parser.should_upgrade() and any(
             name in _OF_BODIES and value != b"0" for name, value in lowered
         ):
-            # The parser takes the body for something else already.
+            # The parser has taken the body for the other protocol.
             self._refuse(400)
         self.is_waiting = self._version == "1.1" and (b"expect", b"100-continue") in lowered
 
     def on_body(self, body: bytes) -> None:
         self.is_waiting = False
-        self._unheard_bytes = 0
+        self._unparsed_bytes = 0
         if self.is_over:
             return
         self._body += body
         if len(self._body) > self._largest_body:
-            self._understand(is_last=True)
+            self._finish_request(is_last=True)
             self.is_over = self.is_cut_short = True
 
     def on_message_complete(self) -> None:
         self.is_waiting = False
-        self._unheard_bytes = 0
+        self._unparsed_bytes = 0
         if not self.is_over:
-            self._understand(is_last=not self._parser.should_keep_alive())
+            self._finish_request(is_last=not self._parser.should_keep_alive())
 
-    def _understand(self, *, is_last: bool) -> None:
+    def _finish_request(self, *, is_last: bool) -> None:
         target = _split(self._target.decode("utf-8", "replace"))
         if target is None:
             self._refuse(400)
@@ -142,8 +142,8 @@ class Hearing:
             headers=tuple([(_text(name), _text(value)) for name, value in self._fields]),
             body=bytes(self._body[: self._largest_body + 1]) if self._body else None,
         )
-        self.requests.append(Heard(request=request, version=self._version, is_last=is_last))
-        # While nothing more is said, none of it is held.
+        self.requests.append(ParsedRequest(request=request, version=self._version, is_last=is_last))
+        # An idle connection holds no request.
         self._target, self._fields, self._body = b"", [], bytearray()
 
 
@@ -151,7 +151,7 @@ def _split(target: str) -> tuple[str, str] | None:
     """The path and the query of a request's target, unless it has neither."""
     if not target.startswith("/"):
         try:
-            whole = urlsplit(target)  # as it is told to a proxy
+            whole = urlsplit(target)  # as for a proxy
         except ValueError:
             return None
         return (whole.path or "/", whole.query) if whole.netloc else None
@@ -160,5 +160,5 @@ def _split(target: str) -> tuple[str, str] | None:
 
 
 def _text(field: bytes) -> str:
-    """As text that can be written again; what was no text is marked as such."""
+    """As text that can be encoded; invalid bytes are replaced."""
     return field.decode("utf-8", "replace")

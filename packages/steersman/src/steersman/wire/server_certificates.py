@@ -1,6 +1,6 @@
-"""TLS as a server: the certificate that it shows, and how that becomes another while it runs.
+"""TLS as a server: certificates that can change while it runs.
 
-Which one is shown is decided at each handshake. A connection that is open goes on as it began.
+The certificate is chosen at each handshake. Open connections keep theirs.
 """
 
 import ssl
@@ -23,7 +23,7 @@ _Stamp: TypeAlias = tuple[tuple[int, int, int], ...]
 
 
 def server_tls(current: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
-    """For a listener: every handshake is with what ``current`` gives at that moment."""
+    """For a listener: every handshake uses what ``current`` gives at that moment."""
 
     def choose(connection: ssl.SSLObject, _name: str | None, _: ssl.SSLContext) -> None:
         connection.context = current()
@@ -33,15 +33,14 @@ def server_tls(current: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
     outer.minimum_version = ssl.TLSVersion.TLSv1_2
     outer.set_alpn_protocols(["http/1.1"])
     outer.sni_callback = choose
-    current()  # whatever is wrong with it is better known now
+    current()  # fails early
     return outer
 
 
 class CertificateFiles:
     """The certificate in two files, read again once they have changed.
 
-    A pair that cannot be used, such as one of which only half is written so far, changes nothing,
-    is observed, and is looked at again.
+    An unusable pair, such as a half-written one, changes nothing, is observed, and is read again.
     """
 
     def __init__(self, certificate: Path, key: Path, *, observe: Observer) -> None:
@@ -74,7 +73,7 @@ class CertificateFiles:
         try:
             found = (self._certificate.stat(), self._key.stat())
         except OSError:
-            return ()  # not there for a moment, while somebody replaces them
+            return ()  # missing for a moment while it is replaced
         return tuple((each.st_ino, each.st_mtime_ns, each.st_size) for each in found)
 
     def _load(self) -> ssl.SSLContext:
@@ -84,10 +83,9 @@ class CertificateFiles:
 
 
 class SelfSigned:
-    """A certificate that nobody vouches for, made here, and made anew while it is still good.
+    """A self-signed certificate, which is renewed before it expires.
 
-    Who connects cannot tell whom they talk to, only that nobody else listens. Needs
-    ``cryptography``.
+    It encrypts the connection, and does not authenticate the server. Needs ``cryptography``.
     """
 
     def __init__(self, name: str, *, reachable_as: Iterable[str], clock: Clock) -> None:
@@ -121,7 +119,7 @@ def certified(certificate: bytes, key: bytes, *, source: str) -> ssl.SSLContext:
     try:
         # From one reading of each file: what is checked is what is used.
         with as_file(certificate) as certificate_file, as_file(key) as key_file:
-            # An encrypted key is refused; nobody may be there to be asked for its password.
+            # An encrypted key is refused; there may be no terminal to ask for its password.
             context.load_cert_chain(certificate_file, key_file, password=lambda: "")
     except ssl.SSLError as error:
         raise ConfigError(

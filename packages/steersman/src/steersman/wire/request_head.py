@@ -10,22 +10,20 @@ from steersman.wire.messages import Request
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _TARGET: Final = re.compile(r"[!-~]+")
 
-# How long the body is, is for the transport to say: a second opinion would let the other side
-# find a request inside the body.
+# Only the transport sets the length of the body: a second length would allow request smuggling.
 _FRAMING: Final = frozenset({"content-length", "transfer-encoding"})
 _ALWAYS_WITH_A_LENGTH: Final = frozenset({"PATCH", "POST", "PUT"})
 
 
-# Of one client's requests, as many sets of headers; with more, all are made anew.
+# The sets of headers of one client that are cached; with more, the cache is cleared.
 _KEPT: Final = 16
 
 
 class Heads:
-    """Writes what comes before the body of each request to ``server``.
+    """Writes the head of each request to ``server``.
 
-    ``proxy`` is one that reads the requests. From one request to the next, only the first line and
-    the length of the body differ. So all the other lines are kept for the next, and what is secret
-    in them is kept as long as this is.
+    ``proxy`` is one that reads the requests. Mostly only the first line and the length of the body
+    differ between requests, so all other lines are cached, with the secrets in them.
     """
 
     def __init__(self, *, server: Address, proxy: Address | None) -> None:
@@ -35,15 +33,15 @@ class Heads:
         self._kept: dict[tuple[tuple[tuple[str, str], ...], bool], str] = {}
 
     def head_of(self, request: Request) -> bytes:
-        """All of it.
+        """The head of a request.
 
-        The request's own headers come before the defaults. ``ValueError`` if a part of it would
-        be read as more than that part, and no value of a header is in it.
+        The request's own headers come before the defaults. ``ValueError`` if a part of it could be
+        read as several parts; the error has no value of a header.
         """
         method, body = request.method, request.body
         target = self._root + request.target
         if not _is_token(method) or not _TARGET.fullmatch(target):
-            raise ValueError("the method or the path has a character that none may have")
+            raise ValueError("the method or the path has an invalid character")
         fields = self._kept.get((request.headers, request.is_large)) or self._keep(request)
         if body is not None:
             length = f"Content-Length: {len(body)}\r\n"
@@ -68,13 +66,13 @@ def _lines_of(request: Request, *, server: Address) -> list[str]:
     given: set[str] = set()
     for name, value in request.headers:
         if not _is_token(name):
-            raise ValueError("the name of a header has a character that none may have")
+            raise ValueError("the name of a header has an invalid character")
         if "\r" in value or "\n" in value or "\0" in value:
             raise ValueError(f"the value of the header {name} has a line break or a NUL in it")
         given.add(name.lower())
         lines.append(f"{name}: {value}")
     if not given.isdisjoint(_FRAMING):
-        raise ValueError("the length of the body is not for a header of the request to say")
+        raise ValueError("the length of the body is set by the transport, not by a header")
     if "host" not in given:
         lines.append(f"Host: {server.host_header}")
     if "accept" not in given:
@@ -88,14 +86,14 @@ def _lines_of(request: Request, *, server: Address) -> list[str]:
 
 
 def connect_head(*, server: Address, proxy: Address) -> bytes:
-    """What asks ``proxy`` for a tunnel to ``server``."""
+    """The request to ``proxy`` for a tunnel to ``server``."""
     lines = [f"CONNECT {server.authority} HTTP/1.1", f"Host: {server.authority}"]
     if proxy.login is not None:
         lines.append(f"Proxy-Authorization: Basic {proxy.login}")
     return "\r\n".join([*lines, "", ""]).encode()
 
 
-# Of names alone, which are few: a value may be a secret, and is not kept here.
+# For names only, which are few: a value may be a secret, and is not cached here.
 @lru_cache(maxsize=128)
 def _is_token(text: str) -> bool:
     return _TOKEN.fullmatch(text) is not None

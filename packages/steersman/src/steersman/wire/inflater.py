@@ -3,15 +3,14 @@
 import zlib
 from typing import Final
 
-# Of a body that was meant to explode, no more than this is made at a time, and whoever reads it
-# can stop in time.
+# A compression bomb is inflated in pieces of this size, so that its reader can stop in time.
 PIECE_BYTES: Final = 2**20
 
 _GZIP: Final = zlib.MAX_WBITS | 16  # with a gzip header
 
 
 class Inflater:
-    """Takes the pieces of a gzip stream, and gives what they stand for.
+    """Takes the pieces of a gzip stream, and gives the inflated bytes.
 
     A stream may have several members, one after the other, as files do that were joined.
     """
@@ -19,16 +18,16 @@ class Inflater:
     def __init__(self) -> None:
         self._member = zlib.decompressobj(wbits=_GZIP)
         self._waiting = b""
-        self.has_more = False  # after a whole piece: perhaps the next needs no more bytes
+        self.has_more = False  # after a full piece: there may be another without more input
 
     def feed(self, piece: bytes) -> None:
-        """One more piece; all of what came before must have been taken."""
+        """Add a piece; all output of the pieces before must have been taken."""
         self._waiting = piece
 
     def next(self) -> bytes:
-        """What the piece stands for, or some of that; empty once another is needed.
+        """The inflated bytes of the piece, or some of them; empty once another piece is needed.
 
-        ``ValueError`` if it is nonsense.
+        ``ValueError`` if it is not gzip.
         """
         while True:
             if self._member.eof:
@@ -37,7 +36,7 @@ class Inflater:
                     return b""
                 self._member = zlib.decompressobj(wbits=_GZIP)
             try:
-                # Even where nothing waits: it may hold back what did not fit into the last piece.
+                # Even without input: output that did not fit into the last piece may be left.
                 inflated = self._member.decompress(self._waiting, PIECE_BYTES)
             except zlib.error as error:
                 raise ValueError(f"the body is not gzip: {error}") from None
@@ -47,6 +46,6 @@ class Inflater:
                 return inflated
 
     def end(self) -> None:
-        """There is no more; ``ValueError`` if there should be."""
+        """End the input; ``ValueError`` if it is incomplete."""
         if not self._member.eof:
             raise ValueError("the body ended in the middle of its compression")
