@@ -69,7 +69,7 @@ async def test_a_deadline_counts_from_the_beginning_of_its_own_block() -> None:
     assert clock.monotonic() - began_at >= 0.079
 
 
-async def test_a_task_that_somebody_else_cancels_as_well_ends_cancelled() -> None:
+async def test_a_task_that_is_also_cancelled_otherwise_ends_cancelled() -> None:
     clock = SystemClock()
 
     async def wait() -> None:

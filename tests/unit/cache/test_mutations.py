@@ -132,8 +132,8 @@ def test_the_error_says_where_and_what_to_do_and_never_what() -> None:
     error = CacheMutated(changed=[(each.ref, each.path) for each in found])
 
     assert str(error) == (
-        "somebody changed objects that belong to a cache: Thing default/a at spec.size. Everybody"
-        " who reads the cache shares them: make a copy with replace() or, of an Unstructured, with"
+        "the operator changed objects that belong to a cache: Thing default/a at spec.size. All"
+        " readers of the cache share them: make a copy with replace() or, of an Unstructured, with"
         " changed(), and leave the original as it is."
     )
     assert "canary-91b2" not in f"{error!r}{found!r}{detector!r}"

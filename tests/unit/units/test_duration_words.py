@@ -23,5 +23,5 @@ def test_a_number_with_a_unit_is_a_length_of_time(text: str) -> None:
         (f"{'9' * 5000}h", f'invalid duration "{"9" * 5000}h"'),
     ],
 )
-def test_what_is_no_length_of_time_is_told_in_the_words_of_go(text: str, problem: str) -> None:
+def test_an_invalid_duration_has_the_error_of_go(text: str, problem: str) -> None:
     assert duration_problem(text) == f"time: {problem}"

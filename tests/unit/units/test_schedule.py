@@ -48,7 +48,7 @@ def test_a_zone_in_the_schedule_itself_goes_before_the_one_that_it_is_given() ->
     assert moments("TZ=Asia/Tokyo 0 9 * * *", after, zone="UTC")[0] == "2026-06-02T00:00:00Z"
 
 
-def test_a_zone_that_nobody_knows_is_a_bad_schedule() -> None:
+def test_an_unknown_zone_is_a_bad_schedule() -> None:
     with pytest.raises(BadValue) as caught:
         parse_schedule("* * * * *", zone="Middle/Earth")
 

@@ -239,7 +239,7 @@ async def test_a_key_that_is_not_held_cannot_be_done() -> None:
         queue.done("web")
 
     assert str(caught.value) == (
-        "nobody holds 'web' from the work queue apps, so nobody can be done with it."
+        "no worker holds 'web' from the work queue apps."
         " Call done() once for each get(), or take keys with `async with queue.take()`."
     )
     assert await everything_in(queue) == ["web"]

@@ -19,14 +19,14 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """What time it is, and how to wait."""
+    """Tells the time, and waits."""
 
     def monotonic(self) -> float:
         """Seconds since some moment in the past; never goes back."""
         ...
 
     def now(self) -> datetime:
-        """The time that people and Kubernetes agree on, in UTC."""
+        """The wall-clock time, in UTC."""
         ...
 
     async def sleep(self, seconds: float) -> None:
@@ -47,7 +47,7 @@ class SystemClock:
     monotonic = staticmethod(time.monotonic)
 
     def now(self) -> datetime:
-        """The time that people and Kubernetes agree on, in UTC."""
+        """The wall-clock time, in UTC."""
         return datetime.now(UTC)
 
     async def sleep(self, seconds: float) -> None:
@@ -59,7 +59,7 @@ class SystemClock:
         return _Timeout(self, seconds)
 
     def alarm(self, loop: asyncio.AbstractEventLoop) -> "_Alarm":
-        """What rings in ``loop``."""
+        """The timer of ``loop``."""
         alarm = self._alarm
         if alarm is None or alarm.loop is not loop:
             alarm = self._alarm = _Alarm(loop)
@@ -67,7 +67,7 @@ class SystemClock:
 
 
 class _Timeout:
-    """What ``asyncio.timeout`` does, without a timer of its own: every request has one of these."""
+    """Like ``asyncio.timeout``, without a timer of its own: every request has one of these."""
 
     __slots__ = ("_alarm", "_cancelling", "_clock", "_has_passed", "_seconds", "_task")
 
@@ -98,7 +98,7 @@ class _Timeout:
         if self._alarm is None:
             return
         self._alarm.discard(self)
-        # Somebody else may want the task to end as well, and then it does.
+        # If the task is cancelled by another caller as well, it ends.
         is_alone = self._has_passed and self._task.uncancel() <= self._cancelling
         if is_alone and kind is asyncio.CancelledError:
             raise TimeoutError from error
@@ -124,13 +124,13 @@ class _Alarm:
         self._rings_at = inf
 
     def add(self, timeout: _Timeout, due_at: float) -> None:
-        """Ring for it at this moment."""
+        """Add a timeout for this moment."""
         self._due[timeout] = due_at
         if due_at < self._rings_at:
             self._set(due_at)
 
     def discard(self, timeout: _Timeout) -> None:
-        """Ring for it no more."""
+        """Remove a timeout."""
         self._due.pop(timeout, None)
 
     def _set(self, rings_at: float) -> None:

@@ -1,4 +1,4 @@
-"""The names of things: coordinates of kinds, references to objects, and what a name may be.
+"""Coordinates of kinds, references to objects, and the rules of names.
 
 A name that Kubernetes would refuse is refused here, with the rule it broke.
 """
@@ -22,7 +22,7 @@ _VERSION: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
 class GroupVersionKind(msgspec.Struct, frozen=True, order=True, gc=False):
-    """Which kind, in which version of which group; the core group is ``""``."""
+    """A kind in a version of a group; the core group is ``""``."""
 
     group: str
     version: str
@@ -35,7 +35,7 @@ class GroupVersionKind(msgspec.Struct, frozen=True, order=True, gc=False):
 
     @classmethod
     def of(cls, api_version: str, kind: str) -> "GroupVersionKind":
-        """From what an object carries: ``apiVersion`` and ``kind``."""
+        """From an object's ``apiVersion`` and ``kind``."""
         group, version = split_api_version(api_version)
         return cls(group, version, kind)
 
@@ -44,7 +44,7 @@ class GroupVersionKind(msgspec.Struct, frozen=True, order=True, gc=False):
 
 
 class GroupVersionResource(msgspec.Struct, frozen=True, order=True, gc=False):
-    """Under which path: the plural resource name in a version of a group."""
+    """The plural resource name in a version of a group, as in paths."""
 
     group: str
     version: str
@@ -60,7 +60,7 @@ class GroupVersionResource(msgspec.Struct, frozen=True, order=True, gc=False):
 
 
 class GroupResource(msgspec.Struct, frozen=True, order=True, gc=False):
-    """A plural resource name in a group, whatever the version."""
+    """A plural resource name in a group, in any version."""
 
     group: str
     resource: str
@@ -70,7 +70,7 @@ class GroupResource(msgspec.Struct, frozen=True, order=True, gc=False):
 
 
 class ResourceType(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A kind and where its objects live: all that is needed to build their paths."""
+    """A kind and the scope of its objects, from which their paths are built."""
 
     gvk: GroupVersionKind
     plural: str
@@ -98,14 +98,14 @@ class ObjectRef(msgspec.Struct, frozen=True, order=True, gc=False):
 
 
 class ObjectKey(NamedTuple):
-    """Which object of a kind: its namespace, ``None`` for what lives in none, and its name."""
+    """The key of an object: its namespace, ``None`` for a cluster-scoped one, and its name."""
 
     namespace: str | None
     name: str
 
     @classmethod
     def parse(cls, text: str) -> "ObjectKey":
-        """From what ``str`` makes of it: ``default/web``, or ``web``."""
+        """From its text: ``default/web``, or ``web``."""
         namespace, slash, name = text.rpartition("/")
         _require(
             name and "/" not in namespace and bool(namespace) == bool(slash),
@@ -234,7 +234,7 @@ def check_subdomain(name: str, *, wanted: str = "an object's name") -> str:
 
 
 def check_path_segment(name: str, *, wanted: str = "an object's name") -> str:
-    """What any object's name must at least be: one segment of a path.
+    """The minimum rule for any object's name: one segment of a path.
 
     Kinds differ in what they allow (an RBAC role may be called ``system:node``), and the server
     judges that; here only what would reach another path is refused.

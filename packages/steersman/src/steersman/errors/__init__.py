@@ -1,77 +1,76 @@
 """The errors that steersman raises.
 
 SteersmanError
-├── ApiError                     the API server answered, and the answer was no
+├── ApiError                     the API server answered with an error
 │   ├── BadRequest
-│   ├── Unauthorized             it does not know who is asking
-│   ├── Forbidden                it knows, and they may not
+│   ├── Unauthorized             the server cannot identify the user
+│   ├── Forbidden                the user lacks the permission
 │   ├── NotFound
 │   ├── MethodNotAllowed
 │   ├── AlreadyExists
-│   ├── Conflict                 somebody else wrote first; read again
+│   ├── Conflict                 another client wrote first; read again
 │   ├── Expired                  the resourceVersion is too old; list again
 │   ├── Invalid                  the object breaks its schema or a rule; see ``causes``
 │   ├── TooManyRequests
 │   └── ServerFailed             a 5xx answer
 │       ├── Unavailable
 │       └── ServerTimeout
-│           └── TooLargeResourceVersion   this server has not got so far yet
-├── Unreachable                  no answer; ``may_have_happened`` says whether a write may stand
+│           └── TooLargeResourceVersion   this server has not reached the version yet
+├── Unreachable                  no answer; ``may_have_happened``: a write may have succeeded
 │   └── DeadlinePassed
 ├── BadAnswer                    an answer that no API server should give
-│   └── EndlessList              a list whose pages do not come to an end
+│   └── EndlessList              a list whose pages do not end
 ├── InvalidObject                an object that does not fit its Python class
 ├── ConfigError                  a kubeconfig or credential file that cannot be used
 │   ├── CertificateRefused       the other side's certificate, or ours, was not accepted
 │   └── CredentialPluginFailed
 ├── BadValue                     a value that Kubernetes would refuse
 │   ├── BadName
-│   └── NotAKind                 a class that does not say where its objects live
-├── UnknownKind                  nobody has heard of this kind
+│   └── NotAKind                 a class without a ``resource_type``
+├── UnknownKind                  a kind that the scheme, or the server, does not know
 ├── CacheError                   a cache cannot answer
-│   ├── NotFollowed              nobody follows this kind
-│   ├── NotSynced                not everything has been heard yet
+│   ├── NotFollowed              no informer watches this kind
+│   ├── NotSynced                the first list is not complete yet
 │   ├── NotInScope               the cache holds other objects of the kind
-│   └── CacheSyncTimeout         caches were not filled in time, and which kinds they are of
+│   └── CacheSyncTimeout         caches did not sync in time; it names their kinds
 ├── UnknownIndex                 a cache has no index of this name
-├── CacheMutated                 somebody changed objects that belong to a cache
+├── CacheMutated                 the operator changed objects that belong to a cache
 ├── QueueClosed                  a work queue gives out no more keys
-├── NotHeld                      a key that nobody holds was said to be done
+├── NotHeld                      ``done`` for a key that no worker holds
 ├── BadController                a controller that cannot work as it is declared
 ├── Undeclared                   a controller used a kind that it never declared
 │   ├── UndeclaredRead
 │   └── UndeclaredWrite
-├── NotOurs                      refused to take over an object that someone else controls
+├── NotOurs                      an object that another owner controls is not taken over
 ├── BadOwner                     one object cannot be the owner of the other
-├── BadOutcome                   a reconcile function returned something else than an outcome
+├── BadOutcome                   a reconcile function returned no outcome
 ├── NotAwaited                   a reconcile function called a method of ctx without await
 ├── ExitRaised                   a function of the author's raised SystemExit
 ├── ReconcileTimedOut            a reconcile function took longer than it may
 ├── ContextEnded                 a context was used after its reconcile had ended
-├── Permanent                    raised by authors: trying again will not help until someone acts
+├── Permanent                    raised by authors: a retry will not help until the object changes
 ├── NotLeading                   a write was held back because another replica may lead
 ├── BadManager                   a manager that cannot work as it is made
 ├── BadSettings                  settings of a manager that cannot be used
-├── NoLifespanValue              the manager's lifespan gives something else, or nothing
-├── ManagerFailed                a manager could not start, or what it runs has failed
-├── NoConversion                 no way from one version of a kind to another
-├── NotSettled                   a condition that was waited for did not come about in time
+├── NoLifespanValue              the manager's lifespan gives another value, or none
+├── ManagerFailed                a manager could not start, or a part of it has failed
+├── NoConversion                 no conversion from one version of a kind to another
+├── NotSettled                   a condition was not met in time
 ├── CannotBeACrd                 a class that no CustomResourceDefinition can describe
-├── BadDefinition                what should be a CustomResourceDefinition and is none
-├── NoSample                     a schema for which no object can be made up
-├── BadTarget                    ``module:attribute`` or a file that leads to no operator
-└── ProjectError                 a project that cannot be made, found or changed as asked
+├── BadDefinition                not a CustomResourceDefinition
+├── NoSample                     a schema for which no sample object can be generated
+├── BadTarget                    ``module:attribute`` or a file without an operator
+└── ProjectError                 a project that cannot be made, found or changed
     ├── BadProjectSetting        a setting in pyproject.toml that cannot be used, by its key
-    ├── EditedByHand             generated files that somebody has changed since
-    └── OutOfDate                generated files that no longer say what the types say
+    ├── EditedByHand             generated files that were edited since
+    └── OutOfDate                generated files that do not match the types
 
-A class statement or a call that is wrong in itself is a ``TypeError`` or ``ValueError``, as it is
-everywhere in Python.
+An invalid class statement or call is a ``TypeError`` or ``ValueError``, as everywhere in Python.
 
-A message says who wanted what, why not, and what to do now.
+A message says what failed, why, and what to do.
 
-Takes:     what the one who raises an error knows of it, as keywords
-Gives:     exceptions with that as attributes, and one sentence for a person
+Takes:     the facts, as keywords
+Gives:     exceptions with these as attributes, and one sentence for people
 Promises:  - an error can be copied and sent to another process
 Never:     contains a secret: values that came from credentials or from the data of a Secret
 """
@@ -100,7 +99,7 @@ from steersman.errors.answers import (
     Unreachable,
 )
 from steersman.errors.exits import AUTHOR_ERRORS, ExitRaised, failure_of
-from steersman.errors.making import (
+from steersman.errors.project import (
     BadDefinition,
     BadProjectSetting,
     BadTarget,
@@ -110,7 +109,10 @@ from steersman.errors.making import (
     OutOfDate,
     ProjectError,
 )
-from steersman.errors.operating import (
+from steersman.errors.root import (
+    SteersmanError,
+)
+from steersman.errors.runtime import (
     BadController,
     BadManager,
     BadOutcome,
@@ -137,9 +139,6 @@ from steersman.errors.operating import (
     UndeclaredRead,
     UndeclaredWrite,
     UnknownIndex,
-)
-from steersman.errors.root import (
-    SteersmanError,
 )
 from steersman.errors.values import (
     BadName,

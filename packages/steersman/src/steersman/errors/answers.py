@@ -1,4 +1,4 @@
-"""What an API server answers, or does not."""
+"""Errors of requests: answers of the API server, and missing answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Cause:
 
 
 class ApiError(SteersmanError):
-    """The API server answered, and the answer was no."""
+    """The API server answered with an error."""
 
     what_now: ClassVar[str] = ""
 
@@ -45,19 +45,19 @@ class ApiError(SteersmanError):
 
 
 class BadRequest(ApiError):
-    """The server could not make sense of the request."""
+    """The server could not understand the request."""
 
     what_now = "The request itself is wrong; sending it again will not help."
 
 
 class Unauthorized(ApiError):
-    """The server does not know who is asking."""
+    """The server cannot identify the user."""
 
     what_now = "Check the token, client certificate or plugin of the kubeconfig's user."
 
 
 class Forbidden(ApiError):
-    """The server knows who is asking, and they may not."""
+    """The user lacks the permission."""
 
     what_now = "Grant this verb on this resource in a Role or ClusterRole, or ask as someone else."
 
@@ -77,9 +77,9 @@ class AlreadyExists(ApiError):
 
 
 class Conflict(ApiError):
-    """Somebody else wrote first, or holds a field that this write wanted."""
+    """Another client wrote first, or holds a field that this write sets."""
 
-    what_now = "Read the object again and decide afresh."
+    what_now = "Read the object again and decide again."
 
 
 class Expired(ApiError):
@@ -101,21 +101,21 @@ class TooManyRequests(ApiError):
 
 
 class ServerFailed(ApiError):
-    """The server failed; for a write, nobody knows whether it happened."""
+    """The server failed; a write may have succeeded."""
 
     what_now = "If this was a write, read before writing again."
 
 
 class Unavailable(ServerFailed):
-    """The server, or what it depends on, is not there at the moment."""
+    """The server, or a component that it needs, is not available at the moment."""
 
 
 class ServerTimeout(ServerFailed):
-    """The server gave up before it had finished."""
+    """The server timed out."""
 
 
 class TooLargeResourceVersion(ServerTimeout):
-    """This server has not got as far as the resourceVersion that was asked for."""
+    """This server has not reached the requested resourceVersion."""
 
     what_now = "Wait for it to catch up, then ask again with the same version."
 
@@ -123,7 +123,7 @@ class TooLargeResourceVersion(ServerTimeout):
 class Unreachable(SteersmanError):
     """No answer came.
 
-    ``may_have_happened`` is false only where it is certain that the server never got the request.
+    ``may_have_happened`` is false only if the server certainly did not receive the request.
     """
 
     def __init__(self, message: str, *, may_have_happened: bool = True) -> None:
@@ -145,21 +145,21 @@ class BadAnswer(SteersmanError):
 
 
 class EndlessList(BadAnswer):
-    """A list that leads from page to page without coming to an end; given up after ``pages``."""
+    """A list whose pages do not end; abandoned after ``pages``."""
 
     def __init__(self, *, wanted: str, problem: str, pages: int) -> None:
         self.pages = pages
         super().__init__(
             wanted=wanted,
             problem=f"the list does not end: {problem}",
-            what_now="Look at what stands between, and at an aggregated API server's paging; raise"
+            what_now="Check the proxies in between, and an aggregated API server's paging; raise"
             " pages_limit in ClientSettings, for a Manager with client=…, if there are really so"
             " many pages.",
         )
 
 
 class InvalidObject(SteersmanError):
-    """An object that does not fit its Python class; ``body`` holds it as it came."""
+    """An object that does not fit its Python class; ``body`` is the received object."""
 
     def __init__(self, *, ref: str, into: str, problem: str, body: Mapping[str, object]) -> None:
         self.ref = ref

@@ -29,9 +29,9 @@ class ExitRaised(SteersmanError):
 
 
 def failure_of(error: BaseException) -> Exception:
-    """What a function of the author's has failed with.
+    """The failure of a function of the author's.
 
-    Raises a ``KeyboardInterrupt`` again that a signal has caused: it is for the whole process.
+    A ``KeyboardInterrupt`` that a signal caused is raised again: it is for the whole process.
     """
     if isinstance(error, Exception):
         return error
@@ -60,7 +60,7 @@ def _is_from_signal(error: KeyboardInterrupt) -> bool:
 
 
 def _is_at_raise(trace: TracebackType) -> bool:
-    # Here, because hardly any program needs it.
+    # Here, because programs rarely need it.
     from dis import opname
 
     return opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] in {"RAISE_VARARGS", "RERAISE"}

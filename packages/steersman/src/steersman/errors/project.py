@@ -1,4 +1,4 @@
-"""What goes wrong when something is made from an operator, or an operator's project itself."""
+"""Errors of generators, and of operator projects."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ class CannotBeACrd(SteersmanError):
 
 
 class BadDefinition(SteersmanError):
-    """What should be a CustomResourceDefinition and is none; ``source`` is where it was read."""
+    """Not a CustomResourceDefinition; ``source`` is where it was read."""
 
     def __init__(self, *, source: str, problem: str, what_now: str) -> None:
         self.source = source
@@ -26,17 +26,17 @@ class BadDefinition(SteersmanError):
 
 
 class NoSample(SteersmanError):
-    """A schema for which no object can be made up; ``field`` is where."""
+    """A schema for which no sample object can be generated; ``field`` is where."""
 
     def __init__(self, *, kind: str, field: str, problem: str, what_now: str) -> None:
         self.kind = kind
         self.field = field
         self.problem = problem
-        super().__init__(f"no sample of {kind} can be made up: {field}: {problem}. {what_now}")
+        super().__init__(f"no sample of {kind} can be generated: {field}: {problem}. {what_now}")
 
 
 class BadTarget(SteersmanError):
-    """``module:attribute`` or a file that leads to no operator."""
+    """``module:attribute`` or a file without an operator."""
 
     def __init__(self, *, target: str, problem: str, what_now: str) -> None:
         self.target = target
@@ -45,7 +45,7 @@ class BadTarget(SteersmanError):
 
 
 class ProjectError(SteersmanError):
-    """A project that cannot be made, found or changed as asked; nothing of it was changed."""
+    """A project that cannot be made, found or changed; nothing of it was changed."""
 
     def __init__(self, *, problem: str, what_now: str) -> None:
         self.problem = problem
@@ -62,7 +62,7 @@ class BadProjectSetting(ProjectError):
 
 
 class EditedByHand(ProjectError):
-    """Generated files that somebody has changed since: they are kept, and ``diff`` shows how."""
+    """Generated files that were edited since: they are kept, and ``diff`` shows the edits."""
 
     def __init__(self, *, paths: Sequence[str], diff: str, what_now: str) -> None:
         self.paths = tuple(paths)
@@ -73,7 +73,7 @@ class EditedByHand(ProjectError):
 
 
 class OutOfDate(ProjectError):
-    """Generated files that no longer say what the types say."""
+    """Generated files that do not match the types."""
 
     def __init__(self, *, paths: Sequence[str], what_now: str) -> None:
         self.paths = tuple(paths)

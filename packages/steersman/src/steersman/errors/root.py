@@ -4,7 +4,7 @@ from typing import Any
 
 
 class SteersmanError(Exception):
-    """The root of everything steersman raises on purpose."""
+    """The root of all errors that steersman raises."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         # To copy or unpickle an exception, Python calls its class with the message; ours are made

@@ -1,4 +1,4 @@
-"""What goes wrong while an operator runs."""
+"""Errors of a running operator."""
 
 from collections.abc import Awaitable, Sequence
 
@@ -6,7 +6,7 @@ from steersman.errors.root import SteersmanError, shown
 
 
 class CacheError(SteersmanError):
-    """A cache cannot answer, and to answer "nothing is there" would be a lie."""
+    """A cache cannot answer, and an empty answer would be wrong."""
 
     def __init__(self, *, wanted: str, problem: str, what_now: str) -> None:
         self.wanted = wanted
@@ -15,19 +15,19 @@ class CacheError(SteersmanError):
 
 
 class NotFollowed(CacheError):
-    """Nobody follows this kind, so that nothing is known of it."""
+    """No informer watches this kind."""
 
 
 class NotSynced(CacheError):
-    """Not everything that is there has been heard yet."""
+    """The first list is not complete yet."""
 
 
 class NotInScope(CacheError):
-    """The cache holds other objects of the kind, and knows nothing of these."""
+    """The cache holds other objects of the kind, and not these."""
 
 
 class CacheSyncTimeout(CacheError):
-    """Caches were not filled in time; ``pending`` has each kind and what keeps it from that."""
+    """Caches did not sync in time; ``pending`` has each kind and the reason."""
 
     def __init__(
         self, *, wanted: str, pending: Sequence[tuple[str, str]], waited_seconds: float
@@ -52,22 +52,22 @@ class UnknownIndex(SteersmanError, LookupError):
         there = f"it has {', '.join(known)}" if known else "it has none"
         super().__init__(
             f"there is no index {shown(name)} in this cache: {there}."
-            f" Add an index under that name, or ask by one of those that are there."
+            f" Add an index with that name, or use one of the existing ones."
         )
 
 
 class CacheMutated(SteersmanError):
-    """Somebody changed objects that belong to a cache; ``changed`` names them, and the fields."""
+    """The operator changed objects of a cache; ``changed`` names them and the fields."""
 
     def __init__(self, *, changed: Sequence[tuple[str, str]]) -> None:
         self.changed = tuple(changed)
-        # Where, and never from what to what: it may be a Secret.
+        # The place, and never the values: it may be a Secret.
         listed = [f"{ref} at {path or 'its root'}" for ref, path in self.changed[:5]]
         if len(self.changed) > 5:
             listed.append(f"{len(self.changed) - 5} more")
         super().__init__(
-            f"somebody changed objects that belong to a cache: {', '.join(listed)}. Everybody who"
-            f" reads the cache shares them: make a copy with replace() or, of an Unstructured, with"
+            f"the operator changed objects that belong to a cache: {', '.join(listed)}. All readers"
+            f" of the cache share them: make a copy with replace() or, of an Unstructured, with"
             f" changed(), and leave the original as it is."
         )
 
@@ -83,14 +83,14 @@ class QueueClosed(SteersmanError):
 
 
 class NotHeld(SteersmanError):
-    """A key was said to be done, or its priority asked for, and no worker holds it."""
+    """``done`` or ``held_priority`` was called for a key that no worker holds."""
 
     def __init__(self, *, queue: str, key: object) -> None:
         self.queue = queue
         self.key = key
         super().__init__(
-            f"nobody holds {shown(key)} from the work queue {queue}, so nobody can be done with"
-            f" it. Call done() once for each get(), or take keys with `async with queue.take()`."
+            f"no worker holds {shown(key)} from the work queue {queue}. Call done() once for each"
+            f" get(), or take keys with `async with queue.take()`."
         )
 
 
@@ -104,7 +104,7 @@ class BadController(SteersmanError, ValueError):
 
 
 class Undeclared(SteersmanError):
-    """A controller used a kind that it never declared, so that it has neither cache nor rights."""
+    """A controller used an undeclared kind, for which it has neither a cache nor permissions."""
 
     def __init__(self, *, controller: str, wanted: str, what_now: str) -> None:
         self.controller = controller
@@ -115,15 +115,15 @@ class Undeclared(SteersmanError):
 
 
 class UndeclaredRead(Undeclared):
-    """It read a kind that it never declared."""
+    """A controller read an undeclared kind."""
 
 
 class UndeclaredWrite(Undeclared):
-    """It wrote a kind that it never declared."""
+    """A controller wrote an undeclared kind."""
 
 
 class NotOurs(SteersmanError):
-    """An object with the wanted name exists, and someone else controls it, or some of its fields.
+    """An object with the wanted name exists, and another owner controls it, or some of its fields.
 
     ``actual_controller`` names its controller, if it has one; ``fields`` are those that another
     field manager holds.
@@ -150,7 +150,7 @@ class NotOurs(SteersmanError):
 
 
 class BadOwner(SteersmanError, ValueError):
-    """One object cannot be the owner of the other: Kubernetes would collect what it owns."""
+    """One object cannot be the owner of the other: the garbage collector would delete the other."""
 
     def __init__(self, *, owner: str, wanted: str, rule: str) -> None:
         self.owner = owner
@@ -160,7 +160,7 @@ class BadOwner(SteersmanError, ValueError):
 
 
 class BadOutcome(SteersmanError, TypeError):
-    """A reconcile function returned something else than an outcome."""
+    """A reconcile function returned no outcome."""
 
     def __init__(self, *, function: str, ref: str, returned: object) -> None:
         self.function = function
@@ -168,7 +168,7 @@ class BadOutcome(SteersmanError, TypeError):
         # Its type, and not what it holds: that may be a Secret.
         self.returned = "None" if returned is None else f"an object of {type(returned).__name__}"
         what_now = (
-            "Write it as `async def`, and await there what is to be awaited."
+            "Write it as `async def`, and use await in it."
             if isinstance(returned, Awaitable)
             else "Return sm.Done(), sm.Later() or sm.Later(after_seconds=…); raise what went wrong."
         )
@@ -178,8 +178,8 @@ class BadOutcome(SteersmanError, TypeError):
 class NotAwaited(SteersmanError):
     """A reconcile function called a method of its context without await: nothing was sent.
 
-    ``has_begun`` where a task awaits it that the function did not wait for: the write is cancelled,
-    and may have been sent.
+    ``has_begun`` if a task awaits it, and the function did not wait for the task: the write is
+    cancelled, and may have been sent.
     """
 
     def __init__(self, *, ref: str, verb: str, where: str, has_begun: bool = False) -> None:
@@ -197,7 +197,7 @@ class NotAwaited(SteersmanError):
 
 
 class ReconcileTimedOut(SteersmanError):
-    """A reconcile function took longer than it may, and was cancelled."""
+    """A reconcile function exceeded its timeout, and was cancelled."""
 
     def __init__(self, *, controller: str, ref: str, timeout_seconds: float) -> None:
         self.controller = controller
@@ -223,7 +223,7 @@ class ContextEnded(SteersmanError):
 
 
 class Permanent(SteersmanError):
-    """Trying again will not help until somebody changes the object; for authors to raise."""
+    """A retry will not help until the object changes; for authors to raise."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -232,8 +232,8 @@ class Permanent(SteersmanError):
 class NotLeading(SteersmanError):
     """A write was held back: this replica does not lead, or cannot be sure that it still does.
 
-    ``may_have_happened`` where it had been sent by then, and no answer came in time;
-    ``was_stopped`` where it is no write but a function of the author's that does not go on.
+    ``may_have_happened`` if it was sent before, and no answer came in time; ``was_stopped`` if it
+    is not a write but a function of the author's.
     """
 
     def __init__(
@@ -249,8 +249,8 @@ class NotLeading(SteersmanError):
         else:
             problem = f"did not send {wanted}"
         super().__init__(
-            f"{problem}: this replica's time as leader is over, and another may act by now. It"
-            f" will be done by whoever leads."
+            f"{problem}: this replica no longer leads, and another may act by now. The leader will"
+            f" do it."
         )
 
 
@@ -272,9 +272,9 @@ class BadManager(SteersmanError, ValueError):
 
 
 class NoLifespanValue(SteersmanError, LookupError):
-    """A function asked for what the manager's lifespan gives, and it gives something else.
+    """The manager's lifespan does not give the value that a function requested.
 
-    ``given`` is the class of what it gave; ``None`` if the manager has no lifespan.
+    ``given`` is the class of its value; ``None`` if the manager has no lifespan.
     """
 
     def __init__(self, *, wanted: str, given: str | None) -> None:
@@ -288,7 +288,7 @@ class NoLifespanValue(SteersmanError, LookupError):
 
 
 class ManagerFailed(SteersmanError):
-    """A manager could not start, or something that it runs has failed and took it along."""
+    """A manager could not start, or stopped because a part of it failed."""
 
     def __init__(self, *, problem: str, what_now: str) -> None:
         self.problem = problem
@@ -296,7 +296,7 @@ class ManagerFailed(SteersmanError):
 
 
 class NotSettled(SteersmanError):
-    """What was waited for did not come about in time."""
+    """A condition was not met in time."""
 
     def __init__(self, *, waited_for: str, waited_seconds: float, last_seen: str) -> None:
         self.waited_for = waited_for

@@ -1,4 +1,4 @@
-"""What somebody has written that cannot be used."""
+"""Errors of values and configuration that cannot be used."""
 
 from steersman.errors.root import SteersmanError, shown
 
@@ -17,7 +17,7 @@ class CertificateRefused(ConfigError):
 
 
 class CredentialPluginFailed(ConfigError):
-    """A credential plugin was not allowed, died, hung, or answered nonsense."""
+    """A credential plugin was not allowed, crashed, hung, or gave an invalid answer."""
 
 
 class BadValue(SteersmanError, ValueError):
@@ -31,15 +31,15 @@ class BadValue(SteersmanError, ValueError):
 
 
 class BadName(BadValue):
-    """A name, label or path that Kubernetes would refuse, with the rule it broke."""
+    """A name, label or path that Kubernetes would refuse, with the rule that it breaks."""
 
 
 class NotAKind(BadValue, AttributeError):
-    """A class that does not say where its objects live: it has no ``resource_type``."""
+    """A class without a ``resource_type``."""
 
 
 class UnknownKind(SteersmanError):
-    """Nobody has heard of this kind: not the scheme, or not the server."""
+    """A kind that the scheme, or the server, does not know."""
 
     def __init__(self, *, kind: str, asked: str, what_now: str) -> None:
         self.kind = kind
@@ -48,7 +48,7 @@ class UnknownKind(SteersmanError):
 
 
 class NoConversion(SteersmanError):
-    """No way from one version of a kind to another."""
+    """No conversion from one version of a kind to another."""
 
     def __init__(self, *, source: str, target: str) -> None:
         self.source = source

@@ -1,6 +1,6 @@
 """The amounts, lengths of time and moments that Kubernetes writes as text, and JSON's equality.
 
-Takes:     text as it stands in objects: "1500m", "1h30m", "2006-01-02T15:04:05Z", "25%",
+Takes:     text of objects: "1500m", "1h30m", "2006-01-02T15:04:05Z", "25%",
            "*/5 * * * *"
 Gives:     values to compute with, and the text for the way back; whether JSON values are equal
 Promises:  - a quantity prints exactly the text it was made from
@@ -22,11 +22,11 @@ from steersman._lazy import lazy_names
 if TYPE_CHECKING:
     from steersman.units.duration import format_duration, parse_duration
     from steersman.units.duration_words import duration_problem
-    from steersman.units.int_or_string import IntOrString, scaled
+    from steersman.units.go_quote import quoted
+    from steersman.units.intstr import IntOrString, scaled
     from steersman.units.json_equality import same_booleans, same_json
     from steersman.units.moment import MicroTime, format_micro_time, format_time, parse_time
     from steersman.units.quantity import Quantity
-    from steersman.units.quoting import quoted
     from steersman.units.schedule import Schedule, parse_schedule
     from steersman.units.zones import time_zone
 
@@ -52,7 +52,7 @@ __all__ = [
 # Which module each name is in. It is loaded when the name is first asked for: few programs read
 # schedules.
 _LAZY = {
-    "IntOrString": "int_or_string",
+    "IntOrString": "intstr",
     "MicroTime": "moment",
     "Quantity": "quantity",
     "Schedule": "schedule",
@@ -63,10 +63,10 @@ _LAZY = {
     "parse_duration": "duration",
     "parse_schedule": "schedule",
     "parse_time": "moment",
-    "quoted": "quoting",
+    "quoted": "go_quote",
     "same_booleans": "json_equality",
     "same_json": "json_equality",
-    "scaled": "int_or_string",
+    "scaled": "intstr",
     "time_zone": "zones",
 }
 

@@ -1,4 +1,4 @@
-"""Why a text is no length of time, in the words of Go."""
+"""Go's errors for invalid durations."""
 
 import json
 import re
@@ -19,7 +19,7 @@ _MOST: Final = 1 << 63
 
 
 def duration_problem(text: str) -> str:
-    """Why ``text`` is no length of time; nothing, if it is one."""
+    """Why ``text`` is not a duration; empty if it is one."""
     shown = json.dumps(text, ensure_ascii=False)
     invalid = f"time: invalid duration {shown}"
     rest = text[1:] if text[:1] in ("+", "-") else text
@@ -39,7 +39,7 @@ def duration_problem(text: str) -> str:
             unknown = json.dumps(unit, ensure_ascii=False)
             return f"time: unknown unit {unknown} in duration {shown}"
         whole = number.partition(".")[0].lstrip("0")
-        # More digits than any number that fits are not read: reading them takes its time.
+        # Digits beyond any number that fits are not read, because that takes time.
         total += int(whole[:20] or "0") * _NANOSECONDS[unit]
         if total > _MOST:
             return invalid

@@ -1,4 +1,4 @@
-"""Text in quotes, as Go's ``%q`` has it: messages of Kubernetes are full of it."""
+"""Quotes text like Go's ``%q``, which messages of Kubernetes use."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ _SHORT: Final = {
 
 
 def quoted(text: str) -> str:
-    """The text in quotes, with what cannot be printed written out."""
+    """The text in quotes, with unprintable characters escaped."""
     if text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return f'"{"".join(map(_escaped, text))}"'

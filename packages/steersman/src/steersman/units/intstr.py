@@ -1,4 +1,4 @@
-"""Fields that hold a number or a percentage: ``maxSurge: 3``, ``maxSurge: 25%``."""
+"""Fields with a number or a percentage, as in Go's package ``intstr``: ``maxSurge: 25%``."""
 
 import re
 from typing import TypeAlias

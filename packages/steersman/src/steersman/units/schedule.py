@@ -18,7 +18,7 @@ import msgspec
 from steersman.errors import BadValue
 from steersman.units.duration import parse_duration
 from steersman.units.duration_words import duration_problem
-from steersman.units.quoting import quoted
+from steersman.units.go_quote import quoted
 from steersman.units.zones import time_zone
 
 _DESCRIPTORS: Final = {

@@ -1,4 +1,4 @@
-"""Time zones by name, and Go's words for a name that is none."""
+"""Time zones by name, with Go's errors for invalid names."""
 
 from datetime import UTC, tzinfo
 from pathlib import Path
@@ -9,14 +9,14 @@ from steersman.errors import BadValue
 def time_zone(name: str) -> tzinfo:
     """The zone of this name; that of no name, and of "Local", is UTC.
 
-    The rule of a ``BadValue`` is what Go says of the name.
+    The rule of a ``BadValue`` is Go's error for the name.
     """
     # A cluster's controllers run in containers, whose local time is UTC.
     if name in ("", "UTC", "Local"):
         return UTC
     if ".." in name or name[0] in "/\\":
         raise _no_zone(name, "time: invalid location name")
-    # Most who load this never meet a zone, and the database takes as long as all the rest.
+    # Here, because zones are rare, and the import takes as long as the rest.
     from zoneinfo import TZPATH, ZoneInfo, ZoneInfoNotFoundError
 
     try:
