@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from steersman.client import Bookmark, Client, Fields, Labels, MergePatch, Removed, Wrote
-from steersman.client.watching import WatchEvent
+from steersman.client.watch_events import WatchEvent
 from steersman.errors import Expired, TooLargeResourceVersion
 from steersman.kinds import core_v1
 from tests.embedded import EmbeddedServer, turns

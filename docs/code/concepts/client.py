@@ -16,7 +16,7 @@ async def mix(client: Client, name: str, colour: str, *, namespace: str) -> core
 
 
 async def dry(client: Client, name: str, *, namespace: str) -> core_v1.ConfigMap:
-    """Change one field, whoever has the others; ``NotFound`` if there is none of this name."""
+    """Change one field and leave the others; ``NotFound`` if the object does not exist."""
     change = MergePatch({"data": {"wet": "no"}})
     return await client.patch(core_v1.ConfigMap, name, change, namespace=namespace)
 

@@ -30,7 +30,7 @@ async def test_what_is_not_there_is_an_error_of_its_own(cluster: Cluster) -> Non
         await dry(cluster.client, "sky", namespace=cluster.namespace)
 
 
-async def test_a_field_that_somebody_else_holds_is_not_taken(cluster: Cluster) -> None:
+async def test_a_field_of_another_manager_is_not_taken(cluster: Cluster) -> None:
     theirs = recipes.config_map("sky", {"colour": "pink"}, namespace=cluster.namespace)
     await cluster.client.apply(theirs, field_manager="vandal")
 

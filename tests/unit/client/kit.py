@@ -1,4 +1,4 @@
-"""What the tests of the client share: a kind of one's own, and a client on a scripted server."""
+"""What the tests of the client share: a custom kind, and a client on a scripted server."""
 
 from collections.abc import Callable
 from random import Random
@@ -72,7 +72,7 @@ def widgets(
     }
 
 
-class World:
+class Fixture:
     """A client, the server it talks to, the clock both go by, and what was observed."""
 
     def __init__(

@@ -90,7 +90,7 @@ def test_a_conflict_over_a_name_that_is_taken_is_not_just_a_conflict() -> None:
     assert type(api_error(409, status(409, "Conflict"))) is Conflict
 
 
-def test_a_server_that_is_behind_is_told_apart_from_one_that_timed_out() -> None:
+def test_a_server_that_is_behind_differs_from_one_that_timed_out() -> None:
     behind = status(
         504,
         "Timeout",
@@ -191,14 +191,14 @@ REPEATING = {
 }
 
 
-@pytest.mark.parametrize(("said", "told"), REPEATING.values(), ids=REPEATING.keys())
-def test_what_the_server_repeats_of_an_object_is_cut_out(said: str, told: str) -> None:
+@pytest.mark.parametrize(("said", "shown"), REPEATING.values(), ids=REPEATING.keys())
+def test_what_the_server_repeats_of_an_object_is_cut_out(said: str, shown: str) -> None:
     field, _, message = said.removeprefix(' "" is invalid: ').partition(": ")
     body = status(422, "Invalid", said, causes=[{"field": field, "message": message}])
 
     error = api_error(422, body)
 
-    assert error.message == told
+    assert error.message == shown
     assert "canary" not in f"{error!r} {error} {error.causes}"
 
 

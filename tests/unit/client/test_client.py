@@ -32,11 +32,11 @@ from steersman.names import ObjectKey
 from tests.transports import Answer, refusing, saying
 from tests.unit.client.kit import (
     TYPED,
+    Fixture,
     Galaxy,
     LooseWidget,
     Widget,
     WidgetSpec,
-    World,
     widget,
     widgets,
 )
@@ -48,7 +48,7 @@ APP_LABELS = Labels.equal({"app": "web"})
 
 
 async def test_what_is_asked_for_comes_back_as_its_class() -> None:
-    world = World(saying(widget(size=4)), saying(widget(size=4)))
+    world = Fixture(saying(widget(size=4)), saying(widget(size=4)))
 
     typed = await world.client.get(Widget, "web", namespace="default")
     loose = await world.client.get(LooseWidget, "web", namespace="default")
@@ -61,7 +61,7 @@ async def test_what_is_asked_for_comes_back_as_its_class() -> None:
 
 async def test_a_delete_answers_with_the_last_state_where_the_server_does() -> None:
     status = {"kind": "Status", "apiVersion": "v1", "status": "Success", "details": {"uid": "u"}}
-    world = World(saying(widget(version="8")), saying(status))
+    world = Fixture(saying(widget(version="8")), saying(status))
 
     held = await world.client.delete(Widget, "web", namespace="default")
     gone = await world.client.delete(Widget, "web", namespace="default")
@@ -81,7 +81,7 @@ async def test_a_delete_answers_with_the_last_state_where_the_server_does() -> N
 
 async def test_a_delete_that_is_only_tried_leaves_the_object_where_it_is() -> None:
     status = {"kind": "Status", "apiVersion": "v1", "status": "Success", "details": {"uid": "u"}}
-    world = World(saying(status), saying(status), saying(widget()))
+    world = Fixture(saying(status), saying(status), saying(widget()))
     cautious = world.client.adjusted(dry_run=True)
 
     answers = [
@@ -94,7 +94,7 @@ async def test_a_delete_that_is_only_tried_leaves_the_object_where_it_is() -> No
 
 
 async def test_of_a_delete_that_is_confirmed_without_details_the_uid_is_not_known() -> None:
-    world = World(saying({"kind": "Status", "apiVersion": "v1", "status": "Success"}))
+    world = Fixture(saying({"kind": "Status", "apiVersion": "v1", "status": "Success"}))
 
     answer = await world.client.delete(Widget, "web", namespace="default")
 
@@ -102,7 +102,7 @@ async def test_of_a_delete_that_is_confirmed_without_details_the_uid_is_not_know
 
 
 async def test_an_eviction_that_the_server_only_confirms_answers_with_itself() -> None:
-    world = World(saying({"kind": "Status", "status": "Success"}, status=201))
+    world = Fixture(saying({"kind": "Status", "status": "Success"}, status=201))
     eviction = policy_v1.Eviction(metadata=meta_v1.ObjectMeta(name="web"))
 
     answer = await world.client.eviction("web", namespace="default").create(eviction)
@@ -117,7 +117,7 @@ async def test_a_token_request_answers_with_the_token() -> None:
         "spec": {"audiences": []},
         "status": {"token": "abc", "expirationTimestamp": "2026-01-01T00:00:00Z"},
     }
-    world = World(saying(answer, status=201))
+    world = Fixture(saying(answer, status=201))
     request = authentication_v1.TokenRequest(spec=authentication_v1.TokenRequestSpec(audiences=()))
 
     given = await world.client.token("me", namespace="default").create(request)
@@ -147,14 +147,14 @@ async def test_an_answer_that_no_api_server_should_give_is_a_bad_answer(
     kind: type[Widget | Unstructured], answer: Answer, problem: str
 ) -> None:
     with pytest.raises(BadAnswer, match=problem) as caught:
-        await World(answer).client.get(kind, "web", namespace="default")
+        await Fixture(answer).client.get(kind, "web", namespace="default")
 
     assert str(caught.value).startswith("could not get Widget default/web: ")
     assert len(str(caught.value)) < 400
 
 
-async def test_an_object_that_does_not_fit_its_class_is_told_with_what_is_wrong() -> None:
-    world = World(saying(widget(size="large")))
+async def test_an_object_that_does_not_fit_its_class_is_an_error_that_says_why() -> None:
+    world = Fixture(saying(widget(size="large")))
 
     with pytest.raises(InvalidObject, match=r"Widget default/web does not fit Widget") as caught:
         await world.client.get(Widget, "web", namespace="default")
@@ -166,7 +166,7 @@ async def test_an_object_that_does_not_fit_its_class_is_told_with_what_is_wrong(
 
 
 async def test_a_list_is_read_page_by_page_and_given_as_a_whole() -> None:
-    world = World(
+    world = Fixture(
         saying(widgets(widget("a"), widget("b"), token="2/3")),
         saying(widgets(widget("c"))),
     )
@@ -177,7 +177,7 @@ async def test_a_list_is_read_page_by_page_and_given_as_a_whole() -> None:
 
     assert [item.name for item in listing.items] == ["a", "b", "c"]
     assert listing.resource_version == "9"
-    # The token says which version it belongs to, and the server refuses to be told again.
+    # The token says which version it belongs to, and the server refuses a second one.
     assert world.server.sent == [
         f"GET {HOME}?limit=2&resourceVersion=5&labelSelector=app%3Dweb",
         f"GET {HOME}?limit=2&continue=2%2F3&labelSelector=app%3Dweb",
@@ -185,7 +185,7 @@ async def test_a_list_is_read_page_by_page_and_given_as_a_whole() -> None:
 
 
 async def test_objects_can_be_had_one_after_another_without_the_pages_to_come() -> None:
-    world = World(saying(widgets(widget("a"), widget("b"), token="more")))
+    world = Fixture(saying(widgets(widget("a"), widget("b"), token="more")))
 
     async for item in world.client.each(Widget, page_size=2):
         if item.name == "b":
@@ -195,7 +195,7 @@ async def test_objects_can_be_had_one_after_another_without_the_pages_to_come() 
 
 
 async def test_each_goes_on_to_the_last_page() -> None:
-    world = World(saying(widgets(widget("a"), token="more")), saying(widgets(widget("b"))))
+    world = Fixture(saying(widgets(widget("a"), token="more")), saying(widgets(widget("b"))))
 
     names = [item.name async for item in world.client.each(Widget, namespace="default")]
 
@@ -203,7 +203,7 @@ async def test_each_goes_on_to_the_last_page() -> None:
 
 
 async def test_pages_set_apart_what_does_not_fit() -> None:
-    world = World(
+    world = Fixture(
         saying(widgets(widget("a"), widget("b", size="large"), remainingItemCount=1, token="x")),
         saying(widgets(widget("c"))),
     )
@@ -219,13 +219,13 @@ async def test_a_list_with_an_object_that_does_not_fit_is_not_given_without_it()
     page = saying(widgets(widget("a"), widget("b", size="large")))
 
     with pytest.raises(InvalidObject, match="Widget default/b"):
-        await World(page).client.list(Widget)
+        await Fixture(page).client.list(Widget)
     with pytest.raises(InvalidObject, match="Widget default/b"):
-        _ = [item async for item in World(page).client.each(Widget)]
+        _ = [item async for item in Fixture(page).client.each(Widget)]
 
 
 async def test_a_page_that_is_asked_for_too_late_is_refused() -> None:
-    world = World(saying(widgets(widget("a"), token="old")), refusing(410, "Expired"))
+    world = Fixture(saying(widgets(widget("a"), token="old")), refusing(410, "Expired"))
 
     with pytest.raises(Expired):
         await world.client.list(Widget)
@@ -233,7 +233,7 @@ async def test_a_page_that_is_asked_for_too_late_is_refused() -> None:
 
 async def test_a_page_may_be_larger_than_an_object() -> None:
     settings = ClientSettings(object_limit_bytes=10, page_limit_bytes=10_000)
-    world = World(saying(widgets(widget())), saying(widget()), settings=settings)
+    world = Fixture(saying(widgets(widget())), saying(widget()), settings=settings)
 
     assert len((await world.client.list(Widget)).items) == 1
     with pytest.raises(BadAnswer, match="larger than 10 bytes"):
@@ -241,7 +241,7 @@ async def test_a_page_may_be_larger_than_an_object() -> None:
 
 
 async def test_a_write_whose_answer_is_too_large_may_have_happened() -> None:
-    world = World(saying(widget()), settings=ClientSettings(object_limit_bytes=10))
+    world = Fixture(saying(widget()), settings=ClientSettings(object_limit_bytes=10))
 
     with pytest.raises(BadAnswer, match="read before writing again"):
         await world.client.create(TYPED)
@@ -255,12 +255,12 @@ async def test_a_list_of_something_else_is_a_bad_answer(
     kind: type[Widget | Unstructured], body: object
 ) -> None:
     with pytest.raises(BadAnswer):
-        await World(saying(body)).client.list(kind)
+        await Fixture(saying(body)).client.list(kind)
 
 
 async def test_items_of_an_unstructured_list_know_their_kind_although_it_is_not_repeated() -> None:
     bare = {"metadata": {"name": "a"}, "spec": {}}
-    world = World(saying(widgets(bare)))
+    world = Fixture(saying(widgets(bare)))
 
     (item,) = (await world.client.list(LooseWidget)).items
 
@@ -270,14 +270,14 @@ async def test_items_of_an_unstructured_list_know_their_kind_although_it_is_not_
 # What is refused before it is sent
 
 
-async def refused(world: World, call: Awaitable[object], match: str) -> None:
+async def refused(world: Fixture, call: Awaitable[object], match: str) -> None:
     with pytest.raises((BadName, BadValue), match=match):
         await call
     assert world.server.requests == []
 
 
 async def test_a_typed_object_is_never_written_back_whole() -> None:
-    world = World()
+    world = Fixture()
     read: Any = Widget(
         metadata=meta_v1.ObjectMeta(name="web", resource_version="7"), spec=TYPED.spec
     )
@@ -288,7 +288,7 @@ async def test_a_typed_object_is_never_written_back_whole() -> None:
 
 
 async def test_an_update_without_the_version_that_was_read_is_refused() -> None:
-    world = World()
+    world = Fixture()
     loose = LooseWidget(widget(version=""))
 
     await refused(world, world.client.update(loose), "undo what others wrote since")
@@ -312,31 +312,31 @@ async def test_an_update_without_the_version_that_was_read_is_refused() -> None:
     ],
 )
 async def test_a_namespaced_object_without_a_namespace_is_refused(verb: Verb) -> None:
-    world = World()
+    world = Fixture()
 
     await refused(world, verb(world.client), "live in a namespace; say which")
 
 
 def test_a_subresource_of_a_namespaced_object_needs_a_namespace() -> None:
     with pytest.raises(BadName, match="say which"):
-        World().client.status(Widget, "web")
+        Fixture().client.status(Widget, "web")
 
 
 async def test_a_cluster_wide_object_in_a_namespace_is_refused() -> None:
-    world = World()
+    world = Fixture()
 
     await refused(world, world.client.get(Galaxy, "web", namespace="a"), "lives in no namespace")
 
 
 async def test_an_apply_without_a_name_is_refused() -> None:
-    world = World()
+    world = Fixture()
     nameless = Widget(metadata=meta_v1.ObjectMeta(namespace="default"), spec=TYPED.spec)
 
     await refused(world, world.client.apply(nameless, field_manager="me"), "an object's name")
 
 
-async def test_a_bare_unstructured_object_is_refused_because_nobody_knows_where_it_lives() -> None:
-    world = World()
+async def test_a_bare_unstructured_object_is_refused_because_it_has_no_path() -> None:
+    world = Fixture()
 
     await refused(world, world.client.create(Unstructured(widget())), "where its objects live")
 
@@ -346,7 +346,7 @@ async def test_a_bare_unstructured_object_is_refused_because_nobody_knows_where_
 
 async def test_impersonation_is_sent_with_every_request() -> None:
     who = Impersonation(user="jane", groups=("dev", "ops"))
-    world = World(saying(widget()), Answer(), settings=ClientSettings(impersonate=who))
+    world = Fixture(saying(widget()), Answer(), settings=ClientSettings(impersonate=who))
 
     await world.client.get(Widget, "web", namespace="default")
     async with world.client.watch(Widget):
@@ -361,7 +361,7 @@ async def test_impersonation_is_sent_with_every_request() -> None:
 
 
 async def test_an_adjusted_client_leaves_the_first_one_as_it_was() -> None:
-    world = World(saying(widget()), saying(widget()))
+    world = Fixture(saying(widget()), saying(widget()))
 
     await world.client.adjusted(dry_run=True, user_agent="trial").create(TYPED)
     await world.client.create(TYPED)
@@ -374,7 +374,7 @@ async def test_an_adjusted_client_leaves_the_first_one_as_it_was() -> None:
 
 
 async def test_an_adjusted_client_has_the_same_retry_budget() -> None:
-    world = World(answering=lambda _: Unreachable("refused", may_have_happened=False))
+    world = Fixture(answering=lambda _: Unreachable("refused", may_have_happened=False))
     for _ in range(2):  # Five retries each, and the reserve is ten.
         with pytest.raises(Unreachable):
             await world.client.get(Widget, "web", namespace="default")
@@ -387,7 +387,7 @@ async def test_an_adjusted_client_has_the_same_retry_budget() -> None:
 
 
 def test_an_adjusted_client_shows_its_settings() -> None:
-    client = World().client
+    client = Fixture().client
 
     assert client.adjusted(page_size=7).settings == ClientSettings(page_size=7)
     assert client.settings == ClientSettings()

@@ -26,11 +26,11 @@ from steersman.kinds import (
 from tests.transports import Answer, Scripted, saying
 from tests.unit.client.kit import (
     TYPED,
+    Fixture,
     Galaxy,
     LooseWidget,
     Widget,
     WidgetSpec,
-    World,
     widget,
     widgets,
 )
@@ -331,7 +331,7 @@ WRITING = {
 @pytest.mark.parametrize("name", [*READING, *WRITING])
 async def test_each_verb_is_sent_as_the_server_expects_it(name: str) -> None:
     case = {**READING, **WRITING}[name]
-    world = World(case.answer)
+    world = Fixture(case.answer)
 
     await case.verb(world.client)
 
@@ -347,7 +347,7 @@ async def test_each_verb_is_sent_as_the_server_expects_it(name: str) -> None:
 @pytest.mark.parametrize("name", WRITING)
 async def test_a_client_for_dry_runs_changes_nothing_whatever_is_called(name: str) -> None:
     case = WRITING[name]
-    world = World(case.answer, settings=ClientSettings(dry_run=True))
+    world = Fixture(case.answer, settings=ClientSettings(dry_run=True))
 
     await case.verb(world.client)
 
@@ -359,7 +359,7 @@ async def test_a_client_for_dry_runs_changes_nothing_whatever_is_called(name: st
 
 
 async def test_a_call_can_be_meant_although_the_client_is_for_dry_runs() -> None:
-    world = World(saying(widget()), settings=ClientSettings(dry_run=True))
+    world = Fixture(saying(widget()), settings=ClientSettings(dry_run=True))
 
     await world.client.create(TYPED, dry_run=False)
 
@@ -367,7 +367,7 @@ async def test_a_call_can_be_meant_although_the_client_is_for_dry_runs() -> None
 
 
 async def test_unknown_fields_can_be_warned_about_instead_of_refused() -> None:
-    world = World(saying(widget()), settings=ClientSettings(field_validation="Warn"))
+    world = Fixture(saying(widget()), settings=ClientSettings(field_validation="Warn"))
 
     await world.client.create(TYPED)
 

@@ -10,14 +10,14 @@ from steersman.client import ClientSettings
 from steersman.errors import BadAnswer, EndlessList
 from steersman.wire import Request
 from tests.transports import Answer, saying
-from tests.unit.client.kit import Widget, World, widget, widgets
+from tests.unit.client.kit import Fixture, Widget, widget, widgets
 
 # A server that is asked more often than this is asked for ever.
 MOST = 200
 
 
 def paging(page: Callable[[int], dict[str, Any]]) -> Callable[[Request], Answer]:
-    """A server with one page after another, for as long as somebody asks."""
+    """A server with one page after another, for as long as it is asked."""
     numbers = count()
 
     def answer(request: Request) -> Answer:
@@ -34,7 +34,7 @@ def with_token(token: str, *names: str) -> dict[str, Any]:
     return body
 
 
-async def all_of(world: World, way: str) -> list[str]:
+async def all_of(world: Fixture, way: str) -> list[str]:
     """The names of all Widgets, found in one of the ways there are."""
     if way == "list":
         return [obj.name for obj in (await world.client.list(Widget)).items]
@@ -55,7 +55,7 @@ ENDLESS: dict[str, Callable[[int], dict[str, Any]]] = {
 async def test_a_list_that_does_not_end_is_given_up(
     way: str, problem: str, page: Callable[[int], dict[str, Any]]
 ) -> None:
-    world = World(answering=paging(page), settings=ClientSettings(pages_limit=100))
+    world = Fixture(answering=paging(page), settings=ClientSettings(pages_limit=100))
 
     with pytest.raises(EndlessList, match=problem) as endless:
         await all_of(world, way)
@@ -73,7 +73,7 @@ async def test_a_list_may_have_empty_pages_and_many_of_them(way: str) -> None:
             f"t{number}" if number < 60 else "", *([f"w{number}"] if number % 5 == 0 else [])
         )
 
-    world = World(answering=paging(page))
+    world = Fixture(answering=paging(page))
 
     names = await all_of(world, way)
 

@@ -8,7 +8,7 @@ from steersman.client import Discovery, ServedResource
 from steersman.errors import BadAnswer, Forbidden, UnknownKind
 from steersman.names import GroupVersionKind, ResourceType
 from tests.transports import Answer, Scripted, refusing, saying
-from tests.unit.client.kit import World
+from tests.unit.client.kit import Fixture
 
 PODS = ServedResource(
     resource_type=ResourceType(
@@ -149,7 +149,7 @@ OLD: dict[str, Answer] = {
 
 
 async def test_one_answer_for_each_root_tells_everything() -> None:
-    world = World(AGGREGATED_CORE, AGGREGATED_GROUPS)
+    world = Fixture(AGGREGATED_CORE, AGGREGATED_GROUPS)
 
     discovery = await world.client.discover()
 
@@ -159,7 +159,7 @@ async def test_one_answer_for_each_root_tells_everything() -> None:
 
 
 async def test_a_server_that_knows_only_the_older_form_is_asked_for_each_group() -> None:
-    world = World(answering=lambda request: OLD[request.path])
+    world = Fixture(answering=lambda request: OLD[request.path])
 
     discovery = await world.client.discover()
 
@@ -169,7 +169,7 @@ async def test_a_server_that_knows_only_the_older_form_is_asked_for_each_group()
 @pytest.mark.parametrize("dead", [refusing(503), refusing(404, "NotFound"), refusing(500)])
 async def test_one_dead_api_does_not_hide_the_others(dead: Scripted) -> None:
     answers = {**OLD, "/apis/dead.example.com/v1": dead}
-    world = World(answering=lambda request: answers[request.path])
+    world = Fixture(answering=lambda request: answers[request.path])
 
     discovery = await world.client.discover()
 
@@ -181,7 +181,7 @@ async def test_one_dead_api_does_not_hide_the_others(dead: Scripted) -> None:
 async def test_a_version_whose_server_does_not_answer_is_named_in_the_aggregated_form() -> None:
     dead = {"metadata": {"name": "dead.example.com"}}
     stale = {**dead, "versions": [{"version": "v1", "freshness": "Stale"}]}
-    world = World(AGGREGATED_CORE, aggregated(stale))
+    world = Fixture(AGGREGATED_CORE, aggregated(stale))
 
     discovery = await world.client.discover()
 
@@ -191,7 +191,7 @@ async def test_a_version_whose_server_does_not_answer_is_named_in_the_aggregated
 
 async def test_a_refusal_at_the_root_is_raised() -> None:
     with pytest.raises(Forbidden, match="could not discover resources under /api"):
-        await World(refusing(403, "Forbidden")).client.discover()
+        await Fixture(refusing(403, "Forbidden")).client.discover()
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ async def test_a_refusal_at_the_root_is_raised() -> None:
 )
 async def test_an_answer_that_is_no_discovery_document_is_a_bad_answer(body: bytes) -> None:
     with pytest.raises(BadAnswer, match="no discovery document"):
-        await World(Answer(body=body)).client.discover()
+        await Fixture(Answer(body=body)).client.discover()
 
 
 @pytest.mark.parametrize(

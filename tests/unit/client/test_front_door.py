@@ -1,4 +1,4 @@
-"""Whoever imports the client pays for what is asked for."""
+"""An import of the client loads what is used."""
 
 import subprocess
 import sys
@@ -43,7 +43,7 @@ def test_connecting_needs_nothing_that_listens() -> None:
 def test_finding_the_cluster_from_inside_it_needs_no_yaml() -> None:
     loaded = loaded_after("steersman.client.find_config; steersman.client.connect")
 
-    assert "steersman.client.access.finding" in loaded
+    assert "steersman.client.access.config_lookup" in loaded
     assert "yaml" not in loaded
 
 

@@ -10,7 +10,7 @@ from steersman.errors import BadValue, UnknownKind, Unreachable
 from steersman.wire import Request
 from tests.clocks import FakeClock
 from tests.transports import Answer, Scripted, saying
-from tests.unit.client.kit import World, widget
+from tests.unit.client.kit import Fixture, widget
 
 
 class Server:
@@ -20,7 +20,7 @@ class Server:
         self.kinds = [*kinds]
         self.fails = False
         self.clock = FakeClock()
-        self.world = World(answering=self.answer, clock=self.clock)
+        self.world = Fixture(answering=self.answer, clock=self.clock)
         self.mapper = RestMapper(self.world.client)
 
     def answer(self, request: Request) -> Scripted:
@@ -36,7 +36,7 @@ class Server:
         }
         served = [group] if request.path == "/apis" else []
         body = saying({"kind": "APIGroupDiscoveryList", "items": served}).body
-        # Slow enough that everybody who asks at once is still waiting when the answer comes.
+        # Slow enough that all who ask at once are still waiting when the answer comes.
         return Answer(after=lambda: self.clock.sleep(REFRESH_SECONDS), body=body)
 
     @property

@@ -38,7 +38,7 @@ from steersman.client.access.cluster_config import (
     TokenFile,
 )
 from steersman.client.access.credentials import ConfiguredCredentials
-from steersman.client.questions import Question
+from steersman.client.request_spec import RequestSpec
 from steersman.errors import InvalidObject, SteersmanError, Unreachable
 from steersman.kinds import Unstructured, authentication_v1, core_v1, meta_v1
 from steersman.names import ObjectRef
@@ -87,7 +87,7 @@ class Listener:
     def _note(self, observation: Observation) -> None:
         self._said += [repr(observation), str(observation)]
 
-    def hear(self, error: BaseException) -> None:
+    def receive(self, error: BaseException) -> None:
         self._said.extend(words_of(error))
 
     @property
@@ -191,7 +191,7 @@ NONSENSE: dict[str, bytes] = {
     "too large": secret(stringData={"password": CANARY * 5000}),
     "too deep": b"[" * 20_000 + WORDS,
 }
-MISFITS: dict[str, dict[str, Any]] = {
+UNDECODABLE: dict[str, dict[str, Any]] = {
     "data that is no object": {"data": CANARY},
     "data that is not encoded": {"data": {"password": CANARY}},
     "data in a list": {"data": [ENCODED]},
@@ -230,7 +230,7 @@ async def test_no_secret_appears_in_an_error_or_an_observation(verb: str, failur
 
     with pytest.raises(SteersmanError) as caught:
         await VERBS[verb](client)
-    listener.hear(caught.value)
+    listener.receive(caught.value)
 
     sent = [dict(request.headers) for request in server.requests]
     assert all(headers["Authorization"] == f"Bearer {CANARY}" for headers in sent)
@@ -245,26 +245,26 @@ async def test_no_secret_appears_when_an_event_cannot_be_read(line: bytes) -> No
 
     with pytest.raises(SteersmanError) as caught:
         await watched(client)
-    listener.hear(caught.value)
+    listener.receive(caught.value)
 
     assert_silent(listener.everything)
 
 
 @pytest.mark.parametrize("verb", ["get", "list", "watch"])
-@pytest.mark.parametrize("misfit", MISFITS)
-async def test_no_secret_appears_when_an_object_does_not_fit(verb: str, misfit: str) -> None:
+@pytest.mark.parametrize("undecodable", UNDECODABLE)
+async def test_no_secret_appears_when_an_object_does_not_fit(verb: str, undecodable: str) -> None:
     clock = FakeClock()
     listener = Listener(clock)
-    body = shaped(verb, secret(**MISFITS[misfit]))
+    body = shaped(verb, secret(**UNDECODABLE[undecodable]))
     client = client_on(ScriptedTransport(Answer(body=body)), clock, listener)
 
     with pytest.raises(InvalidObject) as caught:
         await VERBS[verb](client)
-    listener.hear(caught.value)
+    listener.receive(caught.value)
 
     assert_silent(listener.everything)
-    # Whoever looks for it on purpose finds the object.
-    assert caught.value.body == LOOSE_BODY | MISFITS[misfit]
+    # The object is in the error's attribute.
+    assert caught.value.body == LOOSE_BODY | UNDECODABLE[undecodable]
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ async def test_no_secret_appears_when_an_object_does_not_fit(verb: str, misfit: 
         MergePatch({"data": {"password": ENCODED}}),
         StrategicMergePatch({"stringData": {"password": CANARY}}),
         JsonPatch(JsonPatch.add("/data/password", ENCODED)),
-        Question(
+        RequestSpec(
             verb="create",
             method="POST",
             path="/",
@@ -323,7 +323,7 @@ async def failing(login: Login | None, certificate: ClientCertificate | None = N
     transport = AuthenticatedTransport(ScriptedTransport(), credentials=credentials)
     with pytest.raises(SteersmanError) as caught:
         await client_on(transport, clock, listener).discover()
-    listener.hear(caught.value)
+    listener.receive(caught.value)
     return listener.everything + repr(credentials) + repr(transport)
 
 
@@ -389,6 +389,6 @@ async def test_no_secret_appears_when_the_network_fails() -> None:
     async with connect(nowhere, clock=clock, rng=Random(0), observe=listener.observe) as client:
         with pytest.raises(SteersmanError) as caught:
             await client.create(TYPED)
-    listener.hear(caught.value)
+    listener.receive(caught.value)
 
     assert_silent(listener.everything)

@@ -5,16 +5,16 @@ import asyncio
 import msgspec
 import pytest
 
-from steersman.client import ClientSettings, cutting
+from steersman.client import ClientSettings, list_splitter
 from steersman.errors import BadAnswer, DeadlinePassed, Expired
 from steersman.kinds import DecodedList
 from tests.transports import Answer, Piece, refusing, saying
-from tests.unit.client.kit import LooseWidget, Widget, World, widget, widgets
+from tests.unit.client.kit import Fixture, LooseWidget, Widget, widget, widgets
 
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutting, "BLOCK_BYTES", 600)
+    monkeypatch.setattr(list_splitter, "BLOCK_BYTES", 600)
 
 
 def cut(body: object, *, size: int = 100) -> list[Piece]:
@@ -28,14 +28,14 @@ def arriving(body: object) -> Answer:
     return Answer(body=cut(body))
 
 
-async def names_in(world: World, kind: type[Widget]) -> list[list[str]]:
+async def names_in(world: Fixture, kind: type[Widget]) -> list[list[str]]:
     return [[obj.name for obj in piece.items] async for piece in world.client.pieces(kind)]
 
 
 async def test_objects_come_before_the_answer_has_ended() -> None:
     hangs = asyncio.Event()
     *most, _ = cut(widgets(*(widget(f"w{each}") for each in range(20))))
-    world = World(Answer(body=[*most, hangs.wait]), settings=ClientSettings(deadline_seconds=1.0))
+    world = Fixture(Answer(body=[*most, hangs.wait]), settings=ClientSettings(deadline_seconds=1.0))
 
     piece = await anext(aiter(world.client.pieces(Widget)))
 
@@ -43,7 +43,7 @@ async def test_objects_come_before_the_answer_has_ended() -> None:
 
 
 async def test_all_of_them_come_in_order_and_the_last_piece_has_the_version() -> None:
-    world = World(arriving(widgets(*(widget(f"w{each}") for each in range(20)), version="42")))
+    world = Fixture(arriving(widgets(*(widget(f"w{each}") for each in range(20)), version="42")))
 
     pieces = [piece async for piece in world.client.pieces(Widget, namespace="default")]
 
@@ -55,7 +55,7 @@ async def test_all_of_them_come_in_order_and_the_last_piece_has_the_version() ->
 
 async def test_what_does_not_fit_is_set_apart_piece_by_piece() -> None:
     sizes = [3, "large"] * 10
-    world = World(arriving(widgets(*(widget(f"w{n}", size=s) for n, s in enumerate(sizes)))))
+    world = Fixture(arriving(widgets(*(widget(f"w{n}", size=s) for n, s in enumerate(sizes)))))
 
     pieces: list[DecodedList[Widget]] = [piece async for piece in world.client.pieces(Widget)]
 
@@ -64,7 +64,7 @@ async def test_what_does_not_fit_is_set_apart_piece_by_piece() -> None:
 
 
 async def test_kinds_without_a_class_come_too() -> None:
-    world = World(arriving(widgets(*(widget(f"w{each}") for each in range(20)))))
+    world = Fixture(arriving(widgets(*(widget(f"w{each}") for each in range(20)))))
 
     pieces = [piece async for piece in world.client.pieces(LooseWidget)]
 
@@ -72,14 +72,14 @@ async def test_kinds_without_a_class_come_too() -> None:
 
 
 async def test_a_list_that_is_short_comes_at_once() -> None:
-    assert await names_in(World(saying(widgets(widget("a")))), Widget) == [["a"]]
-    assert await names_in(World(saying(widgets())), Widget) == [[]]
+    assert await names_in(Fixture(saying(widgets(widget("a")))), Widget) == [["a"]]
+    assert await names_in(Fixture(saying(widgets())), Widget) == [[]]
 
 
 async def test_an_answer_that_stops_arriving_is_given_up() -> None:
-    clock = World().clock
+    clock = Fixture().clock
     answer = Answer(body=[b'{"apiVersion":', lambda: clock.sleep(100.0)])
-    world = World(answer, clock=clock, settings=ClientSettings(deadline_seconds=5.0))
+    world = Fixture(answer, clock=clock, settings=ClientSettings(deadline_seconds=5.0))
 
     with pytest.raises(DeadlinePassed, match=r"nothing more of the answer came within 5 s"):
         await names_in(world, Widget)
@@ -89,14 +89,14 @@ async def test_an_answer_that_stops_arriving_is_given_up() -> None:
 
 async def test_an_answer_without_end_is_refused_at_its_limit() -> None:
     answer = Answer(body=[b'{"apiVersion":"' + b"x" * 900] * 3)
-    world = World(answer, settings=ClientSettings(page_limit_bytes=1000))
+    world = Fixture(answer, settings=ClientSettings(page_limit_bytes=1000))
 
     with pytest.raises(BadAnswer, match="larger than 1000 bytes"):
         await names_in(world, Widget)
 
 
 async def test_a_refusal_is_raised_and_nothing_is_asked_again() -> None:
-    world = World(refusing(410, "Expired"))
+    world = Fixture(refusing(410, "Expired"))
 
     with pytest.raises(Expired):
         await names_in(world, Widget)
@@ -106,7 +106,7 @@ async def test_a_refusal_is_raised_and_nothing_is_asked_again() -> None:
 
 async def test_a_server_that_gives_out_pages_unasked_is_asked_for_all_of_them() -> None:
     first = widgets(*(widget(f"w{each}") for each in range(10)), version="42", token="more")
-    world = World(arriving(first), arriving(widgets(widget("last"), version="42")))
+    world = Fixture(arriving(first), arriving(widgets(widget("last"), version="42")))
 
     pieces = await names_in(world, Widget)
 
@@ -130,20 +130,20 @@ async def test_what_is_not_a_list_of_the_kind_is_refused(
     body: dict[str, object], problem: str
 ) -> None:
     with pytest.raises(BadAnswer, match=problem):
-        await names_in(World(arriving(body)), Widget)
+        await names_in(Fixture(arriving(body)), Widget)
 
 
 async def test_a_list_that_breaks_off_is_refused_however_much_of_it_was_good() -> None:
     *most, _ = cut(widgets(*(widget(f"w{each}") for each in range(20))))
 
     with pytest.raises(BadAnswer, match="not the JSON it should be"):
-        await names_in(World(Answer(body=most)), Widget)
+        await names_in(Fixture(Answer(body=most)), Widget)
 
 
 @pytest.mark.parametrize("compress", [False, True])
 async def test_lists_are_asked_for_compressed_where_the_settings_say_so(compress: bool) -> None:
     settings = ClientSettings(compress_lists=compress)
-    world = World(*([saying(widgets(widget("a")))] * 2), saying(widget("a")), settings=settings)
+    world = Fixture(*([saying(widgets(widget("a")))] * 2), saying(widget("a")), settings=settings)
 
     await names_in(world, Widget)
     await world.client.list(Widget)

@@ -8,16 +8,16 @@ from steersman.client import ClientSettings, LogOptions
 from steersman.errors import BadAnswer, BadName, BadRequest, DeadlinePassed, Unreachable
 from tests.clocks import FakeClock
 from tests.transports import Answer, Piece, refusing
-from tests.unit.client.kit import World
+from tests.unit.client.kit import Fixture
 
 
-async def lines(world: World, options: LogOptions | None = None) -> list[str]:
+async def lines(world: Fixture, options: LogOptions | None = None) -> list[str]:
     async with world.client.logs("web", namespace="default", options=options) as log:
         return [line async for line in log]
 
 
-async def test_a_log_is_asked_for_as_a_whole_unless_told_otherwise() -> None:
-    world = World(Answer(body=b"one\n"))
+async def test_a_log_is_asked_for_as_a_whole_by_default() -> None:
+    world = Fixture(Answer(body=b"one\n"))
 
     await lines(world)
 
@@ -25,7 +25,7 @@ async def test_a_log_is_asked_for_as_a_whole_unless_told_otherwise() -> None:
 
 
 async def test_every_option_is_sent() -> None:
-    world = World(Answer())
+    world = Fixture(Answer())
     options = LogOptions(
         container="app",
         follow=True,
@@ -64,11 +64,11 @@ async def test_every_option_is_sent() -> None:
     ],
 )
 async def test_each_line_of_the_log_is_given(pieces: list[Piece], expected: list[str]) -> None:
-    assert await lines(World(Answer(body=pieces))) == expected
+    assert await lines(Fixture(Answer(body=pieces))) == expected
 
 
 async def test_a_followed_log_is_given_as_it_is_written() -> None:
-    world = World(Answer(body=[b"one\n", Unreachable("cut off")]))
+    world = Fixture(Answer(body=[b"one\n", Unreachable("cut off")]))
 
     async with world.client.logs("web", namespace="default") as log:
         first = await anext(log)
@@ -82,8 +82,8 @@ async def test_a_followed_log_is_given_as_it_is_written() -> None:
 async def test_a_log_that_stops_coming_ends_by_the_deadline_unless_it_is_followed() -> None:
     clock = FakeClock()
     pieces: list[Piece] = [b"one\n", lambda: clock.sleep(100), b"two\n"]
-    whole = World(Answer(body=pieces), clock=clock)
-    followed = World(Answer(body=pieces), clock=clock)
+    whole = Fixture(Answer(body=pieces), clock=clock)
+    followed = Fixture(Answer(body=pieces), clock=clock)
 
     with pytest.raises(DeadlinePassed, match="log of Pod default/web: nothing more came within 60"):
         await lines(whole)
@@ -93,7 +93,7 @@ async def test_a_log_that_stops_coming_ends_by_the_deadline_unless_it_is_followe
 
 
 async def test_the_lines_end_with_the_block() -> None:
-    world = World(Answer(body=b"one\ntwo\n"))
+    world = Fixture(Answer(body=b"one\ntwo\n"))
 
     async with world.client.logs("web", namespace="default") as log:
         await anext(log)
@@ -102,7 +102,7 @@ async def test_the_lines_end_with_the_block() -> None:
 
 
 async def test_a_line_that_is_too_long_is_refused_before_it_has_all_come() -> None:
-    world = World(
+    world = Fixture(
         Answer(body=[b"x" * 11, AssertionError("read on")]),
         settings=ClientSettings(object_limit_bytes=10),
     )
@@ -112,7 +112,7 @@ async def test_a_line_that_is_too_long_is_refused_before_it_has_all_come() -> No
 
 
 async def test_a_log_that_is_not_there_yet_is_a_refusal() -> None:
-    world = World(refusing(400, "BadRequest", "container is waiting to start"))
+    world = Fixture(refusing(400, "BadRequest", "container is waiting to start"))
 
     with pytest.raises(BadRequest, match="could not get the log of Pod default/web"):
         await lines(world)
@@ -120,7 +120,7 @@ async def test_a_log_that_is_not_there_yet_is_a_refusal() -> None:
 
 @pytest.mark.parametrize(("pod", "namespace"), [("a/../b", "default"), ("web", "a/b"), ("", "a")])
 async def test_no_name_leads_to_another_log(pod: str, namespace: str) -> None:
-    world = World()
+    world = Fixture()
 
     with pytest.raises(BadName):
         async with world.client.logs(pod, namespace=namespace):

@@ -7,13 +7,13 @@ from steersman.errors import TooLargeResourceVersion
 from steersman.names import ObjectRef
 from steersman.watch import ClientSource
 from tests.transports import Answer, refusing, saying
-from tests.unit.client.kit import Galaxy, Widget, World, widget, widgets
+from tests.unit.client.kit import Fixture, Galaxy, Widget, widget, widgets
 
 PATH = "GET /apis/example.com/v1/namespaces/default/widgets?"
 SELECTED = "labelSelector=app%3Dweb&fieldSelector=metadata.name%3Dweb"
 
 
-def source_of(world: World) -> ClientSource[Widget]:
+def source_of(world: Fixture) -> ClientSource[Widget]:
     return ClientSource(
         world.client,
         Widget,
@@ -24,7 +24,7 @@ def source_of(world: World) -> ClientSource[Widget]:
 
 
 async def test_a_list_is_of_now() -> None:
-    world = World(saying(widgets(widget("a"), token="more")), saying(widgets(widget("b"))))
+    world = Fixture(saying(widgets(widget("a"), token="more")), saying(widgets(widget("b"))))
 
     names = [each.name async for page in source_of(world).pages(page_size=7) for each in page.items]
 
@@ -36,7 +36,7 @@ async def test_a_list_is_of_now() -> None:
 
 
 async def test_a_watch_goes_on_from_a_version() -> None:
-    world = World(Answer())
+    world = Fixture(Answer())
 
     async with source_of(world).watch(
         version="7", initial_events=False, timeout_seconds=311.4
@@ -49,7 +49,7 @@ async def test_a_watch_goes_on_from_a_version() -> None:
 
 
 async def test_initial_events_are_asked_for_without_a_version() -> None:
-    world = World(Answer())
+    world = Fixture(Answer())
 
     async with source_of(world).watch(version=None, initial_events=True, timeout_seconds=300):
         pass
@@ -61,7 +61,7 @@ async def test_initial_events_are_asked_for_without_a_version() -> None:
 
 
 async def test_a_probe_is_a_list_of_one_that_must_not_be_older() -> None:
-    world = World(saying(widgets(widget(), token="more")))
+    world = Fixture(saying(widgets(widget(), token="more")))
 
     await source_of(world).probe("7")
 
@@ -72,7 +72,7 @@ async def test_a_probe_is_a_list_of_one_that_must_not_be_older() -> None:
 
 async def test_a_server_that_is_behind_is_asked_once_and_not_again_and_again() -> None:
     cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
-    world = World(refusing(504, "Timeout", details={"causes": [cause], "retryAfterSeconds": 1}))
+    world = Fixture(refusing(504, "Timeout", details={"causes": [cause], "retryAfterSeconds": 1}))
 
     with suppress(TooLargeResourceVersion):
         await source_of(world).probe("7")
@@ -81,7 +81,7 @@ async def test_a_server_that_is_behind_is_asked_once_and_not_again_and_again() -
 
 
 def test_a_source_says_what_it_is_about() -> None:
-    assert str(source_of(World()).ref) == "Widget default/*"
-    assert ClientSource(World().client, Galaxy).ref == ObjectRef("Galaxy", None, "*")
-    assert ClientSource(World().client, Galaxy).resource == "galaxies"
-    assert repr(source_of(World())) == "<ClientSource Widget default/*>"
+    assert str(source_of(Fixture()).ref) == "Widget default/*"
+    assert ClientSource(Fixture().client, Galaxy).ref == ObjectRef("Galaxy", None, "*")
+    assert ClientSource(Fixture().client, Galaxy).resource == "galaxies"
+    assert repr(source_of(Fixture())) == "<ClientSource Widget default/*>"

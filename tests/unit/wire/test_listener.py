@@ -237,7 +237,7 @@ async def test_a_stream_to_a_client_without_chunks_ends_with_the_connection(
     assert answer.endswith(b"\r\n\r\none\ntwo\n")
 
 
-async def test_a_stream_is_closed_when_its_client_goes_away(authority: Authority) -> None:
+async def test_a_stream_is_closed_when_its_client_disconnects(authority: Authority) -> None:
     stream = Stream()
 
     async with listener(Answering(stream.reply), authority) as port:
@@ -479,7 +479,7 @@ async def plain(handler: Answering) -> AsyncIterator[int]:
 
 
 @pytest.mark.parametrize("is_plain", [True, False])
-async def test_a_stream_is_closed_when_its_client_goes_away_with_more_to_ask(
+async def test_a_stream_is_closed_when_its_client_disconnects_with_more_to_ask(
     is_plain: bool, authority: Authority
 ) -> None:
     stream = Stream()

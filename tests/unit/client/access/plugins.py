@@ -66,7 +66,7 @@ def counting(directory: Path, **status: Any) -> str:
         """
 
 
-# Tells the socket that it is there, and then nobody anything any more. Its child keeps the socket
+# Tells the socket that it is there, and nothing else. Its child keeps the socket
 # and the output open as well.
 HANGING = """
     import os, signal, socket, sys
@@ -89,14 +89,14 @@ ESCAPING = """
     """
 
 
-class Line:
-    """A line to a plugin that hangs: one hears when it has begun, and when nobody holds it."""
+class PluginLine:
+    """A line to a plugin that hangs: one receives when it has begun, and when it is closed."""
 
     def __init__(self) -> None:
         self.began = asyncio.Event()
         self.ended = asyncio.Event()
 
-    async def hear(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def receive(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.began.set()
         await reader.read()
         self.ended.set()
@@ -104,10 +104,10 @@ class Line:
 
 
 @asynccontextmanager
-async def line_at(path: Path) -> AsyncIterator[Line]:
+async def line_at(path: Path) -> AsyncIterator[PluginLine]:
     """A line that a plugin can call while the block runs."""
-    line = Line()
-    async with await asyncio.start_unix_server(line.hear, path):
+    line = PluginLine()
+    async with await asyncio.start_unix_server(line.receive, path):
         yield line
 
 

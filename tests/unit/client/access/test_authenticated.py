@@ -77,7 +77,7 @@ async def test_a_request_keeps_what_it_has_and_shows_who_is_asking() -> None:
     )
 
 
-async def test_a_request_acts_as_whom_the_configuration_says() -> None:
+async def test_a_request_acts_as_the_configured_user() -> None:
     server = ScriptedTransport(FINE)
     jane = Impersonation(
         user="jane", uid="u-1", groups=("a", "b"), extra={"Example.com/Scope": ("view",)}
@@ -95,7 +95,7 @@ async def test_a_request_acts_as_whom_the_configuration_says() -> None:
     )
 
 
-async def test_a_request_that_says_as_whom_to_act_is_left_to_that() -> None:
+async def test_a_request_with_impersonation_of_its_own_keeps_it() -> None:
     server = ScriptedTransport(FINE)
     request = Request(method="GET", path="/version", headers=(("Impersonate-User", "joe"),))
     jane = Impersonation(user="jane", groups=("admins",))

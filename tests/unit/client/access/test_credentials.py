@@ -26,7 +26,7 @@ from tests.unit.client.access.plugins import answer, counting, plugin, printing,
 CA = Authority().certificate
 
 
-class World:
+class Fixture:
     """Credentials for a server, the clock they go by, and what was observed."""
 
     def __init__(
@@ -62,11 +62,11 @@ class World:
 async def test_a_login_is_shown_in_the_authorization_header(
     login: Login | None, header: str | None
 ) -> None:
-    assert await World(login=login).authorization() == header
+    assert await Fixture(login=login).authorization() == header
 
 
 async def test_what_does_not_change_is_shown_again_as_it_is() -> None:
-    world = World(login=Token(token="abc"))
+    world = Fixture(login=Token(token="abc"))
 
     first = await world.credentials.proof()
     world.clock.advance(10 * FILE_SECONDS)
@@ -85,14 +85,14 @@ async def test_a_token_that_cannot_be_one_is_refused_without_being_shown(
 
     for login in (Token(token=token), TokenFile(path=path)):
         with pytest.raises(ConfigError, match="the token is empty, or has") as refusal:
-            await World(login=login).authorization()
+            await Fixture(login=login).authorization()
         assert CANARY not in "".join(traceback.format_exception(refusal.value))
 
 
 async def test_no_token_is_used_that_was_replaced_more_than_a_minute_ago(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text("first\n")
-    world = World(login=TokenFile(path=path))
+    world = Fixture(login=TokenFile(path=path))
 
     assert await world.authorization() == "Bearer first"
     path.write_text("second\n")
@@ -107,7 +107,7 @@ async def test_no_token_is_used_that_was_replaced_more_than_a_minute_ago(tmp_pat
 async def test_a_refused_token_is_read_again_at_once(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text("first")
-    world = World(login=TokenFile(path=path))
+    world = Fixture(login=TokenFile(path=path))
     refused = await world.credentials.proof()
 
     assert await world.credentials.renew(refused) is False
@@ -120,7 +120,7 @@ async def test_a_refused_token_is_read_again_at_once(tmp_path: Path) -> None:
 async def test_what_was_replaced_since_it_was_sent_counts_as_renewed(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text("first")
-    world = World(login=TokenFile(path=path))
+    world = Fixture(login=TokenFile(path=path))
     refused = await world.credentials.proof()
     path.write_text("second")
     world.clock.advance(FILE_SECONDS)
@@ -132,7 +132,7 @@ async def test_what_was_replaced_since_it_was_sent_counts_as_renewed(tmp_path: P
 async def test_while_a_file_cannot_be_used_the_last_token_stays(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text("first")
-    world = World(login=TokenFile(path=path))
+    world = Fixture(login=TokenFile(path=path))
     proof = await world.credentials.proof()
 
     path.unlink()
@@ -153,7 +153,7 @@ async def test_while_a_file_cannot_be_used_the_last_token_stays(tmp_path: Path) 
 
 
 async def test_a_file_that_was_never_there_is_an_error_each_time(tmp_path: Path) -> None:
-    world = World(login=TokenFile(path=tmp_path / "token"))
+    world = Fixture(login=TokenFile(path=tmp_path / "token"))
 
     for _ in range(2):
         with pytest.raises(ConfigError, match="there is no such file"):
@@ -163,7 +163,7 @@ async def test_a_file_that_was_never_there_is_an_error_each_time(tmp_path: Path)
 async def test_another_ca_in_its_file_makes_another_tls_context(tmp_path: Path) -> None:
     path = tmp_path / "ca.crt"
     path.write_bytes(Authority().certificate)
-    world = World(ca=path)
+    world = Fixture(ca=path)
 
     first = (await world.credentials.proof()).tls
     path.write_bytes(path.read_bytes())
@@ -185,7 +185,7 @@ async def test_a_pair_that_is_replaced_file_by_file_is_used_once_it_fits(tmp_pat
     certificate, key = tmp_path / "tls.crt", tmp_path / "tls.key"
     certificate.write_bytes(old.certificate)
     key.write_bytes(old.key)
-    world = World(
+    world = Fixture(
         ca=authority.certificate, certificate=ClientCertificate(certificate=certificate, key=key)
     )
     proof = await world.credentials.proof()
@@ -195,23 +195,23 @@ async def test_a_pair_that_is_replaced_file_by_file_is_used_once_it_fits(tmp_pat
     key.write_bytes(new.key)
     assert await world.credentials.renew(proof) is True
 
-    misfit, fit = world.observed
-    assert isinstance(misfit, CredentialsNotRenewed)
-    assert isinstance(misfit.error, CertificateRefused)
-    assert isinstance(fit, CredentialsRenewed)
+    refused, renewed = world.observed
+    assert isinstance(refused, CredentialsNotRenewed)
+    assert isinstance(refused.error, CertificateRefused)
+    assert isinstance(renewed, CredentialsRenewed)
 
 
 async def test_a_key_that_is_none_is_refused_without_being_shown() -> None:
     pair = ClientCertificate(certificate=b"no certificate", key=CANARY.encode())
 
     with pytest.raises(ConfigError, match="context here") as refusal:
-        await World(certificate=pair).credentials.proof()
+        await Fixture(certificate=pair).credentials.proof()
 
     assert CANARY not in "".join(traceback.format_exception(refusal.value))
 
 
 async def test_there_is_no_tls_on_plain_http() -> None:
-    world = World(server="HTTP://127.0.0.1:8080", login=Token(token="abc"))
+    world = Fixture(server="HTTP://127.0.0.1:8080", login=Token(token="abc"))
 
     proof = await world.credentials.proof()
 
@@ -221,11 +221,11 @@ async def test_there_is_no_tls_on_plain_http() -> None:
 
 async def test_tls_comes_with_the_first_proof() -> None:
     with pytest.raises(RuntimeError, match="once it has been asked for proof"):
-        World().credentials.tls()
+        Fixture().credentials.tls()
 
 
 async def test_a_plugin_is_started_once_for_all_who_wait(tmp_path: Path) -> None:
-    world = World(login=plugin(tmp_path, counting(tmp_path)))
+    world = Fixture(login=plugin(tmp_path, counting(tmp_path)))
 
     proofs = await asyncio.gather(*(world.credentials.proof() for _ in range(20)))
     assert {proof.headers for proof in proofs} == {(("Authorization", "Bearer x"),)}
@@ -237,7 +237,7 @@ async def test_a_plugin_is_started_once_for_all_who_wait(tmp_path: Path) -> None
 
 
 async def test_a_plugin_that_fails_is_started_once_for_all_who_wait(tmp_path: Path) -> None:
-    world = World(login=plugin(tmp_path, counting(tmp_path, token="")))
+    world = Fixture(login=plugin(tmp_path, counting(tmp_path, token="")))
 
     outcomes = await asyncio.gather(
         *(world.credentials.proof() for _ in range(20)), return_exceptions=True
@@ -248,7 +248,7 @@ async def test_a_plugin_that_fails_is_started_once_for_all_who_wait(tmp_path: Pa
 
 
 async def test_a_plugin_that_gives_nonsense_is_an_error_each_time(tmp_path: Path) -> None:
-    world = World(login=plugin(tmp_path, printing(answer(token="abc"))))
+    world = Fixture(login=plugin(tmp_path, printing(answer(token="abc"))))
     proof = await world.credentials.proof()
     plugin(tmp_path, printing(answer(token="a b")))
 
@@ -259,7 +259,7 @@ async def test_a_plugin_that_gives_nonsense_is_an_error_each_time(tmp_path: Path
 
 
 async def test_when_one_who_waits_gives_up_the_others_are_served(tmp_path: Path) -> None:
-    world = World(login=plugin(tmp_path, counting(tmp_path)))
+    world = Fixture(login=plugin(tmp_path, counting(tmp_path)))
 
     async with asyncio.TaskGroup() as group:
         impatient = group.create_task(world.credentials.proof())
@@ -272,7 +272,7 @@ async def test_when_one_who_waits_gives_up_the_others_are_served(tmp_path: Path)
 
 
 async def test_another_token_leaves_the_tls_context_as_it_is(tmp_path: Path) -> None:
-    world = World(login=plugin(tmp_path, counting(tmp_path)))
+    world = Fixture(login=plugin(tmp_path, counting(tmp_path)))
     proof = await world.credentials.proof()
 
     assert await world.credentials.renew(proof) is True
@@ -281,7 +281,9 @@ async def test_another_token_leaves_the_tls_context_as_it_is(tmp_path: Path) -> 
 
 async def test_another_certificate_of_a_plugin_makes_another_tls_context(tmp_path: Path) -> None:
     authority = Authority()
-    world = World(login=plugin(tmp_path, giving(authority.client("me"))), ca=authority.certificate)
+    world = Fixture(
+        login=plugin(tmp_path, giving(authority.client("me"))), ca=authority.certificate
+    )
     proof = await world.credentials.proof()
     plugin(tmp_path, giving(authority.client("me again")))
 
@@ -295,7 +297,7 @@ async def test_the_certificate_of_the_kubeconfig_goes_before_that_of_the_plugin(
 ) -> None:
     authority = Authority()
     own = authority.client("me")
-    world = World(
+    world = Fixture(
         login=plugin(tmp_path, giving(authority.client("plugin"))),
         ca=authority.certificate,
         certificate=ClientCertificate(certificate=own.certificate, key=own.key),
@@ -317,7 +319,7 @@ def giving(pair: KeyPair) -> str:
 async def test_nothing_secret_is_shown_or_observed(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text(CANARY)
-    world = World(login=TokenFile(path=path))
+    world = Fixture(login=TokenFile(path=path))
     shown = [repr(await world.credentials.proof()), repr(world.credentials)]
     path.write_text(f"{CANARY}\nnot a token")
     world.clock.advance(FILE_SECONDS)

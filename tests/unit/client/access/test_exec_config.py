@@ -1,4 +1,4 @@
-"""The exec section of a kubeconfig: which program, whether it may run, and what it is told."""
+"""The exec section of a kubeconfig: which program, whether it may run, and its input."""
 
 import json
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ def plugin_of(
     return login
 
 
-def told(plugin: ExecPlugin) -> Any:
+def exec_info(plugin: ExecPlugin) -> Any:
     return json.loads(plugin.environment["KUBERNETES_EXEC_INFO"])
 
 
@@ -101,14 +101,14 @@ def test_a_plugin_gets_the_environment_and_what_the_kubeconfig_adds(tmp_path: Pa
     assert plugin.args == ("get-token", "--cluster", "x")
     assert plugin.environment["HOME"] == "/a/home"
     assert plugin.environment["REGION"] == "two"
-    assert told(plugin) == {
+    assert exec_info(plugin) == {
         "apiVersion": V1,
         "kind": "ExecCredential",
         "spec": {"interactive": False},
     }
 
 
-def test_a_plugin_that_asks_is_told_about_the_cluster(tmp_path: Path) -> None:
+def test_a_plugin_that_asks_gets_the_cluster(tmp_path: Path) -> None:
     program(tmp_path)
     (tmp_path / "ca.crt").write_text("ca")
     cluster = {
@@ -126,7 +126,7 @@ def test_a_plugin_that_asks_is_told_about_the_cluster(tmp_path: Path) -> None:
         cluster=cluster,
     )
 
-    assert told(plugin) == {
+    assert exec_info(plugin) == {
         "apiVersion": V1BETA1,
         "kind": "ExecCredential",
         "spec": {
@@ -149,7 +149,7 @@ def test_only_versions_that_can_be_spoken_are_accepted(version: str, tmp_path: P
         plugin_of(tmp_path, {"apiVersion": version, "command": "./plugin"})
 
 
-def test_a_plugin_that_must_ask_a_person_is_refused_where_nobody_is(tmp_path: Path) -> None:
+def test_a_plugin_that_must_ask_a_person_is_refused_without_a_terminal(tmp_path: Path) -> None:
     program(tmp_path)
     exec_ = {"command": "./plugin", "interactiveMode": "Always"}
 
@@ -172,7 +172,7 @@ def test_a_plugin_may_use_the_terminal_unless_it_says_never(
     )
 
     assert plugin.terminal is asks
-    assert told(plugin)["spec"]["interactive"] is asks
+    assert exec_info(plugin)["spec"]["interactive"] is asks
 
 
 def test_inside_a_cluster_no_plugin_is_started_unless_that_is_allowed(tmp_path: Path) -> None:

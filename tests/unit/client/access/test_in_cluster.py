@@ -75,7 +75,7 @@ def rotate(service_account: Path) -> None:
 
 
 @pytest.mark.parametrize("missing", sorted(ENVIRON))
-def test_what_is_no_pod_is_told_so(missing: str, service_account: Path) -> None:
+def test_outside_a_pod_there_is_an_error(missing: str, service_account: Path) -> None:
     environ = {name: value for name, value in ENVIRON.items() if name != missing}
 
     with pytest.raises(ConfigError, match="Name a kubeconfig, or run inside a cluster"):
@@ -83,7 +83,7 @@ def test_what_is_no_pod_is_told_so(missing: str, service_account: Path) -> None:
 
 
 @pytest.mark.parametrize("missing", ["token", "ca.crt"])
-def test_a_pod_without_a_service_account_is_told_how_to_get_one(
+def test_a_pod_without_a_service_account_is_an_error_that_says_how_to_get_one(
     missing: str, service_account: Path
 ) -> None:
     (service_account / missing).unlink()

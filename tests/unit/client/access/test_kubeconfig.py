@@ -53,7 +53,7 @@ def test_the_current_context_is_chosen_unless_another_is_named(
     assert chosen(path, "elsewhere").namespace == "default"
 
 
-def test_a_context_without_a_user_comes_as_nobody(tmp_path: Path) -> None:
+def test_a_context_without_a_user_has_no_credentials(tmp_path: Path) -> None:
     content = document(user={"token": "unused"})
     content["contexts"][0]["context"]["user"] = ""
 
@@ -112,7 +112,7 @@ def test_the_first_file_that_gives_a_name_wins_it_whole(tmp_path: Path) -> None:
     first["current-context"] = ""
     second = document(
         cluster={"server": "https://second.example.com", "tls-server-name": "second"},
-        user={"token": "second", "as": "somebody"},
+        user={"token": "second", "as": "jane"},
     )
     second["contexts"].append({"name": "more", "context": {"cluster": "there", "user": "me"}})
     second["current-context"] = "more"
@@ -224,7 +224,7 @@ WRONG: dict[str, tuple[Any, str]] = {
         "Use exec with the plugin of your provider instead",
     ),
     "a group without a user": (document(user={"as-groups": ["admins"]}), "Set `as` as well"),
-    "a header in a name": (document(user={"as": "a\r\nX-Y: z"}), "characters that no header"),
+    "a header in a name": (document(user={"as": "a\r\nX-Y: z"}), "characters that a header"),
     "plain http with a token": (
         document(cluster={"server": "http://kube.example.com"}, user={"token": CANARY}),
         "over plain http",

@@ -49,7 +49,7 @@ def written(
     return path
 
 
-class World:
+class Fixture:
     """Credentials from a kubeconfig, the clock they go by, and what was observed."""
 
     def __init__(self, directory: Path) -> None:
@@ -72,11 +72,11 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path)
+def world(tmp_path: Path) -> Fixture:
+    return Fixture(tmp_path)
 
 
-async def test_a_token_replaced_in_the_kubeconfig_is_used_within_a_minute(world: World) -> None:
+async def test_a_token_replaced_in_the_kubeconfig_is_used_within_a_minute(world: Fixture) -> None:
     before = await world.authorization()
     written(world.path, token="second")
     world.clock.advance(FILE_SECONDS)
@@ -87,7 +87,7 @@ async def test_a_token_replaced_in_the_kubeconfig_is_used_within_a_minute(world:
     assert [each.reason for each in world.seen(CredentialsRenewed)] == ["a file changed"]
 
 
-async def test_a_refused_token_is_read_again_from_the_kubeconfig_at_once(world: World) -> None:
+async def test_a_refused_token_is_read_again_from_the_kubeconfig_at_once(world: Fixture) -> None:
     refused = await world.credentials.proof()
     written(world.path, token="second")
 
@@ -98,7 +98,7 @@ async def test_a_refused_token_is_read_again_from_the_kubeconfig_at_once(world: 
 
 
 async def test_an_authority_replaced_in_the_kubeconfig_makes_another_tls_context(
-    world: World,
+    world: Fixture,
 ) -> None:
     before = (await world.credentials.proof()).tls
     written(world.path, ca=SECOND.certificate)
@@ -112,7 +112,7 @@ async def test_an_authority_replaced_in_the_kubeconfig_makes_another_tls_context
     assert await world.authorization() == "Bearer first"
 
 
-async def test_another_current_context_changes_nothing(world: World) -> None:
+async def test_another_current_context_changes_nothing(world: Fixture) -> None:
     await world.authorization()
     written(world.path, current="there")
     world.clock.advance(FILE_SECONDS)
@@ -120,7 +120,7 @@ async def test_another_current_context_changes_nothing(world: World) -> None:
     assert await world.authorization() == "Bearer first"
 
 
-async def test_a_token_for_another_server_is_not_sent_to_this_one(world: World) -> None:
+async def test_a_token_for_another_server_is_not_sent_to_this_one(world: Fixture) -> None:
     await world.authorization()
     written(world.path, token="second", server="https://elsewhere.example.com:6443")
     world.clock.advance(FILE_SECONDS)
@@ -135,7 +135,7 @@ async def test_a_token_for_another_server_is_not_sent_to_this_one(world: World) 
 
 @pytest.mark.parametrize("spoil", [lambda path: path.unlink(), lambda path: path.write_text("{")])
 async def test_while_the_kubeconfig_cannot_be_read_the_last_token_stays(
-    world: World, spoil: Any
+    world: Fixture, spoil: Any
 ) -> None:
     await world.authorization()
     spoil(world.path)
@@ -150,7 +150,7 @@ async def test_while_the_kubeconfig_cannot_be_read_the_last_token_stays(
     assert isinstance(kept.error, ConfigError)
 
 
-async def test_what_the_caller_has_put_in_the_place_of_a_token_stays(world: World) -> None:
+async def test_what_the_caller_has_put_in_the_place_of_a_token_stays(world: Fixture) -> None:
     world.credentials = world.of(replace(world.config, login=Token(token="of-mine")))
     await world.authorization()
     written(world.path, token="second")
@@ -159,7 +159,7 @@ async def test_what_the_caller_has_put_in_the_place_of_a_token_stays(world: Worl
     assert await world.authorization() == "Bearer of-mine"
 
 
-async def test_a_file_that_has_not_changed_is_not_parsed_again(world: World) -> None:
+async def test_a_file_that_has_not_changed_is_not_parsed_again(world: Fixture) -> None:
     reread = world.config.reread
     assert reread is not None
 

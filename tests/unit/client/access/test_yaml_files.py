@@ -46,7 +46,7 @@ HOSTILE = {
     "something that contains itself": b"a: &a [*a]",
     "a Python object": b"a: !!python/object/apply:os.system [ls]",
     "a Python object as a mapping": b"!!python/object:os.system {a: b}",
-    "a tag of one's own": b"a: !mine b",
+    "a custom tag": b"a: !mine b",
     "binary data": b"a: !!binary aGE=",
     "a huge file": b"a: " + b"x" * 10 * MEGABYTE,
     "a deep flow": b"[" * MEGABYTE,
@@ -90,7 +90,7 @@ def test_a_refusal_takes_under_a_tenth_of_a_second(content: bytes) -> None:
             parse_yaml_mapping(content, source="config.yaml")
         return cpu_seconds() - before_seconds
 
-    # The least of a few: whoever shares this processor makes a turn longer, and never shorter.
+    # The least of a few: other processes make a run longer, and never shorter.
     assert min(refusal_seconds() for _ in range(3)) < 0.1
 
 

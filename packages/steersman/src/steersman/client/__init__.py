@@ -1,27 +1,27 @@
 """The API server's verbs, typed: get, list, watch, create, patch, apply, delete, and the rest.
 
-Takes:     kinds, objects, selectors and patches; a transport, a clock and chance
-Gives:     objects, events, and errors that say who wanted what, why not, and what to do
+Takes:     kinds, objects, selectors and patches; a transport, a clock and randomness
+Gives:     objects, events, and errors that say what failed, why, and what to do
 Promises:  - a call ends by its deadline
            - nothing is sent again that could write twice
            - retries add at most a tenth to the load
            - a watch is never resumed and a 410 never hidden
            - a typed object is never written back whole
            - no secret appears in an error or an observation
-Never:     caches objects, decides what should be, or reads the environment unless asked to
+Never:     caches objects, makes decisions, or reads the environment unless requested
 """
 
 from typing import TYPE_CHECKING
 
 from steersman._lazy import lazy_names
 from steersman.client.client import Client, Listing
-from steersman.client.deleting import Deletion, Preconditions, is_gone
+from steersman.client.deletion import Deletion, Preconditions, is_gone
 from steersman.client.patches import JsonPatch, MergePatch, Patch, StrategicMergePatch
-from steersman.client.retrying import RetryPolicy
+from steersman.client.retries import RetryPolicy
 from steersman.client.selectors import Fields, Labels
 from steersman.client.settings import ClientSettings
 from steersman.client.subresources import Subresource
-from steersman.client.watching import Bookmark, DecodeFailure, Removed, WatchEvent, Wrote
+from steersman.client.watch_events import Bookmark, DecodeFailure, Removed, WatchEvent, Wrote
 
 if TYPE_CHECKING:
     from steersman.client.access import (
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
         in_cluster_config,
         read_yaml_mapping,
     )
-    from steersman.client.connecting import connect, reaching
+    from steersman.client.client_factory import connect, reaching
     from steersman.client.discovery import Discovery, ServedResource
     from steersman.client.mapper import RestMapper
     from steersman.client.pod_logs import LogOptions
-    from steersman.client.waiting import (
+    from steersman.client.wait import (
         has_condition,
         retry_on_conflict,
         wait_for,
@@ -122,15 +122,15 @@ _LAZY = {
     "Token": "access",
     "TokenFile": "access",
     "Trust": "access",
-    "connect": "connecting",
+    "connect": "client_factory",
     "find_config": "access",
-    "has_condition": "waiting",
+    "has_condition": "wait",
     "in_cluster_config": "access",
     "read_yaml_mapping": "access",
-    "reaching": "connecting",
-    "retry_on_conflict": "waiting",
-    "wait_for": "waiting",
-    "wait_until_gone": "waiting",
+    "reaching": "client_factory",
+    "retry_on_conflict": "wait",
+    "wait_for": "wait",
+    "wait_until_gone": "wait",
 }
 
 if not TYPE_CHECKING:  # to the type checkers, a module with __getattr__ has every attribute

@@ -9,20 +9,27 @@ import msgspec
 from msgspec.structs import replace
 
 from steersman.client.answers import read_status
-from steersman.client.arriving import pieces_of
-from steersman.client.asking import Asker
-from steersman.client.calling import Caller
+from steersman.client.caller import Caller
 from steersman.client.continuation import Continuation
-from steersman.client.deleting import (
+from steersman.client.deletion import (
     Deletion,
     Preconditions,
     Propagation,
     delete_options,
     deleted,
 )
+from steersman.client.list_stream import pieces_of
 from steersman.client.patches import APPLY, Patch
 from steersman.client.paths import home_path
-from steersman.client.questions import Question, about_many, about_one, at_version, query, selecting
+from steersman.client.request_sender import RequestSender
+from steersman.client.request_spec import (
+    RequestSpec,
+    about_many,
+    about_one,
+    at_version,
+    query,
+    selecting,
+)
 from steersman.client.selectors import Fields, Labels
 from steersman.client.settings import ClientSettings, SettingsChanges
 from steersman.client.subresources import (
@@ -31,7 +38,7 @@ from steersman.client.subresources import (
     unread_write,
     whole_typed_write,
 )
-from steersman.client.watching import WatchEvent, events_in
+from steersman.client.watch_events import WatchEvent, events_in
 from steersman.clock import Clock
 from steersman.kinds import Codec, DecodedList, Part, Resource, Unstructured
 from steersman.names import ObjectKey, ObjectRef
@@ -62,7 +69,7 @@ class Client:
 
     Reads and writes are typed by the kind that is passed; a kind is a ``Resource`` class, or one
     that ``Unstructured.of`` or discovery made. Every call has a deadline, and is repeated only
-    where it cannot write twice. ``ClientSettings`` says what each does unless told otherwise.
+    where it cannot write twice. ``ClientSettings`` has the defaults.
     """
 
     def __init__(
@@ -76,7 +83,7 @@ class Client:
     ) -> None:
         self.clock = clock
         self.rng = rng
-        self._ask = Asker(
+        self._sender = RequestSender(
             Caller(transport, clock=clock, rng=rng, observe=observe),
             Codec(),
             settings or ClientSettings(),
@@ -84,8 +91,8 @@ class Client:
 
     @property
     def settings(self) -> ClientSettings:
-        """What this client does unless told otherwise."""
-        return self._ask.settings
+        """The settings of this client."""
+        return self._sender.settings
 
     @property
     def answered_at(self) -> float | None:
@@ -94,7 +101,7 @@ class Client:
         A failure of the server's own (5xx) is no answer: it may come from what stands between. What
         comes through a watch after its beginning is not counted.
         """
-        return self._ask.answered_at
+        return self._sender.answered_at
 
     def adjusted(self, **changes: Unpack[SettingsChanges]) -> "Client":
         """The same client with other settings: a dry run, someone else's name, a shorter deadline.
@@ -104,7 +111,7 @@ class Client:
         other = object.__new__(Client)
         other.clock = self.clock
         other.rng = self.rng
-        other._ask = self._ask.under(replace(self.settings, **changes))
+        other._sender = self._sender.under(replace(self.settings, **changes))
         return other
 
     # Reading
@@ -119,7 +126,9 @@ class Client:
     ) -> Obj:
         """One object; ``resource_version="0"`` allows an old answer from the server's cache."""
         options = at_version(resource_version)
-        return await self._ask.object(kind, about_one("get", "GET", kind, namespace, name, options))
+        return await self._sender.object(
+            kind, about_one("get", "GET", kind, namespace, name, options)
+        )
 
     async def list(
         self,
@@ -191,7 +200,7 @@ class Client:
                 **{"continue": token or None},
                 **selecting(labels, fields),
             )
-            question = about_many(
+            spec = about_many(
                 "list",
                 "GET",
                 kind,
@@ -199,8 +208,8 @@ class Client:
                 options,
                 self.settings.page_limit_bytes,
             )
-            page = self._ask.codec.decode_list(
-                kind, await self._ask.body(question), wanted=question.wanted
+            page = self._sender.codec.decode_list(
+                kind, await self._sender.body(spec), wanted=spec.wanted
             )
             pages.add(page.items)
             yield page
@@ -220,15 +229,15 @@ class Client:
 
         The server tells them from memory, as they are now, and neither side holds the whole of it
         as text. The last piece has the version. For an answer that stops arriving, the deadline
-        is that of each piece; nothing is sent again. A server that gives out pages although nobody
-        asked for them is asked for the next; each has a version then.
+        is that of each piece; nothing is sent again. A server that gives out pages although it
+        was not asked for them is asked for the next; each has a version then.
         """
         pages = self._continuation(kind, namespace)
         while True:
             options = query(**{"continue": pages.token or None}, **selecting(labels, fields))
             limit_bytes = self.settings.page_limit_bytes
-            question = about_many("list", "GET", kind, namespace, options, limit_bytes)
-            pieces = pieces_of(self._ask, kind, question, clock=self.clock)
+            spec = about_many("list", "GET", kind, namespace, options, limit_bytes)
+            pieces = pieces_of(self._sender, kind, spec, clock=self.clock)
             token, is_empty = "", True
             async with aclosing(pieces):
                 async for piece in pieces:
@@ -271,16 +280,16 @@ class Client:
             timeoutSeconds=None if timeout_seconds is None else max(1, round(timeout_seconds)),
             **selecting(labels, fields),
         )
-        question = about_many("watch", "GET", kind, namespace, options)
-        async with self._ask.stream(question) as response:
-            heard = events_in(
+        spec = about_many("watch", "GET", kind, namespace, options)
+        async with self._sender.stream(spec) as response:
+            stream = events_in(
                 response,
                 kind,
-                codec=self._ask.codec,
-                wanted=question.wanted,
+                codec=self._sender.codec,
+                wanted=spec.wanted,
                 limit_bytes=self.settings.object_limit_bytes,
             )
-            async with aclosing(heard) as events:
+            async with aclosing(stream) as events:
                 yield events
 
     # Writing
@@ -290,16 +299,16 @@ class Client:
     ) -> Obj:
         """A new object; ``AlreadyExists`` if there is one of its name."""
         refuse_metadata_only(obj, "create")
-        question = Question(
+        spec = RequestSpec(
             verb="create",
             method="POST",
             path=home_path(obj.resource_type, obj.namespace),
             ref=obj.ref,
             resource=obj.resource_type.plural,
-            query=self._ask.write_query(field_manager, dry_run),
+            query=self._sender.write_query(field_manager, dry_run),
             body=obj,
         )
-        return await self._ask.object(type(obj), question)
+        return await self._sender.object(type(obj), spec)
 
     async def update(
         self, obj: U, *, field_manager: str | None = None, dry_run: bool | None = None
@@ -314,9 +323,11 @@ class Client:
             raise whole_typed_write(obj.ref)
         if not obj.resource_version:
             raise unread_write(obj.ref)
-        options = self._ask.write_query(field_manager, dry_run)
+        options = self._sender.write_query(field_manager, dry_run)
         place = (type(obj), obj.namespace, obj.name)
-        return await self._ask.object(type(obj), about_one("update", "PUT", *place, options, obj))
+        return await self._sender.object(
+            type(obj), about_one("update", "PUT", *place, options, obj)
+        )
 
     async def patch(
         self,
@@ -329,10 +340,10 @@ class Client:
         dry_run: bool | None = None,
     ) -> Obj:
         """Some fields changed."""
-        options = self._ask.write_query(field_manager, dry_run)
+        options = self._sender.write_query(field_manager, dry_run)
         place = (kind, namespace, name)
-        question = about_one("patch", "PATCH", *place, options, patch.body, patch.content_type)
-        return await self._ask.object(kind, question)
+        spec = about_one("patch", "PATCH", *place, options, patch.body, patch.content_type)
+        return await self._sender.object(kind, spec)
 
     async def apply(
         self, obj: Obj, *, field_manager: str, force: bool = False, dry_run: bool | None = None
@@ -341,13 +352,13 @@ class Client:
 
         ``Conflict`` if another manager holds one of them with another value, unless ``force``.
         Fields applied before and left out now are given up. An object that carries a uid is never
-        created anew.
+        created again.
         """
         refuse_metadata_only(obj, "apply")
-        options = self._ask.write_query(field_manager, dry_run, force=force)
+        options = self._sender.write_query(field_manager, dry_run, force=force)
         place = (type(obj), obj.namespace, obj.name)
-        question = about_one("apply", "PATCH", *place, options, obj, APPLY)
-        return await self._ask.object(type(obj), question)
+        spec = about_one("apply", "PATCH", *place, options, obj, APPLY)
+        return await self._sender.object(type(obj), spec)
 
     async def delete(
         self,
@@ -364,13 +375,13 @@ class Client:
 
         Finalizers and grace periods hold it: ``wait_until_gone`` waits for them.
         """
-        dry = self._ask.dry_run(dry_run)
+        dry = self._sender.dry_run(dry_run)
         terms = delete_options(dry, preconditions, propagation, grace_seconds)
-        question = about_one("delete", "DELETE", kind, namespace, name, (), terms)
-        answer = await self._ask.body(question)
+        spec = about_one("delete", "DELETE", kind, namespace, name, (), terms)
+        answer = await self._sender.body(spec)
         status = read_status(answer)
         if status is None:
-            return deleted(self._ask.decoded(kind, question, answer), tried_only=bool(dry))
+            return deleted(self._sender.decoded(kind, spec, answer), tried_only=bool(dry))
         return Deletion(
             resource_type=kind.resource_type,
             key=ObjectKey(namespace, name),
@@ -392,16 +403,16 @@ class Client:
     ) -> None:
         """Ask for the end of every object that matches; of a namespaced kind, in one namespace."""
         home_path(kind.resource_type, namespace)  # A namespace is needed, and the error says so.
-        question = about_many(
+        spec = about_many(
             "deletecollection",
             "DELETE",
             kind,
             namespace,
             query(**selecting(labels, fields)),
             self.settings.page_limit_bytes,
-            delete_options(self._ask.dry_run(dry_run), None, propagation, grace_seconds),
+            delete_options(self._sender.dry_run(dry_run), None, propagation, grace_seconds),
         )
-        await self._ask.body(question)
+        await self._sender.body(spec)
 
     # Beside the object itself
 
@@ -416,7 +427,12 @@ class Client:
     ) -> Subresource[S]:
         """Any subresource of an object, with the class of what it holds."""
         return Subresource(
-            self._ask, kind.resource_type, namespace=namespace, name=name, path=subresource, of=of
+            self._sender,
+            kind.resource_type,
+            namespace=namespace,
+            name=name,
+            path=subresource,
+            of=of,
         )
 
     def status(
@@ -462,13 +478,17 @@ class Client:
         from steersman.client.pod_logs import LogOptions, pod_log
 
         return pod_log(
-            self._ask, pod, namespace=namespace, options=options or LogOptions(), clock=self.clock
+            self._sender,
+            pod,
+            namespace=namespace,
+            options=options or LogOptions(),
+            clock=self.clock,
         )
 
     async def ping(self) -> None:
         """Have the server answer a request that costs it next to nothing, and needs no right."""
-        await self._ask.body(
-            Question(
+        await self._sender.body(
+            RequestSpec(
                 verb="get",
                 method="GET",
                 path="/version",
@@ -481,7 +501,7 @@ class Client:
         """Every kind that the server serves at this moment."""
         from steersman.client.discovery import discover
 
-        return await discover(self._ask)
+        return await discover(self._sender)
 
 
 def _all_of(page: DecodedList[Obj]) -> tuple[Obj, ...]:

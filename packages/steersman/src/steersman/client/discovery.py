@@ -6,8 +6,8 @@ from typing import TypeVar
 
 import msgspec
 
-from steersman.client.asking import Asker
-from steersman.client.questions import Question
+from steersman.client.request_sender import RequestSender
+from steersman.client.request_spec import RequestSpec
 from steersman.errors import BadAnswer, NotFound, ServerFailed, UnknownKind
 from steersman.kinds import Unstructured
 from steersman.names import GroupVersionKind, ObjectRef, ResourceType, split_api_version
@@ -36,7 +36,7 @@ class ServedResource(msgspec.Struct, frozen=True, kw_only=True):
 class Discovery(msgspec.Struct, frozen=True):
     """Every resource that the server serves, its preferred versions first.
 
-    ``stale`` names versions, such as ``metrics.k8s.io/v1``, whose resources nobody can tell at the
+    ``stale`` names versions, such as ``metrics.k8s.io/v1``, whose resources are unknown at the
     moment, because the server behind them does not answer.
     """
 
@@ -77,22 +77,22 @@ class Discovery(msgspec.Struct, frozen=True):
         return Unstructured.at(found.resource_type)
 
 
-async def discover(ask: Asker) -> Discovery:
+async def discover(sender: RequestSender) -> Discovery:
     """Ask the server for everything it serves."""
     resources: list[ServedResource] = []
     stale: list[str] = []
     for root in ("/api", "/apis"):
-        body = await ask.body(_asking_for(root, _AGGREGATED))
+        body = await sender.body(_asking_for(root, _AGGREGATED))
         read = _read(root, body)
         if read is None:
-            resources.extend([each async for each in _one_by_one(ask, root, body, stale)])
+            resources.extend([each async for each in _one_by_one(sender, root, body, stale)])
         else:
             resources.extend(read.resources)
             stale.extend(read.stale)
     return Discovery(tuple(resources), tuple(stale))
 
 
-# Whoever asks again mostly gets the same answer, and to read it takes longer than to ask.
+# A repeated discovery mostly has the same answer, and decoding it takes longer than the request.
 @lru_cache(maxsize=4)
 def _read(root: str, body: bytes) -> Discovery | None:
     """What is in the aggregated form; ``None`` if it is the older one."""
@@ -106,8 +106,8 @@ def _read(root: str, body: bytes) -> Discovery | None:
             raise _unreadable(root, "it is of another kind")
 
 
-def _asking_for(path: str, accept: str = "application/json") -> Question:
-    return Question(
+def _asking_for(path: str, accept: str = "application/json") -> RequestSpec:
+    return RequestSpec(
         verb="discover",
         method="GET",
         path=path,
@@ -229,12 +229,12 @@ _OLD_RESOURCES = msgspec.json.Decoder(_OldResources)
 
 
 async def _one_by_one(
-    ask: Asker, root: str, body: bytes, stale: list[str]
+    sender: RequestSender, root: str, body: bytes, stale: list[str]
 ) -> AsyncIterator[ServedResource]:
     for api_version in _versions_in(_decoded(_OLD_ROOT, body, root)):
         path = f"{root}/{api_version}"
         try:
-            answer = await ask.body(_asking_for(path))
+            answer = await sender.body(_asking_for(path))
         except (NotFound, ServerFailed):
             # The server behind an aggregated API is away; that is no reason to know nothing.
             stale.append(api_version)

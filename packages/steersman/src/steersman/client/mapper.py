@@ -11,8 +11,8 @@ from steersman.errors import UnknownKind
 from steersman.kinds import Unstructured
 from steersman.names import GroupVersionKind
 
-# A kind that is not there is looked for again, but not more often than this: whoever keeps asking
-# for one that never comes would otherwise have the server describe itself over and over.
+# A missing kind is looked up again, but not more often than this: repeated lookups of a kind that
+# does not exist would otherwise repeat the whole discovery.
 REFRESH_SECONDS = 5.0
 
 

@@ -6,8 +6,8 @@ from datetime import datetime
 
 import msgspec
 
-from steersman.client.asking import Asker
-from steersman.client.questions import Question, query
+from steersman.client.request_sender import RequestSender
+from steersman.client.request_spec import RequestSpec, query
 from steersman.clock import Clock
 from steersman.errors import BadAnswer, DeadlinePassed
 from steersman.names import ObjectRef, check_label, check_path_segment
@@ -30,14 +30,14 @@ class LogOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 @asynccontextmanager
 async def pod_log(
-    ask: Asker, pod: str, *, namespace: str, options: LogOptions, clock: Clock
+    sender: RequestSender, pod: str, *, namespace: str, options: LogOptions, clock: Clock
 ) -> AsyncIterator[AsyncIterator[str]]:
     """The lines of the log, while the block runs.
 
-    One that is not followed is all there; where it stops coming, nobody waits past the deadline.
+    A log that is not followed is complete; if it stalls, the deadline ends the wait.
     """
     check_label(namespace, wanted="a namespace")
-    question = Question(
+    spec = RequestSpec(
         verb="get",
         about="the log of ",
         method="GET",
@@ -55,10 +55,10 @@ async def pod_log(
             limitBytes=options.limit_bytes,
         ),
     )
-    silence_seconds = None if options.follow else ask.settings.deadline_seconds
-    async with ask.stream(question) as response:
-        pieces = _pieces(response, question.wanted, silence_seconds, clock)
-        written = _lines(pieces, question.wanted, ask.settings.object_limit_bytes)
+    silence_seconds = None if options.follow else sender.settings.deadline_seconds
+    async with sender.stream(spec) as response:
+        pieces = _pieces(response, spec.wanted, silence_seconds, clock)
+        written = _lines(pieces, spec.wanted, sender.settings.object_limit_bytes)
         async with aclosing(pieces), aclosing(written) as lines:
             yield lines
 

@@ -3,7 +3,7 @@
     Labels.equal({"app": "web"}) & Labels.has("tier")
     Fields.equal({"status.phase": "Running"})
 
-``str()`` gives what goes on the wire; ``Labels.matches`` answers the same question in memory.
+``str()`` gives what goes on the wire; ``Labels.matches`` answers the same spec in memory.
 """
 
 import re

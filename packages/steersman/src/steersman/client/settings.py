@@ -1,11 +1,11 @@
-"""What a client does unless told otherwise, as one frozen value."""
+"""The settings of a client, as one frozen value."""
 
 from typing import Literal, TypedDict
 
 import msgspec
 
 from steersman.client.access import Impersonation
-from steersman.client.retrying import RetryPolicy
+from steersman.client.retries import RetryPolicy
 
 
 class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):

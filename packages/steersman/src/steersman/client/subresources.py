@@ -3,10 +3,10 @@
 from typing import Generic, TypeVar
 
 from steersman.client.answers import read_status
-from steersman.client.asking import Asker
 from steersman.client.patches import APPLY, Patch
 from steersman.client.paths import object_path
-from steersman.client.questions import Query, Question, accepted
+from steersman.client.request_sender import RequestSender
+from steersman.client.request_spec import Query, RequestSpec, accepted
 from steersman.errors import BadValue
 from steersman.kinds import MetadataOnly, Part, Resource, Unstructured
 from steersman.names import ObjectRef, ResourceType
@@ -19,7 +19,7 @@ class Subresource(Generic[S]):
 
     def __init__(
         self,
-        ask: Asker,
+        sender: RequestSender,
         resource: ResourceType,
         *,
         namespace: str | None,
@@ -27,7 +27,7 @@ class Subresource(Generic[S]):
         path: str,
         of: type[S],
     ) -> None:
-        self._ask = ask
+        self._sender = sender
         self._kind = of
         self._subresource = path
         self._resource = resource
@@ -46,13 +46,13 @@ class Subresource(Generic[S]):
         Answers with ``body`` where the server has no more to say than that it succeeded.
         """
         refuse_metadata_only(body, "create")
-        question = self._question(
-            "create", "POST", self._ask.write_query(field_manager, dry_run), body
+        spec = self._question(
+            "create", "POST", self._sender.write_query(field_manager, dry_run), body
         )
-        answer = await self._ask.body(question)
+        answer = await self._sender.body(spec)
         if read_status(answer) is not None:
             return body
-        return self._ask.decoded(self._kind, question, answer)
+        return self._sender.decoded(self._kind, spec, answer)
 
     async def update(
         self, body: S, *, field_manager: str | None = None, dry_run: bool | None = None
@@ -68,14 +68,14 @@ class Subresource(Generic[S]):
         if isinstance(body, Resource | Unstructured) and not body.resource_version:
             raise unread_write(self._ref)
         return await self._asked(
-            "update", "PUT", self._ask.write_query(field_manager, dry_run), body
+            "update", "PUT", self._sender.write_query(field_manager, dry_run), body
         )
 
     async def patch(
         self, patch: Patch, *, field_manager: str | None = None, dry_run: bool | None = None
     ) -> S:
         """Some fields changed."""
-        options = self._ask.write_query(field_manager, dry_run)
+        options = self._sender.write_query(field_manager, dry_run)
         return await self._asked("patch", "PATCH", options, patch.body, patch.content_type)
 
     async def apply(
@@ -83,7 +83,7 @@ class Subresource(Generic[S]):
     ) -> S:
         """Exactly these fields are ours, with these values (server-side apply)."""
         refuse_metadata_only(body, "apply")
-        options = self._ask.write_query(field_manager, dry_run, force=force)
+        options = self._sender.write_query(field_manager, dry_run, force=force)
         return await self._asked("apply", "PATCH", options, body, APPLY)
 
     async def _asked(
@@ -94,8 +94,8 @@ class Subresource(Generic[S]):
         body: object = None,
         content_type: str = "application/json",
     ) -> S:
-        question = self._question(verb, method, options, body, content_type)
-        return await self._ask.object(self._kind, question)
+        spec = self._question(verb, method, options, body, content_type)
+        return await self._sender.object(self._kind, spec)
 
     def _question(
         self,
@@ -104,8 +104,8 @@ class Subresource(Generic[S]):
         options: Query,
         body: object,
         content_type: str = "application/json",
-    ) -> Question:
-        return Question(
+    ) -> RequestSpec:
+        return RequestSpec(
             verb=verb,
             about=f"the {self._subresource} of ",
             method=method,
@@ -140,7 +140,7 @@ def whole_typed_write(ref: ObjectRef) -> BadValue:
 
 
 def unread_write(ref: ObjectRef) -> BadValue:
-    """The answer to an attempt to write an object back as if nobody else had written."""
+    """The error for writing an object back without a version to compare."""
     return BadValue(
         wanted=f"a version of {ref} to write back",
         value="",

@@ -1,8 +1,8 @@
-"""Where the cluster is, whom to trust there, and who we are.
+"""Access to a cluster: its address, its trusted authorities, and the client's credentials.
 
 Takes:     kubeconfigs, a pod's service account, credential plugins, and a policy for what they may
            make this process do
-Gives:     a ``ClusterConfig``, and a transport that shows with every request who is asking
+Gives:     a ``ClusterConfig``, and a transport that adds credentials to every request
 Promises:  - the first file that gives a name wins it whole
            - a rotated token and CA are picked up within a minute
            - many 401s at once cause one renewal
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
         Token,
         TokenFile,
     )
+    from steersman.client.access.config_lookup import find_config
     from steersman.client.access.credentials import ConfiguredCredentials, Credentials
-    from steersman.client.access.finding import find_config
     from steersman.client.access.impersonation import Impersonation
     from steersman.client.access.in_cluster import in_cluster_config
     from steersman.client.access.kubeconfig import Kubeconfig
@@ -73,7 +73,7 @@ _LAZY = {
     "Token": "cluster_config",
     "TokenFile": "cluster_config",
     "Trust": "trust",
-    "find_config": "finding",
+    "find_config": "config_lookup",
     "in_cluster_config": "in_cluster",
     "read_yaml_mapping": "yaml_files",
 }

@@ -17,8 +17,8 @@ class AuthenticatedTransport:
     """Adds ``credentials`` to each request before ``inner`` carries it.
 
     A request that is answered with 401 was not carried out, so once the credentials are renewed
-    it is sent again, whatever it was; once, however the second answer turns out. A request that
-    says itself as whom to act is not made to act as ``impersonate``.
+    it is sent again, once. A request with impersonation headers of its own does not get those of
+    ``impersonate``.
     """
 
     def __init__(
@@ -91,6 +91,6 @@ class _Exchange:
         try:
             return await self._credentials.renew(refused)
         except BaseException:
-            # The block is never entered, so nobody else would give the connection back.
+            # The block is never entered, so its exit would not return the connection.
             await self.__aexit__(*sys.exc_info())
             raise

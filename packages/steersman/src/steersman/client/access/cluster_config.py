@@ -1,4 +1,4 @@
-"""Where a cluster is, whom to trust there, and as whom to come: one frozen value.
+"""A cluster's address, its trusted authorities and the credentials for it: one frozen value.
 
 Made by ``find_config`` and its parts from files, or by hand. A ``Path`` in it is a file that is
 read again while the client runs; nothing in it that is secret appears in a repr.
@@ -80,11 +80,11 @@ class Reread(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterConfig:
-    """Where a cluster is, whom to trust there, and as whom to come.
+    """A cluster's address, its trusted authorities, and the credentials for it.
 
     ``ca`` is PEM, a file of it, or ``None`` for the system's authorities. ``server_name`` is the
-    name to expect in the server's certificate, where it is not the host's. ``source`` says for
-    people where all this comes from. ``reread`` reads it again there, for a CA, a token or a
+    name to expect in the server's certificate, where it is not the host's. ``source`` is the
+    place of all this, for people. ``reread`` reads it again there, for a CA, a token or a
     certificate that is replaced while the client runs.
     """
 

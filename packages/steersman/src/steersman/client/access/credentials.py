@@ -76,7 +76,7 @@ class _Material:
 
 
 class ConfiguredCredentials:
-    """Whom a ``ClusterConfig`` says we are.
+    """The credentials of a ``ClusterConfig``.
 
     Its files are read again when they are ``FILE_SECONDS`` old, and after a 401, and so is the
     kubeconfig that it came from; its plugin is asked again when what it gave expires, and after a
@@ -142,7 +142,7 @@ class ConfiguredCredentials:
             proof = self._prove(material)
         except ConfigError as error:
             if self._proof is None or last is None or given is not last.given:
-                # Or whoever asks next would get the last proof, which the plugin has replaced.
+                # Otherwise the next caller would get the last proof, which the plugin has replaced.
                 self._read_again_at = -math.inf
                 raise
             self._observe(CredentialsNotRenewed(source=self._config.source, error=error))

@@ -1,4 +1,4 @@
-"""The ``exec`` section of a kubeconfig's user: which program, may it run, what is it told."""
+"""The ``exec`` section of a kubeconfig's user: the program, its permission and its input."""
 
 import base64
 import json
@@ -53,7 +53,7 @@ def resolved_plugin(
         raise CredentialPluginFailed(
             source=user.place,
             problem=f"{command} has to ask a person, and there is no terminal",
-            what_now="Use a plugin that needs nobody, or allow it with ExecPolicy(terminal=True).",
+            what_now="Use a plugin without prompts, or allow it with ExecPolicy(terminal=True).",
         )
     interactive = policy.terminal and content.interactive_mode != "Never"
     spec: dict[str, object] = {"interactive": interactive}
@@ -102,7 +102,7 @@ def _cluster_info(cluster: Cluster, ca: bytes | Path | None) -> dict[str, object
     settings = next(
         (each.extension for each in cluster.extensions or () if each.name == CLUSTER_SETTINGS), None
     )
-    told: dict[str, object] = {
+    info: dict[str, object] = {
         "server": cluster.server,
         "tls-server-name": cluster.tls_server_name,
         "insecure-skip-tls-verify": cluster.insecure_skip_tls_verify,
@@ -110,4 +110,4 @@ def _cluster_info(cluster: Cluster, ca: bytes | Path | None) -> dict[str, object
         "proxy-url": cluster.proxy_url,
         "config": settings,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in info.items() if value}

@@ -67,17 +67,17 @@ class PluginSession:
     async def current(self) -> PluginCredential:
         """What it gave last, or gives now if that was too long ago."""
         if self._last is None or not self.is_fresh:
-            self._last = await self._ask()
+            self._last = await self._sender()
         return self._last
 
     async def renewed(self) -> PluginCredential:
         """What it gives now, because the server refused the last; the last if that was just so."""
         if self._is_over(self._renewed_at):
             self._renewed_at = self._clock.monotonic()
-            self._last = await self._ask()
+            self._last = await self._sender()
         return await self.current()
 
-    async def _ask(self) -> PluginCredential:
+    async def _sender(self) -> PluginCredential:
         if self._failure is not None and not self._is_over(self._failed_at):
             raise _failed(
                 self._plugin,

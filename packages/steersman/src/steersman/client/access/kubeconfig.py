@@ -1,4 +1,4 @@
-"""What a kubeconfig means: which cluster, as whom, under a policy of what it may ask for."""
+"""Reads a kubeconfig into a ``ClusterConfig``, under a policy of what it may use."""
 
 import base64
 import binascii
@@ -180,7 +180,7 @@ class _Reading:
         self._observe(
             RiskAccepted(
                 source=self._cluster.place,
-                risk="the server's certificate is not verified: whoever is on the way can read"
+                risk="the server's certificate is not verified: anyone on the network path can read"
                 " and change everything",
             )
         )
@@ -291,7 +291,7 @@ def _impersonation(user: Entry[User]) -> Impersonation | None:
         if content.as_uid or content.as_groups or content.as_user_extra:
             raise ConfigError(
                 source=user.place,
-                problem="it says as what to act (as-uid, as-groups or as-user-extra), not as whom",
+                problem="it sets as-uid, as-groups or as-user-extra without `as`",
                 what_now="Set `as` as well.",
             )
         return None
@@ -305,6 +305,6 @@ def _impersonation(user: Entry[User]) -> Impersonation | None:
     except BadValue as error:
         raise ConfigError(
             source=user.place,
-            problem="it says as whom to act with characters that no header can hold",
+            problem="its impersonation has characters that a header cannot hold",
             what_now="Correct as, as-uid, as-groups or as-user-extra.",
         ) from error

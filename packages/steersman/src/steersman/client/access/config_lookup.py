@@ -1,4 +1,4 @@
-"""Where the cluster's coordinates are looked for, and in which order."""
+"""Looks up the configuration of the cluster, in a fixed order of places."""
 
 import os
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ def find_config(
             f" service account in {service_account}, and no {default}",
             what_now="Name a kubeconfig, or give the pod a service account.",
         )
-    # Here, because inside a cluster nobody needs YAML.
+    # Here, because inside a cluster YAML is not needed.
     from steersman.client.access.kubeconfig_reread import KubeconfigReread
 
     return KubeconfigReread(paths, context, trust=trust, environ=environ, observe=observe).config

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from steersman.client.access.cluster_config import ClusterConfig
-from steersman.client.access.finding import find_config
+from steersman.client.access.config_lookup import find_config
 from steersman.errors import ConfigError
 from steersman.observe import ignore
 from tests.unit.client.access.kubeconfigs import document, written

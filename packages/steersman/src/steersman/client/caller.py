@@ -1,4 +1,4 @@
-"""One call to the API server: sent, answered, and sent again where that is safe, in time."""
+"""Calls the API server, with retries where they are safe, within a deadline."""
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -7,21 +7,21 @@ from random import Random
 import msgspec
 
 from steersman.client.answers import error_from
-from steersman.client.questions import Question
-from steersman.client.retrying import RetryBudget, RetryPolicy
+from steersman.client.request_spec import RequestSpec
+from steersman.client.retries import RetryBudget, RetryPolicy
 from steersman.clock import Clock
 from steersman.errors import ApiError, BadAnswer, DeadlinePassed, SteersmanError
 from steersman.observe import ApiWarned, Observer, RequestFinished, RequestRetried, RetriesSpent
 from steersman.wire import Request, Response, Transport
 
-# An error is a Status of a few lines; what is longer was not written for us.
+# An error is a Status of a few lines; a longer body is not one.
 ERROR_LIMIT_BYTES = 1024 * 1024
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """A question on its way: as a request, and with the limits of its answer."""
+class ApiCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A request with the limits of its answer."""
 
-    question: Question
+    spec: RequestSpec
     request: Request
     deadline_seconds: float
     limit_bytes: int
@@ -46,7 +46,7 @@ class Caller:
         # When the server last answered a request with anything but a failure of its own.
         self.answered_at: float | None = None
 
-    async def fetch(self, call: Call, policy: RetryPolicy) -> bytes:
+    async def fetch(self, call: ApiCall, policy: RetryPolicy) -> bytes:
         """The body of a successful answer."""
         started_at = self._clock.monotonic()
         self._budget.request()
@@ -74,7 +74,7 @@ class Caller:
             raise
 
     @asynccontextmanager
-    async def stream(self, call: Call) -> AsyncIterator[Response]:
+    async def stream(self, call: ApiCall) -> AsyncIterator[Response]:
         """A successful answer whose body is still to be read, for as long as that takes.
 
         The deadline is for the answer's beginning. Never tried again: only the reader knows
@@ -96,7 +96,7 @@ class Caller:
             self._finished(call, started_at, 1, code=response.status)
             yield response
 
-    async def _attempt(self, call: Call) -> tuple[int, bytes]:
+    async def _attempt(self, call: ApiCall) -> tuple[int, bytes]:
         async with self._transport.open(call.request) as response:
             # What nearly always is so costs no second coroutine.
             if response.status >= 300 or response.warnings:
@@ -104,16 +104,16 @@ class Caller:
             try:
                 return response.status, await response.read(limit_bytes=call.limit_bytes)
             except ValueError as error:
-                raise too_large(call.question, call.limit_bytes) from error
+                raise too_large(call.spec, call.limit_bytes) from error
 
-    async def _check(self, call: Call, response: Response) -> None:
+    async def _check(self, call: ApiCall, response: Response) -> None:
         """Pass on the warnings in the answer, and raise what it says if it is no success."""
         for header in response.warnings:
             self._observe(
                 ApiWarned(
-                    verb=call.question.verb,
-                    resource=call.question.resource,
-                    ref=call.question.ref,
+                    verb=call.spec.verb,
+                    resource=call.spec.resource,
+                    ref=call.spec.ref,
                     text=_warning(header),
                 )
             )
@@ -124,7 +124,7 @@ class Caller:
         except ValueError:
             body = b""
         raise error_from(
-            call.question.wanted,
+            call.spec.wanted,
             code=response.status,
             body=body,
             retry_after=response.headers.get("retry-after"),
@@ -133,7 +133,7 @@ class Caller:
     def _wait_after(
         self,
         error: SteersmanError,
-        call: Call,
+        call: ApiCall,
         policy: RetryPolicy,
         attempt: int,
         started_at: float,
@@ -148,18 +148,18 @@ class Caller:
         if not self._budget.withdraw():
             self._observe(
                 RetriesSpent(
-                    verb=call.question.verb,
-                    resource=call.question.resource,
-                    ref=call.question.ref,
+                    verb=call.spec.verb,
+                    resource=call.spec.resource,
+                    ref=call.spec.ref,
                     error=error,
                 )
             )
             return None
         self._observe(
             RequestRetried(
-                verb=call.question.verb,
-                resource=call.question.resource,
-                ref=call.question.ref,
+                verb=call.spec.verb,
+                resource=call.spec.resource,
+                ref=call.spec.ref,
                 attempt=attempt,
                 wait_seconds=wait,
                 error=error,
@@ -169,7 +169,7 @@ class Caller:
 
     def _finished(
         self,
-        call: Call,
+        call: ApiCall,
         started_at: float,
         attempts: int,
         *,
@@ -184,9 +184,9 @@ class Caller:
             self.answered_at = now_at
         self._observe(
             RequestFinished(
-                verb=call.question.verb,
-                resource=call.question.resource,
-                ref=call.question.ref,
+                verb=call.spec.verb,
+                resource=call.spec.resource,
+                ref=call.spec.ref,
                 code=code,
                 took_seconds=now_at - started_at,
                 attempts=attempts,
@@ -195,30 +195,30 @@ class Caller:
         )
 
 
-def _late(call: Call) -> DeadlinePassed:
+def _late(call: ApiCall) -> DeadlinePassed:
     what_now = (
         "Ask again, or allow more time."
         if call.reads
-        else "Nobody knows whether it happened: read before writing again."
+        else "The write may have happened: read before writing again."
     )
     within = f"within {call.deadline_seconds:g} s"
-    return DeadlinePassed(f"could not {call.question.wanted}: no answer {within}. {what_now}")
+    return DeadlinePassed(f"could not {call.spec.wanted}: no answer {within}. {what_now}")
 
 
-def stopped_arriving(question: Question, seconds: float) -> DeadlinePassed:
+def stopped_arriving(spec: RequestSpec, seconds: float) -> DeadlinePassed:
     """What it is called when an answer has begun and then nothing comes."""
     silence = f"nothing more of the answer came within {seconds:g} s"
-    return DeadlinePassed(f"could not {question.wanted}: {silence}. Ask again.")
+    return DeadlinePassed(f"could not {spec.wanted}: {silence}. Ask again.")
 
 
-def too_large(question: Question, limit_bytes: int) -> BadAnswer:
+def too_large(spec: RequestSpec, limit_bytes: int) -> BadAnswer:
     """What it is called when there is more of an answer than was bargained for."""
     return BadAnswer(
-        wanted=question.wanted,
+        wanted=spec.wanted,
         problem=f"the answer is larger than {limit_bytes} bytes",
         what_now="List in smaller pages, or raise the limit in ClientSettings, for a Manager with"
         " client=…, if it is right."
-        if question.method == "GET"
+        if spec.method == "GET"
         else "It may have been carried out all the same: read before writing again.",
     )
 

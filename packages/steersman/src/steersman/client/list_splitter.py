@@ -29,7 +29,7 @@ _ITEMS: Final = b'"items":['
 _BEGINNING: Final = re.compile(rb'\{(?:"(?:apiVersion|kind)":"[^"\\]*",)*"[^"\\]*":')
 
 
-class ListCutter(Generic[B]):
+class ListSplitter(Generic[B]):
     """Takes the bytes of a list, and gives what ``decode`` makes of blocks of its items.
 
     ``decode`` gets an array of items, and gives ``None`` if they are not whole.

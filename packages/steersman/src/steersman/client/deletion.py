@@ -1,10 +1,10 @@
-"""On which terms an object is to be deleted, and whether it is gone after that. Pure."""
+"""The options of a deletion, and whether it is complete. Pure."""
 
 from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
-from steersman.client.questions import query
+from steersman.client.request_spec import query
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey, ResourceType
 

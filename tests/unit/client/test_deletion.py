@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from steersman.client import is_gone
-from steersman.client.deleting import deleted
+from steersman.client.deletion import deleted
 from steersman.kinds import Codec, Resource, Unstructured, core_v1
 
 ENDING: dict[str, Any] = {"deletionTimestamp": "2026-11-15T08:51:02Z"}

@@ -1,10 +1,10 @@
-"""From a verb and a path to a call, and from its answer to an object: what all verbs share."""
+"""Sends the requests of all verbs, and decodes their answers."""
 
 from contextlib import AbstractAsyncContextManager
 from typing import TypeVar
 
-from steersman.client.calling import Call, Caller
-from steersman.client.questions import Query, Question, write_query
+from steersman.client.caller import ApiCall, Caller
+from steersman.client.request_spec import Query, RequestSpec, write_query
 from steersman.client.settings import ClientSettings
 from steersman.errors import BadAnswer, InvalidObject
 from steersman.kinds import Codec, Part, Unstructured
@@ -13,8 +13,8 @@ from steersman.wire import Request, Response
 T = TypeVar("T", bound=Part | Unstructured)
 
 
-class Asker:
-    """Asks the questions of one client, under its settings."""
+class RequestSender:
+    """Sends the requests of one client, under its settings."""
 
     def __init__(self, caller: Caller, codec: Codec, settings: ClientSettings) -> None:
         self.settings = settings
@@ -25,40 +25,40 @@ class Asker:
             *(settings.impersonate.headers() if settings.impersonate else ()),
         )
 
-    def under(self, settings: ClientSettings) -> "Asker":
+    def under(self, settings: ClientSettings) -> "RequestSender":
         """The same connections, decoders and retry budget, under other settings."""
-        return Asker(self._caller, self.codec, settings)
+        return RequestSender(self._caller, self.codec, settings)
 
     @property
     def answered_at(self) -> float | None:
         """When the server last answered, on the monotonic clock; ``None`` if it never did."""
         return self._caller.answered_at
 
-    async def body(self, question: Question) -> bytes:
+    async def body(self, spec: RequestSpec) -> bytes:
         """The answer's body."""
-        return await self._caller.fetch(self._call(question), self.settings.retry)
+        return await self._caller.fetch(self._call(spec), self.settings.retry)
 
-    async def object(self, kind: type[T], question: Question) -> T:
+    async def object(self, kind: type[T], spec: RequestSpec) -> T:
         """The answer, as an object."""
-        answer = await self._caller.fetch(self._call(question), self.settings.retry)
-        return self.decoded(kind, question, answer)
+        answer = await self._caller.fetch(self._call(spec), self.settings.retry)
+        return self.decoded(kind, spec, answer)
 
-    def decoded(self, kind: type[T], question: Question, answer: bytes) -> T:
+    def decoded(self, kind: type[T], spec: RequestSpec, answer: bytes) -> T:
         """The body of an answer, as an object."""
-        # Most fit, and of those nobody has to be told what they were wanted for.
+        # Most objects fit, and for those no error text is needed.
         fitting = self.codec.decode_fitting(kind, answer)
         if fitting is not None:
             return fitting
         try:
-            return self.codec.decode_closely(kind, answer, wanted=question.wanted)
+            return self.codec.decode_closely(kind, answer, wanted=spec.wanted)
         except (BadAnswer, InvalidObject) as error:
-            if question.method != "GET":
+            if spec.method != "GET":
                 error.add_note("The server had answered that it was carried out.")
             raise
 
-    def stream(self, question: Question) -> AbstractAsyncContextManager[Response]:
+    def stream(self, spec: RequestSpec) -> AbstractAsyncContextManager[Response]:
         """The answer, to be read while it goes on."""
-        return self._caller.stream(self._call(question))
+        return self._caller.stream(self._call(spec))
 
     def write_query(
         self, field_manager: str | None, dry_run: bool | None, *, force: bool = False
@@ -72,22 +72,22 @@ class Asker:
         wanted = self.settings.dry_run if asked is None else asked
         return "All" if wanted else None
 
-    def _call(self, question: Question) -> Call:
-        body = None if question.body is None else self.codec.encode(question.body)
-        headers: Query = (("Accept", question.accept), *self._headers)
+    def _call(self, spec: RequestSpec) -> ApiCall:
+        body = None if spec.body is None else self.codec.encode(spec.body)
+        headers: Query = (("Accept", spec.accept), *self._headers)
         if body is not None:
-            headers = (*headers, ("Content-Type", question.content_type))
-        return Call(
-            question=question,
+            headers = (*headers, ("Content-Type", spec.content_type))
+        return ApiCall(
+            spec=spec,
             request=Request(
-                method=question.method,
-                path=question.path,
-                query=question.query,
+                method=spec.method,
+                path=spec.path,
+                query=spec.query,
                 headers=headers,
                 body=body,
                 # What has a limit of its own is a page of a list, or the whole of it.
-                is_large=self.settings.compress_lists and question.limit_bytes is not None,
+                is_large=self.settings.compress_lists and spec.limit_bytes is not None,
             ),
             deadline_seconds=self.settings.deadline_seconds,
-            limit_bytes=question.limit_bytes or self.settings.object_limit_bytes,
+            limit_bytes=spec.limit_bytes or self.settings.object_limit_bytes,
         )

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from steersman.client import cutting
-from steersman.client.cutting import ListCutter
+from steersman.client import list_splitter
+from steersman.client.list_splitter import ListSplitter
 
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutting, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(list_splitter, "BLOCK_BYTES", 64)
 
 
 def decoded(block: bytes) -> list[Any] | None:
@@ -27,11 +27,11 @@ def decoded(block: bytes) -> list[Any] | None:
 
 def cut(text: bytes, *, size: int = 16) -> tuple[list[list[Any]], Any]:
     """The blocks that come of a list that arrives in pieces of this size, and what is left."""
-    cutter = ListCutter(decoded)
+    splitter = ListSplitter(decoded)
     blocks = []
     for start in range(0, len(text), size):
-        blocks += list(cutter.feed(text[start : start + size]))
-    return blocks, json.loads(cutter.rest)
+        blocks += list(splitter.feed(text[start : start + size]))
+    return blocks, json.loads(splitter.rest)
 
 
 def packed(body: Any) -> bytes:
@@ -54,13 +54,13 @@ def test_items_come_in_blocks_and_in_order_and_the_rest_is_a_list_too() -> None:
 
 
 def test_no_more_than_a_block_is_held() -> None:
-    cutter = ListCutter(decoded)
+    splitter = ListSplitter(decoded)
     text = packed({"items": items(1000)})
     held = []
 
     for start in range(0, len(text), 16):
-        list(cutter.feed(text[start : start + 16]))
-        held.append(cutter.held_bytes)
+        list(splitter.feed(text[start : start + 16]))
+        held.append(splitter.held_bytes)
 
     assert max(held) <= 4 * 64
 
@@ -103,9 +103,11 @@ def test_what_every_custom_resource_has_inside_is_not_guessed_at() -> None:
     about = {"apiVersion": "example.com/v1", "kind": "Widget"}
     managed = [{"apiVersion": "example.com/v1", "manager": f"m{each}"} for each in range(8)]
     text = packed({"items": [{**about, "metadata": {"managedFields": managed}}] * 50})
-    cutter = ListCutter(counting)
+    splitter = ListSplitter(counting)
 
-    blocks = [block for at in range(0, len(text), 16) for block in cutter.feed(text[at : at + 16])]
+    blocks = [
+        block for at in range(0, len(text), 16) for block in splitter.feed(text[at : at + 16])
+    ]
 
     assert len(blocks) > 10
     assert guesses == len(blocks)
@@ -129,9 +131,9 @@ def test_a_giant_item_is_not_read_over_and_over() -> None:
 
     inner = items(3000)
     text = packed({"items": [{"metadata": {}, "inside": inner}, *items(1)]})
-    cutter = ListCutter(counting)
+    splitter = ListSplitter(counting)
     for start in range(0, len(text), 64):
-        list(cutter.feed(text[start : start + 64]))
+        list(splitter.feed(text[start : start + 64]))
 
     assert tried < 20 * len(text)
 

@@ -1,4 +1,4 @@
-"""What is asked of an API server, as values. Pure."""
+"""Requests to an API server, as values. Pure."""
 
 from functools import lru_cache
 from typing import Any, Final, Literal, TypeVar
@@ -18,10 +18,10 @@ Query = tuple[tuple[str, str], ...]
 JSON: Final = "application/json"
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True):
+class RequestSpec(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of the server: a verb, of what, where, with which options and body.
 
-    A struct, as are ``Call`` and ``Request``: every request takes one of each, and a frozen
+    A struct, as are ``ApiCall`` and ``Request``: every request takes one of each, and a frozen
     dataclass takes ten times as long to make.
     """
 
@@ -45,7 +45,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     # Without the body, which may be a Secret.
 
     def __repr__(self) -> str:
-        return f"<Question {self.wanted}>"
+        return f"<RequestSpec {self.wanted}>"
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         return [("wanted", self.wanted)]
@@ -60,10 +60,10 @@ def about_one(
     options: Query = (),
     body: object = None,
     content_type: str = JSON,
-) -> Question:
-    """A question about one object."""
+) -> RequestSpec:
+    """A spec about one object."""
     resource = kind.resource_type
-    return Question(
+    return RequestSpec(
         verb=verb,
         method=method,
         path=object_path(resource, namespace, name),
@@ -84,10 +84,10 @@ def about_many(
     options: Query,
     limit_bytes: int | None = None,
     body: object = None,
-) -> Question:
-    """A question about all objects of a kind, in one namespace or in all."""
+) -> RequestSpec:
+    """A spec about all objects of a kind, in one namespace or in all."""
     resource = kind.resource_type
-    return Question(
+    return RequestSpec(
         verb=verb,
         method=method,
         path=collection_path(resource, namespace),
@@ -132,7 +132,7 @@ def write_query(
 
 
 def selecting(labels: Labels | None, fields: Fields | None) -> dict[str, str | None]:
-    """The options that narrow a question down to what matches."""
+    """The options that narrow a spec down to what matches."""
     return {
         "labelSelector": str(labels or "") or None,
         "fieldSelector": str(fields or "") or None,

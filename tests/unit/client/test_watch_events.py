@@ -1,4 +1,4 @@
-"""What a watch hears, line by line."""
+"""What a watch receives, line by line."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from steersman.client import Bookmark, ClientSettings, DecodeFailure, Removed, WatchEvent, Wrote
-from steersman.client.watching import read_events
+from steersman.client.watch_events import read_events
 from steersman.errors import (
     BadAnswer,
     Expired,
@@ -17,7 +17,7 @@ from steersman.errors import (
 )
 from steersman.kinds import Codec, Unstructured
 from tests.transports import Answer, Piece, refusing
-from tests.unit.client.kit import TYPED, LooseWidget, Widget, World, widget
+from tests.unit.client.kit import TYPED, Fixture, LooseWidget, Widget, widget
 
 WANTED = "watch Widget default/*"
 
@@ -44,36 +44,36 @@ def status(code: int, reason: str) -> dict[str, Any]:
     return {"kind": "Status", "code": code, "reason": reason, "message": "because"}
 
 
-async def heard(
-    world: World, kind: type[Any] = Widget
+async def received(
+    world: Fixture, kind: type[Any] = Widget
 ) -> tuple[list[WatchEvent[Any]], SteersmanError | None]:
     """Every event of a watch, and the error that ended it."""
     found: list[WatchEvent[Any]] = []
     try:
         async with world.client.watch(kind, namespace="default") as events:
             async for event in events:
-                found.append(event)  # noqa: PERF401 - what was heard before an error counts
+                found.append(event)  # noqa: PERF401 - what was received before an error counts
     except SteersmanError as error:
         return found, error
     return found, None
 
 
 @pytest.mark.parametrize(("type", "is_new"), [("ADDED", True), ("MODIFIED", False)])
-def test_an_object_that_was_written_is_heard(type: str, is_new: bool) -> None:
+def test_an_object_that_was_written_is_received(type: str, is_new: bool) -> None:
     event = read(type, widget(size=4))
 
     assert isinstance(event, Wrote)
     assert (event.obj.spec.size, event.is_new) == (4, is_new)
 
 
-def test_an_object_that_is_gone_is_heard_with_its_last_state() -> None:
+def test_an_object_that_is_gone_is_received_with_its_last_state() -> None:
     event = read("DELETED", widget(version="8"))
 
     assert isinstance(event, Removed)
     assert event.obj.resource_version == "8"
 
 
-def test_unstructured_objects_are_heard_with_every_field() -> None:
+def test_unstructured_objects_are_received_with_every_field() -> None:
     body = widget(finalizers=["example.com/x"]) | {"extra": {"z": 1, "a": 2}}
 
     (event,) = read_events(line("ADDED", body), LooseWidget, codec=Codec(), wanted=WANTED)
@@ -83,7 +83,7 @@ def test_unstructured_objects_are_heard_with_every_field() -> None:
     assert type(event.obj) is LooseWidget
 
 
-def test_a_bookmark_says_how_far_everything_was_told() -> None:
+def test_a_bookmark_says_which_events_were_sent() -> None:
     assert read("BOOKMARK", bookmark("9")) == Bookmark("9")
 
 
@@ -93,7 +93,7 @@ def test_a_bookmark_can_be_the_end_of_what_was_there_at_first() -> None:
     assert read("BOOKMARK", end) == Bookmark("9", ends_initial_events=True)
 
 
-def test_an_object_that_does_not_fit_is_told_as_such() -> None:
+def test_an_object_that_does_not_fit_is_reported_as_such() -> None:
     event = read("MODIFIED", widget(size="large", version="8"))
 
     assert isinstance(event, DecodeFailure)
@@ -101,7 +101,7 @@ def test_an_object_that_does_not_fit_is_told_as_such() -> None:
     assert event.error.ref == "Widget default/web"
 
 
-def test_an_object_that_does_not_fit_and_is_gone_is_told_as_gone() -> None:
+def test_an_object_that_does_not_fit_and_is_gone_is_reported_as_gone() -> None:
     event = read("DELETED", widget(size="large"))
 
     assert isinstance(event, DecodeFailure)
@@ -111,7 +111,7 @@ def test_an_object_that_does_not_fit_and_is_gone_is_told_as_gone() -> None:
 async def test_an_object_that_does_not_fit_does_not_end_the_watch() -> None:
     body = line("ADDED", widget(size="large")) + line("ADDED", widget("api"))
 
-    events, error = await heard(World(Answer(body=body)))
+    events, error = await received(Fixture(Answer(body=body)))
 
     assert [type(event) for event in events] == [DecodeFailure, Wrote]
     assert error is None
@@ -145,16 +145,16 @@ def test_an_error_in_the_stream_that_says_nothing_is_the_servers() -> None:
 async def test_a_watch_is_never_resumed_and_a_410_never_hidden(
     answer: Answer, kind: type[SteersmanError]
 ) -> None:
-    world = World(answer)
+    world = Fixture(answer)
 
-    _, error = await heard(world)
+    _, error = await received(world)
 
     assert type(error) is kind
     assert len(world.server.requests) == 1
 
 
 async def test_a_watch_that_the_server_closes_just_ends() -> None:
-    events, error = await heard(World(Answer(body=line("BOOKMARK", bookmark("9")))))
+    events, error = await received(Fixture(Answer(body=line("BOOKMARK", bookmark("9")))))
 
     assert events == [Bookmark("9")]
     assert error is None
@@ -163,14 +163,14 @@ async def test_a_watch_that_the_server_closes_just_ends() -> None:
 async def test_where_the_pieces_of_the_stream_end_makes_no_difference() -> None:
     body = line("ADDED", widget("é")) + b"\n" + line("DELETED", widget("é"))
 
-    events, _ = await heard(World(Answer(body=[body[at : at + 1] for at in range(len(body))])))
+    events, _ = await received(Fixture(Answer(body=[body[at : at + 1] for at in range(len(body))])))
 
     assert [type(event) for event in events] == [Wrote, Removed]
 
 
 @pytest.mark.parametrize("kind", [Widget, LooseWidget])
 @pytest.mark.parametrize("at_once", [True, False])
-async def test_whatever_else_comes_between_objects_they_are_heard_in_order(
+async def test_whatever_else_comes_between_objects_they_are_received_in_order(
     kind: type[Widget] | type[Unstructured], at_once: bool
 ) -> None:
     lines = [
@@ -182,9 +182,9 @@ async def test_whatever_else_comes_between_objects_they_are_heard_in_order(
         line("ERROR", status(410, "Expired")),
         line("ADDED", widget("b")),
     ]
-    world = World(Answer(body=b"".join(lines) if at_once else list(lines)))
+    world = Fixture(Answer(body=b"".join(lines) if at_once else list(lines)))
 
-    events, error = await heard(world, kind)
+    events, error = await received(world, kind)
 
     assert [_summary(each) for each in events] == ["new 7", "wrote 8", "up to 8", "removed 9"]
     assert type(error) is Expired
@@ -201,7 +201,7 @@ def _summary(event: WatchEvent[Any]) -> str:
         case Bookmark(version):
             return f"up to {version}"
         case DecodeFailure():
-            return "misfit"
+            return "undecodable"
 
 
 @pytest.mark.parametrize("event", [Wrote(TYPED), Removed(TYPED), Bookmark("7")])
@@ -210,10 +210,10 @@ def test_an_event_cannot_be_changed(event: Any) -> None:
         event.obj = 2
 
 
-async def test_a_stream_that_is_closed_in_the_middle_of_a_line_is_told_as_lost() -> None:
+async def test_a_stream_that_is_closed_in_the_middle_of_a_line_is_reported_as_lost() -> None:
     whole = line("ADDED", widget())
 
-    events, error = await heard(World(Answer(body=[whole, whole[:40]])))
+    events, error = await received(Fixture(Answer(body=[whole, whole[:40]])))
 
     assert len(events) == 1
     assert type(error) is Unreachable
@@ -241,7 +241,7 @@ async def test_a_stream_that_is_closed_in_the_middle_of_a_line_is_told_as_lost()
     ],
 )
 async def test_what_no_api_server_says_is_a_bad_answer(nonsense: bytes) -> None:
-    events, error = await heard(World(Answer(body=[line("ADDED", widget()), nonsense])))
+    events, error = await received(Fixture(Answer(body=[line("ADDED", widget()), nonsense])))
 
     assert len(events) == 1
     assert type(error) is BadAnswer
@@ -253,19 +253,19 @@ async def test_an_event_that_is_too_long_is_refused_before_it_has_all_come(
     piece_bytes: int,
 ) -> None:
     endless: list[Piece] = [b"x" * piece_bytes] * 2
-    world = World(
+    world = Fixture(
         Answer(body=[*endless, AssertionError("read on")]),
         settings=ClientSettings(object_limit_bytes=1500),
     )
 
-    _, error = await heard(world)
+    _, error = await received(world)
 
     assert type(error) is BadAnswer
     assert "longer than 1500 bytes" in str(error)
 
 
 async def test_the_events_end_with_the_block() -> None:
-    world = World(Answer(body=line("ADDED", widget()) * 2))
+    world = Fixture(Answer(body=line("ADDED", widget()) * 2))
 
     async with world.client.watch(Widget) as events:
         await anext(events)

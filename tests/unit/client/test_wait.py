@@ -20,7 +20,7 @@ from steersman.errors import (
 from steersman.kinds import Condition, Unstructured, apps_v1
 from tests.clocks import FakeClock
 from tests.transports import Answer, Piece, refusing, saying
-from tests.unit.client.kit import Widget, WidgetSpec, WidgetStatus, World, widget, widgets
+from tests.unit.client.kit import Fixture, Widget, WidgetSpec, WidgetStatus, widget, widgets
 
 
 def large(obj: Widget) -> bool:
@@ -31,7 +31,7 @@ def event(type: str, obj: dict[str, Any]) -> bytes:
     return msgspec.json.encode({"type": type, "object": obj}) + b"\n"
 
 
-async def wait(world: World, **options: Any) -> Widget:
+async def wait(world: Fixture, **options: Any) -> Widget:
     return await wait_for(
         world.client, Widget, "web", large, namespace="default", within_seconds=30, **options
     )
@@ -45,7 +45,7 @@ def for_ever(clock: FakeClock) -> Piece:
 
 
 async def test_what_is_true_already_is_not_waited_for() -> None:
-    world = World(saying(widgets(widget(size=9))))
+    world = Fixture(saying(widgets(widget(size=9))))
 
     found = await wait(world)
 
@@ -58,7 +58,7 @@ async def test_what_is_true_already_is_not_waited_for() -> None:
 
 async def test_an_object_is_watched_from_where_it_was_seen_until_it_is_so() -> None:
     events = event("MODIFIED", widget(size=4)) + event("MODIFIED", widget(size=9))
-    world = World(saying(widgets(widget(), version="12")), Answer(body=events))
+    world = Fixture(saying(widgets(widget(), version="12")), Answer(body=events))
 
     found = await wait(world)
 
@@ -68,14 +68,14 @@ async def test_an_object_is_watched_from_where_it_was_seen_until_it_is_so() -> N
 
 
 async def test_an_object_may_come_only_later() -> None:
-    world = World(saying(widgets()), Answer(body=event("ADDED", widget(size=9))))
+    world = Fixture(saying(widgets()), Answer(body=event("ADDED", widget(size=9))))
 
     assert (await wait(world)).spec.size == 9
 
 
 async def test_an_object_that_is_replaced_while_waiting_is_waited_for_all_the_same() -> None:
     events = event("DELETED", widget()) + event("ADDED", widget(size=9))
-    world = World(saying(widgets(widget())), Answer(body=events))
+    world = Fixture(saying(widgets(widget())), Answer(body=events))
 
     assert (await wait(world)).spec.size == 9
 
@@ -95,15 +95,15 @@ async def test_an_object_that_is_replaced_while_waiting_is_waited_for_all_the_sa
 async def test_a_watch_that_ends_early_is_followed_by_another_look(
     ending: Answer | Unreachable,
 ) -> None:
-    world = World(saying(widgets(widget())), ending, saying(widgets(widget(size=9))))
+    world = Fixture(saying(widgets(widget())), ending, saying(widgets(widget(size=9))))
 
     assert (await wait(world)).spec.size == 9
 
 
-async def test_what_does_not_come_about_in_time_is_told_with_what_was_seen_last() -> None:
+async def test_what_does_not_come_about_in_time_is_an_error_with_what_was_seen_last() -> None:
     clock = FakeClock()
     began_at = clock.monotonic()
-    world = World(
+    world = Fixture(
         saying(widgets(widget())),
         Answer(body=[event("MODIFIED", widget(version="13")), for_ever(clock)]),
         clock=clock,
@@ -119,9 +119,9 @@ async def test_what_does_not_come_about_in_time_is_told_with_what_was_seen_last(
     assert world.server.open_answers == 0
 
 
-async def test_what_was_never_there_is_told_as_such() -> None:
+async def test_what_was_never_there_is_reported_as_such() -> None:
     clock = FakeClock()
-    world = World(saying(widgets()), Answer(body=[for_ever(clock)]), clock=clock)
+    world = Fixture(saying(widgets()), Answer(body=[for_ever(clock)]), clock=clock)
 
     with pytest.raises(NotSettled, match="last seen: nothing"):
         await wait(world)
@@ -129,20 +129,20 @@ async def test_what_was_never_there_is_told_as_such() -> None:
 
 async def test_a_refusal_ends_the_wait() -> None:
     with pytest.raises(Forbidden):
-        await wait(World(refusing(403, "Forbidden")))
+        await wait(Fixture(refusing(403, "Forbidden")))
     with pytest.raises(Forbidden):
-        await wait(World(saying(widgets()), refusing(403, "Forbidden")))
+        await wait(Fixture(saying(widgets()), refusing(403, "Forbidden")))
 
 
 async def test_an_object_that_does_not_fit_ends_the_wait() -> None:
     with pytest.raises(InvalidObject):
-        await wait(World(saying(widgets(widget(size="large")))))
+        await wait(Fixture(saying(widgets(widget(size="large")))))
     with pytest.raises(InvalidObject):
-        await wait(World(saying(widgets()), Answer(body=event("ADDED", widget(size="large")))))
+        await wait(Fixture(saying(widgets()), Answer(body=event("ADDED", widget(size="large")))))
 
 
 async def test_without_a_namespace_not_just_any_object_of_that_name_is_waited_for() -> None:
-    world = World()
+    world = Fixture()
 
     with pytest.raises(BadName, match="say which"):
         await wait_for(world.client, Widget, "web", large, within_seconds=1)
@@ -152,7 +152,7 @@ async def test_without_a_namespace_not_just_any_object_of_that_name_is_waited_fo
 
 async def test_an_object_that_goes_away_is_waited_for_until_it_is_gone() -> None:
     events = event("MODIFIED", widget()) + event("DELETED", widget())
-    world = World(saying(widgets(widget())), Answer(body=events))
+    world = Fixture(saying(widgets(widget())), Answer(body=events))
 
     await wait_until_gone(world.client, Widget, "web", namespace="default", within_seconds=30)
 
@@ -161,7 +161,7 @@ async def test_an_object_that_goes_away_is_waited_for_until_it_is_gone() -> None
 
 
 async def test_with_a_uid_another_object_of_that_name_is_no_reason_to_wait() -> None:
-    world = World(saying(widgets(widget(uid="u-2"))))
+    world = Fixture(saying(widgets(widget(uid="u-2"))))
 
     await wait_until_gone(
         world.client, Widget, "web", uid="u-1", namespace="default", within_seconds=30
@@ -170,9 +170,9 @@ async def test_with_a_uid_another_object_of_that_name_is_no_reason_to_wait() -> 
     assert len(world.server.requests) == 1
 
 
-async def test_an_object_that_stays_is_told_after_the_wait() -> None:
+async def test_an_object_that_stays_is_reported_after_the_wait() -> None:
     clock = FakeClock()
-    world = World(saying(widgets(widget())), Answer(body=[for_ever(clock)]), clock=clock)
+    world = Fixture(saying(widgets(widget())), Answer(body=[for_ever(clock)]), clock=clock)
 
     with pytest.raises(NotSettled, match="for the end of Widget default/web"):
         await wait_until_gone(
@@ -228,7 +228,7 @@ def conflict() -> Conflict:
     return Conflict(wanted="x", code=409, reason="Conflict", message="changed")
 
 
-async def test_an_attempt_is_made_anew_after_each_conflict() -> None:
+async def test_an_attempt_is_created_again_after_each_conflict() -> None:
     clock = FakeClock()
     outcomes: list[Conflict | str] = [conflict(), conflict(), "written"]
     began_at = clock.monotonic()
@@ -272,7 +272,7 @@ async def test_only_conflicts_are_reason_to_try_again() -> None:
 
 async def test_a_server_that_is_away_for_a_while_is_waited_for() -> None:
     away = Unreachable("connection refused", may_have_happened=False)
-    world = World(*[away] * 20, saying(widgets(widget(size=9))))
+    world = Fixture(*[away] * 20, saying(widgets(widget(size=9))))
 
     found = await wait(world)
 

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steersman.client import Client, ClientSettings, JsonPatch, MergePatch, RetryPolicy
-from steersman.client.retrying import RetryBudget
+from steersman.client.retries import RetryBudget
 from steersman.errors import SteersmanError, TooManyRequests, Unreachable
 from steersman.observe import RetriesSpent
 from tests.transports import Answer, Scripted, refusing
-from tests.unit.client.kit import TYPED, LooseWidget, Widget, World, widget
+from tests.unit.client.kit import TYPED, Fixture, LooseWidget, Widget, widget
 
 LOOSE = LooseWidget(widget())
 
@@ -84,7 +84,7 @@ ANSWERED: dict[str, Scripted] = {
 
 async def times_sent(verb: Verb, failure: Scripted) -> int:
     settings = ClientSettings(retry=RetryPolicy(attempts=2))
-    world = World(answering=lambda _: failure, settings=settings)
+    world = Fixture(answering=lambda _: failure, settings=settings)
     with pytest.raises(SteersmanError):
         await verb(world.client)
     return len(world.server.requests)
@@ -119,7 +119,7 @@ async def test_a_read_that_was_answered_is_not_sent_again(verb: str, failure: st
 
 
 async def test_retries_add_at_most_a_tenth_to_the_load() -> None:
-    world = World(answering=lambda _: refusing(503))
+    world = Fixture(answering=lambda _: refusing(503))
     requests = 500
 
     for _ in range(requests):
@@ -171,7 +171,7 @@ def test_two_clients_that_fail_together_do_not_come_back_together() -> None:
 
 
 @given(seconds=st.floats(0, 1000), seed=st.integers(0, 99))
-def test_nobody_comes_back_before_the_time_the_server_asked_for(seconds: float, seed: int) -> None:
+def test_no_retry_comes_before_the_time_the_server_asked_for(seconds: float, seed: int) -> None:
     shed = TooManyRequests(wanted="x", code=429, reason="", message="", retry_after_seconds=seconds)
 
     wait = RetryPolicy().wait_seconds(shed, reads=False, attempt=1, rng=Random(seed))

@@ -1,4 +1,4 @@
-"""From a configuration to a client that is ready to be used."""
+"""Makes a client from a configuration."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

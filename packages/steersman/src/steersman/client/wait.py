@@ -1,4 +1,4 @@
-"""Waiting for something to become true of an object, and trying again after a conflict."""
+"""Waits for a condition of an object, and retries after a conflict."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from steersman.client.client import Client
 from steersman.client.paths import object_path
-from steersman.client.retrying import RetryPolicy
+from steersman.client.retries import RetryPolicy
 from steersman.client.selectors import Fields
-from steersman.client.watching import Bookmark, DecodeFailure, Removed, Wrote
+from steersman.client.watch_events import Bookmark, DecodeFailure, Removed, Wrote
 from steersman.clock import Clock
 from steersman.errors import (
     Conflict,
@@ -90,7 +90,7 @@ async def retry_on_conflict(
     rng: Random,
     attempts: int = 5,
 ) -> T:
-    """What ``attempt`` answers, made anew after each ``Conflict``; it must read afresh itself."""
+    """The result of ``attempt``, repeated after each ``Conflict``; it must read the object."""
     policy = RetryPolicy(attempts=attempts, first_seconds=0.01, longest_seconds=1.0)
     for number in range(1, attempts):
         try:

@@ -1,7 +1,7 @@
-"""What a watch hears: each line of the stream as a value, or as the error it stands for.
+"""The events of a watch: decodes each line of the stream to a value or an error.
 
-Nothing is healed here. A stream that ends, ends; a 410 is raised as ``Expired``; only the
-reflector knows where to go on from.
+Nothing is retried here. A stream that ends, ends; a 410 is raised as ``Expired``; the reflector
+resumes.
 """
 
 from collections.abc import AsyncGenerator, Iterable, Iterator
@@ -36,9 +36,9 @@ class Removed(msgspec.Struct, Generic[Obj], frozen=True, gc=False):
 
 
 class Bookmark(msgspec.Struct, frozen=True, gc=False):
-    """Everything up to this version has been told.
+    """All events up to this version have been sent.
 
-    ``ends_initial_events``: and with that, everything that was there when the watch began.
+    ``ends_initial_events``: and with them, all objects that existed when the watch began.
     """
 
     resource_version: str
@@ -95,7 +95,7 @@ async def events_in(
     if splitter.rest:
         raise Unreachable(
             f"could not {wanted}: the stream was closed in the middle of an event."
-            f" Watch again from the last version that was heard."
+            f" Watch again from the last version that was line."
         )
 
 
@@ -123,23 +123,23 @@ def _one_by_one(
             yield _event(line, kind, codec, wanted)
 
 
-def _event(line: bytes, kind: type[Obj], codec: Codec, wanted: str) -> WatchEvent[Obj]:
-    heard = _decoded(_LINE, line, wanted)
-    match heard.type:
+def _event(data: bytes, kind: type[Obj], codec: Codec, wanted: str) -> WatchEvent[Obj]:
+    line = _decoded(_LINE, data, wanted)
+    match line.type:
         case "ADDED" | "MODIFIED" | "DELETED":
-            gone = heard.type == "DELETED"
+            gone = line.type == "DELETED"
             try:
-                obj = codec.decode(kind, heard.object, wanted=wanted)
+                obj = codec.decode(kind, line.object, wanted=wanted)
             except InvalidObject as error:
-                version = _decoded(_VERSIONED, heard.object, wanted).metadata.resource_version
+                version = _decoded(_VERSIONED, line.object, wanted).metadata.resource_version
                 return DecodeFailure(error, version, gone)
-            return Removed(obj) if gone else Wrote(obj, heard.type == "ADDED")
+            return Removed(obj) if gone else Wrote(obj, line.type == "ADDED")
         case "BOOKMARK":
-            meta = _decoded(_VERSIONED, heard.object, wanted).metadata
+            meta = _decoded(_VERSIONED, line.object, wanted).metadata
             ends = (meta.annotations or {}).get(_INITIAL_EVENTS_END) == "true"
             return Bookmark(meta.resource_version, ends)
         case "ERROR":
-            raise error_from(wanted, code=500, body=heard.object)
+            raise error_from(wanted, code=500, body=line.object)
         case other:
             raise _unreadable(wanted, f"its type is {other[:20]!r}")
 
