@@ -58,7 +58,7 @@ class FakeClock:
 class ManualClock(FakeClock):
     """Stands still until it is advanced: a sleeper sleeps until the test has gone past its time.
 
-    For what looks after itself every so often, and would drive a ``FakeClock`` on without end.
+    For periodic tasks, which would drive a ``FakeClock`` on without end.
     """
 
     def __init__(self, *, now: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
@@ -75,7 +75,7 @@ class ManualClock(FakeClock):
 
     async def sleep(self, seconds: float) -> None:
         if seconds <= 0:
-            await asyncio.sleep(0)  # noqa: TID251 - nobody waits: a turn is given away
+            await asyncio.sleep(0)  # noqa: TID251 - no wait: a turn is given away
             return
         awake = asyncio.get_running_loop().create_future()
         heappush(self._sleepers, (self.monotonic() + seconds, next(self._numbers), awake))

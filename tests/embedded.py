@@ -179,7 +179,7 @@ class Lines:
         return [await anext(self) for _ in range(number)]
 
     async def seen(self, number: int) -> list[tuple[str, str]]:
-        """Of the next ``number`` events, what happened to whom."""
+        """Of the next ``number`` events, their types and objects."""
         return [(each["type"], name_of(each["object"])) for each in await self.first(number)]
 
 
@@ -189,9 +189,9 @@ def name_of(obj: Any) -> str:
 
 
 async def turns() -> None:
-    """Let everybody who can go on do so."""
+    """Run all tasks that can run."""
     for _ in range(TURNS):
-        await asyncio.sleep(0)  # noqa: TID251 - nobody waits: a turn is given away
+        await asyncio.sleep(0)  # noqa: TID251 - no wait: a turn is given away
 
 
 def config_map(name: str, *, labels: Mapping[str, str] | None = None, **data: str) -> Any:

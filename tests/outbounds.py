@@ -30,7 +30,7 @@ class Webhooks:
 
     def __init__(self, **scripts: Script | WebhookUnreachable) -> None:
         self.scripts = scripts
-        self.heard: list[tuple[str, Any]] = []
+        self.received: list[tuple[str, Any]] = []
         # What happens in the world while the next review is answered.
         self.meanwhile: list[Callable[[], Awaitable[object]]] = []
 
@@ -47,7 +47,7 @@ class Webhooks:
         """The answer to a review."""
         review = msgspec.json.decode(body)
         name = urlsplit(url).path.removeprefix("/")
-        self.heard.append((name, review["request"]))
+        self.received.append((name, review["request"]))
         if self.meanwhile:
             await self.meanwhile.pop(0)()
         script = self.scripts[name]
@@ -62,7 +62,7 @@ class Webhooks:
     @property
     def names(self) -> list[str]:
         """Who was asked, in order."""
-        return [name for name, _ in self.heard]
+        return [name for name, _ in self.received]
 
 
 def webhook(name: str, **more: Any) -> dict[str, Any]:

@@ -78,7 +78,7 @@ class ScriptedTransport:
         return [f"{request.method} {request.target}" for request in self.requests]
 
     def _next(self, request: Request) -> Scripted:
-        assert self._script, f"nobody expected {request}"
+        assert self._script, f"unexpected request {request}"
         return self._script.pop(0)
 
 

@@ -33,7 +33,7 @@ Script: TypeAlias = Callable[[Any], Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
+class ReceivedReview:
     """One review, and where it was sent."""
 
     path: str
@@ -48,8 +48,8 @@ def allow(_: Any) -> Any:
 
 def deny(message: str = "", **status: Any) -> Script:
     """Object."""
-    told = {**status, **({"message": message} if message else {})}
-    return lambda _: {"allowed": False, **({"status": told} if told else {})}
+    shown = {**status, **({"message": message} if message else {})}
+    return lambda _: {"allowed": False, **({"status": shown} if shown else {})}
 
 
 def patch(*operations: Any, **more: Any) -> Script:
@@ -69,7 +69,7 @@ class WebhookServer:
         self.scripts: dict[str, Script] = {}
         self.released = threading.Event()
         self._lock = threading.Lock()
-        self._heard: list[Heard] = []
+        self._received: list[ReceivedReview] = []
 
     def url(self, path: str) -> str:
         """Where the webhook with that path is reached."""
@@ -80,20 +80,20 @@ class WebhookServer:
         return {"url": self.url(path), "caBundle": self.ca_bundle}
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Start again."""
         with self._lock:
-            self._heard.clear()
+            self._received.clear()
 
     @property
-    def heard(self) -> list[Heard]:
+    def received(self) -> list[ReceivedReview]:
         """Every review so far."""
         with self._lock:
-            return list(self._heard)
+            return list(self._received)
 
     def answer(self, path: str, query: str, review: Any) -> Said:
         """What to say to a review."""
         with self._lock:
-            self._heard.append(Heard(path=path, query=query, review=review))
+            self._received.append(ReceivedReview(path=path, query=query, review=review))
         said = self.scripts.get(path, allow)(review)
         if isinstance(said, Said):
             return said
@@ -132,7 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(said.body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Tests read what was heard."""
+        """Tests read what was received."""
 
 
 class _Server(ThreadingHTTPServer):
@@ -164,7 +164,7 @@ def webhook_server(*names: str) -> Iterator[WebhookServer]:
         """The one of this server."""
 
     server = _Server((LOOPBACK, 0), Handler)
-    # Shaken hands in the thread of the connection, so that a bad one holds up nobody.
+    # Shaken hands in the thread of the connection, so that a bad one delays no other.
     server.socket = context.wrap_socket(
         server.socket, server_side=True, do_handshake_on_connect=False
     )

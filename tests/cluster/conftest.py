@@ -9,7 +9,7 @@ from tests.embedded import EmbeddedServer
 
 @pytest.fixture(scope="module")
 def api() -> EmbeddedServer:
-    """A server, shared: whoever needs an empty one makes it."""
+    """A server, shared: a test that needs an empty one creates it."""
     return EmbeddedServer()
 
 

@@ -101,7 +101,7 @@ class _DisturbedResponse:
         self.warnings = inner.warnings
 
     def cut(self) -> None:
-        """Have whoever reads it find that the connection is lost."""
+        """Report a lost connection to the reader."""
         if self._reader is not None and not self._is_cut:
             self._is_cut = True
             self._reader.cancel()

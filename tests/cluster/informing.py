@@ -74,7 +74,7 @@ class Scene:
         return [each for each in self.observed if isinstance(each, kind)]
 
     async def until(self, is_so: Callable[[], object], *, seconds: float = 0.0) -> None:
-        """Let everybody have their turns until it is so, and time pass if it takes time."""
+        """Run all tasks until it is so, and time pass if it takes time."""
         for _ in range(2000):
             if is_so():
                 return
@@ -84,13 +84,13 @@ class Scene:
         raise AssertionError("it never came to that")
 
     async def settle(self) -> None:
-        """Let all that was written be heard."""
+        """Deliver all that was written."""
         for _ in range(20):
             await turns()
 
     @asynccontextmanager
     async def gap(self) -> AsyncIterator[None]:
-        """What happens in the block is heard of by a list alone."""
+        """What happens in the block is only in the next list."""
         self.way.answer = Unreachable("gone for a while")
         self.way.cut()
         yield
@@ -123,8 +123,8 @@ async def two_namespaces() -> Scene:
     return scene
 
 
-class Told:
-    """A handler that remembers what it was told."""
+class RecordingHandler:
+    """A handler that records its deltas."""
 
     def __init__(self) -> None:
         self.deltas: list[Delta[Any]] = []
@@ -133,11 +133,11 @@ class Told:
         self.deltas.append(delta)
 
     async def of(self, scene: Scene, changes: int) -> None:
-        """Wait until it was told of so many."""
+        """Wait for so many deltas."""
         await scene.until(lambda: len(self.deltas) >= changes)
 
     @property
-    def story(self) -> list[tuple[str, str]]:
+    def scenario(self) -> list[tuple[str, str]]:
         return [(type(delta).__name__, delta.key.name) for delta in self.deltas]
 
 

@@ -1,4 +1,4 @@
-"""Operators at work on the embedded server, in time that the test moves."""
+"""Operators on the embedded server, in time that the test moves."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -39,7 +39,7 @@ class Operator:
         self.scene = scene
         self.hostname = hostname
         self.observed: list[Any] = []
-        self.heard = asyncio.Event()  # that there is something new in there
+        self.changed = asyncio.Event()  # that there is something new in there
         self.ways: list[DisturbedTransport] = []
         self.stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         # What each new way says in the server's place.
@@ -50,7 +50,7 @@ class Operator:
     def observe(self, observation: Observation) -> None:
         """Remember it."""
         self.observed.append(observation)
-        self.heard.set()
+        self.changed.set()
 
     def connect(self) -> AbstractAsyncContextManager[Transport]:
         """A way of its own to the server: the first is for the controllers."""
@@ -119,7 +119,7 @@ async def operating(
 
 
 async def is_quiet(scene: Scene, operator: Operator, *, turns: int = 5) -> None:
-    """Let everybody have their turns until nothing more is written."""
+    """Run all tasks until nothing more is written."""
     for _ in range(50):
         before = len(operator.writes)
         for _ in range(turns):

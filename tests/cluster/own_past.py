@@ -37,18 +37,18 @@ class RememberingLog(RevisionLog):
 
     def __init__(self) -> None:
         super().__init__()
-        self.told = defaultdict[ObjectKey, list[Moment]](lambda: [Moment(0, None)])
+        self.moments = defaultdict[ObjectKey, list[Moment]](lambda: [Moment(0, None)])
 
     def append(self, key: Key, value: dict[str, Any] | None, *, expected: int) -> Entry:
         entry = super().append(key, value, expected=expected)
         if "widgets" in key.resource and "/" in key.place:
             namespace, name = key.place.split("/")
-            self.told[ObjectKey(namespace, name)].append(Moment(entry.revision, value))
+            self.moments[ObjectKey(namespace, name)].append(Moment(entry.revision, value))
         return entry
 
     def end_of(self, key: ObjectKey, uid: str) -> int:
         """The revision at which the object was no longer there."""
-        moments = self.told[key]
+        moments = self.moments[key]
         return next(
             after.revision
             for before, after in zip(moments[-2::-1], moments[:0:-1], strict=False)
@@ -80,7 +80,7 @@ class UnhurriedTransport:
         await self.dawdle()
         async with self._server.open(request) as response:
             if not is_watch:
-                # It has happened, and whoever asked does not know it yet.
+                # It has happened, and the client does not know it yet.
                 await self.dawdle()
                 yield response
                 return
@@ -97,7 +97,7 @@ class UnhurriedTransport:
         chance = rng.random()
         turns = 0 if chance < 0.6 else rng.randrange(8) if chance < 0.98 else rng.randrange(150)
         for _ in range(turns):
-            await asyncio.sleep(0)  # noqa: TID251 - nobody waits: a turn is given away
+            await asyncio.sleep(0)  # noqa: TID251 - no wait: a turn is given away
 
     def is_lost(self) -> bool:
         """Whether it ends here."""
@@ -122,7 +122,7 @@ class _UnhurriedResponse:
         self.warnings = inner.warnings
 
     def cut(self) -> None:
-        """Have whoever reads it find that the connection is lost."""
+        """Report a lost connection to the reader."""
         if self._reader is not None and not self._is_cut:
             self._is_cut = True
             self._reader.cancel()
@@ -166,7 +166,7 @@ class Reader:
         self._log = log
         self._known = known
         self._selects = selects
-        # Where only the server knows what belongs, what is new is not there before it is heard,
+        # Where only the server knows what belongs, what is new is not there before it is received,
         # and what we wrote is there until it is.
         self._is_exact = is_exact
         self._seen: dict[ObjectKey, int] = {}
@@ -179,7 +179,7 @@ class Reader:
         """What the cache says, once it is certain that this is not the past."""
         found = self.informer.lister.get(key.name, namespace=key.namespace)
         earliest = max(self._known.since(key, self.informer.scope), self._seen.get(key, 0))
-        moments = self._log.told[key]
+        moments = self._log.moments[key]
         if found is None:
             since = earliest if self._is_exact else self._seen.get(key, 0)
             seen = self._absent_since(key, moments, since)
@@ -208,7 +208,7 @@ class Reader:
         lister = self.informer.lister
         one_by_one = {
             key: found
-            for key in list(self._log.told)
+            for key in list(self._log.moments)
             if self.holds(key) and (found := self.read(key))
         }
         assert {obj.name: obj for obj in lister.list()}.keys() == {k.name for k in one_by_one}
@@ -232,7 +232,7 @@ def _by_key(objects: list[Widget]) -> dict[ObjectKey, Widget]:
 
 
 class Known:
-    """What a writer was told of its own writes."""
+    """What a writer knows of its own writes."""
 
     def __init__(self, log: RememberingLog) -> None:
         self._log = log

@@ -12,7 +12,7 @@ from pathlib import Path
 
 END_SECONDS = 30.0
 
-# As the installed script does it: the directory that somebody is in is not searched for modules.
+# As the installed script does it: the current directory is not searched for modules.
 PROGRAM = (sys.executable, "-P", "-m", "steersman")
 
 OPERATOR = '''
@@ -75,7 +75,7 @@ def steersman(
 
 
 class Running:
-    """A command at work, and every line that it has written."""
+    """A running command, and every line that it has written."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
@@ -117,7 +117,7 @@ class Running:
 
 @contextmanager
 def running(*arguments: str | Path, directory: Path, **environ: str) -> Iterator[Running]:
-    """A command at work, its two streams as one; killed at the end, if it still runs."""
+    """A running command, its two streams as one; killed at the end, if it still runs."""
     process = subprocess.Popen(
         [*PROGRAM, *map(str, arguments)],
         cwd=directory,

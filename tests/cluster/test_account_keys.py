@@ -1,4 +1,4 @@
-"""By which keys a cluster makes tokens of service accounts, and in whose name."""
+"""By which keys a cluster makes tokens of service accounts, and by which issuer."""
 
 import json
 from base64 import urlsafe_b64decode
@@ -110,7 +110,7 @@ async def test_a_token_by_a_key_that_is_not_among_the_known_is_refused(tmp_path:
 
 
 @pytest.mark.parametrize("name", ["missing", "empty"])
-async def test_a_file_without_a_key_is_told(tmp_path: Path, name: str) -> None:
+async def test_a_file_without_a_key_is_reported(tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").touch()
 
     for settings in (

@@ -35,7 +35,7 @@ async def test_a_server_without_webhooks_makes_no_calls() -> None:
     await api.asked("POST", MAPS, config_map("a", x="y"))
     await api.asked("DELETE", f"{MAPS}/a")
 
-    assert webhooks.heard == []
+    assert webhooks.received == []
 
 
 async def test_each_webhook_sees_what_those_before_it_have_changed() -> None:
@@ -78,7 +78,7 @@ async def test_a_webhook_that_has_side_effects_is_never_asked_by_a_dry_run() -> 
 
     answer = await api.ask("POST", f"{MAPS}?dryRun=All", config_map("a"))
 
-    assert webhooks.heard == []
+    assert webhooks.received == []
     assert answer.status == 400
     assert answer.json["message"] == (
         'admission webhook "some.example.com" does not support dry run'
@@ -125,7 +125,7 @@ async def test_the_configurations_of_webhooks_and_policies_are_exempt_from_admis
     await api.asked("POST", f"{REGISTRATION}/validatingadmissionpolicybindings", body)
     await api.asked("DELETE", f"{REGISTRATION}/validatingadmissionpolicybindings/none")
 
-    assert webhooks.heard == []
+    assert webhooks.received == []
 
 
 async def test_a_webhook_is_asked_again_where_the_object_has_changed_meanwhile() -> None:
@@ -139,7 +139,7 @@ async def test_a_webhook_is_asked_again_where_the_object_has_changed_meanwhile()
     made = await api.asked("PATCH", f"{MAPS}/a", {"data": {"ours": "3"}}, sends=MERGE_PATCH)
 
     assert made["data"] == {"x": "1", "theirs": "2", "ours": "3"}
-    seen = [request["object"]["data"] for _, request in webhooks.heard]
+    seen = [request["object"]["data"] for _, request in webhooks.received]
     assert seen == [{"x": "1", "ours": "3"}, {"x": "1", "theirs": "2"}, made["data"]]
 
 
@@ -154,7 +154,7 @@ async def test_what_a_slow_webhook_was_asked_about_is_what_is_written() -> None:
     webhooks.meanwhile.append(an_hour_passes)
     made = await api.asked("POST", MAPS, {"metadata": {"generateName": "a-"}})
 
-    (_, request), *again = webhooks.heard
+    (_, request), *again = webhooks.received
     assert again == []
     for name in ("name", "uid", "creationTimestamp"):
         assert made["metadata"][name] == request["object"]["metadata"][name]
@@ -319,7 +319,7 @@ async def test_a_deletion_happens_when_it_was_asked_for_and_not_when_the_clock_w
         ({"MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"}, ["change", "judge"], 201),
     ],
 )
-async def test_a_plugin_that_is_turned_off_asks_nobody(
+async def test_a_plugin_that_is_turned_off_sends_no_request(
     plugins: set[str], asked: list[str], status: int
 ) -> None:
     webhooks = Webhooks(change=allow, judge=allow)
@@ -334,7 +334,9 @@ async def test_a_plugin_that_is_turned_off_asks_nobody(
     assert answer.status == status
 
 
-async def test_a_configuration_that_nobody_could_write_stops_nothing_but_what_it_is_about() -> None:
+async def test_a_configuration_that_no_client_could_write_stops_nothing_but_what_it_is_about() -> (
+    None
+):
     api = EmbeddedServer(outbound=Webhooks())
     bad = webhook("bad", objectSelector={"matchExpressions": [{"key": "a", "operator": "Like"}]})
     odd = {"rules": webhook("")["rules"], "failurePolicy": "Fail"}

@@ -77,8 +77,8 @@ async def test_an_exit_in_a_thread_is_that_objects_failure_and_names_its_line(sc
 
     async with operating(scene, sm.Controller(Widget, reconcile=reconcile)) as operator:
         while not operator.seen(ReconcileFinished):
-            operator.heard.clear()
-            await operator.heard.wait()
+            operator.changed.clear()
+            await operator.changed.wait()
 
     failed = operator.seen(ReconcileFinished)[0].error
     assert isinstance(failed, ExitRaised)

@@ -31,7 +31,7 @@ async def served(cluster: Cluster) -> None:
 
 @pytest.fixture
 async def operator(cluster: Cluster, served: None) -> Any:
-    """The operator of AppServices, at work."""
+    """The running operator of AppServices."""
     return await cluster.run_operator(appservice.controller)
 
 

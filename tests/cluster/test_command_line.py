@@ -52,7 +52,7 @@ class Up:
     def connection(
         self, *, tls: ssl.SSLContext | None = None, ca: bytes | None = None
     ) -> HTTPSConnection:
-        """One that trusts what the kubeconfig says, unless told otherwise."""
+        """One that trusts what the kubeconfig says, unless configured otherwise."""
         trusted = ca or base64.b64decode(self.cluster["certificate-authority-data"])
         context = tls or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.load_verify_locations(cadata=trusted.decode())
@@ -60,7 +60,7 @@ class Up:
         return HTTPSConnection(at.hostname or "", at.port, timeout=10, context=context)
 
     def caller(self, *, token: str | None = None, **how: Any) -> Caller:
-        """Plain calls, as the user of the kubeconfig, unless told otherwise."""
+        """Plain calls, as the user of the kubeconfig, unless configured otherwise."""
         token = self.token if token is None else token
         return Caller(self.connection(**how), headers=bearing(token) if token else {})
 
@@ -225,7 +225,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], dict[str, str], str, str]] = {
         "cannot listen on 127.0.0.1 port {taken}: address already in use",
         "Choose another --port, or 0 for any that is free, or another --bind-address.",
     ),
-    "somebody else's kubeconfig": (
+    "another cluster's kubeconfig": (
         ("--kubeconfig", "{foreign}"),
         {},
         "{foreign} exists and is not of an embedded cluster",
@@ -451,7 +451,7 @@ LOOKS = 200
 PAUSE = threading.Event()
 
 
-def test_a_cluster_runs_pods_on_as_many_nodes_as_it_is_told(temporary: Path) -> None:
+def test_a_cluster_runs_pods_on_as_many_nodes_as_configured(temporary: Path) -> None:
     with running(temporary, "--nodes=2") as up:
         up.ask("POST", DEPLOYMENTS, DEPLOYMENT)
         for _ in range(LOOKS):

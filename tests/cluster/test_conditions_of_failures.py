@@ -49,7 +49,7 @@ async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
     if obj.spec.size > 20:
         raise Permanent("a size of 20 is the most there is; choose a smaller one")
     if obj.spec.size > 10:
-        raise RuntimeError("somebody else's words")
+        raise RuntimeError("another message")
     await ctx.apply_status(obj, WidgetStatus(ready=obj.spec.size).with_condition(GOOD))
     return sm.Done()
 
@@ -57,7 +57,7 @@ async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
 CONTROLLER = sm.Controller(Widget, reconcile=reconcile, when=changed.generation, condition="Ready")
 
 
-async def at_work(cluster: Cluster, controller: sm.Controller[Widget] = CONTROLLER) -> None:
+async def run_operator(cluster: Cluster, controller: sm.Controller[Widget] = CONTROLLER) -> None:
     await cluster.install(Widget)
     await cluster.run_operator(controller)
 
@@ -66,24 +66,24 @@ def failures_in(operator: Operator) -> int:
     return [each.outcome for each in operator.seen(ReconcileFinished)].count("failed")
 
 
-def told(obj: Widget) -> list[tuple[str, str, str | None]]:
+def conditions(obj: Widget) -> list[tuple[str, str, str | None]]:
     conditions = (obj.status and obj.status.conditions) or ()
     return [(each.type, each.status, each.reason) for each in conditions]
 
 
-async def until_told(cluster: Cluster, *reasons: str) -> Widget:
+async def until_reported(cluster: Cluster, *reasons: str) -> Widget:
     return await wait_for(
         cluster.client,
         Widget,
         "one",
-        lambda found: [reason for _, _, reason in told(found)] == [*reasons],
+        lambda found: [reason for _, _, reason in conditions(found)] == [*reasons],
         namespace=cluster.namespace,
         within_seconds=10.0,
     )
 
 
 async def test_the_condition_of_an_object_says_why_its_reconcile_failed(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await run_operator(cluster)
 
     await cluster.apply(widget(size=30))
     await cluster.settle()
@@ -100,18 +100,18 @@ async def test_the_condition_of_an_object_says_why_its_reconcile_failed(cluster:
 
 
 async def test_a_condition_is_true_again_once_the_reconcile_succeeds(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await run_operator(cluster)
     await cluster.apply(widget(size=11))
-    await until_told(cluster, "ReconcileFailed")
+    await until_reported(cluster, "ReconcileFailed")
 
     await cluster.apply(widget(size=10))
     await cluster.settle()
 
-    assert told(await cluster.get(Widget, "one")) == [("Ready", "True", "Fits")]
+    assert conditions(await cluster.get(Widget, "one")) == [("Ready", "True", "Fits")]
 
 
 async def test_the_rest_of_the_status_stays_while_a_reconcile_fails(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await run_operator(cluster)
     await cluster.apply(widget(size=3))
     await cluster.settle()
 
@@ -124,7 +124,7 @@ async def test_the_rest_of_the_status_stays_while_a_reconcile_fails(cluster: Clu
 
 
 async def test_what_a_stranger_said_in_the_status_stays_with_the_stranger(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await run_operator(cluster)
     await cluster.apply(widget(size=3))
     await cluster.settle()
     other = {"type": "Painted", "status": "True", "reason": "Blue"}
@@ -139,11 +139,11 @@ async def test_what_a_stranger_said_in_the_status_stays_with_the_stranger(cluste
     one = await cluster.get(Widget, "one")
     ours_now = entry_of(one, CONTROLLER.field_manager, "status")
     assert ours_now is not None
-    assert told(one) == [("Ready", "False", "Permanent"), ("Painted", "True", "Blue")]
+    assert conditions(one) == [("Ready", "False", "Permanent"), ("Painted", "True", "Blue")]
     assert "Painted" not in str(fields_in(ours_now.fields))
 
 
-async def test_the_same_failure_is_told_once(scene: Scene) -> None:
+async def test_the_same_failure_is_reported_once(scene: Scene) -> None:
     await scene.server.patch(Widget, "one", TOO_LARGE, namespace=HERE)
 
     async with operating(scene, CONTROLLER) as operator:
@@ -154,7 +154,7 @@ async def test_the_same_failure_is_told_once(scene: Scene) -> None:
     assert [each.split()[0] for each in about_one] == ["GET", "PATCH"]
 
 
-async def test_a_failure_in_other_words_each_time_is_told_no_more_often_than_it_is_tried_again(
+async def test_a_failure_in_other_words_each_time_is_reported_no_more_often_than_it_is_tried_again(
     scene: Scene,
 ) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -187,21 +187,21 @@ async def test_what_is_permanent_is_said_once_the_server_is_there_again(scene: S
         await scene.settle()
 
     one = await scene.server.get(Widget, "one", namespace=HERE)
-    assert told(one) == [("Ready", "False", "Permanent")]
+    assert conditions(one) == [("Ready", "False", "Permanent")]
 
 
 async def test_a_server_that_is_away_is_no_fault_of_the_object(cluster: Cluster) -> None:
     async def fail_once(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         if not ctx.failures:
-            raise Unreachable("nobody is there")
+            raise Unreachable("no answer")
         return sm.Done()
 
-    await at_work(cluster, sm.Controller(Widget, reconcile=fail_once, condition="Ready"))
+    await run_operator(cluster, sm.Controller(Widget, reconcile=fail_once, condition="Ready"))
 
     await cluster.apply(widget(size=3))
     await cluster.settle()
 
-    assert told(await cluster.get(Widget, "one")) == []
+    assert conditions(await cluster.get(Widget, "one")) == []
 
 
 async def test_objects_without_a_class_have_their_conditions_too(cluster: Cluster) -> None:
@@ -214,7 +214,7 @@ async def test_objects_without_a_class_have_their_conditions_too(cluster: Cluste
     await cluster.apply(widget(size=3))
     await cluster.settle()
 
-    assert told(await cluster.get(Widget, "one")) == [("Ready", "False", "Permanent")]
+    assert conditions(await cluster.get(Widget, "one")) == [("Ready", "False", "Permanent")]
 
 
 @pytest.mark.parametrize("conditions", ["Ready", ["Ready"], [None], {"Ready": True}], ids=repr)
@@ -253,7 +253,7 @@ async def test_what_a_reconcile_makes_of_its_end_is_nothing_about_its_object(sce
     async with operating(scene, controller):
         await scene.until(lambda: looks)
 
-    assert told(await scene.server.get(Widget, looks[0], namespace=HERE)) == []
+    assert conditions(await scene.server.get(Widget, looks[0], namespace=HERE)) == []
 
 
 async def ups_and_downs(cluster: Cluster) -> None:

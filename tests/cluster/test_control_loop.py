@@ -268,7 +268,9 @@ async def test_what_a_stranger_had_is_made_as_soon_as_that_is_gone(scene: Scene)
     assert made.data == {"size": "3"}
 
 
-async def test_who_makes_do_with_a_refusal_is_told_when_the_stranger_is_gone(scene: Scene) -> None:
+async def test_a_controller_that_accepts_a_refusal_is_notified_when_the_stranger_is_gone(
+    scene: Scene,
+) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         try:
             return await make_config_map(obj, ctx)
@@ -342,7 +344,7 @@ async def test_the_finalizer_is_added_before_the_first_side_effect_and_removed_a
     assert [each.name for each in listed.items] == ["two"]
 
 
-async def test_a_finalizer_that_nobody_needs_any_more_does_not_hold_its_object(
+async def test_a_finalizer_that_is_not_needed_any_more_does_not_hold_its_object(
     scene: Scene,
 ) -> None:
     meta = {"metadata": {"finalizers": ["toys.example.com/widget"]}}
@@ -358,11 +360,11 @@ async def test_a_finalizer_that_nobody_needs_any_more_does_not_hold_its_object(
 
 
 async def test_each_reconcile_knows_why_it_ran(scene: Scene) -> None:
-    told: list[list[tuple[str, str]]] = []
+    reasons: list[list[tuple[str, str]]] = []
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         if obj.name == "one":
-            told.append([(why.event, str(why.about)) for why in ctx.whys])
+            reasons.append([(why.event, str(why.about)) for why in ctx.whys])
         return await make_config_map(obj, ctx)
 
     async with operating(scene, owning(reconcile)) as operator:
@@ -378,7 +380,7 @@ async def test_each_reconcile_knows_why_it_ran(scene: Scene) -> None:
             if each.writes and each.ref.name == "one"
         )
 
-    assert told[0] == [("initial", f"Widget {HERE}/one")]
+    assert reasons[0] == [("initial", f"Widget {HERE}/one")]
     assert [why.changed_fields for why in painted.whys] == [("spec.color",)]
     assert painted.writes == ()
     assert str(corrected.whys[0].about) == f"ConfigMap {HERE}/of-one"
@@ -436,7 +438,7 @@ async def test_permanent_is_not_tried_again_until_the_object_changes(scene: Scen
     assert [(each.reason, each.note) for each in events] == [("Permanent", "blue is not a color")]
 
 
-async def test_a_reconcile_that_returns_the_wrong_thing_is_told_what_to_return(
+async def test_a_reconcile_that_returns_the_wrong_thing_is_reported_with_what_to_return(
     scene: Scene,
 ) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> Any:

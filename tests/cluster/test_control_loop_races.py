@@ -27,7 +27,7 @@ def config_map(name: str, **data: str) -> core_v1.ConfigMap:
 async def looping(
     scene: Scene, controller: sm.Controller[Any]
 ) -> AsyncIterator[ControlLoop[Widget]]:
-    """A control loop at work, without a manager."""
+    """A running control loop, without a manager."""
     managers = frozenset((controller.field_manager,))
     caches = scene.caches(settings=InformerSettings(kept_managers=managers))
     async with (
@@ -63,7 +63,7 @@ async def test_whose_deletion_was_asked_for_before_the_finalizer_is_there_is_not
     async def finalize(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         return sm.Done()
 
-    keep = MergePatch({"metadata": {"finalizers": ["example.com/somebody"]}})
+    keep = MergePatch({"metadata": {"finalizers": ["example.com/other"]}})
     await scene.server.patch(Widget, "two", keep, namespace=HERE)
     await scene.paint("one", "red")  # which makes it the newest, and the first
     controller = sm.Controller(Widget, reconcile=reconcile, finalize=finalize, workers=1)
@@ -81,7 +81,7 @@ async def test_whose_deletion_was_asked_for_before_the_finalizer_is_there_is_not
     assert "two" not in looked
     assert operator.seen(ReconcileSkipped)[-1].reason == "being deleted"
     left = await scene.server.get(Widget, "two", namespace=HERE)
-    assert left.metadata.finalizers == ("example.com/somebody",)
+    assert left.metadata.finalizers == ("example.com/other",)
 
 
 async def test_a_child_that_is_wanted_and_cannot_be_had_just_now_is_not_pruned(
@@ -166,7 +166,7 @@ async def test_a_timeout_of_the_authors_own_is_not_taken_for_ours(scene: Scene) 
     assert (first.outcome, str(first.error)) == ("failed", "theirs")
 
 
-async def test_who_keeps_a_context_for_later_is_told(scene: Scene) -> None:
+async def test_keeping_a_context_for_later_is_reported(scene: Scene) -> None:
     kept: list[sm.Context] = []
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -182,15 +182,15 @@ async def test_who_keeps_a_context_for_later_is_told(scene: Scene) -> None:
     assert "has ended" in str(failed.error)
 
 
-async def test_a_plain_function_around_another_is_told_to_await(scene: Scene) -> None:
+async def test_a_plain_function_around_another_must_await(scene: Scene) -> None:
     async def inner(obj: Widget, ctx: Any) -> sm.Outcome:
         return sm.Done()
 
     controller: Any = sm.Controller(Widget, reconcile=lambda obj, ctx: inner(obj, ctx))
     async with operating(scene, controller) as operator:
         while not operator.seen(ReconcileFinished):
-            operator.heard.clear()
-            await operator.heard.wait()
+            operator.changed.clear()
+            await operator.changed.wait()
 
     error = operator.seen(ReconcileFinished)[0].error
     assert isinstance(error, BadOutcome)
@@ -252,7 +252,7 @@ async def test_objects_of_all_namespaces_can_be_listed(scene: Scene) -> None:
     assert everywhere > 2
 
 
-async def test_a_child_that_nobody_would_hear_of_is_not_made(scene: Scene) -> None:
+async def test_a_child_that_no_informer_would_receive_is_not_made(scene: Scene) -> None:
     async def reconcile(obj: Octopus, ctx: sm.Context) -> sm.Outcome:
         meta = meta_v1.ObjectMeta(name="arm", namespace="there")
         await ctx.apply_owned(ConfigMap(metadata=meta))

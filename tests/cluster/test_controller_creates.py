@@ -147,7 +147,9 @@ def test_a_plain_function_creates_as_well() -> None:
 
 
 @pytest.mark.parametrize("sees", [True, False])
-def test_an_object_that_is_being_deleted_is_looked_at_by_whoever_wants_to(sees: bool) -> None:
+def test_an_object_that_is_being_deleted_is_reconciled_by_a_controller_that_asks_for_it(
+    sees: bool,
+) -> None:
     async def main(cluster: SimulatedCluster) -> list[bool]:
         seen: list[bool] = []
 

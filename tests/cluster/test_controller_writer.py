@@ -31,7 +31,7 @@ async def scene() -> Scene:
 
 @pytest.fixture
 async def controller(scene: Scene) -> AsyncIterator[ControllerWriter]:
-    """We, at work in one of them."""
+    """A controller, running in one of them."""
     async with working(scene) as controller:
         yield controller
 
@@ -127,7 +127,7 @@ async def test_what_was_sent_and_never_answered_counts_as_carried_out_until_more
     scene.way.let_go()
 
 
-async def test_what_was_made_in_our_name_and_is_not_heard_of_yet_is_ours(
+async def test_what_was_made_in_our_name_and_is_not_received_yet_is_ours(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     # So it is after an answer that was lost, and after another replica has led.
@@ -141,7 +141,7 @@ async def test_what_was_made_in_our_name_and_is_not_heard_of_yet_is_ours(
     scene.way.let_go()
 
 
-async def test_what_somebody_made_and_is_not_heard_of_yet_is_not_ours(
+async def test_what_another_client_made_and_is_not_received_yet_is_not_ours(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     owner = await an_owner(scene.server, HERE)
@@ -320,7 +320,7 @@ async def test_a_cache_keeps_what_we_applied_and_no_other_account_of_who_wrote_w
         assert [(each.manager, each.operation) for each in kept] == [("us", "Apply")]
 
 
-# Fights
+# Hot loops
 
 
 async def fighting(
@@ -334,7 +334,7 @@ async def fighting(
         scene.clock.advance(seconds)
 
 
-async def test_a_fight_is_told_after_five_rounds_and_then_after_twice_as_many(
+async def test_a_hot_loop_is_reported_after_five_rounds_and_then_after_twice_as_many(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     await fighting(scene, controller, 12)

@@ -72,7 +72,7 @@ class Things:
         """The names of the objects in each review so far."""
         return [
             [each["metadata"]["name"] for each in request["objects"]]
-            for _, request in self.webhooks.heard
+            for _, request in self.webhooks.received
         ]
 
 
@@ -95,7 +95,7 @@ async def test_a_webhook_is_asked_once_about_all_of_a_list(things: Things) -> No
     assert {each["apiVersion"] for each in first["items"]} == {f"{GROUP}/v2"}
 
 
-async def test_a_watch_of_one_namespace_asks_nobody_about_others(things: Things) -> None:
+async def test_a_watch_of_one_namespace_converts_no_others(things: Things) -> None:
     other = await things.api.namespace()
     await things.create("old")
     await things.create("others", namespace=other)

@@ -312,7 +312,7 @@ async def test_a_boolean_in_the_place_of_the_same_number_is_a_change(api: Embedd
             {"a": 0},
             {"a": 0},
             422,
-        ),  # of what no schema describes nobody can say that it is as it was
+        ),  # without a schema it is not known that it is as it was
     ],
 )
 async def test_ratcheting_lets_through_only_what_is_the_same_value_of_the_same_type(

@@ -125,9 +125,9 @@ async def test_a_watch_of_one_version_hears_of_writes_in_another(client: Client)
     async with client.watch(OldWidget, namespace="default", initial_events=True) as events:
         await anext(events)
         await client.create(any_widget("default", "web", size=3))
-        heard = await anext(events)
+        event = await anext(events)
 
-    assert heard.obj.body["apiVersion"] == f"{TOYS}/v1beta1"  # type: ignore[union-attr]
+    assert event.obj.body["apiVersion"] == f"{TOYS}/v1beta1"  # type: ignore[union-attr]
 
 
 @pytest.mark.usefixtures("widgets")
@@ -186,25 +186,23 @@ async def test_a_watcher_hears_of_every_object_that_ends_with_its_kind(
     async with api.watch(f"/apis/{TOYS}/v1/widgets") as lines:
         await lines.first(2)
         await client.delete(CustomResourceDefinition, WIDGETS.name)
-        heard = [(each["type"], name_of(each["object"])) async for each in lines]
+        events = [(each["type"], name_of(each["object"])) async for each in lines]
 
-    assert heard == [("DELETED", "a"), ("DELETED", "b")]
+    assert events == [("DELETED", "a"), ("DELETED", "b")]
 
 
 @pytest.mark.usefixtures("widgets")
-async def test_a_watch_ends_when_its_kind_is_defined_anew(
-    client: Client, api: EmbeddedServer
-) -> None:
+async def test_a_watch_ends_when_its_kind_is_redefined(client: Client, api: EmbeddedServer) -> None:
     async with api.watch(f"/apis/{TOYS}/v1/widgets?resourceVersion=1") as lines:
         labelled = MergePatch({"metadata": {"labels": {"a": "b"}}})
         await client.patch(CustomResourceDefinition, WIDGETS.name, labelled)
         await client.create(any_widget("default", "a"))
-        heard = await lines.seen(1)
+        events = await lines.seen(1)
         renamed = MergePatch({"spec": {"names": {"shortNames": ["w"]}}})
         await client.patch(CustomResourceDefinition, WIDGETS.name, renamed)
-        heard += [(each["type"], name_of(each["object"])) async for each in lines]
+        events += [(each["type"], name_of(each["object"])) async for each in lines]
 
-    assert heard == [("ADDED", "a")]
+    assert events == [("ADDED", "a")]
 
 
 @pytest.mark.usefixtures("widgets")

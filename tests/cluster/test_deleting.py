@@ -19,7 +19,7 @@ async def is_there(client: Client, name: str, namespace: str) -> bool:
     return name in [each.name for each in listed.items]
 
 
-async def test_what_nobody_holds_is_gone_at_once(client: Client, namespace: str) -> None:
+async def test_what_no_finalizer_holds_is_gone_at_once(client: Client, namespace: str) -> None:
     await create_config_maps(client, namespace, "settings")
 
     await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
@@ -75,7 +75,7 @@ async def test_no_finalizer_is_added_to_what_is_being_deleted(
 
 
 @pytest.mark.parametrize(
-    "wrong", [Preconditions(uid="somebody-else"), Preconditions(resource_version="1")]
+    "wrong", [Preconditions(uid="another"), Preconditions(resource_version="1")]
 )
 async def test_an_object_that_is_not_the_expected_one_stays(
     wrong: Preconditions, client: Client, namespace: str

@@ -24,7 +24,7 @@ def test_it_is_ready_when_the_block_is_entered(cluster: EmbeddedControlPlane) ->
         assert api.call("GET", "/api/v1/namespaces/default").status == 200
 
 
-def test_a_namespace_of_ones_own_is_gone_with_all_that_was_in_it(
+def test_a_test_namespace_is_gone_with_all_that_was_in_it(
     cluster: EmbeddedControlPlane,
 ) -> None:
     with fresh_namespace(cluster) as name, cluster.caller() as api:

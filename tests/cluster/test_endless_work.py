@@ -30,7 +30,7 @@ async def test_a_reconcile_that_keeps_changing_its_own_input_is_named_with_the_f
     assert found.count == 10
 
 
-async def test_somebody_who_keeps_taking_a_field_of_ours_is_named_with_the_field(
+async def test_a_client_that_keeps_taking_a_field_of_ours_is_named_with_the_field(
     scene: Scene,
 ) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:

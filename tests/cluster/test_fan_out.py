@@ -19,7 +19,7 @@ MOST_IN_A_ROW = 60
 
 
 async def write_at_random(api: EmbeddedServer, path: str, rng: Random) -> list[tuple[str, str]]:
-    """Create, change and delete; gives what was done to whom, in order."""
+    """Create, change and delete; gives each change and its object, in order."""
     done: list[tuple[str, str]] = []
     there: set[str] = set()
     while len(done) < WRITES:
@@ -65,7 +65,7 @@ class Watcher:
 
 
 async def everything_since(api: EmbeddedServer, path: str, version: str) -> tuple[list[Any], str]:
-    """All events in one go, with the digest of the bytes that told them."""
+    """All events in one go, with the digest of their bytes."""
     digest = hashlib.sha256()
     events: list[Any] = []
     async with api.pieces(f"{path}?resourceVersion={version}") as pieces:

@@ -49,7 +49,7 @@ async def test_where_one_cannot_be_followed_none_is(scene: Scene) -> None:
         assert len(caches) == 0
 
 
-async def test_whoever_has_a_share_keeps_it_when_another_cannot_have_theirs(scene: Scene) -> None:
+async def test_a_user_of_a_shared_informer_keeps_it_when_another_fails(scene: Scene) -> None:
     caches = scene.caches()
     async with caches.running(), caches.informer(ConfigMap, scope=IN_HERE.scope) as informer:
         with pytest.raises(BadValue):
@@ -61,7 +61,9 @@ async def test_whoever_has_a_share_keeps_it_when_another_cannot_have_theirs(scen
         assert caches.informers == (informer,)
 
 
-async def test_whoever_waits_for_the_first_lists_is_told_when_the_caches_end(scene: Scene) -> None:
+async def test_a_user_that_waits_for_the_first_lists_is_notified_when_the_caches_end(
+    scene: Scene,
+) -> None:
     way = HeldTransport(scene.way)
     caches = Caches(Client(way, clock=scene.clock, rng=Random(0), observe=ignore), observe=ignore)
     failures: list[NotFollowed] = []
@@ -69,7 +71,7 @@ async def test_whoever_waits_for_the_first_lists_is_told_when_the_caches_end(sce
     async def follow() -> None:
         try:
             async with caches.informers_for({ConfigMap: IN_HERE, Widget: IN_HERE}):
-                raise AssertionError("nothing was ever heard")
+                raise AssertionError("nothing was ever received")
         except NotFollowed as error:
             failures.append(error)
 

@@ -176,7 +176,7 @@ async def test_a_binding_that_is_posted_by_itself_binds_the_pod_of_its_name(
     assert pod["spec"]["nodeName"] == "first"
 
 
-@pytest.mark.parametrize(("name", "status"), [("nobody", 404), ("", 400)])
+@pytest.mark.parametrize(("name", "status"), [("missing", 404), ("", 400)])
 async def test_a_binding_of_no_pod_is_refused(
     api: EmbeddedServer, namespace: str, name: str, status: int
 ) -> None:

@@ -19,7 +19,7 @@ from steersman.clock import SystemClock
 # After installation; a process is started for each step.
 LONGEST_SECONDS = 30.0
 
-# Of them, what somebody looks at it at work.
+# Of them, what is visible in a running operator.
 LOOK_SECONDS = 5.0
 
 MODULE = "src/shop_operator/appservice.py"

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.fuzz.asking import samples
-from tests.fuzz.stories import Story
+from tests.fuzz.scenarios import Scenario
 
 SEEDS = range(7000, 7006)
 
@@ -12,7 +12,7 @@ SEEDS = range(7000, 7006)
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_whatever_is_asked_is_answered_and_leaves_the_server_sound(seed: int) -> None:
-    told = await Story(seed, samples()).run()
+    outcome = await Scenario(seed, samples()).run()
 
-    assert [str(each) for each in told.findings] == []
-    assert told.statuses[201] > 20, "most of what is asked should be taken"
+    assert [str(each) for each in outcome.findings] == []
+    assert outcome.statuses[201] > 20, "most of what is asked should be taken"

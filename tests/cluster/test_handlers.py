@@ -1,4 +1,4 @@
-"""Handlers of informers on the embedded server: who is told, of what, and who is not waited for."""
+"""Handlers of informers on the embedded server: which are called, with what, and when."""
 
 import asyncio
 from typing import Any
@@ -21,8 +21,8 @@ from steersman.observe import (
 from tests.cluster.informing import (
     HERE,
     THERE,
+    RecordingHandler,
     Scene,
-    Told,
     names,
     outcome,
 )
@@ -51,35 +51,35 @@ async def test_a_handler_that_never_returns_is_reported_once(scene: Scene) -> No
 
 async def test_a_handler_whose_own_task_was_cancelled_has_failed_and_goes_on(scene: Scene) -> None:
     informer = scene.informer()
-    told: list[str] = []
+    received: list[str] = []
 
     async def handle(delta: Delta[Any]) -> None:
-        told.append(delta.key.name)
+        received.append(delta.key.name)
         future = asyncio.get_running_loop().create_future()
         future.cancel()
         await future
 
     informer.add_handler(handle)
     async with informer.running():
-        await scene.until(lambda: len(told) == 2)
+        await scene.until(lambda: len(received) == 2)
         await scene.until(lambda: len(scene.seen(HandlerFailed)) == 2)
 
 
-async def test_a_handler_that_was_removed_is_told_nothing_more(scene: Scene) -> None:
-    informer, told = scene.informer(), Told()
-    registration = informer.add_handler(told)
+async def test_a_handler_that_was_removed_receives_nothing_more(scene: Scene) -> None:
+    informer, handler = scene.informer(), RecordingHandler()
+    registration = informer.add_handler(handler)
     async with informer.running():
-        await scene.until(lambda: len(told.deltas) == 2)
+        await scene.until(lambda: len(handler.deltas) == 2)
         informer.remove_handler(registration)
         await scene.patch("one", color="red")
         await scene.settle()
 
-    assert len(told.deltas) == 2
+    assert len(handler.deltas) == 2
 
 
-async def test_whoever_waits_for_a_handler_that_is_removed_is_told_so(scene: Scene) -> None:
+async def test_a_waiter_for_a_removed_handler_is_notified(scene: Scene) -> None:
     informer = scene.informer()
-    registration = informer.add_handler(Told(), name="removed")
+    registration = informer.add_handler(RecordingHandler(), name="removed")
     async with asyncio.TaskGroup() as group:
         waiting = group.create_task(outcome(registration.synced()))
         await scene.settle()
@@ -90,9 +90,9 @@ async def test_whoever_waits_for_a_handler_that_is_removed_is_told_so(scene: Sce
 
 
 async def test_a_resync_before_the_first_list_tells_nothing(scene: Scene) -> None:
-    informer, told = scene.informer(), Told()
+    informer, handler = scene.informer(), RecordingHandler()
     informer.warm([config_map(HERE, "unknown")])
-    informer.add_handler(told, resync_seconds=5)
+    informer.add_handler(handler, resync_seconds=5)
     scene.way.answer = Unreachable("for a while")
     async with asyncio.TaskGroup() as group:
         running = group.create_task(informer.run())
@@ -101,26 +101,26 @@ async def test_a_resync_before_the_first_list_tells_nothing(scene: Scene) -> Non
             scene.clock.advance(1)
         running.cancel()
 
-    assert told.story == []
+    assert handler.scenario == []
 
 
 async def test_a_handler_may_remove_itself(scene: Scene) -> None:
     informer = scene.informer()
-    told: list[str] = []
+    received: list[str] = []
 
     def once(delta: Delta[Any]) -> None:
-        told.append(delta.key.name)
+        received.append(delta.key.name)
         informer.remove_handler(registration)
 
     registration = informer.add_handler(once)
     async with informer.running():
         await scene.settle()
 
-    assert len(told) == 1
+    assert len(received) == 1
 
 
 async def test_each_handler_has_its_own_resync(scene: Scene) -> None:
-    informer, often, never = scene.informer(), Told(), Told()
+    informer, often, never = scene.informer(), RecordingHandler(), RecordingHandler()
     informer.add_handler(often, resync_seconds=10)
     informer.add_handler(never)
     async with informer.running():
@@ -169,54 +169,58 @@ async def test_a_handler_can_be_made_of_functions(scene: Scene) -> None:
 
 async def test_a_resync_that_makes_no_sense_is_refused(scene: Scene) -> None:
     with pytest.raises(ValueError, match="must be positive"):
-        scene.informer().add_handler(Told(), resync_seconds=0)
+        scene.informer().add_handler(RecordingHandler(), resync_seconds=0)
 
 
 async def test_a_warmed_cache_is_put_right_by_the_first_list(scene: Scene) -> None:
-    informer, told = scene.informer(), Told()
-    informer.warm([config_map(HERE, "one"), config_map(HERE, "nobody"), config_map(THERE, "x")])
-    informer.add_handler(told)
+    informer, handler = scene.informer(), RecordingHandler()
+    informer.warm([config_map(HERE, "one"), config_map(HERE, "missing"), config_map(THERE, "x")])
+    informer.add_handler(handler)
     async with informer.running():
         assert names(informer) == ["one", "two"]
-        await scene.until(lambda: len(told.deltas) == 3)
-        assert set(told.story) == {("Deleted", "nobody"), ("Updated", "one"), ("Added", "two")}
+        await scene.until(lambda: len(handler.deltas) == 3)
+        assert set(handler.scenario) == {
+            ("Deleted", "missing"),
+            ("Updated", "one"),
+            ("Added", "two"),
+        }
 
         informer.warm([config_map(HERE, "one", color="old")])
         assert (informer.lister.get("one", namespace=HERE) or config_map(HERE, "")).uid
 
 
-async def test_a_prompt_handler_has_been_told_of_whatever_the_cache_shows(scene: Scene) -> None:
-    informer, told = scene.informer(), Told()
-    registration = informer.add_handler(told, inline=True)
+async def test_a_prompt_handler_has_received_whatever_the_cache_shows(scene: Scene) -> None:
+    informer, handler = scene.informer(), RecordingHandler()
+    registration = informer.add_handler(handler, inline=True)
 
     async with informer.running():
         assert registration.has_synced
-        assert sorted(told.story) == [("Added", "one"), ("Added", "two")]
+        assert sorted(handler.scenario) == [("Added", "one"), ("Added", "two")]
         await scene.patch("one", new="yes")
         await scene.until(lambda: informer.lister.list()[0].data == {"new": "yes"})
 
-    assert told.story[2:] == [("Updated", "one")]
+    assert handler.scenario[2:] == [("Updated", "one")]
 
 
 @pytest.mark.parametrize("inline", [False, True])
 @pytest.mark.parametrize("is_late", [False, True])
-async def test_who_asks_for_it_is_told_of_what_is_there_newest_first(
+async def test_a_handler_can_receive_the_newest_objects_first(
     scene: Scene, inline: bool, is_late: bool
 ) -> None:
-    informer, told = scene.informer(), Told()
+    informer, handler = scene.informer(), RecordingHandler()
     await scene.patch("one", new="yes")
     await scene.server.create(config_map(HERE, "another"))
 
     if not is_late:
-        informer.add_handler(told, inline=inline, newest_first=True)
+        informer.add_handler(handler, inline=inline, newest_first=True)
     async with informer.running():
         if is_late:
-            informer.add_handler(told, inline=inline, newest_first=True)
+            informer.add_handler(handler, inline=inline, newest_first=True)
         await scene.settle()
         await scene.patch("two", new="yes")
         await scene.settle()
 
-    assert told.story == [
+    assert handler.scenario == [
         ("Added", "another"),
         ("Added", "one"),
         ("Added", "two"),
@@ -224,19 +228,19 @@ async def test_who_asks_for_it_is_told_of_what_is_there_newest_first(
     ]
 
 
-async def test_a_prompt_handler_that_raises_is_told_of_the_next_change(scene: Scene) -> None:
+async def test_a_prompt_handler_that_raises_receives_the_next_change(scene: Scene) -> None:
     informer = scene.informer()
-    told: list[str] = []
+    received: list[str] = []
 
     def handle(delta: Delta[Any]) -> None:
-        told.append(delta.key.name)
+        received.append(delta.key.name)
         raise ValueError("no")
 
     informer.add_handler(handle, name="failing", inline=True)
     async with informer.running():
         pass
 
-    assert sorted(told) == ["one", "two"]
+    assert sorted(received) == ["one", "two"]
     assert [each.handler for each in scene.seen(HandlerFailed)] == ["failing", "failing"]
 
 
@@ -251,80 +255,80 @@ async def test_a_prompt_handler_that_wants_to_wait_has_failed(scene: Scene) -> N
     assert {type(each.error) for each in scene.seen(HandlerFailed)} == {TypeError}
 
 
-async def test_a_prompt_handler_that_was_removed_is_told_nothing(scene: Scene) -> None:
-    informer, told = scene.informer(), Told()
-    registration = informer.add_handler(told, inline=True)
+async def test_a_prompt_handler_that_was_removed_receives_nothing(scene: Scene) -> None:
+    informer, handler = scene.informer(), RecordingHandler()
+    registration = informer.add_handler(handler, inline=True)
     informer.remove_handler(registration)
 
     async with informer.running():
         pass
 
-    assert told.story == []
+    assert handler.scenario == []
 
 
 async def test_a_prompt_handler_by_turns_lets_others_have_theirs_in_a_long_list(
     scene: Scene,
 ) -> None:
     await create_config_maps(scene.server, HERE, *(f"m{number}" for number in range(1200)))
-    informer, told = scene.informer(), Told()
+    informer, handler = scene.informer(), RecordingHandler()
     seen: list[int] = []
     async with informer.running():
-        registration = informer.add_handler(told, inline=True, may_yield=True)
+        registration = informer.add_handler(handler, inline=True, may_yield=True)
 
-        at_once = len(told.deltas)
+        at_once = len(handler.deltas)
         while not registration.has_synced:
-            seen.append(len(told.deltas))
-            await asyncio.sleep(0)  # noqa: TID251 - a single turn, to see what is told in each
+            seen.append(len(handler.deltas))
+            await asyncio.sleep(0)  # noqa: TID251 - a single turn, to see what each delivers
 
         assert at_once == 0
-        assert len(told.deltas) == len(informer) == 1202
+        assert len(handler.deltas) == len(informer) == 1202
         assert seen == sorted(seen)
         assert len({each for each in seen if 0 < each < 1202}) >= 2
         await scene.patch("one", new="yes")
-        await scene.until(lambda: len(told.deltas) == 1203)
-    assert told.story[-1] == ("Updated", "one")
+        await scene.until(lambda: len(handler.deltas) == 1203)
+    assert handler.scenario[-1] == ("Updated", "one")
 
 
-async def test_a_prompt_handler_by_turns_is_told_in_order_while_it_catches_up(
+async def test_a_prompt_handler_by_turns_is_called_in_order_while_it_catches_up(
     scene: Scene,
 ) -> None:
     await create_config_maps(scene.server, HERE, *(f"m{number}" for number in range(600)))
-    informer, told = scene.informer(), Told()
+    informer, handler = scene.informer(), RecordingHandler()
     async with informer.running():
-        registration = informer.add_handler(told, inline=True, may_yield=True)
+        registration = informer.add_handler(handler, inline=True, may_yield=True)
         await informer.record_write(scene.patch("one", new="yes"))
         await registration.synced()
-        await scene.until(lambda: ("Updated", "one") in told.story)
+        await scene.until(lambda: ("Updated", "one") in handler.scenario)
 
-    about_one = [what for what, name in told.story if name == "one"]
+    about_one = [what for what, name in handler.scenario if name == "one"]
     assert about_one == ["Added", "Updated"]
 
 
-async def test_a_prompt_handler_by_turns_that_was_removed_is_told_no_more(scene: Scene) -> None:
+async def test_a_prompt_handler_by_turns_that_was_removed_receives_no_more(scene: Scene) -> None:
     await create_config_maps(scene.server, HERE, *(f"m{number}" for number in range(1200)))
-    informer, told = scene.informer(), Told()
+    informer, handler = scene.informer(), RecordingHandler()
     async with informer.running():
-        registration = informer.add_handler(told, inline=True, may_yield=True)
-        while not told.deltas:  # noqa: ASYNC110 - turn by turn
+        registration = informer.add_handler(handler, inline=True, may_yield=True)
+        while not handler.deltas:  # noqa: ASYNC110 - turn by turn
             await asyncio.sleep(0)  # noqa: TID251 - as above
         informer.remove_handler(registration)
-        before = len(told.deltas)
+        before = len(handler.deltas)
         await scene.settle()
 
-    assert len(told.deltas) == before < 1202
+    assert len(handler.deltas) == before < 1202
 
 
-async def test_a_prompt_handler_by_turns_is_told_all_whenever_the_informer_was_stopped(
+async def test_a_prompt_handler_by_turns_receives_all_whenever_the_informer_was_stopped(
     scene: Scene,
 ) -> None:
     made = 2
     for passes in range(8):
-        informer, told = scene.informer(), Told()
-        informer.add_handler(told, inline=True, may_yield=True)
+        informer, handler = scene.informer(), RecordingHandler()
+        informer.add_handler(handler, inline=True, may_yield=True)
         async with asyncio.TaskGroup() as group:
             running = group.create_task(informer.run())
             await informer.synced()
-            # Faster than anybody is told of it.
+            # Faster than any handler is called.
             more = [f"p{passes}-{number}" for number in range(600)]
             await create_config_maps(scene.server, HERE, *more)
             made += len(more)
@@ -332,8 +336,8 @@ async def test_a_prompt_handler_by_turns_is_told_all_whenever_the_informer_was_s
                 await asyncio.sleep(0)  # noqa: TID251 - to stop it at each moment there is
             running.cancel()
         async with informer.running():
-            await told.of(scene, made)
-        assert sorted(told.story) == sorted(("Added", name) for name in names(informer))
+            await handler.of(scene, made)
+        assert sorted(handler.scenario) == sorted(("Added", name) for name in names(informer))
 
 
 async def test_a_prompt_handler_that_is_cancelled_has_failed_and_the_informer_goes_on(
@@ -349,7 +353,7 @@ async def test_a_prompt_handler_that_is_cancelled_has_failed_and_the_informer_go
         await scene.until(lambda: len(scene.seen(HandlerFailed)) == 3)
 
 
-async def test_a_prompt_handler_that_fails_does_not_disturb_whoever_writes(scene: Scene) -> None:
+async def test_a_prompt_handler_that_fails_does_not_disturb_the_writer(scene: Scene) -> None:
     def handle(delta: Delta[Any]) -> None:
         raise ValueError("no")
 
@@ -362,16 +366,16 @@ async def test_a_prompt_handler_that_fails_does_not_disturb_whoever_writes(scene
     assert [each.data for each in answers] == [{"new": "a"}, {"new": "b"}]
 
 
-async def test_a_prompt_handler_by_turns_is_told_of_everything_again_in_a_resync(
+async def test_a_prompt_handler_by_turns_receives_everything_again_in_a_resync(
     scene: Scene,
 ) -> None:
     await create_config_maps(scene.server, HERE, *(f"m{number}" for number in range(600)))
-    informer, told = scene.informer(), Told()
-    informer.add_handler(told, inline=True, may_yield=True, resync_seconds=100)
+    informer, handler = scene.informer(), RecordingHandler()
+    informer.add_handler(handler, inline=True, may_yield=True, resync_seconds=100)
     async with informer.running():
-        await scene.until(lambda: len(told.deltas) == 602)
+        await scene.until(lambda: len(handler.deltas) == 602)
         for number in (2, 3):
             scene.clock.advance(110)
-            await told.of(scene, number * 602)
+            await handler.of(scene, number * 602)
 
-    assert {type(each) for each in told.deltas[602:]} == {Sync}
+    assert {type(each) for each in handler.deltas[602:]} == {Sync}

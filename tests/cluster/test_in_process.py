@@ -1,4 +1,4 @@
-"""The server in the process of its client: what it needs, whom it lets in, what it survives."""
+"""The server in its client's process: what it needs, which users it accepts, what it survives."""
 
 import asyncio
 import threading
@@ -69,13 +69,13 @@ async def test_without_a_token_only_what_is_public_can_be_read(api: EmbeddedServ
     )
 
 
-async def test_a_token_that_nobody_has_is_refused_everywhere(api: EmbeddedServer) -> None:
+async def test_an_unknown_token_is_refused_everywhere(api: EmbeddedServer) -> None:
     answers = [await api.ask("GET", path, token="guessed") for path in (*PUBLIC, *NOT_PUBLIC)]
 
     assert {answer.status for answer in answers} == {401}
 
 
-async def test_a_client_is_whoever_its_transport_says(api: EmbeddedServer) -> None:
+async def test_a_client_has_the_user_of_its_transport(api: EmbeddedServer) -> None:
     def client_of(*groups: str) -> Client:
         transport = InProcessTransport(api.server, user="jane", groups=groups)
         return Client(transport, clock=api.clock, rng=api.server.store.rng, observe=print)
@@ -109,14 +109,14 @@ async def test_a_crash_of_one_request_never_harms_another() -> None:
             fine = [
                 group.create_task(api.ask("POST", path, config_map(name))) for name in ("a", "b")
             ]
-        heard = await lines.seen(2)
+        events = await lines.seen(2)
 
     assert crashed.result().status == 500
     assert crashed.result().json["message"] == (
         "Internal error occurred: the server failed to answer; see its log"
     )
     assert [each.result().status for each in fine] == [201, 201]
-    assert heard == [("ADDED", "a"), ("ADDED", "b")]
+    assert events == [("ADDED", "a"), ("ADDED", "b")]
     listed = await client.list(core_v1.ConfigMap, namespace="default")
     assert "broken" not in [each.name for each in listed.items]
     (observed,) = [each for each in api.observed if isinstance(each, ResponseFailed)]
@@ -124,7 +124,7 @@ async def test_a_crash_of_one_request_never_harms_another() -> None:
 
 
 class BrokenClock(FakeClock):
-    """Breaks when somebody wants to wait."""
+    """Breaks on a wait."""
 
     @asynccontextmanager
     async def timeout(self, seconds: float | None) -> AsyncIterator[None]:
@@ -136,10 +136,10 @@ async def test_a_watch_that_breaks_says_so_in_its_last_line() -> None:
     api = EmbeddedServer(clock=BrokenClock())
 
     async with api.watch("/api/v1/namespaces?fieldSelector=metadata.name=default") as lines:
-        heard = [event async for event in lines]
+        events = [event async for event in lines]
 
-    assert [each["type"] for each in heard] == ["ADDED", "ERROR"]
-    assert heard[1]["object"]["code"] == 500
+    assert [each["type"] for each in events] == ["ADDED", "ERROR"]
+    assert events[1]["object"]["code"] == 500
     assert [type(each) for each in api.observed] == [ResponseFailed]
 
 

@@ -1,4 +1,4 @@
-"""Informers on the embedded server: what they hold, whom they tell, and what they live with."""
+"""Informers on the embedded server: their objects, their handlers, and the faults they survive."""
 
 import asyncio
 from itertools import pairwise
@@ -42,8 +42,8 @@ from tests.cluster.informing import (
     Color,
     Colored,
     ConfigMap,
+    RecordingHandler,
     Scene,
-    Told,
     names,
     outcome,
 )
@@ -72,8 +72,8 @@ async def test_the_store_is_updated_before_handlers_are_called(scene: Scene) -> 
 
 
 async def test_no_object_is_lost_and_no_deleted_object_stays(scene: Scene) -> None:
-    informer, told = scene.informer(), Told()
-    informer.add_handler(told)
+    informer, handler = scene.informer(), RecordingHandler()
+    informer.add_handler(handler)
     async with informer.running():
         await scene.settle()
         async with scene.gap():
@@ -82,14 +82,14 @@ async def test_no_object_is_lost_and_no_deleted_object_stays(scene: Scene) -> No
 
         await scene.until(lambda: names(informer) == ["three", "two"], seconds=1)
 
-        await scene.until(lambda: len(told.deltas) == 4)
-        assert told.story[2:] == [("Deleted", "one"), ("Added", "three")]
-        missed = told.deltas[2]
+        await scene.until(lambda: len(handler.deltas) == 4)
+        assert handler.scenario[2:] == [("Deleted", "one"), ("Added", "three")]
+        missed = handler.deltas[2]
         assert isinstance(missed, Deleted)
         assert missed.is_missed
 
 
-async def test_what_was_made_anew_under_its_name_in_a_gap_is_shown(scene: Scene) -> None:
+async def test_what_was_recreated_under_its_name_in_a_gap_is_shown(scene: Scene) -> None:
     informer = scene.informer()
     async with informer.running():
         await scene.settle()
@@ -127,7 +127,7 @@ async def test_reads_never_go_back_in_time(scene: Scene) -> None:
 
 
 async def test_a_slow_or_failing_handler_delays_no_other_handler(scene: Scene) -> None:
-    informer, told = scene.informer(), Told()
+    informer, handler = scene.informer(), RecordingHandler()
     release = asyncio.Event()
 
     async def slow(delta: Delta[Any]) -> None:
@@ -138,9 +138,9 @@ async def test_a_slow_or_failing_handler_delays_no_other_handler(scene: Scene) -
 
     sluggard = informer.add_handler(slow, name="slow")
     informer.add_handler(failing, name="failing")
-    informer.add_handler(told)
+    informer.add_handler(handler)
     async with informer.running():
-        await scene.until(lambda: len(told.deltas) == 2)
+        await scene.until(lambda: len(handler.deltas) == 2)
 
         assert len(sluggard) == 2
         assert not sluggard.has_synced
@@ -157,16 +157,16 @@ async def test_a_slow_or_failing_handler_delays_no_other_handler(scene: Scene) -
 async def test_handlers_get_existing_objects_first_and_each_objects_changes_in_order(
     scene: Scene,
 ) -> None:
-    informer, told = scene.informer(), Told()
+    informer, handler = scene.informer(), RecordingHandler()
     async with informer.running():
         await scene.patch("one", color="red")
-        informer.add_handler(told)
+        informer.add_handler(handler)
         await scene.patch("one", color="blue")
         await scene.delete("one")
         await create_config_maps(scene.server, HERE, "one")
-        await scene.until(lambda: len(told.deltas) >= 5)
+        await scene.until(lambda: len(handler.deltas) >= 5)
 
-    mine = [delta for delta in told.deltas if delta.key.name == "one"]
+    mine = [delta for delta in handler.deltas if delta.key.name == "one"]
     assert [type(delta) for delta in mine] in (
         [Added, Updated, Deleted, Added],
         [Added, Updated, Updated, Deleted, Added],
@@ -176,7 +176,7 @@ async def test_handlers_get_existing_objects_first_and_each_objects_changes_in_o
     for before, after in pairwise(mine):
         if isinstance(after, Updated):
             assert after.old is before.obj
-    assert all(delta.is_initial for delta in told.deltas[:2] if isinstance(delta, Added))
+    assert all(delta.is_initial for delta in handler.deltas[:2] if isinstance(delta, Added))
 
 
 async def test_one_informer_for_each_kind_and_scope_however_many_use_it(scene: Scene) -> None:
@@ -255,8 +255,8 @@ async def test_a_cache_that_cannot_watch_no_longer_counts_as_synced(scene: Scene
 async def test_an_object_that_cannot_be_decoded_is_set_aside_and_the_others_continue(
     scene: Scene,
 ) -> None:
-    informer, told = scene.informer(Colored), Told()
-    informer.add_handler(told)
+    informer, handler = scene.informer(Colored), RecordingHandler()
+    informer.add_handler(handler)
     await scene.paint("one", "puce")
     async with informer.running():
         assert names(informer) == ["two"]
@@ -270,9 +270,9 @@ async def test_an_object_that_cannot_be_decoded_is_set_aside_and_the_others_cont
         await scene.paint("one", "red")
         await scene.paint("two", "blue")
         await scene.until(lambda: not informer.decode_failures)
-        await scene.until(lambda: len(told.deltas) == 3)
+        await scene.until(lambda: len(handler.deltas) == 3)
         assert sorted(obj.spec.color for obj in informer.lister.list()) == ["blue", "red"]
-        assert told.story == [("Added", "two"), ("Added", "one"), ("Updated", "two")]
+        assert handler.scenario == [("Added", "two"), ("Added", "one"), ("Updated", "two")]
 
 
 # Reading
@@ -342,22 +342,22 @@ async def test_several_namespaces_are_followed_one_by_one(scene: Scene) -> None:
         }
 
 
-async def test_a_handler_that_comes_between_two_namespaces_is_told_of_both(scene: Scene) -> None:
+async def test_a_handler_that_comes_between_two_namespaces_receives_both(scene: Scene) -> None:
     await create_config_maps(scene.server, THERE, "three")
-    informer, told = scene.informer(scope=Scope(namespaces=(THERE, HERE))), Told()
+    informer, handler = scene.informer(scope=Scope(namespaces=(THERE, HERE))), RecordingHandler()
     late = informer._children[THERE]
     early = informer._children[HERE]
     listing = await scene.server.list(ConfigMap, namespace=HERE)
     early.replace(by_key(listing.items), (), listing.resource_version, rewound=False)
 
-    registration = informer.add_handler(told)
+    registration = informer.add_handler(handler)
     assert not registration.has_synced
     assert early.has_listed
     assert not late.has_listed
 
     async with informer.running():
         await scene.until(lambda: registration.has_synced)
-        assert sorted(name for _, name in told.story) == ["one", "three", "two"]
+        assert sorted(name for _, name in handler.scenario) == ["one", "three", "two"]
 
 
 async def test_a_list_can_be_narrowed_by_labels(scene: Scene) -> None:
@@ -433,7 +433,7 @@ async def test_a_transform_that_raises_or_changes_the_name_sets_the_object_aside
             case "angry":
                 raise ValueError("no")
             case "shy":
-                return replace(obj, metadata=replace(obj.metadata, name="somebody-else"))
+                return replace(obj, metadata=replace(obj.metadata, name="another"))
             case "lost":
                 return None  # type: ignore[return-value]
             case _:
@@ -488,7 +488,7 @@ async def test_a_user_that_is_cancelled_while_it_waits_leaves_nothing_behind(sce
         assert len(asyncio.all_tasks()) == before
 
 
-async def test_a_user_that_waits_when_the_caches_end_is_told_so(scene: Scene) -> None:
+async def test_a_user_that_waits_when_the_caches_end_is_notified(scene: Scene) -> None:
     caches = scene.caches()
     scene.way.answer = Unreachable("gone for a while")
 
@@ -503,7 +503,7 @@ async def test_a_user_that_waits_when_the_caches_end_is_told_so(scene: Scene) ->
         assert isinstance(await user, NotFollowed)
 
 
-async def test_a_user_that_comes_when_the_caches_end_is_told_so(scene: Scene) -> None:
+async def test_a_user_that_comes_when_the_caches_end_is_notified(scene: Scene) -> None:
     caches = scene.caches()
 
     async def use() -> None:
@@ -529,8 +529,8 @@ async def test_caches_that_ended_can_begin_again(scene: Scene) -> None:
 
 
 async def test_an_informer_that_ended_can_begin_again(scene: Scene) -> None:
-    informer, told = scene.informer(), Told()
-    informer.add_handler(told)
+    informer, handler = scene.informer(), RecordingHandler()
+    informer.add_handler(handler)
     async with informer.running():
         await scene.settle()
     await scene.delete("one")
@@ -541,13 +541,13 @@ async def test_an_informer_that_ended_can_begin_again(scene: Scene) -> None:
         assert names(informer) == ["two"]
         await scene.settle()
 
-    assert told.story == [("Added", "one"), ("Added", "two"), ("Deleted", "one")]
+    assert handler.scenario == [("Added", "one"), ("Added", "two"), ("Deleted", "one")]
 
 
 async def test_a_handler_added_while_an_informer_begins_again_sees_what_is_there(
     scene: Scene,
 ) -> None:
-    informer, told = scene.informer(), Told()
+    informer, handler = scene.informer(), RecordingHandler()
     async with informer.running():
         await scene.settle()
     await create_config_maps(scene.server, HERE, "three")
@@ -556,30 +556,30 @@ async def test_a_handler_added_while_an_informer_begins_again_sees_what_is_there
     async with asyncio.TaskGroup() as group:
         running = group.create_task(informer.run())
         await scene.settle()
-        informer.add_handler(told)
+        informer.add_handler(handler)
         scene.way.answer = None
         await scene.until(lambda: informer.has_synced, seconds=1)
         await scene.settle()
         running.cancel()
 
-    assert sorted(told.story) == [("Added", "one"), ("Added", "three"), ("Added", "two")]
+    assert sorted(handler.scenario) == [("Added", "one"), ("Added", "three"), ("Added", "two")]
 
 
 async def test_a_clock_that_jumps_costs_one_new_watch_and_nothing_else(scene: Scene) -> None:
-    informer, told = scene.informer(), Told()
-    informer.add_handler(told, resync_seconds=600)
+    informer, handler = scene.informer(), RecordingHandler()
+    informer.add_handler(handler, resync_seconds=600)
     async with informer.running():
         await scene.settle()
         scene.clock.advance(86_400)
         await scene.settle()
-        await scene.until(lambda: informer.has_synced and len(told.deltas) == 4, seconds=1)
+        await scene.until(lambda: informer.has_synced and len(handler.deltas) == 4, seconds=1)
         await scene.patch("one", color="red")
-        await scene.until(lambda: len(told.deltas) == 5, seconds=1)
+        await scene.until(lambda: len(handler.deltas) == 5, seconds=1)
 
     assert len(scene.seen(WatchSilent)) == 1
     assert len(scene.seen(WatchStarted)) == 2
     assert scene.seen(CacheStale) == []
-    assert sorted(told.story[2:4]) == [("Sync", "one"), ("Sync", "two")]
+    assert sorted(handler.scenario[2:4]) == [("Sync", "one"), ("Sync", "two")]
 
 
 async def test_what_the_block_raises_comes_out_as_it_is(scene: Scene) -> None:

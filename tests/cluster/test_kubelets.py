@@ -43,7 +43,7 @@ async def test_where_no_node_was_chosen_there_is_no_log_yet(api: EmbeddedServer,
 
 @pytest.mark.parametrize("how", ["exec?command=ls", "attach", "portforward"])
 @pytest.mark.parametrize("method", ["GET", "POST"])
-async def test_nobody_gets_into_a_pod_without_a_node(
+async def test_no_client_gets_into_a_pod_without_a_node(
     api: EmbeddedServer, pods: str, how: str, method: str
 ) -> None:
     await api.asked("POST", pods, pod("web", "main"))
@@ -100,7 +100,7 @@ async def test_the_way_ends_at_a_node_that_is_not_there_or_has_no_address(
     )
 
 
-async def test_nobody_listens_at_the_address_of_a_node(
+async def test_no_server_listens_at_the_address_of_a_node(
     api: EmbeddedServer, pods: str, namespace: str
 ) -> None:
     await node(

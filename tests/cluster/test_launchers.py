@@ -128,7 +128,7 @@ def test_tokens_of_accounts_are_signed_and_known_by_the_keys_that_the_flags_name
             assert process.stderr is not None
             while "API at" not in (said := process.stderr.readline()):
                 assert said
-            # Its own certificate is where it was told to put it, and says whom to trust.
+            # Its own certificate is in the configured directory, and names its CA.
             tls = ssl.create_default_context(cafile=str(tmp_path / "certs" / "apiserver.crt"))
             connection = HTTPSConnection("127.0.0.1", port, context=tls)
             with Caller(connection, headers={"Authorization": "Bearer secret"}) as admin:
@@ -139,12 +139,12 @@ def test_tokens_of_accounts_are_signed_and_known_by_the_keys_that_the_flags_name
                 reviewed = admin.call(
                     "POST", "/apis/authentication.k8s.io/v1/tokenreviews", review
                 ).json()
-                told = admin.call("GET", "/.well-known/openid-configuration").json()
+                document = admin.call("GET", "/.well-known/openid-configuration").json()
 
     assert made["spec"]["audiences"] == ["https://issuer.example"]
     assert reviewed["status"]["authenticated"]
-    assert told["issuer"] == "https://issuer.example"
-    assert told["id_token_signing_alg_values_supported"] == ["ES256"]
+    assert document["issuer"] == "https://issuer.example"
+    assert document["id_token_signing_alg_values_supported"] == ["ES256"]
 
 
 def test_a_signal_ends_them_at_once(assets: Path, tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ async def test_what_a_patch_says_twice_is_warned_of_or_refused_or_neither(
     assert (asked["Ignore"].status, asked["Ignore"].warnings) == (200, [])
 
 
-async def test_what_an_apply_says_twice_is_told_after_a_conflict(api: EmbeddedServer) -> None:
+async def test_what_an_apply_says_twice_is_reported_after_a_conflict(api: EmbeddedServer) -> None:
     one = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\ndata:\n  a: '1'\n  a: '2'\n"
     strict = f"{MAPS}/one?fieldValidation=Strict&fieldManager="
     await api.asked("POST", MAPS, config_map("one", a="0"))

@@ -77,7 +77,7 @@ async def test_what_the_server_begins_with_has_api_services_too(api: EmbeddedSer
     assert [each["type"] for each in apps["status"]["conditions"]] == ["Available"]
 
 
-async def test_what_the_server_looks_after_is_put_back(api: EmbeddedServer) -> None:
+async def test_what_the_server_manages_is_restored(api: EmbeddedServer) -> None:
     await api.asked("POST", DEFINITIONS, definition("kites", "v1"))
     first = await api.asked("GET", f"{API_SERVICES}/v1.example.com")
 
@@ -103,7 +103,7 @@ async def test_what_was_there_from_the_beginning_is_not_put_back_before_the_next
     assert (gone.status, again.status) == (404, 200)
 
 
-async def test_who_asks_for_what_another_server_should_answer_is_told_that_it_is_not_there(
+async def test_a_request_for_another_server_is_answered_with_not_found(
     api: EmbeddedServer,
 ) -> None:
     spec = {
@@ -112,7 +112,7 @@ async def test_who_asks_for_what_another_server_should_answer_is_told_that_it_is
         "groupPriorityMinimum": 1000,
         "versionPriority": 15,
         "insecureSkipTLSVerify": True,
-        "service": {"namespace": "default", "name": "nobody"},
+        "service": {"namespace": "default", "name": "missing"},
     }
     body = {
         "apiVersion": "apiregistration.k8s.io/v1",
@@ -126,12 +126,12 @@ async def test_who_asks_for_what_another_server_should_answer_is_told_that_it_is
         await api.ask("GET", f"/apis/away.example.com/v1{rest}")
         for rest in ("", "/things", "/namespaces/default/things/one")
     ]
-    told = await api.asked("GET", f"{API_SERVICES}/v1.away.example.com")
+    answer = await api.asked("GET", f"{API_SERVICES}/v1.away.example.com")
     await api.asked("DELETE", f"{API_SERVICES}/v1.away.example.com")
     afterwards = await api.ask("GET", "/apis/away.example.com/v1/things")
 
     assert {(each.status, each.body) for each in answers} == {(503, b"service unavailable\n")}
-    assert told["status"]["conditions"][0]["reason"] == "ServiceNotFound"
+    assert answer["status"]["conditions"][0]["reason"] == "ServiceNotFound"
     assert afterwards.status == 404
 
 
@@ -167,7 +167,7 @@ async def test_a_dry_run_takes_no_address(api: EmbeddedServer) -> None:
     assert await owners(api) == before
 
 
-async def test_a_server_that_starts_again_has_the_same_companions() -> None:
+async def test_a_server_that_starts_again_has_the_same_managed_objects() -> None:
     log = RevisionLog()
     api = EmbeddedServer(log=log)
     await api.asked("POST", DEFINITIONS, definition("kites", "v1"))

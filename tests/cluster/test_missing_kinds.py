@@ -204,7 +204,7 @@ async def test_an_operator_ends_while_a_controller_waits_for_its_kind(scene: Sce
     assert started(operator) == ["widget"]
 
 
-async def test_whoever_follows_a_missing_kind_can_set_a_deadline(scene: Scene) -> None:
+async def test_a_user_of_a_missing_kind_can_set_a_deadline(scene: Scene) -> None:
     async with scene.caches().running() as caches, asyncio.TaskGroup() as group:
 
         async def follow() -> Exception | None:

@@ -1,7 +1,7 @@
 """Canaries in tokens, keys and Secrets, and every way in which a request can go wrong.
 
 What is looked through: log lines in both styles, observations, whatever any library logs, and the
-reprs of all that holds a secret. Answers are not: they go to whoever sent the secret.
+reprs of all that holds a secret. Answers are not: they go to the client that sent the secret.
 """
 
 import asyncio
@@ -200,7 +200,7 @@ async def test_what_holds_a_secret_does_not_show_it() -> None:
     assert_silent(listener.everything)
 
 
-# Some that nobody can read, to which the HTTP library says no, and some that are refused.
+# Some are unreadable, and the HTTP library rejects them, and some that are refused.
 REQUESTS = {
     "a header with a zero": (
         f"GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {CANARY}\0\r\n\r\n"
@@ -210,9 +210,7 @@ REQUESTS = {
     "a chunk that is none": (
         f"POST {SECRETS} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n{CANARY}\r\n"
     ),
-    "a token that nobody has": (
-        f"GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x{CANARY}\r\n\r\n"
-    ),
+    "an unknown token": (f"GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x{CANARY}\r\n\r\n"),
     "no token": f"GET {SECRETS}?token={CANARY} HTTP/1.1\r\nHost: x\r\n\r\n",
 }
 

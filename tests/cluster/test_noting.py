@@ -56,7 +56,7 @@ RED = MergePatch({"spec": {"color": "red"}})
 
 
 @pytest.mark.parametrize("kind", [Widget, AnyWidget, WidgetMetadata])
-async def test_an_answer_stays_as_it_is_for_whoever_has_it(scene: Scene, kind: type[Any]) -> None:
+async def test_an_answer_stays_as_it_is_for_its_receiver(scene: Scene, kind: type[Any]) -> None:
     async with following(scene, kind) as (caches, informer):
         answer = await caches.record_write(scene.client.patch(kind, "one", RED, namespace=HERE))
         found: Any = informer.lister.get("one", namespace=HERE)
@@ -127,7 +127,7 @@ async def test_an_answer_of_another_class_is_shown_if_it_has_all_fields(
         (WidgetMetadata, AnyWidget),
     ],
 )
-async def test_an_answer_that_lacks_fields_is_shown_when_it_is_heard(
+async def test_an_answer_that_lacks_fields_is_shown_when_it_is_received(
     scene: Scene, writing: type[Any], reading: type[Any]
 ) -> None:
     async with following(scene, reading) as (caches, informer):
@@ -177,7 +177,9 @@ async def test_our_own_deletion_of_what_does_not_fit_is_forgotten_with_its_end(
         await caches.record_write(scene.client.delete(Widget, "one", namespace=HERE))
 
 
-async def test_a_misfit_in_a_list_does_not_take_the_position_back(scene: Scene) -> None:
+async def test_an_undecodable_object_in_a_list_does_not_take_the_position_back(
+    scene: Scene,
+) -> None:
     await scene.paint("one", "puce")
     await scene.patch("one", color="red")
     caches = scene.caches()
@@ -270,7 +272,7 @@ async def test_a_label_limited_cache_drops_what_our_write_takes_out(scene: Scene
         assert names(informer) == []
 
 
-async def test_a_bookmark_ends_what_is_never_heard_of(scene: Scene) -> None:
+async def test_a_bookmark_ends_what_is_never_received(scene: Scene) -> None:
     caches = scene.caches()
     scope = Scope(labels=Labels.has("app"))
     async with caches.running(), caches.informer(ConfigMap, scope=scope) as informer:
@@ -282,7 +284,7 @@ async def test_a_bookmark_ends_what_is_never_heard_of(scene: Scene) -> None:
         assert names(informer) == []
 
 
-async def test_what_was_heard_before_an_answer_came_counts_before_it(scene: Scene) -> None:
+async def test_what_was_received_before_an_answer_came_counts_before_it(scene: Scene) -> None:
     informer = scene.informer()
     async with informer.running():
         (part,) = informer._children.values()

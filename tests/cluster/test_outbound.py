@@ -49,7 +49,7 @@ async def test_what_a_webhook_says_is_delivered(server: WebhookServer) -> None:
     answer = await post(server)
 
     assert (answer.status, answer.body, answer.headers["x-of"]) == (418, b"tea", "china")
-    assert (server.heard[-1].path, server.heard[-1].query) == ("path", "timeout=3s")
+    assert (server.received[-1].path, server.received[-1].query) == ("path", "timeout=3s")
 
 
 async def test_a_webhook_that_sends_one_elsewhere_is_not_obeyed(server: WebhookServer) -> None:
@@ -58,7 +58,7 @@ async def test_a_webhook_that_sends_one_elsewhere_is_not_obeyed(server: WebhookS
 
     answer = await post(server, server.url("moved"))
 
-    assert (answer.status, server.heard[-1].path) == (307, "moved")
+    assert (answer.status, server.received[-1].path) == (307, "moved")
 
 
 async def test_an_answer_that_is_too_long_is_none(server: WebhookServer) -> None:
@@ -129,7 +129,7 @@ async def test_a_service_is_found_elsewhere_and_goes_by_its_own_name(server: Web
         ),
     ],
 )
-async def test_whoever_is_not_reached_is_told_of_in_go_s_words(
+async def test_a_server_that_is_not_reached_is_reported_in_go_s_words(
     server: WebhookServer, case: dict[str, str], why: str
 ) -> None:
     with pytest.raises(WebhookUnreachable) as raised:

@@ -49,7 +49,7 @@ def selects(scope: Scope, value: dict[str, Any]) -> bool:
 
 
 @dataclass
-class Story:
+class Scenario:
     """A writer, strangers who write the same objects, and caches that hear of it late."""
 
     rng: Random
@@ -90,7 +90,7 @@ class Story:
         rng, stranger = self.rng, self.api.client()
         while True:
             for _ in range(rng.randrange(40)):
-                await asyncio.sleep(0)  # noqa: TID251 - nobody waits: a turn is given away
+                await asyncio.sleep(0)  # noqa: TID251 - no wait: a turn is given away
             with suppress(ApiError):
                 await self.something(stranger)
             if rng.random() < 0.002:
@@ -103,11 +103,11 @@ class Story:
         rng = self.rng
         namespace = rng.choice(NAMESPACES)
         name = rng.choice(self.names[namespace])
-        is_there = self.log.told[ObjectKey(namespace, name)][-1].value is not None
+        is_there = self.log.moments[ObjectKey(namespace, name)][-1].value is not None
         match rng.randrange(12) if is_there else rng.choice((0, 0, 10, 11)):
             case 0:
                 made_up = ObjectKey(namespace, self.names[namespace][-1])
-                is_room = self.log.told[made_up][-1].value is None
+                is_room = self.log.moments[made_up][-1].value is None
                 return client.create(self.new(namespace, None if is_there and is_room else name))
             case 1 | 2 | 3:
                 labels = {"tier": rng.choice((None, "front", "back"))}
@@ -166,13 +166,13 @@ class Story:
         return await client.create(self.new(namespace, name))
 
     async def settle(self) -> None:
-        """Let everything be heard, bookmarks included."""
+        """Deliver everything, bookmarks included."""
         for _ in range(70):
             self.clock.advance(2.0)
             for _ in range(40):
                 await turns()
 
-    async def list_anew(self) -> None:
+    async def list_again(self) -> None:
         """Have every cache start with a list."""
         self.transport.cut()
         stranger = self.api.client()
@@ -181,7 +181,7 @@ class Story:
         self.api.server.compactor.forget()
         await self.settle()
 
-    async def check_all_is_heard(self) -> None:
+    async def check_all_is_received(self) -> None:
         """The caches are what the server is, and nothing is laid over them."""
         for reader in self.readers:
             informer, scope = reader.informer, reader.informer.scope
@@ -204,8 +204,8 @@ def bare(obj: Widget) -> Widget:
 
 
 @asynccontextmanager
-async def story(seed: int, scopes: tuple[Scope, ...]) -> AsyncIterator[Story]:
-    """A story that goes the same way every time."""
+async def scenario(seed: int, scopes: tuple[Scope, ...]) -> AsyncIterator[Scenario]:
+    """A scenario that goes the same way every time."""
     rng, clock, log = Random(seed), ManualClock(), RememberingLog()
     api = EmbeddedServer(log=log, clock=clock, observe=ignore)
     await install(api.client(), WIDGETS)
@@ -231,24 +231,24 @@ async def story(seed: int, scopes: tuple[Scope, ...]) -> AsyncIterator[Story]:
             for scope in scopes
         ]
         names = {namespace: [*NAMES, NAMES[0]] for namespace in NAMESPACES}
-        yield Story(rng, clock, api, log, transport, client, caches, readers, known, names)
+        yield Scenario(rng, clock, api, log, transport, client, caches, readers, known, names)
 
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("seed", range(10))
 async def test_reads_include_our_own_writes(seed: int) -> None:
     scopes = tuple(Random(seed).sample(SCOPES, 3))
-    async with story(seed, scopes) as told:
+    async with scenario(seed, scopes) as running:
         async with asyncio.TaskGroup() as group:
-            strangers = group.create_task(told.meddle(), name="strangers")
+            strangers = group.create_task(running.meddle(), name="strangers")
             async with asyncio.TaskGroup() as writers:
                 for number in range(3):
-                    writers.create_task(told.write(ROUNDS), name=f"writer {number}")
+                    writers.create_task(running.write(ROUNDS), name=f"writer {number}")
             strangers.cancel()
 
-        await told.settle()
-        # Twice, because what nobody knows the version of is kept in mind until the second list.
-        await told.list_anew()
-        await told.list_anew()
+        await running.settle()
+        # Twice, because an object of unknown version is kept until the second list.
+        await running.list_again()
+        await running.list_again()
 
-        await told.check_all_is_heard()
+        await running.check_all_is_received()

@@ -148,7 +148,7 @@ async def test_a_child_of_an_owner_without_a_namespace_comes_back(scene: Scene) 
     assert asked == ["/apis/toys.example.com/v1/octopodes/otto"]
 
 
-async def test_what_lives_in_no_namespace_is_nobodys_child_there(scene: Scene) -> None:
+async def test_what_lives_in_no_namespace_has_no_owner_there(scene: Scene) -> None:
     octopus = await an_octopus(scene)
     role = rbac_v1.ClusterRole(metadata=meta_v1.ObjectMeta(name="web"))
     await scene.server.create(owned_by(role, octopus))
@@ -165,7 +165,7 @@ async def test_what_lives_in_no_namespace_is_nobodys_child_there(scene: Scene) -
     assert operator.seen(HandlerFailed) == []
 
 
-async def test_who_was_bereaved_is_forgotten_with_its_end(scene: Scene) -> None:
+async def test_a_missing_owner_is_forgotten_with_its_dependent(scene: Scene) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         return sm.Done()
 

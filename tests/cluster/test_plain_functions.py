@@ -20,7 +20,7 @@ ConfigMap = core_v1.ConfigMap
 
 @pytest.fixture
 def hang() -> Iterator[threading.Event]:
-    """What a function may wait for; nobody waits longer than the test."""
+    """What a function may wait for; no wait is longer than the test."""
     event = threading.Event()
     yield event
     event.set()
@@ -29,8 +29,8 @@ def hang() -> Iterator[threading.Event]:
 async def finished(operator: Operator, number: int) -> list[ReconcileFinished]:
     """The first so many; threads take real time, which no clock of a test can skip."""
     while len(found := operator.seen(ReconcileFinished)) < number:
-        operator.heard.clear()
-        await operator.heard.wait()
+        operator.changed.clear()
+        await operator.changed.wait()
     return found
 
 
@@ -105,7 +105,7 @@ async def test_a_function_that_does_not_end_keeps_its_object_and_lets_its_worker
     inside: list[str] = []
     entered = asyncio.Event()
     loop = asyncio.get_running_loop()
-    told: list[Exception] = []
+    errors: list[Exception] = []
 
     def reconcile(obj: Widget, ctx: sm.BlockingContext) -> sm.Outcome:
         inside.append(obj.name)
@@ -116,7 +116,7 @@ async def test_a_function_that_does_not_end_keeps_its_object_and_lets_its_worker
             try:
                 ctx.list(Widget)
             except ContextEnded as error:
-                told.append(error)
+                errors.append(error)
         return sm.Done()
 
     controller = sm.Controller(Widget, reconcile=reconcile, workers=1, timeout_seconds=5)
@@ -128,7 +128,7 @@ async def test_a_function_that_does_not_end_keeps_its_object_and_lets_its_worker
         await scene.paint("one", "blue")
         scene.clock.advance(60)
         await scene.settle()
-        assert inside == ["one", "two"], "nobody else looks at it while the thread goes on"
+        assert inside == ["one", "two"], "no other worker reconciles it while the thread goes on"
 
         hang.set()
         again = (await finished(operator, 3))[2]
@@ -136,11 +136,13 @@ async def test_a_function_that_does_not_end_keeps_its_object_and_lets_its_worker
     assert isinstance(timed_out.error, ReconcileTimedOut)
     assert (other.ref.name, other.outcome) == ("two", "done")
     assert (again.ref.name, again.outcome) == ("one", "done")
-    assert [type(each) for each in told] == [ContextEnded]
+    assert [type(each) for each in errors] == [ContextEnded]
     assert {each.ref.name for each in operator.seen(ThreadAbandoned)} == {"one"}
 
 
-async def test_whoever_holds_all_threads_is_named(scene: Scene, hang: threading.Event) -> None:
+async def test_a_controller_that_holds_all_threads_is_named(
+    scene: Scene, hang: threading.Event
+) -> None:
     def reconcile(obj: Widget, ctx: sm.BlockingContext) -> sm.Outcome:
         hang.wait()
         return sm.Done()

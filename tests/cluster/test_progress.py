@@ -161,7 +161,7 @@ async def test_the_last_word_on_what_is_being_deleted_is_that_of_finalize(scene:
 
     async with operating(scene, rollout.controller(finalize=finalize)) as operator:
         await is_quiet(scene, operator)
-        # Somebody else holds it, too.
+        # Another finalizer holds it, too.
         await scene.server.patch(
             Widget,
             "one",
@@ -220,7 +220,7 @@ async def test_who_never_says_the_same_twice_is_found_to_wake_himself(scene: Sce
         await scene.until(lambda: operator.seen(HotLoop), seconds=0.1)
 
 
-async def test_what_was_not_said_is_said_by_whoever_comes_after(scene: Scene) -> None:
+async def test_what_was_not_said_is_written_by_the_next_leader(scene: Scene) -> None:
     rollout = Rollout(ready=2)
     async with operating(scene, rollout.controller()) as operator:
         await is_quiet(scene, operator)

@@ -48,12 +48,12 @@ async def test_a_watch_from_a_forgotten_version_ends_with_a_status_in_a_frame() 
     path = f"/api/v1/namespaces/{namespace}/configmaps?resourceVersion=1"
 
     async with api.watch(path) as lines:
-        told = await anext(lines)
+        line = await anext(lines)
     async with api.pieces(path, accept=PROTOBUF) as pieces:
         framed = [piece async for piece in pieces]
 
-    assert (told["type"], told["object"]["code"]) == ("ERROR", 410)
-    assert framed == [watch_frame(b"ERROR", encode_document(told["object"]))]
+    assert (line["type"], line["object"]["code"]) == ("ERROR", 410)
+    assert framed == [watch_frame(b"ERROR", encode_document(line["object"]))]
 
 
 async def test_a_stranger_is_refused_in_protobuf(api: EmbeddedServer) -> None:

@@ -1,4 +1,4 @@
-"""The pytest plugin: coroutine tests on the loop of their cluster, whoever else runs such tests."""
+"""The pytest plugin: coroutine tests on their cluster's loop, beside other such plugins."""
 
 import os
 import re
@@ -106,11 +106,11 @@ import pytest
 
 @pytest.fixture
 def cluster():
-    return "somebody else's"
+    return "another fixture"
 
 
 async def test_it(cluster):
-    assert cluster == "somebody else's"
+    assert cluster == "another fixture"
 """
 
 

@@ -23,7 +23,7 @@ async def test_what_is_not_there_is_not_found(client: Client, namespace: str) ->
         await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
 
 
-async def test_a_get_from_the_future_is_told_to_wait(
+async def test_a_get_from_the_future_must_wait(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "settings")
@@ -181,7 +181,7 @@ async def test_a_list_of_an_exact_version_before_a_compaction_is_refused(
         )
 
 
-async def test_a_list_from_the_future_is_told_to_wait(
+async def test_a_list_from_the_future_must_wait(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     future = str(api.log.revision + 1000)

@@ -91,13 +91,13 @@ class Scene:
         for _ in range(PATIENCE):
             if holds():
                 return
-            await asyncio.sleep(0)  # noqa: TID251 - nobody waits: a turn is given away
+            await asyncio.sleep(0)  # noqa: TID251 - no wait: a turn is given away
         raise AssertionError(
-            f"in vain; told: {self.mirror.received[-20:]}, seen: {self.observed[-5:]}"
+            f"in vain; received: {self.mirror.received[-20:]}, seen: {self.observed[-5:]}"
         )
 
     async def fresh(self) -> dict[str, str]:
-        """What there is, by a list that nobody disturbs."""
+        """What there is, by a list without faults."""
         listing = await self.server.list(self.kind, namespace=self.namespace, labels=self.labels)
         return {each.name: each.resource_version for each in listing.items}
 
@@ -114,7 +114,7 @@ class Scene:
 
 @pytest.fixture
 def api() -> EmbeddedServer:
-    """A server of one's own: compaction is everybody's."""
+    """A separate server, because compaction affects all clients."""
     return EmbeddedServer()
 
 
@@ -130,7 +130,7 @@ async def change(client: Client, namespace: str) -> None:
     await client.delete(core_v1.ConfigMap, "lost", namespace=namespace)
 
 
-# Disturbances: before the change, and after it.
+# Faults: before the change, and after it.
 
 
 def cut(scene: Scene) -> None:
@@ -217,7 +217,7 @@ def lose_a_day(scene: Scene) -> None:
     scene.api.clock.advance(86400)
 
 
-DISTURBANCES = [
+FAULTS = [
     (nothing, cut),
     (cut, nothing),
     (nothing, cut_and_compact),
@@ -239,7 +239,7 @@ DISTURBANCES = [
 @pytest.mark.parametrize("initial", ["listed", "streamed"])
 @pytest.mark.parametrize(
     ("before", "after"),
-    DISTURBANCES,
+    FAULTS,
     ids=lambda each: each.__name__,
 )
 async def test_after_any_failure_the_sink_has_what_a_new_list_has(
@@ -296,7 +296,7 @@ async def test_a_drop_without_a_gap_costs_no_list(api: EmbeddedServer, namespace
     assert scene.mirror.received[-1].startswith("lost gone")
 
 
-async def test_a_compaction_in_the_middle_of_paging_begins_the_list_anew(
+async def test_a_compaction_in_the_middle_of_paging_starts_the_list_again(
     api: EmbeddedServer, namespace: str
 ) -> None:
     class Compacting(DisturbedTransport):
@@ -354,7 +354,7 @@ async def test_a_server_that_lags_never_takes_the_sink_back_in_time(
     await create_config_maps(scene.server, namespace, *(f"c{number}" for number in range(30)))
 
     async with scene.running():
-        told = len(scene.mirror.received)
+        seen = len(scene.mirror.received)
         scene.way.server = InProcessTransport(lagging.server)
         scene.way.cut()
         await scene.until(lambda: len(scene.seen(WatchFailed)) == 2)
@@ -362,7 +362,7 @@ async def test_a_server_that_lags_never_takes_the_sink_back_in_time(
         await create_config_maps(scene.server, namespace, "afterwards")
         await scene.settled()
 
-    assert [each.split()[0] for each in scene.mirror.received[told:]] == ["afterwards"]
+    assert [each.split()[0] for each in scene.mirror.received[seen:]] == ["afterwards"]
     assert scene.seen(HistoryRewound) == []
 
 
@@ -491,7 +491,7 @@ async def test_rights_that_are_granted_later_are_enough(
 
 
 @pytest.mark.parametrize("seed", range(12))
-async def test_a_storm_of_disturbances_leaves_the_story_whole_and_in_order(
+async def test_a_storm_of_faults_leaves_the_events_whole_and_in_order(
     api: EmbeddedServer, namespace: str, seed: int
 ) -> None:
     rng = Random(seed)
@@ -502,7 +502,7 @@ async def test_a_storm_of_disturbances_leaves_the_story_whole_and_in_order(
 
     async with scene.running():
         for _ in range(25):
-            before, after = rng.choice(DISTURBANCES)
+            before, after = rng.choice(FAULTS)
             before(scene)
             for name in rng.choices(names, k=rng.randrange(6)):
                 await one_write(scene.server, namespace, name, rng)
@@ -512,7 +512,7 @@ async def test_a_storm_of_disturbances_leaves_the_story_whole_and_in_order(
             mend(scene)
         await scene.settled()
 
-    assert_each_object_is_told_in_order(scene.mirror.received)
+    assert_each_object_arrives_in_order(scene.mirror.received)
 
 
 async def one_write(client: Client, namespace: str, name: str, rng: Random) -> None:
@@ -526,9 +526,9 @@ async def one_write(client: Client, namespace: str, name: str, rng: Random) -> N
         await create_config_maps(client, namespace, name)
 
 
-def assert_each_object_is_told_in_order(told: list[str]) -> None:
+def assert_each_object_arrives_in_order(lines: list[str]) -> None:
     last = 0
-    for each in told:
+    for each in lines:
         version = int(each.split()[-1])
-        assert version >= last, told
+        assert version >= last, lines
         last = version

@@ -93,7 +93,7 @@ async def test_inside_a_cluster_it_starts_only_if_it_is_forced_to(tmp_path: Path
         assert cluster.url.startswith("https://127.0.0.1:")
 
 
-async def test_a_kubeconfig_that_somebody_has_changed_is_left_to_them(tmp_path: Path) -> None:
+async def test_a_kubeconfig_that_another_program_has_changed_is_kept(tmp_path: Path) -> None:
     async with running(ours(tmp_path)) as cluster:
         cluster.kubeconfig.write_text("theirs", encoding="utf-8")
 
@@ -128,7 +128,7 @@ async def test_a_kubeconfig_that_a_killed_cluster_left_is_replaced(
     assert names_in(tmp_path) == []
 
 
-async def test_an_encrypted_key_is_refused_and_nobody_is_asked_for_its_password(
+async def test_an_encrypted_key_is_refused_and_no_password_is_asked_for(
     tmp_path: Path,
 ) -> None:
     pair = Authority().server("127.0.0.1")
@@ -151,7 +151,7 @@ async def test_every_start_has_a_token_of_its_own(tmp_path: Path) -> None:
     assert all(len(token) >= 32 for token in tokens)
 
 
-async def test_it_listens_on_loopback_unless_told_otherwise(tmp_path: Path) -> None:
+async def test_it_listens_on_loopback_unless_configured_otherwise(tmp_path: Path) -> None:
     async with running(ours(tmp_path)) as cluster:
         assert cluster.url.startswith("https://127.0.0.1:")
     async with running(ours(tmp_path, host="::1")) as cluster:

@@ -83,7 +83,7 @@ async def test_each_judges_by_the_definition_that_it_has(servers: list[EmbeddedS
         assert (await each.ask("POST", BOATS, boat(sails=4))).status == 422
 
 
-async def test_what_is_wrong_with_a_schema_is_told_of_each_version_that_has_it() -> None:
+async def test_what_is_wrong_with_a_schema_is_reported_for_each_version_that_has_it() -> None:
     api = EmbeddedServer(clock=ManualClock())
     one, other = (definition("v1", pattern="(", title=each) for each in ("one", "other"))
     last = {**other["spec"]["versions"][0], "name": "v2", "storage": False}
@@ -103,7 +103,7 @@ async def test_what_is_wrong_with_a_schema_is_told_of_each_version_that_has_it()
         ]
 
 
-async def test_formats_that_nobody_knows_are_told_each_time() -> None:
+async def test_unknown_formats_are_reported_each_time() -> None:
     for _ in range(2):
         api = EmbeddedServer(clock=ManualClock())
         strange = {"type": "string", "format": "seemannsgarn"}

@@ -118,7 +118,7 @@ async def test_what_is_there_at_the_start_waits_behind_what_changes_then(scene: 
     assert handlers.reasons.take(ONE).whys[-1].changed_fields == ("spec.color",)
 
 
-async def test_status_and_labels_pass_nobody_who_asks_for_generations(scene: Scene) -> None:
+async def test_status_and_labels_pass_no_trigger_for_generations(scene: Scene) -> None:
     handlers = HandlerScene(scene, when=changed.generation)
 
     async with handlers.running():
@@ -168,7 +168,7 @@ async def test_a_child_wakes_its_owner_when_it_comes_changes_and_goes(scene: Sce
     assert woken == [(ONE, "added", about), (ONE, "updated", about), (ONE, "deleted", about)]
 
 
-async def test_a_child_that_vanished_while_nobody_could_see_wakes_its_owner(scene: Scene) -> None:
+async def test_a_child_that_vanished_while_no_watch_was_open_wakes_its_owner(scene: Scene) -> None:
     handlers = HandlerScene(scene, owns=(ConfigMap,))
     await child_of(scene, "one")
 

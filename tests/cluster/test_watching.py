@@ -1,4 +1,4 @@
-"""watch: from which moment, what is told, how far it has come, and how it ends."""
+"""watch: where it starts, what it delivers, how far it has come, and how it ends."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,8 +18,8 @@ async def version(client: Client, namespace: str) -> str:
     return (await client.list(core_v1.ConfigMap, namespace=namespace)).resource_version
 
 
-def told(event: WatchEvent[Any]) -> tuple[str, str]:
-    """What happened to whom."""
+def summary(event: WatchEvent[Any]) -> tuple[str, str]:
+    """The event and its object."""
     match event:
         case Wrote(obj, is_new=is_new):
             return "added" if is_new else "changed", obj.name
@@ -34,17 +34,17 @@ def told(event: WatchEvent[Any]) -> tuple[str, str]:
 
 
 async def first(number: int, events: AsyncIterator[WatchEvent[Any]]) -> list[tuple[str, str]]:
-    return [told(await anext(events)) for _ in range(number)]
+    return [summary(await anext(events)) for _ in range(number)]
 
 
 async def all_until_the_end(
     events: AsyncIterator[WatchEvent[Any]], api: EmbeddedServer, *, within_seconds: int
 ) -> list[tuple[float, tuple[str, str]]]:
-    """What is told, with how many seconds had passed; the watch must end by itself."""
+    """The events, with how many seconds had passed; the watch must end by itself."""
     start = api.clock.monotonic()
 
     async def listen() -> list[tuple[float, tuple[str, str]]]:
-        return [(api.clock.monotonic() - start, told(event)) async for event in events]
+        return [(api.clock.monotonic() - start, summary(event)) async for event in events]
 
     async with asyncio.TaskGroup() as group:
         listener = group.create_task(listen())
@@ -82,12 +82,12 @@ async def test_a_watch_from_a_version_tells_what_happened_since_and_nothing_befo
     async with client.watch(
         core_v1.ConfigMap, namespace=namespace, resource_version=start
     ) as events:
-        heard = await first(3, events)
+        received = await first(3, events)
 
-    assert heard == [("added", "new"), ("changed", "new"), ("removed", "old")]
+    assert received == [("added", "new"), ("changed", "new"), ("removed", "old")]
 
 
-async def test_somebody_who_waits_is_told_at_once(
+async def test_a_waiting_watch_receives_events_at_once(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     start = await version(client, namespace)
@@ -96,11 +96,11 @@ async def test_somebody_who_waits_is_told_at_once(
     async with client.watch(
         core_v1.ConfigMap, namespace=namespace, resource_version=start
     ) as events:
-        heard, _ = await asyncio.gather(
+        received, _ = await asyncio.gather(
             first(1, events), create_config_maps(client, namespace, "new")
         )
 
-    assert heard == [("added", "new")]
+    assert received == [("added", "new")]
     assert api.clock.monotonic() == moment
 
 
@@ -110,11 +110,11 @@ async def test_initial_events_end_with_a_bookmark_that_says_so(
     await create_config_maps(client, namespace, "a", "b")
 
     async with client.watch(core_v1.ConfigMap, namespace=namespace, initial_events=True) as events:
-        heard = await first(3, events)
+        received = await first(3, events)
         await create_config_maps(client, namespace, "c")
-        heard += await first(1, events)
+        received += await first(1, events)
 
-    assert heard == [
+    assert received == [
         ("added", "a"),
         ("added", "b"),
         ("bookmark", "initial events end"),
@@ -124,9 +124,9 @@ async def test_initial_events_end_with_a_bookmark_that_says_so(
 
 async def test_initial_events_of_nothing_are_a_bookmark(client: Client, namespace: str) -> None:
     async with client.watch(core_v1.ConfigMap, namespace=namespace, initial_events=True) as events:
-        heard = await first(1, events)
+        received = await first(1, events)
 
-    assert heard == [("bookmark", "initial events end")]
+    assert received == [("bookmark", "initial events end")]
 
 
 async def test_who_selects_by_label_sees_objects_come_and_go_with_their_labels(
@@ -147,9 +147,15 @@ async def test_who_selects_by_label_sees_objects_come_and_go_with_their_labels(
         resource_version=start,
         labels=Labels.equal({"color": "red"}),
     ) as events:
-        heard = [await anext(events) for _ in range(5)]
+        received = [await anext(events) for _ in range(5)]
 
-    assert [told(each)[0] for each in heard] == ["added", "removed", "added", "changed", "removed"]
+    assert [summary(each)[0] for each in received] == [
+        "added",
+        "removed",
+        "added",
+        "changed",
+        "removed",
+    ]
 
 
 async def test_what_no_longer_matches_is_shown_as_it_was_when_it_last_did(
@@ -182,9 +188,9 @@ async def test_who_selects_one_name_hears_of_that_one_only(client: Client, names
         resource_version=start,
         fields=Fields.equal({"metadata.name": "b"}),
     ) as events:
-        heard = await first(2, events)
+        received = await first(2, events)
 
-    assert heard == [("added", "b"), ("removed", "b")]
+    assert received == [("added", "b"), ("removed", "b")]
 
 
 async def test_a_bookmark_comes_every_minute_and_one_shortly_before_the_end(
@@ -195,9 +201,9 @@ async def test_a_bookmark_comes_every_minute_and_one_shortly_before_the_end(
     async with client.watch(
         core_v1.ConfigMap, namespace=namespace, resource_version=start, timeout_seconds=150
     ) as events:
-        heard = await all_until_the_end(events, api, within_seconds=151)
+        received = await all_until_the_end(events, api, within_seconds=151)
 
-    assert heard == [(at, ("bookmark", start)) for at in (60, 120, 148)]
+    assert received == [(at, ("bookmark", start)) for at in (60, 120, 148)]
 
 
 async def test_a_bookmark_follows_what_happened_to_others(
@@ -211,9 +217,9 @@ async def test_a_bookmark_follows_what_happened_to_others(
     async with client.watch(
         core_v1.ConfigMap, namespace=namespace, resource_version=start, timeout_seconds=61
     ) as events:
-        heard = await all_until_the_end(events, api, within_seconds=62)
+        received = await all_until_the_end(events, api, within_seconds=62)
 
-    assert heard[0] == (59, ("bookmark", now))
+    assert received[0] == (59, ("bookmark", now))
 
 
 async def test_a_watch_that_wants_no_bookmarks_gets_none_and_ends_in_time(
@@ -222,9 +228,9 @@ async def test_a_watch_that_wants_no_bookmarks_gets_none_and_ends_in_time(
     async with client.watch(
         core_v1.ConfigMap, namespace=namespace, bookmarks=False, timeout_seconds=100
     ) as events:
-        heard = await all_until_the_end(events, api, within_seconds=101)
+        received = await all_until_the_end(events, api, within_seconds=101)
 
-    assert heard == []
+    assert received == []
 
 
 async def test_a_watch_that_sets_no_end_gets_one_after_half_an_hour_to_an_hour(
@@ -248,7 +254,7 @@ async def test_a_watch_that_sets_no_end_gets_one_after_half_an_hour_to_an_hour(
     assert all(1800 <= each <= 3601 for each in ended)
 
 
-async def test_a_watch_from_before_a_compaction_is_told_that_its_version_expired(
+async def test_a_watch_from_before_a_compaction_gets_an_error_that_its_version_expired(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     start = await version(client, namespace)
@@ -262,19 +268,19 @@ async def test_a_watch_from_before_a_compaction_is_told_that_its_version_expired
             await anext(events)
 
 
-async def test_a_compaction_does_not_disturb_who_has_heard_everything(
+async def test_a_compaction_does_not_disturb_a_watch_that_has_received_everything(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a")
 
     async with client.watch(core_v1.ConfigMap, namespace=namespace, bookmarks=False) as events:
-        heard = await first(1, events)
+        received = await first(1, events)
         await turns()
         api.log.compact(api.log.revision)
         await create_config_maps(client, namespace, "b")
-        heard += await first(1, events)
+        received += await first(1, events)
 
-    assert heard == [("added", "a"), ("added", "b")]
+    assert received == [("added", "a"), ("added", "b")]
 
 
 async def test_who_watches_something_quiet_is_not_disturbed_by_what_others_do(
@@ -286,13 +292,13 @@ async def test_who_watches_something_quiet_is_not_disturbed_by_what_others_do(
         core_v1.ConfigMap, namespace=namespace, resource_version=start
     ) as events:
         async with asyncio.TaskGroup() as group:
-            heard = group.create_task(first(1, events))
+            received = group.create_task(first(1, events))
             await turns()
             await api.namespace()
             api.log.compact(api.log.revision)
             await create_config_maps(client, namespace, "a")
 
-    assert heard.result() == [("added", "a")]
+    assert received.result() == [("added", "a")]
 
 
 async def test_initial_events_from_the_future_are_refused_in_the_stream(
@@ -320,6 +326,6 @@ async def test_a_watch_of_one_namespace_does_not_hear_of_another_whose_name_begi
     async with client.watch(
         core_v1.ConfigMap, namespace=namespace, resource_version=start
     ) as events:
-        heard = await first(1, events)
+        received = await first(1, events)
 
-    assert heard == [("added", "seen")]
+    assert received == [("added", "seen")]

@@ -149,7 +149,7 @@ async def test_applying_creates_and_applying_less_takes_away(
     assert less.data == {"a": "1"}
 
 
-async def test_applying_what_somebody_else_applied_is_a_conflict_until_it_is_forced(
+async def test_applying_what_another_manager_applied_is_a_conflict_until_it_is_forced(
     client: Client, namespace: str
 ) -> None:
     await client.apply(config_map(namespace, "settings", a="theirs"), field_manager="them")

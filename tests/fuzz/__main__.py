@@ -6,33 +6,33 @@ import time  # noqa: TID251 - minutes of a person's time
 from collections import Counter
 
 from tests.fuzz.asking import samples
-from tests.fuzz.stories import Story, Told
+from tests.fuzz.scenarios import FuzzResult, Scenario
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Fuzz the embedded API server in this process.")
     parser.add_argument("--minutes", type=float, default=10.0, help="how long to go on")
-    parser.add_argument("--seed", type=int, default=0, help="of the first story; 1 more for each")
-    parser.add_argument("--stories", type=int, default=0, help="so many of them, whatever the time")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the first scenario")
+    parser.add_argument("--scenarios", type=int, default=0, help="number of scenarios")
     arguments = parser.parse_args()
-    total, causes = Told(), Counter[str]()
+    total, causes = FuzzResult(), Counter[str]()
     valid = samples()
     began_at = time.monotonic()
     seed = arguments.seed
     while True:
-        told = asyncio.run(Story(seed, valid).run())
-        for each in told.findings:
+        result = asyncio.run(Scenario(seed, valid).run())
+        for each in result.findings:
             causes[each.what] += 1
             if causes[each.what] == 1:
                 _print(str(each))
-        total.add(told)
+        total.add(result)
         seed += 1
         done = seed - arguments.seed
-        if done == arguments.stories or time.monotonic() - began_at > arguments.minutes * 60:
+        if done == arguments.scenarios or time.monotonic() - began_at > arguments.minutes * 60:
             break
     took_seconds = time.monotonic() - began_at
     _print(f"\n{total.requests} requests in {took_seconds:.0f} s, {total.written} writes,")
-    _print(f"stories {arguments.seed} to {seed - 1}")
+    _print(f"scenarios {arguments.seed} to {seed - 1}")
     _print(f"  by status: {dict(sorted(total.statuses.items()))}")
     _print(f"  by verb: {dict(total.verbs.most_common())}")
     _print(f"  findings: {len(causes)}")

@@ -63,7 +63,7 @@ def path_of(served: ServedResource, namespace: str = "", name: str = "") -> str:
     return f"{root}{within}/{served.plural}" + (f"/{name}" if name else "")
 
 
-class Asker:
+class RequestGenerator:
     """Makes up requests, and remembers what earlier ones have brought about."""
 
     def __init__(
@@ -429,7 +429,7 @@ def _printable(query: Pairs) -> Pairs:
     return [(_text_of_a_path(name), _text_of_a_path(str(value))) for name, value in query]
 
 
-def as_told(request: Request) -> str:
+def in_words(request: Request) -> str:
     """A request for people to read, and to make again."""
     body = None if request.body is None else request.body[:900]
     shown = {"headers": [pair for pair in request.headers if pair[0] != "Authorization"]}

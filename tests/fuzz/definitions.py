@@ -1,4 +1,4 @@
-"""Definitions of kinds that nobody would define, nearly all of them valid."""
+"""Definitions of kinds that are unusual, nearly all of them valid."""
 
 from random import Random
 from typing import Any

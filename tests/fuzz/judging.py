@@ -21,7 +21,7 @@ from steersman_cluster.apiserver.schema.protobuf.wire_format import (
     one,
     part,
 )
-from tests.fuzz.asking import as_told
+from tests.fuzz.asking import in_words
 
 # Where a real server fails, too, and says so in these words.
 REAL_FAILURES = (
@@ -41,15 +41,15 @@ SLOWEST_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something that must not be: in which story, after which request, and why."""
+    """Something that must not be: in which scenario, after which request, and why."""
 
     what: str  # the same for every finding of the same cause
     seed: int
     step: int
-    told: str
+    text: str
 
     def __str__(self) -> str:
-        return f"{self.what}\n  seed {self.seed}, request {self.step}: {self.told}"
+        return f"{self.what}\n  seed {self.seed}, request {self.step}: {self.text}"
 
 
 def cause_of(error: BaseException) -> tuple[str, str]:
@@ -146,6 +146,6 @@ _WATCH_EVENT = Message(
 
 def finding(what: str, detail: str, *, seed: int, step: int, request: Request | None) -> Finding:
     """A finding about what came of a request."""
-    told = "at the end" if request is None else as_told(request)
-    told += f"\n    {detail}" if detail else ""
-    return Finding(what=what, seed=seed, step=step, told=told)
+    text = "at the end" if request is None else in_words(request)
+    text += f"\n    {detail}" if detail else ""
+    return Finding(what=what, seed=seed, step=step, text=text)

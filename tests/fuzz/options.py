@@ -18,7 +18,7 @@ class Options:
         self._odd = Oddities(rng)
 
     def impersonated(self) -> Pairs:
-        """Headers of somebody who speaks for somebody else."""
+        """Headers of an impersonation."""
         rng = self._rng
         headers = [("Impersonate-User", rng.choice((*USERS, "", "system:node:a", "é")))]
         headers += [("Impersonate-Group", rng.choice(GROUPS)) for _ in range(rng.randrange(3))]

@@ -201,13 +201,13 @@ class Attack:
             self._asked(connection, self._rng.randbytes(self._rng.randrange(1, 3000)))
 
     def _half_a_body(self) -> None:
-        """Somebody who promises much and leaves."""
+        """A client that announces a large body and leaves."""
         with self._connected() as connection:
             target = b"/api/v1/namespaces/default/configmaps"
             connection.sendall(self._request(b"POST", target, b"Content-Length: 1000", body=b"{"))
 
     def _rude_goodbye(self) -> None:
-        """Somebody who asks for much and does not wait, not even to say so."""
+        """A client that sends many requests and closes without a word."""
         targets = (b"/openapi/v2", b"/api/v1/pods?watch=1", b"/apis", b"/openapi/v3/api/v1")
         with self._connected() as connection:
             connection.sendall(self._request(b"GET", self._rng.choice(targets)))

@@ -1,4 +1,4 @@
-"""Values that nobody expects, trees bent out of shape, and their bytes."""
+"""Unexpected values, trees bent out of shape, and their bytes."""
 
 import json
 import re

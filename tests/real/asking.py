@@ -1,4 +1,4 @@
-"""Plain calls as anybody: with any token, certificate and headers."""
+"""Plain calls as any user: with any token, certificate and headers."""
 
 import ssl
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ def asking(
     certificate: bool = False,
     headers: Mapping[str, str] | None = None,
 ) -> Iterator[Caller]:
-    """A caller with ``token``, with the certificate of a client, or as nobody in particular."""
+    """A caller with ``token``, with the certificate of a client, or anonymous."""
     given, address = cluster.credentials, urlsplit(cluster.url)
     tls = ssl.create_default_context(cafile=given.ca_file)
     if certificate:

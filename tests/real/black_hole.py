@@ -1,7 +1,7 @@
-"""A black hole, as a kernel meets one: packets that nobody answers.
+"""A black hole, as a kernel meets one: packets without an answer.
 
 A proxy that stops reading is none, nor is one whose process is stopped: its kernel goes on
-acknowledging what arrives. So the kernel is told, with a filter on the receiving socket, to throw
+acknowledging what arrives. So the kernel gets, with a filter on the receiving socket, to throw
 away what arrives before it is looked at. That needs no rights, and touches nothing else.
 """
 
@@ -28,14 +28,14 @@ KEEPALIVE: Mapping[str, int] = {
 
 
 def swallow_packets(receiver: socket.socket) -> None:
-    """From now on nothing arrives at this socket, and whoever sends to it is not told."""
+    """From now on nothing arrives at this socket, and a sender gets no error."""
     program = ctypes.create_string_buffer(_RETURN_NOTHING, len(_RETURN_NOTHING))
     filter_of_one = struct.pack("HP", 1, ctypes.addressof(program))
     receiver.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, filter_of_one)
 
 
 def keepalive_of(watchful: socket.socket) -> dict[str, int]:
-    """When the kernel is to find out that nobody is there."""
+    """When the kernel is to find out that no peer is there."""
     options = {
         name: watchful.getsockopt(socket.IPPROTO_TCP, option) for name, option in KEEPALIVE.items()
     }

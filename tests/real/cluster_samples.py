@@ -125,7 +125,7 @@ def storage(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterato
 
 def admission(everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
     """Policies and webhooks."""
-    nobody = admissionregistration_v1.WebhookClientConfig(url="https://127.0.0.1:1/none")
+    unreachable = admissionregistration_v1.WebhookClientConfig(url="https://127.0.0.1:1/none")
     rule = admissionregistration_v1.RuleWithOperations(
         operations=("CREATE",), api_groups=("",), api_versions=("v1",), resources=("configmaps",)
     )
@@ -147,7 +147,7 @@ def admission(everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
             admissionregistration_v1.ValidatingWebhook(
                 name="sample.example.com",
                 admission_review_versions=("v1",),
-                client_config=nobody,
+                client_config=unreachable,
                 side_effects="None",
                 failure_policy="Ignore",
                 namespace_selector=NOTHING,
@@ -161,7 +161,7 @@ def admission(everywhere: meta_v1.ObjectMeta) -> Iterator[Resource]:
             admissionregistration_v1.MutatingWebhook(
                 name="sample.example.com",
                 admission_review_versions=("v1",),
-                client_config=nobody,
+                client_config=unreachable,
                 side_effects="None",
                 failure_policy="Ignore",
                 object_selector=NOTHING,
@@ -374,7 +374,7 @@ def cluster(here: meta_v1.ObjectMeta, everywhere: meta_v1.ObjectMeta) -> Iterato
                 flowcontrol_v1.PolicyRulesWithSubjects(
                     subjects=(
                         flowcontrol_v1.Subject(
-                            kind="User", user=flowcontrol_v1.UserSubject(name="nobody")
+                            kind="User", user=flowcontrol_v1.UserSubject(name="missing")
                         ),
                     ),
                     resource_rules=(

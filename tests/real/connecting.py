@@ -1,4 +1,4 @@
-"""Clients of the real API server, by whatever way there, as whoever has a token."""
+"""Clients of the real API server, by any transport, as any user with a token."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,7 +22,7 @@ async def connected(
     token: str | None = None,
     login: Login | None = None,
 ) -> AsyncIterator[Client]:
-    """A client while the block runs: the admin's, or that of whoever has ``token`` or ``login``.
+    """A client while the block runs: the admin's, or that of the user of ``token`` or ``login``.
 
     ``server`` is another way to the same API server.
     """

@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.schema.builtin_schemas import OBJECT_META, Buil
 from steersman_cluster.apiserver.schema.node import Schema
 from steersman_cluster.apiserver.schema.structural import compile_schema
 from steersman_cluster.testing.calls import Caller
-from tests.real.field_stories import TRIAL, Object, Step
+from tests.real.field_scenarios import TRIAL, Object, Step
 
 GROUP = "fields.example.com"
 NAME = "it"
@@ -31,7 +31,7 @@ _KINDS = {
     "Deployment": ("apps", "deployments", ("v1",)),
     "Trial": (GROUP, "trials", ("v1", "v2")),
 }
-# What the server fills in when nobody can own it any more.
+# What the server fills in when no manager can own it any more.
 _ALLOCATED = {"Service": ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")}
 
 DEFINITION: Object = {

@@ -1,4 +1,4 @@
-"""Informers at work, what they tell, and whether all of it is true."""
+"""Running informers, their deltas, and whether all of them are true."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
@@ -35,22 +35,22 @@ WITHIN_SECONDS = 30.0
 
 
 class Hurried(SystemClock):
-    """For tests in which it does not matter how long somebody waits before trying again."""
+    """For tests in which it does not matter how long a client waits before a retry."""
 
     async def sleep(self, seconds: float) -> None:
         """Wait for a tenth of it, and not for long."""
         await super().sleep(min(seconds / 10, 0.3))
 
 
-class Story(Generic[Obj]):
-    """A handler that remembers all it was told, and what in it cannot have happened.
+class Scenario(Generic[Obj]):
+    """A handler that records all deltas, and those that cannot have happened.
 
     ``may_rewind``: from now on an object may also become older, because the server's history was
     rewound.
     """
 
     def __init__(self) -> None:
-        self.told: list[Delta[Obj]] = []
+        self.deltas: list[Delta[Obj]] = []
         self.impossible: list[str] = []
         self.may_rewind = False
         self._last: dict[ObjectKey, Obj] = {}
@@ -58,7 +58,7 @@ class Story(Generic[Obj]):
 
     def __call__(self, delta: Delta[Obj]) -> None:
         self.impossible += [f"{delta}: {why}" for why in self._doubts(delta)]
-        self.told.append(delta)
+        self.deltas.append(delta)
         if isinstance(delta, Deleted):
             self._last.pop(delta.key, None)
         else:
@@ -76,13 +76,13 @@ class Story(Generic[Obj]):
                 return
             case Updated(old=old):
                 if old is not last:
-                    yield "the old state is not what was told last"
+                    yield "the old state differs from the last delta"
             case Deleted(is_missed=is_missed):
                 if is_missed and obj is not last:
-                    yield "the tombstone is not what was told last"
+                    yield "the tombstone differs from the last delta"
             case Sync():
                 if obj is not last:
-                    yield "it is not what was told last"
+                    yield "it differs from the last delta"
                 return
         if last is None:
             yield "it was not there"
@@ -96,40 +96,42 @@ class Story(Generic[Obj]):
 
     @property
     def present(self) -> dict[ObjectKey, tuple[str, str]]:
-        """What is there, by what was told: the uid and the version of each object."""
+        """What is there, from the deltas: the uid and the version of each object."""
         return {key: (obj.uid, obj.resource_version) for key, obj in self._last.items()}
 
     @property
     def missed(self) -> set[str]:
         """The names of those of which only the absence was noticed."""
-        return {each.key.name for each in self.told if isinstance(each, Deleted) and each.is_missed}
+        return {
+            each.key.name for each in self.deltas if isinstance(each, Deleted) and each.is_missed
+        }
 
     def of(self, name: str) -> list[str]:
         """What became of the objects of this name, in order."""
-        return [type(each).__name__ for each in self.told if each.key.name == name]
+        return [type(each).__name__ for each in self.deltas if each.key.name == name]
 
     async def more(self) -> None:
-        """Wait until something is told."""
+        """Wait for the next delta."""
         self._more.clear()
         await self._more.wait()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Followed(Generic[Obj]):
-    """An informer at work, and what it has told."""
+    """A running informer, and its deltas."""
 
     informer: Informer[Obj]
-    story: Story[Obj]
+    scenario: Scenario[Obj]
     seen: Seen
 
     async def settled(self, client: Client) -> None:
-        """Come back once handlers and cache have what a fresh list has; nobody may be writing."""
+        """Return once handlers and cache have what a new list has; no client may write."""
         fresh = await listed(client, self.informer.kind, self.informer.scope)
         with suppress(TimeoutError):
             async with SystemClock().timeout(WITHIN_SECONDS):
-                while self.story.present != fresh:
-                    await self.story.more()
-        assert self.story.present == fresh, (self.informer, self.seen.of(WatchFailed))
+                while self.scenario.present != fresh:
+                    await self.scenario.more()
+        assert self.scenario.present == fresh, (self.informer, self.seen.of(WatchFailed))
         held = self.informer.lister.list()
         assert {key_of(obj): (obj.uid, obj.resource_version) for obj in held} == fresh
 
@@ -155,7 +157,7 @@ async def started(
     settings: ReflectorSettings | None = None,
 ) -> AsyncIterator[Followed[Obj]]:
     """An informer that runs while the block does, entered at once; all that it tells is judged."""
-    story = Story[Obj]()
+    scenario = Scenario[Obj]()
     informer = Informer(
         client,
         kind,
@@ -163,15 +165,15 @@ async def started(
         scope=scope,
         settings=InformerSettings(reflector=settings or ReflectorSettings(), detect_mutations=True),
     )
-    informer.add_handler(story)
+    informer.add_handler(scenario)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(informer.run())
         try:
-            yield Followed(informer=informer, story=story, seen=seen)
+            yield Followed(informer=informer, scenario=scenario, seen=seen)
         finally:
             running.cancel()
     informer.check_mutations()
-    assert story.impossible == []
+    assert scenario.impossible == []
     assert seen.of(HandlerFailed) == []
 
 
@@ -184,7 +186,7 @@ async def following(
     scope: Scope | None = None,
     settings: ReflectorSettings | None = None,
 ) -> AsyncIterator[Followed[Obj]]:
-    """The same, entered once everything that is there has been heard, and it listens for more."""
+    """The same, entered once all initial objects were received."""
     async with started(client, kind, seen=seen, scope=scope, settings=settings) as followed:
         await followed.informer.synced()
         await seen.first(WatchStarted)
@@ -192,7 +194,7 @@ async def following(
 
 
 class Writer:
-    """Somebody who goes on writing ConfigMaps, whatever happens to the server."""
+    """A client who goes on writing ConfigMaps, whatever happens to the server."""
 
     def __init__(self, client: Client, namespace: str) -> None:
         # What fails may be forgotten: there is always something else to write.
@@ -215,7 +217,7 @@ class Writer:
             except NotFound:
                 self._there.discard(name)
             except SteersmanError:
-                await self._client.clock.sleep(0.01)  # nobody answers
+                await self._client.clock.sleep(0.01)  # no answer
             else:
                 self.writes += 1
                 self.began.set()
@@ -239,7 +241,7 @@ class Writer:
 
 @asynccontextmanager
 async def writing(client: Client, namespace: str) -> AsyncIterator[Writer]:
-    """Somebody writes while the block runs, and is done when it has ended."""
+    """A client writes while the block runs, and is done when it has ended."""
     writer = Writer(client, namespace)
     async with asyncio.TaskGroup() as group:
         group.create_task(writer.write())

@@ -81,7 +81,8 @@ async def operating(
         rng=Random(0),
         observe=seen,
     )
-    # Without a registry nobody listens for metrics; the rights for that are asked for all the same.
+    # Without a registry no client listens for metrics; the rights for that are asked for all the
+    # same.
     settings = replace(installation.settings, health_address="")
     stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     manager = Manager(controllers=installation.controllers)

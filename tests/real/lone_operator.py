@@ -14,7 +14,7 @@ from steersman.client import Labels
 from steersman.kinds import core_v1
 from steersman.manager import Runnable, Services
 
-# What it prints once it is at work, for the test to go on.
+# What it prints once it runs, for the test to go on.
 RUNNING = "at work on"
 
 

@@ -42,7 +42,7 @@ def with_controllers() -> Iterator[ControlPlane]:
 
 @contextmanager
 def without_controllers() -> Iterator[ControlPlane]:
-    """A real API server, and nobody who acts on what it keeps."""
+    """A real API server, without controllers."""
     with running_real_control_plane(
         find_binaries(environ=os.environ), clock=SystemClock()
     ) as plane:
@@ -53,7 +53,7 @@ def without_controllers() -> Iterator[ControlPlane]:
 async def workloads(
     plane: ControlPlane, *, observe: Observer = ignore, **settings: Any
 ) -> AsyncIterator[None]:
-    """Parts of a cluster of ours at work on it; the nodes, unless told otherwise."""
+    """Our controllers, running on it; by default the nodes."""
     config = find_config(
         environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=observe
     )

@@ -18,7 +18,7 @@ from tests.real.following import Hurried
 
 
 class Meddler:
-    """Carries requests, and can be told to change or hold back some."""
+    """Carries requests, and can change or hold back some."""
 
     def __init__(self, inner: Transport) -> None:
         self._inner = inner

@@ -1,4 +1,4 @@
-"""Operators in the test's own process, at work on a cluster as whoever has a token."""
+"""Operators in the test's process, on a cluster, as any user with a token."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -43,7 +43,7 @@ ALONE: dict[str, Any] = {
 # Longer than anything takes here, shorter than a test may.
 WITHIN_SECONDS = 20.0
 # Nothing of what an operator does by itself takes longer than this to begin.
-CALM_SECONDS = 0.5
+QUIET_SECONDS = 0.5
 POLL_SECONDS = 0.05
 
 
@@ -134,13 +134,13 @@ class Operator:
         """How often it has looked at anything."""
         return len(self.of(ReconcileFinished))
 
-    async def calm(self) -> None:
+    async def wait_until_quiet(self) -> None:
         """Wait until it has looked at nothing for a while, and no write is under way."""
         clock = SystemClock()
         async with clock.timeout(WITHIN_SECONDS):
             while True:
                 before = self.looks
-                await clock.sleep(CALM_SECONDS)
+                await clock.sleep(QUIET_SECONDS)
                 if before == self.looks > 0 and not self._under_way:
                     return
 

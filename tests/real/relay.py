@@ -58,9 +58,9 @@ class Relay:
     def forget_connections(self, *, acknowledging: bool) -> None:
         """Lose all that is sent on the connections there are, as a firewall that restarts does.
 
-        Nobody is told; new connections are served. ``acknowledging``: the packets still arrive and
-        are acknowledged, so that no kernel can know; otherwise they are dropped, which works only
-        for clients in this process.
+        No peer is notified; new connections are served. ``acknowledging``: the packets still arrive
+        and are acknowledged, so that no kernel can know; otherwise they are dropped, which works
+        only for clients in this process.
         """
         self._lost |= self._clients
         if not acknowledging:
@@ -79,7 +79,7 @@ class Relay:
         self._loses_answers = True
 
     async def deserted(self) -> None:
-        """Come back once nobody is connected."""
+        """Return once no client is connected."""
         while self._clients:
             self._deserted.clear()
             await self._deserted.wait()

@@ -1,4 +1,4 @@
-"""A backup of all that a cluster knows, put back while everybody was further on."""
+"""A backup of all that a cluster knows, put back while all clients were further on."""
 
 import shutil
 from contextlib import ExitStack

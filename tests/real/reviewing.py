@@ -1,4 +1,4 @@
-"""One story told to two servers: what they answer, and what they ask webhooks on the way."""
+"""One scenario run on two servers: what they answer, and what they ask webhooks on the way."""
 
 import json
 import re
@@ -12,7 +12,7 @@ import pytest
 from steersman.clock import SystemClock
 from steersman_cluster.testing import ControlPlane, running_embedded_control_plane
 from tests.real.differential.servers import HttpsServer
-from tests.webhook_server import Heard, Script, WebhookServer, webhook_server
+from tests.webhook_server import ReceivedReview, Script, WebhookServer, webhook_server
 
 # Who a server is where it writes by itself: the status of a definition, say, or what it serves.
 ITSELF = "system:apiserver"
@@ -21,7 +21,7 @@ REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
 JSON, MERGE = "application/json", "application/merge-patch+json"
 APPLY = "application/apply-patch+yaml"
 
-# How long it may take until a real server has heard of a new configuration.
+# How long it may take until a real server knows a new configuration.
 READY_SECONDS = 30.0
 
 EVERYTHING = [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*/*"]}]
@@ -40,8 +40,8 @@ class Stage:
 
     def __init__(self, server: HttpsServer, hooks: WebhookServer, *, number: int) -> None:
         self.hooks = hooks
-        self.namespace = f"story-{number}"
-        self.told: list[Any] = []
+        self.namespace = f"scenario-{number}"
+        self.reviews: list[Any] = []
         self._server = server
         self._number = number
         self._configured: list[str] = []
@@ -66,7 +66,7 @@ class Stage:
     def ask(
         self, method: str, path: str, body: Any = None, *, sends: str = JSON, as_user: str = ""
     ) -> tuple[int, Any, list[str]]:
-        """Ask without telling anybody."""
+        """Ask without recording it."""
         headers = {"authorization": f"Bearer {self._server.token}", "accept": JSON}
         if as_user:
             headers["impersonate-user"] = as_user
@@ -85,25 +85,25 @@ class Stage:
         self.hooks.forget()
         status, answer, warnings = self.ask(method, path, body, **more)
         # A real server that writes from an outdated cache notices it, and asks once more.
-        heard = {
+        received = {
             _order(each): (each.path, each.query, each.review)
-            for each in self.hooks.heard
+            for each in self.hooks.received
             if not each.path.startswith("ready") and self._concerns(each)
         }
-        told = {
+        review = {
             "asked": f"{method} {path}",
             "status": status,
             "answer": answer,
             "warnings": warnings,
-            # Some are asked at the same time, and any may be heard first.
-            "heard": [heard[each] for each in sorted(heard)],
+            # Some are asked at the same time, and any may arrive first.
+            "received": [received[each] for each in sorted(received)],
         }
-        self.told.append(self._normal(told))
+        self.reviews.append(self._normal(review))
         return answer
 
-    def _concerns(self, heard: Heard) -> bool:
-        """Whether the story made it happen: elsewhere a server writes when it comes to it."""
-        request = heard.review["request"]
+    def _concerns(self, received: ReceivedReview) -> bool:
+        """Whether the scenario made it happen: elsewhere a server writes when it comes to it."""
+        request = received.review["request"]
         who: str = request["userInfo"]["username"]
         where: str | None = request.get("namespace")
         return who != ITSELF or where == self.namespace
@@ -135,7 +135,7 @@ class Stage:
 
     def configure(self, kind: str, *webhooks: Mapping[str, Any], name: str = "") -> None:
         """Have webhooks called from now on; ``kind`` is mutating or validating."""
-        name = f"{name or 'story'}-{self._number}"
+        name = f"{name or 'scenario'}-{self._number}"
         path = f"{REGISTRATION}/{kind}webhookconfigurations"
         status, answer, _ = self.ask(
             "POST", path, {"metadata": {"name": name}, "webhooks": webhooks}
@@ -145,7 +145,7 @@ class Stage:
         self.settle()
 
     def settle(self) -> None:
-        """Until the server has heard of all configurations so far."""
+        """Until the server knows all configurations so far."""
         turn = f"{self._number}-{next(self._turns)}"
         paths: list[str] = []
         for kind in ("mutating", "validating"):
@@ -163,7 +163,7 @@ class Stage:
         until(
             lambda: (
                 self.ask("POST", f"{self.here}/configmaps?dryRun=All", probe)[0] > 0
-                and wanted <= {each.path for each in self.hooks.heard}
+                and wanted <= {each.path for each in self.hooks.received}
             )
         )
         for path in paths:
@@ -192,7 +192,7 @@ class Stage:
             self._configured.append(f"{path}/{about['name']}")
 
     def settle_policies(self) -> None:
-        """Until the server has heard of all policies so far, which it looks for every second."""
+        """Until the server knows all policies so far, which it looks for every second."""
         turn = f"ready-{next(self._turns)}"
         bindings = [{"validationActions": ["Warn"]}]
         self.policy(turn, bindings, validations=[{"expression": "false", "message": turn}])
@@ -205,9 +205,9 @@ class Stage:
         for path in self._configured:
             self.ask("DELETE", path)
 
-    def _normal(self, told: Any) -> Any:
+    def _normal(self, review: Any) -> Any:
         text = without_chance(
-            json.dumps(told, sort_keys=True), port=self.hooks.port, namespace=self.namespace
+            json.dumps(review, sort_keys=True), port=self.hooks.port, namespace=self.namespace
         )
         text = _VERSION.sub(
             lambda found: '"resourceVersion": "{}"'.format(
@@ -226,24 +226,24 @@ def without_chance(text: str, *, port: int, namespace: str) -> str:
     return text.replace(f":{port}", ":PORT").replace(namespace, "NAMESPACE")
 
 
-def _with_owners_in_order(told: Any) -> Any:
+def _with_owners_in_order(review: Any) -> Any:
     """Owners of fields stand in the order of their times, which depends on when seconds end."""
-    if isinstance(told, list):
-        return [_with_owners_in_order(each) for each in told]
-    if not isinstance(told, dict):
-        return told
-    found = {name: _with_owners_in_order(value) for name, value in told.items()}
+    if isinstance(review, list):
+        return [_with_owners_in_order(each) for each in review]
+    if not isinstance(review, dict):
+        return review
+    found = {name: _with_owners_in_order(value) for name, value in review.items()}
     if isinstance(owners := found.get("managedFields"), list):
         found["managedFields"] = sorted(owners, key=json.dumps)
     return found
 
 
-def _order(heard: Heard) -> tuple[str, str]:
-    text = json.dumps(heard.review, sort_keys=True)
-    return heard.path, _VERSION.sub("", _TIME.sub("", _UID.sub("", text)))
+def _order(received: ReceivedReview) -> tuple[str, str]:
+    text = json.dumps(received.review, sort_keys=True)
+    return received.path, _VERSION.sub("", _TIME.sub("", _UID.sub("", text)))
 
 
-Story: TypeAlias = Callable[[Stage], None]
+Scenario: TypeAlias = Callable[[Stage], None]
 
 
 def until(holds: Callable[[], bool]) -> None:
@@ -263,19 +263,19 @@ def asked(cluster: ControlPlane) -> Iterator[HttpsServer]:
         yield server
 
 
-def tell(story: Story, server: HttpsServer, *names: str, number: int) -> list[Any]:
-    """What one server makes of a story."""
+def tell(scenario: Scenario, server: HttpsServer, *names: str, number: int) -> list[Any]:
+    """What one server makes of a scenario."""
     with webhook_server(*names) as hooks:
         stage = Stage(server, hooks, number=number)
         try:
-            story(stage)
+            scenario(stage)
         finally:
             stage.leave()
-        return stage.told
+        return stage.reviews
 
 
 def next_number() -> int:
-    """A number for the next story, the same on both servers."""
+    """A number for the next scenario, the same on both servers."""
     return next(_NUMBERS)
 
 

@@ -8,81 +8,81 @@ import pytest
 
 from steersman.clock import SystemClock
 from tests.real.builtin_rules.cases import Object, merged
-from tests.real.builtin_rules.plugin_stories import Story, stories
+from tests.real.builtin_rules.plugin_scenarios import Scenario, scenarios
 from tests.real.differential.embedded import embedded
+from tests.real.differential.scenario import Server
 from tests.real.differential.servers import real
-from tests.real.differential.story import Server
 
 pytestmark = pytest.mark.timeout(60)
 OF_THE_REQUEST = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
 Answer: TypeAlias = tuple[int, Object, list[str]]
 # The longest that the real server's plugins may take to hear of what is new.
-HEARD_SECONDS = 30.0
+RECEIVE_SECONDS = 30.0
 
 
 @pytest.fixture(scope="module")
-def theirs() -> Iterator["Teller"]:
+def theirs() -> Iterator["ScenarioRunner"]:
     with real() as server:
-        yield Teller(server)
+        yield ScenarioRunner(server)
 
 
 @pytest.fixture(scope="module")
-def ours() -> Iterator["Teller"]:
+def ours() -> Iterator["ScenarioRunner"]:
     with embedded() as server:
-        yield Teller(server)
+        yield ScenarioRunner(server)
 
 
-@pytest.mark.parametrize(("number", "story"), [*enumerate(stories())], ids=str)
+@pytest.mark.parametrize(("number", "scenario"), [*enumerate(scenarios())], ids=str)
 def test_a_plugin_does_what_the_real_servers_does(
-    number: int, story: Story, theirs: "Teller", ours: "Teller"
+    number: int, scenario: Scenario, theirs: "ScenarioRunner", ours: "ScenarioRunner"
 ) -> None:
     namespace, clock = f"plugins-{number}", SystemClock()
-    ours.begin(story, namespace)
-    theirs.begin(story, namespace)
+    ours.begin(scenario, namespace)
+    theirs.begin(scenario, namespace)
     try:
-        expected = ours.answers(story, namespace)
-        found = theirs.answers(story, namespace)
-        until_at = clock.monotonic() + HEARD_SECONDS
+        expected = ours.answers(scenario, namespace)
+        found = theirs.answers(scenario, namespace)
+        until_at = clock.monotonic() + RECEIVE_SECONDS
         while found != expected and clock.monotonic() < until_at:
-            found = theirs.answers(story, namespace)
+            found = theirs.answers(scenario, namespace)
         assert expected == found
     finally:
-        ours.end(story, namespace)
-        theirs.end(story, namespace)
+        ours.end(scenario, namespace)
+        theirs.end(scenario, namespace)
 
 
-class Teller:
-    """Tells stories to one server."""
+class ScenarioRunner:
+    """Tells scenarios to one server."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
 
-    def begin(self, story: Story, namespace: str) -> None:
+    def begin(self, scenario: Scenario, namespace: str) -> None:
         """Make what is given."""
-        metadata = {"name": namespace, "labels": story.labels}
+        metadata = {"name": namespace, "labels": scenario.labels}
         self._must("POST", "/api/v1/namespaces", {"metadata": metadata})
-        for path, body in story.given:
+        for path, body in scenario.given:
             self._must("POST", path.format(namespace=namespace), body)
-        for path, status in story.statuses:
+        for path, status in scenario.statuses:
             path = path.format(namespace=namespace)
             _, there, _ = self._ask("GET", path.removesuffix("/status"))
             self._must("PUT", path, {**there, "status": status})
 
-    def answers(self, story: Story, namespace: str) -> list[Answer]:
+    def answers(self, scenario: Scenario, namespace: str) -> list[Answer]:
         """What is answered to what is tried, without what differs from request to request."""
         found: list[Answer] = []
-        for path, body in story.tried:
+        for path, body in scenario.tried:
             path = path.format(namespace=namespace)
             found.append(self._ask("POST", f"{path}?dryRun=All", body))
-        for path, change in story.changes:
+        for path, change in scenario.changes:
             path = path.format(namespace=namespace)
             _, there, _ = self._ask("GET", path)
             found.append(self._ask("PUT", f"{path}?dryRun=All", merged(there, change)))
         return [*map(without_chance, found)]
 
-    def end(self, story: Story, namespace: str) -> None:
+    def end(self, scenario: Scenario, namespace: str) -> None:
         """Take away what others could see."""
-        for path, body in story.given:
+        for path, body in scenario.given:
             if "{namespace}" not in path:
                 self._ask("DELETE", f"{path}/{body['metadata']['name']}")
         self._ask("DELETE", f"/api/v1/namespaces/{namespace}")

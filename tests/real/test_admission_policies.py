@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.real.differential.servers import HttpsServer
-from tests.real.reviewing import MERGE, REGISTRATION, Stage, Story, both, next_number, tell
+from tests.real.reviewing import MERGE, REGISTRATION, Scenario, Stage, both, next_number, tell
 
 __all__ = ["both"]
 
@@ -177,7 +177,7 @@ def conditions_of_webhooks(stage: Stage) -> None:
         "mutating",
         stage.webhook("held", **condition("object.data.size() == 1")),
         stage.webhook("ignored", **fails, failurePolicy="Ignore"),
-        stage.webhook("user", **condition("request.userInfo.username == 'somebody'")),
+        stage.webhook("user", **condition("request.userInfo.username == 'other'")),
         stage.webhook(
             "may",
             **condition("authorizer.requestResource.check('create').allowed()"),
@@ -288,7 +288,7 @@ def bad_bindings(stage: Stage) -> None:
     )
 
 
-STORIES: tuple[Story, ...] = (
+SCENARIOS: tuple[Scenario, ...] = (
     judgements,
     parameters,
     every_operation,
@@ -298,13 +298,13 @@ STORIES: tuple[Story, ...] = (
 )
 
 
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
 def test_policies_judge_as_on_the_real_server(
-    story: Story, both: tuple[HttpsServer, HttpsServer]
+    scenario: Scenario, both: tuple[HttpsServer, HttpsServer]
 ) -> None:
     number = next_number()
 
-    first, second = (tell(story, server, number=number) for server in both)
+    first, second = (tell(scenario, server, number=number) for server in both)
 
     for theirs, ours in zip(first, second, strict=True):
         assert ours == theirs

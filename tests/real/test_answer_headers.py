@@ -72,7 +72,7 @@ ASKED: Mapping[str, tuple[str, str, Mapping[str, str]]] = {
     "list in no form": ("GET", MAPS, {"Accept": "application/json;as="}),
     "openapi v3 nowhere": ("GET", "/openapi/v3/none", {}),
     "metrics": ("GET", "/metrics", {}),
-    "metrics of nobody": ("GET", "/metrics", {"Authorization": ""}),
+    "anonymous metrics": ("GET", "/metrics", {"Authorization": ""}),
 }
 
 

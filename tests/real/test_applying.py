@@ -82,7 +82,7 @@ async def test_force_takes_a_field_over(client: Client, namespace: str) -> None:
     assert taken.data == {"color": "red"}
 
 
-async def test_a_field_that_is_left_out_is_given_up_and_goes_if_nobody_else_holds_it(
+async def test_a_field_that_is_left_out_is_given_up_and_goes_if_no_other_manager_holds_it(
     client: Client, namespace: str
 ) -> None:
     ours = config_map(namespace, "settings", color="blue", age="7", shape="round")
@@ -134,7 +134,7 @@ async def test_a_zero_in_a_built_in_kind_is_sent_and_an_unset_field_is_left_to_t
     assert (none.spec.replicas, unset.spec.replicas) == (0, 1)
 
 
-async def test_an_unset_field_is_nobodys_and_can_be_set_by_another(
+async def test_an_unset_field_has_no_owner_and_can_be_set_by_another(
     client: Client, namespace: str
 ) -> None:
     await client.apply(deployment(namespace, "web"), field_manager="us")
@@ -148,7 +148,7 @@ async def test_an_unset_field_is_nobodys_and_can_be_set_by_another(
     assert again.spec.replicas == 5
 
 
-async def test_an_object_that_was_seen_and_deleted_is_not_created_anew(
+async def test_an_object_that_was_seen_and_deleted_is_not_recreated(
     client: Client, namespace: str
 ) -> None:
     settings = config_map(namespace, "settings", color="blue")

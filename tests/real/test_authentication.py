@@ -47,7 +47,7 @@ def found(path: Path, *, context: str | None = None, trust: Trust = Trust()) -> 
 
 
 async def who_is(client: Client) -> authentication_v1.UserInfo:
-    """Whom the server takes the client for."""
+    """The user that the server authenticates."""
     review = await client.create(authentication_v1.SelfSubjectReview())
     assert review.status is not None
     assert review.status.user_info is not None
@@ -57,7 +57,7 @@ async def who_is(client: Client) -> authentication_v1.UserInfo:
 async def user_of(
     config: ClusterConfig, *, observe: Observer = ignore
 ) -> authentication_v1.UserInfo:
-    """Whom the server takes someone for who comes as ``config`` says."""
+    """The user that the server authenticates for ``config``."""
     async with connect(config, clock=SystemClock(), rng=Random(0), observe=observe) as client:
         return await who_is(client)
 
@@ -75,15 +75,15 @@ async def test_each_context_is_another_user(control_plane: RealControlPlane, con
     assert user.username == context
 
 
-async def test_a_token_that_nobody_has_is_not_accepted_nor_shown(
+async def test_an_unknown_token_is_not_accepted_nor_shown(
     control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
-    config = found(kubeconfig(control_plane, tmp_path, user={"token": "nobody-has-it"}))
+    config = found(kubeconfig(control_plane, tmp_path, user={"token": "unknown-token"}))
 
     with pytest.raises(Unauthorized) as refusal:
         await user_of(config)
 
-    assert "nobody-has-it" not in "".join(traceback.format_exception(refusal.value))
+    assert "unknown-token" not in "".join(traceback.format_exception(refusal.value))
 
 
 async def test_a_client_certificate_may_be_in_files(
@@ -251,8 +251,8 @@ async def test_a_server_that_another_authority_vouches_for_is_not_spoken_to(
     with pytest.raises(CertificateRefused) as refusal:
         await user_of(config)
 
-    told = "".join(traceback.format_exception(refusal.value))
-    assert control_plane.credentials.admin_token not in told
+    text = "".join(traceback.format_exception(refusal.value))
+    assert control_plane.credentials.admin_token not in text
 
 
 async def test_the_server_may_have_another_name_if_the_kubeconfig_expects_it(

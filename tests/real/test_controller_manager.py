@@ -20,9 +20,9 @@ from steersman_cluster.testing import (
     running_embedded_control_plane,
     running_real_control_plane,
 )
-from tests.real.controller_stories import LOOK_SECONDS, STORIES, Stage, make_node
+from tests.real.controller_scenarios import LOOK_SECONDS, SCENARIOS, Stage, make_node
 from tests.real.kubectl_sessions.kubelet import StandInKubelet
-from tests.real.service_stories import SERVICE_STORIES
+from tests.real.service_scenarios import SERVICE_SCENARIOS
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -50,7 +50,7 @@ def flags(cluster: ControlPlane) -> dict[str, object]:
         "flex-volume-plugin-dir": cluster.directory / "plugins",
         "horizontal-pod-autoscaler-sync-period": "1s",
         "resource-quota-sync-period": "1s",
-        # Nobody sends signs of life for the node.
+        # No kubelet renews the node's lease.
         "node-monitor-grace-period": "1h",
         "concurrent-namespace-syncs": "10",
     }
@@ -93,16 +93,16 @@ def as_it_is(seen: Any) -> Any:
 
 
 def ends(
-    story: Callable[[Stage], None],
+    scenario: Callable[[Stage], None],
     clusters: tuple[ControlPlane, ControlPlane],
     *,
     shown: Callable[[Any], Any] = as_it_is,
 ) -> list[Any]:
-    """What is there when a story has been told on each."""
+    """What is there after a scenario on each."""
     with ExitStack() as until_the_end:
         stages = [until_the_end.enter_context(stage_of(each)) for each in clusters]
         with ThreadPoolExecutor() as threads:
-            list(threads.map(story, stages))
+            list(threads.map(scenario, stages))
         # Some of what they note about the end comes after it.
         seen = [shown(stage.seen()) for stage in stages]
         for _ in range(SETTLING_LOOKS):
@@ -113,20 +113,22 @@ def ends(
     return seen
 
 
-@pytest.mark.parametrize("story", [*STORIES, *SERVICE_STORIES], ids=lambda story: story.__name__)
+@pytest.mark.parametrize(
+    "scenario", [*SCENARIOS, *SERVICE_SCENARIOS], ids=lambda scenario: scenario.__name__
+)
 def test_the_controllers_come_to_the_same_end(
-    story: Callable[[Stage], None], clusters: tuple[ControlPlane, ControlPlane]
+    scenario: Callable[[Stage], None], clusters: tuple[ControlPlane, ControlPlane]
 ) -> None:
-    real, embedded = ends(story, clusters)
+    real, embedded = ends(scenario, clusters)
     if embedded != real:
         # Which of two controllers comes first is chance; what lasts is none.
-        real, embedded = ends(story, clusters)
+        real, embedded = ends(scenario, clusters)
 
     assert embedded == real, difference(real, embedded)
 
 
 def complaints(cluster: ControlPlane) -> set[str]:
-    """What the controllers say against the server, whoever of them, and whatever it was about."""
+    """What the controllers say against the server, from any of them, about anything."""
     said = (cluster.directory / LOG).read_text(errors="replace")
     return {
         NAME.sub("<name>", line)

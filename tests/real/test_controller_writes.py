@@ -1,4 +1,4 @@
-"""What a controller writes does no harm: not to strangers, not to what was made anew."""
+"""What a controller writes does no harm: not to strangers, not to what was recreated."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -33,7 +33,7 @@ KINDS = (ConfigMap, AnyConfigMap, Widget, AnyWidget, Deployment)
 async def controller(
     client: Client, namespace: str, seen: Seen, widgets: None
 ) -> AsyncIterator[ControllerWriter]:
-    """We, at work on a few kinds."""
+    """A controller of a few kinds, running."""
     async with running_writer(client, *KINDS, namespace=namespace, observe=seen) as controller:
         yield controller
 
@@ -102,7 +102,7 @@ async def test_what_was_read_and_changed_can_be_applied(
 
 
 @pytest.mark.parametrize("form", FORMS)
-async def test_what_was_read_is_not_made_anew(
+async def test_what_was_read_is_not_recreated(
     controller: ControllerWriter, namespace: str, form: Any
 ) -> None:
     owner = await an_owner(controller.client, namespace)
@@ -117,7 +117,7 @@ async def test_what_was_read_is_not_made_anew(
         await stored(controller.client, namespace)
 
 
-async def test_a_child_deleted_behind_our_back_is_a_conflict_and_then_made_anew(
+async def test_a_child_deleted_behind_our_back_is_a_conflict_and_then_recreated(
     controller: ControllerWriter, namespace: str
 ) -> None:
     owner = await an_owner(controller.client, namespace)
@@ -166,7 +166,7 @@ async def test_an_object_that_another_controls_is_not_ours(
     assert (await stored(controller.client, namespace)).data == {"color": "blue"}
 
 
-async def test_an_object_that_nobody_controls_is_not_ours_unless_we_adopt_it(
+async def test_an_object_without_a_controller_is_not_ours_unless_we_adopt_it(
     controller: ControllerWriter, namespace: str
 ) -> None:
     owner = await an_owner(controller.client, namespace)
@@ -306,7 +306,7 @@ async def test_a_condition_keeps_its_time_until_it_flips(
     assert await since(True, "b") > first
 
 
-async def test_the_status_of_an_object_that_was_made_anew_is_not_told(
+async def test_the_status_of_an_object_that_was_recreated_is_not_reported(
     controller: ControllerWriter, namespace: str
 ) -> None:
     old = await controller.client.create(any_widget(namespace, "one", size=1))
@@ -348,7 +348,7 @@ async def test_a_patch_is_for_the_object_that_was_read_only(
     await controller.client.delete(ConfigMap, "settings", namespace=namespace)
     new = await controller.client.create(settings(namespace, color="blue"))
 
-    with pytest.raises(Conflict, match="made anew"):
+    with pytest.raises(Conflict, match="recreated"):
         await controller.writer.patch(old, patch, report=controller.report)
     assert (await stored(controller.client, namespace)).data == {"color": "blue"}
 
@@ -449,7 +449,7 @@ async def test_a_finalizer_is_put_beside_others_and_taken_off_alone(
     assert controller.verbs == ["patch"]
     assert _finalizers(with_ours) == ["a.b/c", OURS]
 
-    # Nobody minds what happened to the object meanwhile.
+    # It does not matter what happened to the object meanwhile.
     await controller.client.patch(
         kind, "one", MergePatch({"metadata": {"labels": {"a": "b"}}}), namespace=namespace
     )
@@ -510,10 +510,10 @@ def _finalizers(obj: Any) -> list[str]:
     return list(obj.metadata.finalizers or ())
 
 
-# Fights
+# Hot loops
 
 
-async def test_whoever_keeps_taking_our_fields_is_named_with_the_fields(
+async def test_a_client_that_keeps_taking_our_fields_is_named_with_the_fields(
     controller: ControllerWriter, namespace: str, seen: Seen
 ) -> None:
     owner = await an_owner(controller.client, namespace)
@@ -543,7 +543,7 @@ def _grab(round: int) -> dict[str, Any]:
     return {"spec": {"replicas": 7, "template": {"spec": {"containers": containers}}}}
 
 
-async def test_whoever_fights_us_under_our_own_name_is_named_too(
+async def test_a_client_that_takes_fields_under_our_own_name_is_named_too(
     controller: ControllerWriter, namespace: str, seen: Seen
 ) -> None:
     for _ in range(7):

@@ -215,7 +215,7 @@ def shapes(
 def unconverted(control_plane: ControlPlane, webhooks: WebhookServer) -> Iterator[Shapes]:
     """A kind of which nothing is ever written, for many tests.
 
-    A real server has everybody wait for two seconds who creates the first object of a kind.
+    A real server delays by two seconds a client that creates the first object of a kind.
     """
     with defined(control_plane, "unconverted", "default", webhooks) as made:
         yield made
@@ -270,23 +270,23 @@ def test_a_watch_tells_each_change_in_the_version_that_is_asked_for(shapes: Shap
     shapes.create("v1", "a", size=1)
     shapes.ask("PATCH", shapes.path("v1", "a"), {"spec": {"size": 2}}, MERGE)
     shapes.ask("DELETE", shapes.path("v1", "a"))
-    # Whoever is told of this one has been told of all that there was before it.
+    # A watch that delivers this one has delivered all earlier ones.
     shapes.create("v1", "last", size=1)
 
     everything = shapes.watched("v2", 4, f"&resourceVersion={before}")
     ones = shapes.watched("v2", 3, f"&resourceVersion={before}&fieldSelector=spec.width%3D1cm")
 
     last = ("ADDED", "last", "1cm")
-    assert told(everything) == [
+    assert summaries(everything) == [
         ("ADDED", "a", "1cm"),
         ("MODIFIED", "a", "2cm"),
         ("DELETED", "a", "2cm"),
         last,
     ]
-    assert told(ones) == [("ADDED", "a", "1cm"), ("DELETED", "a", "1cm"), last]
+    assert summaries(ones) == [("ADDED", "a", "1cm"), ("DELETED", "a", "1cm"), last]
 
 
-def told(events: list[Any]) -> list[tuple[str, str, str]]:
+def summaries(events: list[Any]) -> list[tuple[str, str, str]]:
     return [
         (each["type"], each["object"]["metadata"]["name"], each["object"]["spec"]["width"])
         for each in events
@@ -488,7 +488,7 @@ def test_a_field_selector_is_about_the_version_that_is_asked_for(shapes: Shapes)
         ),
     ],
 )
-def test_a_conversion_that_fails_is_told_to_whoever_asked(
+def test_a_conversion_that_fails_is_reported_to_the_client(
     unconverted: Shapes, answers: Callable[[Any], Said], why: str
 ) -> None:
     unconverted.converts_with(answers)
@@ -514,7 +514,7 @@ def test_a_conversion_that_fails_is_told_to_whoever_asked(
         (None, "unexpected end of JSON input"),
     ],
 )
-def test_a_conversion_to_no_object_is_told_in_few_words(
+def test_a_conversion_to_no_object_is_reported_in_few_words(
     unconverted: Shapes, answer: Any, why: str
 ) -> None:
     unconverted.converts_with(script(resized, convertedObjects=[answer]))
@@ -578,8 +578,8 @@ def test_an_object_is_converted_while_others_change_it_and_no_change_is_lost(
     changed: list[int] = []
 
     def meanwhile(review: Any) -> Said:
-        # Once, in the middle of the patch in v2, somebody else writes in v1. When it is about to be
-        # stored: to show it in v2 it is converted for others as well, for a server's own cache.
+        # Once, in the middle of the patch in v2, another client writes in v1. When it is about to
+        # be stored: to show it in v2 it is converted for others as well, for a server's own cache.
         if not changed and review["request"]["desiredAPIVersion"] == f"{GROUP}/v1":
             changed.append(1)
             with_label = {"metadata": {"annotations": {"meanwhile": "yes"}}}

@@ -1,4 +1,4 @@
-"""Kinds of one's own: typed both ways, with a status, an odd plural, or no namespace."""
+"""Custom kinds: typed both ways, with a status, an odd plural, or no namespace."""
 
 import pytest
 

@@ -138,7 +138,7 @@ def steady(obj: dict[str, Any]) -> Any:
     obj = json.loads(json.dumps(obj).replace(uid, "uid"))
     for field in ("uid", "creationTimestamp", "managedFields"):
         obj["metadata"].pop(field, None)
-    # In another order each time; allocated for each attempt anew.
+    # In another order each time; allocated again for each attempt.
     if obj["kind"] == "SelfSubjectRulesReview":
         del obj["status"]
     spec = obj.get("spec")
@@ -321,7 +321,9 @@ REPEATED = [
 
 
 @pytest.mark.parametrize("body", REPEATED)
-def test_a_field_that_is_there_twice_is_told_and_merged_the_same(body: str, server: Server) -> None:
+def test_a_field_that_is_there_twice_is_reported_and_merged_the_same(
+    body: str, server: Server
+) -> None:
     gvk = GroupVersionKind.of("v1", "ConfigMap")
     expected = EXPECTATIONS.builtin(gvk)
     path, sent = server.collection(RESOURCES[gvk]), body.encode()

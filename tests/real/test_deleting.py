@@ -83,7 +83,8 @@ async def test_the_write_that_takes_the_last_finalizer_says_that_the_object_is_g
 
     assert [is_gone(marked.obj), is_gone(still_held), is_gone(last)] == [False, False, True]
     assert still_held.resource_version != marked.obj.resource_version
-    # No version of its own: whoever goes by versions must be told that this one is the end.
+    # No version of its own: a client that compares versions needs to know that this one is the
+    # last.
     assert last.resource_version == still_held.resource_version
     assert await names(client, namespace) == []
 
@@ -311,7 +312,7 @@ async def test_a_namespace_is_never_gone_when_its_end_is_asked_for(client: Clien
     assert (answer.uid, answer.is_gone) == (created.uid, False)
     left = await client.get(core_v1.Namespace, created.name)
     assert (left.uid, left.deletion_time is not None) == (created.uid, True)
-    # Nobody empties namespaces on this control plane.
+    # No controller empties namespaces on this control plane.
     ending = await client.get(AnyNamespace, created.name)
     finalize = client.subresource(AnyNamespace, created.name, "finalize", of=AnyNamespace)
     await finalize.update(ending.changed("spec", "finalizers", to=[]))

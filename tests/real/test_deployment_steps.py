@@ -4,11 +4,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.real.both_told import Ends, Story, Tale, Telling, difference
-from tests.real.deployment_stories import (
+from tests.real.controller_comparison import (
+    ControllerComparison,
+    Ends,
+    Scenario,
+    ScenarioGroup,
+    difference,
+)
+from tests.real.deployment_scenarios import (
     KINDS,
-    SET_STORIES,
-    STORIES,
+    SCENARIOS,
+    SET_SCENARIOS,
     is_caught_up,
     seen,
     seen_of_sets,
@@ -16,35 +22,37 @@ from tests.real.deployment_stories import (
 
 pytestmark = pytest.mark.timeout(180)
 
-TELLING = Telling(
+COMPARISON = ControllerComparison(
     parts=("replicasets", "deployments"),
     theirs=("replicaset-controller", "deployment-controller"),
-    tales=(
-        Tale(stories=STORIES, kinds=KINDS, is_caught_up=is_caught_up, seen=seen),
-        Tale(stories=SET_STORIES, kinds=KINDS, is_caught_up=is_caught_up, seen=seen_of_sets),
+    groups=(
+        ScenarioGroup(scenarios=SCENARIOS, kinds=KINDS, is_caught_up=is_caught_up, seen=seen),
+        ScenarioGroup(
+            scenarios=SET_SCENARIOS, kinds=KINDS, is_caught_up=is_caught_up, seen=seen_of_sets
+        ),
     ),
 )
 
 
 @pytest.fixture(scope="module")
 def ends() -> Iterator[tuple[Ends, Ends]]:
-    """What there is to see after each story: with Kubernetes' own controllers, and with ours."""
-    yield from TELLING.ends()
+    """The resulting state after each scenario: with Kubernetes' own controllers, and with ours."""
+    yield from COMPARISON.ends()
 
 
-@TELLING.each_story
+@COMPARISON.each_scenario
 def test_our_controllers_take_the_same_steps_on_a_real_server(
-    story: Story, ends: tuple[Ends, Ends]
+    scenario: Scenario, ends: tuple[Ends, Ends]
 ) -> None:
-    theirs, ours = (each[story.__name__] for each in ends)
+    theirs, ours = (each[scenario.__name__] for each in ends)
 
     assert ours == theirs, difference(theirs, ours)
 
 
-@TELLING.each_story
+@COMPARISON.each_scenario
 def test_our_controllers_take_the_same_steps_in_virtual_time(
-    story: Story, ends: tuple[Ends, Ends]
+    scenario: Scenario, ends: tuple[Ends, Ends]
 ) -> None:
-    theirs, ours = ends[0][story.__name__], TELLING.in_virtual_time(story)
+    theirs, ours = ends[0][scenario.__name__], COMPARISON.in_virtual_time(scenario)
 
     assert ours == theirs, difference(theirs, ours)

@@ -24,7 +24,7 @@ from tests.real.differential.compare import (
 from tests.real.differential.corpus import corpus, kinds_of_corpus
 from tests.real.differential.coverage import OPTIONS, asked_in, missing
 from tests.real.differential.embedded import embedded
-from tests.real.differential.normal import Told
+from tests.real.differential.normal import NormalizedResponse
 from tests.real.differential.replay import (
     EMBEDDED_PACE,
     REAL_PACE,
@@ -33,8 +33,8 @@ from tests.real.differential.replay import (
     replay,
     with_needs,
 )
+from tests.real.differential.scenario import Json, Last, Scenario, Server
 from tests.real.differential.servers import real
-from tests.real.differential.story import Json, Last, Server, Story
 
 LEAST_REQUESTS = 30_000
 LEAST_LIVE_WATCHES = 1000
@@ -43,19 +43,19 @@ MOST_EXPLANATIONS = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contender:
-    """A server that should answer like the real one, to the stories whose names begin so."""
+    """A server that should answer like the real one, to the scenarios whose names begin so."""
 
     start: Callable[[], AbstractContextManager[Server]]
     pace: Pace
-    stories: tuple[str, ...] = ("",)
+    scenarios: tuple[str, ...] = ("",)
     known: Sequence[Known] = ()
 
 
-# A few stories of each sort show that what is compared depends on nothing but the server.
+# A few scenarios of each sort show that what is compared depends on nothing but the server.
 REAL = Contender(
     start=real,
     pace=REAL_PACE,
-    stories=(
+    scenarios=(
         "apps/v1/deployments/apply/managers",
         "core/v1/configmaps/create",
         "core/v1/configmaps/list",
@@ -64,14 +64,14 @@ REAL = Contender(
         "discovery/server",
         "definitions/refused",
         "access/forbidden",
-        "stories.example.com/v1/widgets/apply/lists",
+        "scenarios.example.com/v1/widgets/apply/lists",
     ),
 )
 EMBEDDED = Contender(start=embedded, pace=EMBEDDED_PACE, known=known_differences())
 
 
 @pytest.fixture(scope="module")
-def everything() -> list[Story]:
+def everything() -> list[Scenario]:
     """The whole corpus, which takes a second or two to write down."""
     return corpus()
 
@@ -85,21 +85,23 @@ def reported(verdict: Verdict, directory: Path) -> str:
 
 
 def without_races(
-    verdict: Verdict, contender: Contender, found: Transcript, everything: list[Story]
+    verdict: Verdict, contender: Contender, found: Transcript, everything: list[Scenario]
 ) -> Verdict:
-    """The verdict without what the real server tells differently when it is asked anew.
+    """The verdict without what the real server answers differently when it is asked again.
 
     It patches first what its watch cache holds, and warns of that attempt too when it comes too
     late: what one run in a hundred tells so is no fact about Kubernetes.
     """
-    names = {each.story for each in verdict.unexplained}
+    names = {each.scenario for each in verdict.unexplained}
     if not names:
         return verdict
-    stories = with_needs([story for story in everything if story.name in names], everything)
+    scenarios = with_needs(
+        [scenario for scenario in everything if scenario.name in names], everything
+    )
     with real() as server:
-        again = replay(stories, server, pace=REAL_PACE)
-    told_before = {story.name: found[story.name] for story in stories}
-    constant = judged(again, told_before, contender.known, whole=False).unexplained
+        again = replay(scenarios, server, pace=REAL_PACE)
+    responses_before = {scenario.name: found[scenario.name] for scenario in scenarios}
+    constant = judged(again, responses_before, contender.known, whole=False).unexplained
     lasting = {(each.where, each.path) for each in constant}
     unexplained = [each for each in verdict.unexplained if (each.where, each.path) in lasting]
     return replace(verdict, unexplained=unexplained)
@@ -115,17 +117,17 @@ def without_races(
 )
 def test_the_server_answers_like_the_real_one(
     contender: Contender,
-    everything: list[Story],
+    everything: list[Scenario],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    chosen = [story for story in everything if story.name.startswith(contender.stories)]
-    stories = with_needs(chosen, everything)
+    chosen = [scenario for scenario in everything if scenario.name.startswith(contender.scenarios)]
+    scenarios = with_needs(chosen, everything)
 
     with real() as server:
-        expected = replay(stories, server, pace=REAL_PACE)
+        expected = replay(scenarios, server, pace=REAL_PACE)
     with contender.start() as server:
-        found = replay(stories, server, pace=contender.pace)
+        found = replay(scenarios, server, pace=contender.pace)
 
     verdict = judged(expected, found, contender.known, whole=chosen == everything)
     verdict = without_races(verdict, contender, found, everything)
@@ -136,12 +138,12 @@ def test_the_server_answers_like_the_real_one(
     assert not verdict.outdated, report
 
 
-def test_the_corpus_is_large_and_no_two_stories_have_one_name(everything: list[Story]) -> None:
-    assert sum(len(story.requests) for story in everything) >= LEAST_REQUESTS
-    assert len({story.name for story in everything}) == len(everything)
+def test_the_corpus_is_large_and_no_two_scenarios_have_one_name(everything: list[Scenario]) -> None:
+    assert sum(len(scenario.requests) for scenario in everything) >= LEAST_REQUESTS
+    assert len({scenario.name for scenario in everything}) == len(everything)
 
 
-def test_each_kind_is_asked_each_verb_with_each_option(everything: list[Story]) -> None:
+def test_each_kind_is_asked_each_verb_with_each_option(everything: list[Scenario]) -> None:
     kinds = kinds_of_corpus()
 
     asked = asked_in(everything, kinds)
@@ -150,7 +152,7 @@ def test_each_kind_is_asked_each_verb_with_each_option(everything: list[Story]) 
     assert {each.verb for each in asked} >= OPTIONS.keys()
 
 
-def test_every_kind_is_watched_while_things_happen_to_it(everything: list[Story]) -> None:
+def test_every_kind_is_watched_while_things_happen_to_it(everything: list[Scenario]) -> None:
     kinds = kinds_of_corpus()
 
     live = [each for each in asked_in(everything, kinds) if "live" in each.options]
@@ -163,24 +165,26 @@ def test_few_differences_need_an_explanation() -> None:
     assert len(known_differences()) <= MOST_EXPLANATIONS
 
 
-def test_the_corpus_is_the_same_each_time(everything: list[Story]) -> None:
+def test_the_corpus_is_the_same_each_time(everything: list[Scenario]) -> None:
     first, second = (
         [
-            (story.name, request.name, request.path)
-            for story in stories
-            for request in story.requests
+            (scenario.name, request.name, request.path)
+            for scenario in scenarios
+            for request in scenario.requests
         ]
-        for stories in (everything, corpus())
+        for scenarios in (everything, corpus())
     )
 
     assert first == second
 
 
-def test_what_nobody_asks_is_missed(everything: list[Story]) -> None:
+def test_what_no_scenario_asks_is_missed(everything: list[Scenario]) -> None:
     kinds = kinds_of_corpus()
-    stories = [story for story in everything if not story.name.startswith("core/v1/pods/options")]
+    scenarios = [
+        scenario for scenario in everything if not scenario.name.startswith("core/v1/pods/options")
+    ]
 
-    found = missing(asked_in(stories, kinds), kinds)
+    found = missing(asked_in(scenarios, kinds), kinds)
 
     assert "core/v1/pods: json-patch with dryRun" in found
     assert all(each.startswith("core/v1/pods: ") for each in found)
@@ -189,19 +193,19 @@ def test_what_nobody_asks_is_missed(everything: list[Story]) -> None:
 def test_the_end_of_a_watch_is_an_event_of_one_type_about_one_object() -> None:
     last = Last("ADDED", "last")
 
-    assert last.is_told(b'{"type":"ADDED","object":{"metadata":{"name":"last"}}}\n')
-    assert not last.is_told(b'{"type":"DELETED","object":{"metadata":{"name":"last"}}}\n')
-    assert not last.is_told(b'{"type":"ADDED","object":{"metadata":{"name":"first"}}}\n')
-    assert not last.is_told(b"nonsense")
+    assert last.matches(b'{"type":"ADDED","object":{"metadata":{"name":"last"}}}\n')
+    assert not last.matches(b'{"type":"DELETED","object":{"metadata":{"name":"last"}}}\n')
+    assert not last.matches(b'{"type":"ADDED","object":{"metadata":{"name":"first"}}}\n')
+    assert not last.matches(b"nonsense")
 
 
-def told(**body: Json) -> Transcript:
-    """What a server told that was asked one thing."""
-    return {"pods/get": {"found": Told(status=200, headers={}, body=body)}}
+def transcript(**body: Json) -> Transcript:
+    """The answer of a server to one request."""
+    return {"pods/get": {"found": NormalizedResponse(status=200, headers={}, body=body)}}
 
 
 def test_a_difference_is_listed_with_its_path_and_both_values() -> None:
-    verdict = judged(told(a={"b": [1, 2]}), told(a={"b": [1, 3]}), [], whole=True)
+    verdict = judged(transcript(a={"b": [1, 2]}), transcript(a={"b": [1, 3]}), [], whole=True)
 
     assert " ".join(listing(verdict.unexplained).split()) == (
         "pods/get:found body.a.b[1] real 2 other 3"
@@ -211,7 +215,7 @@ def test_a_difference_is_listed_with_its_path_and_both_values() -> None:
 def test_a_difference_that_is_explained_is_counted_and_nothing_more() -> None:
     known = Known(requests=["pods/*:*"], paths=["body.a.b[]"], why="just so")
 
-    verdict = judged(told(a={"b": [1, 2]}), told(a={"b": [1, 3]}), [known], whole=True)
+    verdict = judged(transcript(a={"b": [1, 2]}), transcript(a={"b": [1, 3]}), [known], whole=True)
 
     assert (verdict.unexplained, verdict.outdated) == ([], [])
     assert "1    just so" in verdict.summary()
@@ -220,6 +224,6 @@ def test_a_difference_that_is_explained_is_counted_and_nothing_more() -> None:
 def test_an_explanation_that_nothing_needs_any_more_is_outdated() -> None:
     known = Known(requests=["*"], paths=["body.a"], why="just so")
 
-    verdict = judged(told(a=1), told(a=1), [known], whole=True)
+    verdict = judged(transcript(a=1), transcript(a=1), [known], whole=True)
 
     assert verdict.outdated == [known]

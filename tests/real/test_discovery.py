@@ -35,7 +35,7 @@ class AsOfOld:
 
 
 class SkippingClock(SystemClock):
-    """The clock of this machine, and as much ahead of it as somebody says."""
+    """The clock of this machine, and ahead of it by a given time."""
 
     def __init__(self) -> None:
         self.skipped_seconds = 0.0
@@ -137,8 +137,8 @@ async def test_a_discovered_class_reads_objects(client: Client) -> None:
     listing = await client.list(discovery.class_of("v1", "Namespace"))
 
     assert "default" in [each.name for each in listing.items]
-    with pytest.raises(UnknownKind, match=r"nobody.example.com/v1 Ghost"):
-        discovery.class_of("nobody.example.com/v1", "Ghost")
+    with pytest.raises(UnknownKind, match=r"missing.example.com/v1 Ghost"):
+        discovery.class_of("missing.example.com/v1", "Ghost")
 
 
 async def test_an_irregular_plural_is_discovered(client: Client, octopodes: None) -> None:
@@ -201,8 +201,8 @@ def test_the_service_of_the_server_leads_to_the_port_that_it_listens_on(
         # A real server makes it a few seconds after its start.
         while (found := api.call("GET", service)).status == 404:
             pass
-        told = api.call("GET", "/api").json()["serverAddressByClientCIDRs"]
+        addresses = api.call("GET", "/api").json()["serverAddressByClientCIDRs"]
 
     address = urlsplit(control_plane.url)
     assert found.json()["spec"]["ports"][0]["targetPort"] == address.port
-    assert [each["serverAddress"] for each in told] == [address.netloc]
+    assert [each["serverAddress"] for each in addresses] == [address.netloc]

@@ -69,9 +69,9 @@ async def test_a_watch_that_has_begun_lasts_longer_than_the_deadline(
     ):
         clock.advance(2 * watcher.settings.deadline_seconds)
         created = await client.create(config_map(namespace, "settings"))
-        heard = await anext(events)
+        received = await anext(events)
 
-    assert heard == Wrote(created, is_new=True)
+    assert received == Wrote(created, is_new=True)
 
 
 async def test_reads_go_on_while_the_server_is_restarted(

@@ -27,7 +27,7 @@ MAKER = [
 
 
 class Maker:
-    """Somebody who may write roles and bindings of one namespace, and get pods there."""
+    """An account that may write roles and bindings of one namespace, and get pods there."""
 
     def __init__(self, cluster: ControlPlane, admin: Caller, namespace: str) -> None:
         self.name = f"maker-of-{namespace}"
@@ -37,7 +37,7 @@ class Maker:
         self.may("maker", MAKER)
 
     def may(self, name: str, rules: list[dict[str, Any]]) -> None:
-        """Give the maker a role, and wait until the server has heard of it."""
+        """Give the maker a role, and wait until the server knows it."""
         self.admin.call("POST", f"{self.roles}/roles", role(name, *rules))
         self.admin.call("POST", f"{self.roles}/rolebindings", binding(name, to=self.name))
         last = rules[-1]
@@ -118,10 +118,10 @@ def test_a_role_is_bound_by_who_holds_what_it_gives(maker: Maker) -> None:
 
 
 def test_a_role_without_a_name_is_not_looked_for(maker: Maker) -> None:
-    nobody = {**binding("any", to="kim", kind="ClusterRole")}
-    nobody["roleRef"] = {**nobody["roleRef"], "name": ""}
+    no_subject = {**binding("any", to="kim", kind="ClusterRole")}
+    no_subject["roleRef"] = {**no_subject["roleRef"], "name": ""}
 
-    answer = maker.write("rolebindings", nobody)
+    answer = maker.write("rolebindings", no_subject)
 
     assert (answer.status, answer.json()["message"]) == (400, "Name parameter required.")
 

@@ -126,7 +126,7 @@ def test_a_budget_with_nothing_left_says_why(
     assert body["details"] == {"causes": [{"reason": "DisruptionBudget", "message": why}]}
 
 
-def test_a_budget_that_nobody_has_looked_at_asks_for_patience(evictions: Evictions) -> None:
+def test_a_budget_that_no_controller_has_observed_asks_for_patience(evictions: Evictions) -> None:
     evictions.run("web")
     evictions.allow(1, observedGeneration=0)
 
@@ -140,7 +140,7 @@ def test_a_budget_that_nobody_has_looked_at_asks_for_patience(evictions: Evictio
 
 
 @pytest.mark.parametrize("phase", ["Pending", "Succeeded", "Failed"])
-def test_a_pod_that_serves_nobody_goes_for_nothing(phase: str, evictions: Evictions) -> None:
+def test_a_pod_that_serves_no_request_goes_for_nothing(phase: str, evictions: Evictions) -> None:
     evictions.run("web", phase=phase)
     evictions.allow(0)
 
@@ -220,7 +220,7 @@ def test_an_eviction_of_another_pod_than_was_meant_is_refused_and_charged(
     assert evictions.budget()["status"]["disruptionsAllowed"] == 0
 
 
-def test_too_many_evictions_that_nobody_noticed_are_enough(evictions: Evictions) -> None:
+def test_too_many_evictions_that_no_controller_observed_are_enough(evictions: Evictions) -> None:
     evictions.run("web")
     noticed = {f"pod-{number}": "2026-01-01T00:00:00Z" for number in range(2001)}
     evictions.allow(1, disruptedPods=noticed)

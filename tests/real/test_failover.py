@@ -16,10 +16,10 @@ from tests.real.failover.rounds import Rhythm, ready, staged
 
 ROUNDS = 3
 
-# Slow enough that nobody loses the lead because a busy machine stutters.
+# Slow enough that no leader loses its lease because a busy machine stutters.
 RHYTHM = Rhythm(lease_seconds=7, renew_seconds=5.0, retry_seconds=0.3)
 
-# What a busy machine may add before somebody else writes.
+# What a busy machine may add before another replica writes.
 SLACK_SECONDS = 30.0
 
 

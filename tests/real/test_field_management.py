@@ -15,10 +15,10 @@ from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinResource, 
 from steersman_cluster.testing import RealControlPlane
 from steersman_cluster.testing.calls import Caller
 from tests.real.field_replay import APPLY, DEFINITION, MERGE, Sides
-from tests.real.field_stories import STORIES, Object, Story, container, workload
+from tests.real.field_scenarios import SCENARIOS, Object, Scenario, container, workload
 from tests.real.samples import samples
 
-# Kinds that get some of their fields when nobody can own them any more.
+# Kinds that get some of their fields when no manager can own them any more.
 FILLED_IN_LATER = {
     "Job",
     "Namespace",
@@ -43,11 +43,15 @@ def api(control_plane: RealControlPlane) -> Iterator[Caller]:
         yield api
 
 
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: f"{story.kind}: {story.name}")
-def test_both_servers_tell_the_same_story(story: Story, api: Caller, namespace: str) -> None:
-    sides = Sides(api=api, namespace=namespace, kind=story.kind)
+@pytest.mark.parametrize(
+    "scenario", SCENARIOS, ids=lambda scenario: f"{scenario.kind}: {scenario.name}"
+)
+def test_both_servers_tell_the_same_scenario(
+    scenario: Scenario, api: Caller, namespace: str
+) -> None:
+    sides = Sides(api=api, namespace=namespace, kind=scenario.kind)
 
-    for number, step in enumerate(story.steps):
+    for number, step in enumerate(scenario.steps):
         before = sides.read(step.version)
         real, after = sides.real(step, before)
         ours, result = sides.ours(step, before, after)

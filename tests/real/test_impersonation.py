@@ -1,4 +1,4 @@
-"""Speaking for somebody else: with which rights, and what becomes of one who lacks them."""
+"""Impersonation of another user: with which rights, and what becomes of one who lacks them."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -42,7 +42,7 @@ def user_of(cluster: ControlPlane, *, token: str | None, **headers: str) -> dict
         return user
 
 
-# What somebody has to be allowed to, by the way in which they speak for others.
+# The rights for impersonation, by its way.
 RULES = {
     "old": [
         {"verbs": ["impersonate"], "apiGroups": [""], "resources": ["users", "groups"]},
@@ -101,7 +101,7 @@ def binding(namespace: str, name: str) -> dict[str, Any]:
 
 
 def wait_for(admin: Caller, user: str, rules: list[dict[str, Any]]) -> None:
-    """Until the server has heard of the role."""
+    """Until the server knows the role."""
     for rule in rules[:1]:
         what = {"verb": rule["verbs"][0], "group": rule["apiGroups"][0], "name": "jane"}
         spec = {"user": user, "resourceAttributes": {**what, "resource": rule["resources"][0]}}
@@ -150,7 +150,7 @@ CANNOT = [
 
 
 @pytest.mark.parametrize(("path", "headers", "sentence"), CANNOT)
-def test_who_has_no_right_is_told_which_the_newest_way_would_have_taken(
+def test_a_denial_names_the_right_that_the_newest_way_would_have_taken(
     path: str,
     headers: dict[str, str],
     sentence: str,
@@ -167,25 +167,25 @@ def test_each_thing_that_is_taken_on_needs_a_right(
     control_plane: ControlPlane, namespace: str, tokens: dict[str, str]
 ) -> None:
     token, who = tokens["names-only"], called(namespace, "names-only")
-    # Once they have spoken for somebody, they are told what is missing in that way.
+    # After an impersonation in one way, the denial names what is missing in that way.
     user_of(control_plane, token=token, User="jane")
 
-    def told(**headers: str) -> str:
+    def message_for(**headers: str) -> str:
         return refused(control_plane, REVIEW, method="POST", token=token, **headers)[1]
 
-    assert told(User="joe") == (
+    assert message_for(User="joe") == (
         f'users "joe" is forbidden: {who} cannot impersonate resource "users" in API group ""'
         " at the cluster scope"
     )
-    assert told(User="jane", Group="devs") == (
+    assert message_for(User="jane", Group="devs") == (
         f'groups "devs" is forbidden: {who} cannot impersonate resource "groups" in API group ""'
         " at the cluster scope"
     )
-    assert told(User="jane", Uid="1", Group="devs") == (
+    assert message_for(User="jane", Uid="1", Group="devs") == (
         f'uids.{AUTHENTICATION} "1" is forbidden: {who} cannot impersonate resource "uids"'
         f' in API group "{AUTHENTICATION}" at the cluster scope'
     )
-    assert told(User="jane", Extra_Scope="view") == (
+    assert message_for(User="jane", Extra_Scope="view") == (
         f'userextras.{AUTHENTICATION} "view" is forbidden: {who} cannot impersonate resource'
         f' "userextras/scope" in API group "{AUTHENTICATION}" at the cluster scope'
     )
@@ -257,7 +257,7 @@ def test_some_groups_go_without_saying(
     assert user_of(control_plane, token=token, **headers)["groups"] == groups
 
 
-NOBODY = [
+UNAUTHENTICATED = [
     ({"Group": "g"}, 'UID:"", Groups:[]string{"g"}, Extra:map[string][]string(nil)'),
     ({"Uid": "u"}, 'UID:"u", Groups:[]string(nil), Extra:map[string][]string(nil)'),
     (
@@ -267,7 +267,7 @@ NOBODY = [
 ]
 
 
-@pytest.mark.parametrize(("headers", "shown"), NOBODY)
+@pytest.mark.parametrize(("headers", "shown"), UNAUTHENTICATED)
 def test_groups_and_details_are_taken_on_with_a_name_or_not_at_all(
     headers: dict[str, str], shown: str, control_plane: ControlPlane
 ) -> None:

@@ -62,8 +62,8 @@ async def test_a_kind_may_come_and_vanish_and_return(
 
         with relay.refusing():
             await uninstall(client, GIZMOS)
-        while followed.story.present:
-            await followed.story.more()
+        while followed.scenario.present:
+            await followed.scenario.more()
 
         await install(client, GIZMOS)
         await client.create(gizmo(namespace, "ghost"))
@@ -71,12 +71,12 @@ async def test_a_kind_may_come_and_vanish_and_return(
 
         # And once more, this time before our eyes.
         await uninstall(client, GIZMOS)
-        while followed.story.present:
-            await followed.story.more()
+        while followed.scenario.present:
+            await followed.scenario.more()
 
-    assert followed.story.of("ghost") == ["Added", "Deleted", "Added", "Deleted"]
-    assert followed.story.of("other") == ["Added", "Deleted"]
-    assert {"ghost", "other"} <= followed.story.missed
+    assert followed.scenario.of("ghost") == ["Added", "Deleted", "Added", "Deleted"]
+    assert followed.scenario.of("other") == ["Added", "Deleted"]
+    assert {"ghost", "other"} <= followed.scenario.missed
     assert seen.of(KindMissing)
 
 
@@ -113,7 +113,7 @@ async def test_a_list_that_is_forbidden_is_made_once_it_is_allowed(
         await allow(client, namespace, "robot", core_v1.ConfigMap)
         await followed.settled(client)
 
-    assert followed.story.of("doomed") == ["Added", "Deleted"]
+    assert followed.scenario.of("doomed") == ["Added", "Deleted"]
 
 
 async def test_several_namespaces_are_followed_with_rights_in_just_those(
@@ -142,12 +142,12 @@ async def test_several_namespaces_are_followed_with_rights_in_just_those(
                         await client.delete(core_v1.ConfigMap, "doomed", namespace=each)
             await followed.settled(client)
 
-    assert {key.namespace for key in followed.story.present} == {namespace, second}
-    assert followed.story.of("doomed") == ["Added", "Added", "Deleted", "Deleted"]
+    assert {key.namespace for key in followed.scenario.present} == {namespace, second}
+    assert followed.scenario.of("doomed") == ["Added", "Added", "Deleted", "Deleted"]
     assert len(seen.of(Listed)) == 2
 
 
-async def test_what_enters_and_leaves_a_selection_in_a_gap_is_told(
+async def test_what_enters_and_leaves_a_selection_in_a_gap_is_delivered(
     control_plane: ControlPlane, client: Client, namespace: str, widgets: None
 ) -> None:
     for name, color in (("doomed", "red"), ("leaving", "red"), ("entering", "blue")):
@@ -183,11 +183,11 @@ async def test_what_enters_and_leaves_a_selection_in_a_gap_is_told(
         await labelled.settled(client)
         await painted.settled(client)
 
-    for story in (labelled.story, painted.story):
-        assert {key.name for key in story.present} == {"entering"}
-        assert story.of("doomed") == ["Added", "Deleted"]
-        assert story.of("leaving") == ["Added", "Deleted"]
-        assert story.of("entering") == ["Added"]
+    for scenario in (labelled.scenario, painted.scenario):
+        assert {key.name for key in scenario.present} == {"entering"}
+        assert scenario.of("doomed") == ["Added", "Deleted"]
+        assert scenario.of("leaving") == ["Added", "Deleted"]
+        assert scenario.of("entering") == ["Added"]
 
 
 async def test_metadata_alone_is_followed_like_whole_objects(
@@ -210,8 +210,8 @@ async def test_metadata_alone_is_followed_like_whole_objects(
         await followed.settled(client)
         kept = followed.informer.lister.get("kept", namespace=namespace)
 
-    assert followed.story.of("doomed") == ["Added", "Deleted"]
-    assert followed.story.of("kept") == ["Added", "Updated"]
+    assert followed.scenario.of("doomed") == ["Added", "Deleted"]
+    assert followed.scenario.of("kept") == ["Added", "Updated"]
     assert isinstance(kept, kind)
     assert kept.labels == {"color": "red"}
     assert len(seen.of(Listed)) == 1
@@ -221,7 +221,7 @@ async def test_metadata_alone_is_followed_like_whole_objects(
 MANY = 200
 
 
-async def test_initial_events_that_are_cut_in_the_middle_are_told_from_the_start(
+async def test_initial_events_that_are_cut_in_the_middle_are_delivered_from_the_start(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     async with asyncio.TaskGroup() as group:
@@ -244,7 +244,7 @@ async def test_initial_events_that_are_cut_in_the_middle_are_told_from_the_start
             settings=ReflectorSettings(initial="streamed"),
         ) as followed:
             await seen.first(WatchFailed)
-            assert followed.story.told == []
+            assert followed.scenario.deltas == []
             await client.delete(core_v1.ConfigMap, "many-000", namespace=namespace)
             await followed.settled(client)
 
@@ -253,7 +253,7 @@ async def test_initial_events_that_are_cut_in_the_middle_are_told_from_the_start
                 await create_config_maps(client, namespace, "new")
             await followed.settled(client)
 
-    assert len(followed.story.present) == MANY - 1
-    assert followed.story.of("many-001") == ["Added", "Deleted"]
+    assert len(followed.scenario.present) == MANY - 1
+    assert followed.scenario.of("many-001") == ["Added", "Deleted"]
     assert seen.of(StreamingRefused) == []
     assert len(seen.of(Listed)) == 1

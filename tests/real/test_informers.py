@@ -1,4 +1,4 @@
-"""Informers while all goes wrong: what they hold is true afterwards, and so is what they told."""
+"""Informers under faults: their objects and their deltas are correct afterwards."""
 
 import asyncio
 import errno
@@ -33,7 +33,7 @@ from steersman_cluster.testing import ControlPlane
 from tests.real.asking import asking
 from tests.real.black_hole import hurry, keepalive_of, sockets_to
 from tests.real.connecting import connected
-from tests.real.following import Followed, Hurried, Story, following, started, writing
+from tests.real.following import Followed, Hurried, Scenario, following, started, writing
 from tests.real.meddling import from_the_beginning, list_of_the_beginning, meddled
 from tests.real.objects import create_config_maps
 from tests.real.relay import Relay, relay_to
@@ -45,7 +45,7 @@ E = TypeVar("E", bound=SteersmanError)
 
 
 async def populate(client: Client, namespace: str) -> None:
-    """What is there before the disturbance."""
+    """What is there before the fault."""
     await create_config_maps(client, namespace, "doomed", "kept", "reborn", "unchanged")
 
 
@@ -58,13 +58,13 @@ async def stir(client: Client, namespace: str) -> None:
     await client.patch(core_v1.ConfigMap, "kept", patch, namespace=namespace)
 
 
-def tells_all(story: Story[core_v1.ConfigMap]) -> None:
-    """Whether handlers were told all that happened meanwhile, in order."""
-    assert story.of("doomed") == ["Added", "Deleted"]
-    assert story.of("reborn") == ["Added", "Deleted", "Added"]
-    assert story.of("kept") == ["Added", "Updated"]
-    assert story.of("new") == ["Added"]
-    assert story.of("unchanged") == ["Added"]
+def tells_all(scenario: Scenario[core_v1.ConfigMap]) -> None:
+    """Whether handlers received all changes meanwhile, in order."""
+    assert scenario.of("doomed") == ["Added", "Deleted"]
+    assert scenario.of("reborn") == ["Added", "Deleted", "Added"]
+    assert scenario.of("kept") == ["Added", "Updated"]
+    assert scenario.of("new") == ["Added"]
+    assert scenario.of("unchanged") == ["Added"]
 
 
 def failures(seen: Seen, kind: type[E]) -> list[E]:
@@ -103,8 +103,8 @@ async def test_a_watch_that_is_cut_is_resumed_without_a_list(
                 await stir(client, namespace)
         await followed.settled(client)
 
-    tells_all(followed.story)
-    assert followed.story.missed == set()
+    tells_all(followed.scenario)
+    assert followed.scenario.missed == set()
     assert isinstance(failures(followed.seen, Unreachable)[0].__cause__, ConnectionResetError)
     assert len(followed.seen.of(Listed)) == 1
 
@@ -141,7 +141,7 @@ async def test_a_black_hole_is_found_by_the_kernel_and_the_watch_resumed(
             await followed.settled(client)
             await beginner.settled(client)
 
-    tells_all(followed.story)
+    tells_all(followed.scenario)
     [lost] = failures(followed.seen, Unreachable)
     assert isinstance(lost.__cause__, OSError)
     assert lost.__cause__.errno == errno.ETIMEDOUT
@@ -165,7 +165,7 @@ async def test_a_black_hole_that_acknowledges_is_found_by_its_silence_and_the_wa
             cut = await followed.seen.first(WatchSilent)
         await followed.settled(client)
 
-    tells_all(followed.story)
+    tells_all(followed.scenario)
     assert cut.silent_seconds >= 1.0
     assert len(followed.seen.of(Listed)) == 1
 
@@ -200,8 +200,8 @@ async def test_a_watch_that_is_answered_410_is_followed_by_a_list(
                 await stir(client, namespace)
         await followed.settled(client)
 
-    tells_all(followed.story)
-    assert {"doomed", "reborn"} <= followed.story.missed
+    tells_all(followed.scenario)
+    assert {"doomed", "reborn"} <= followed.scenario.missed
     assert len(failures(seen, Expired)) == 1
     assert [each.reason for each in seen.of(Listed)] == ["start", "expired"]
 
@@ -233,8 +233,8 @@ async def test_a_list_that_is_answered_410_between_two_pages_begins_again(
         meddler.release_pages()
         await followed.settled(client)
 
-    tells_all(followed.story)
-    assert followed.story.missed == {"doomed", "reborn"}
+    tells_all(followed.scenario)
+    assert followed.scenario.missed == {"doomed", "reborn"}
     assert len(failures(seen, Expired)) == 2
     assert len(seen.of(Listed)) == 2
 
@@ -251,8 +251,8 @@ async def test_what_is_compacted_while_disconnected_is_listed(
                 await asyncio.to_thread(control_plane.forget_history)
         await followed.settled(client)
 
-    tells_all(followed.story)
-    assert {"doomed", "reborn"} <= followed.story.missed
+    tells_all(followed.scenario)
+    assert {"doomed", "reborn"} <= followed.scenario.missed
     assert [each.reason for each in followed.seen.of(Listed)] == ["start", "expired"]
 
 
@@ -272,7 +272,7 @@ async def test_an_api_server_that_is_killed_and_restarted_is_followed_on(
             await stir(client, namespace)
         await followed.settled(client)
 
-    tells_all(followed.story)
+    tells_all(followed.scenario)
     assert writes > 0
     assert failures(followed.seen, Unreachable)
 
@@ -310,7 +310,7 @@ async def test_a_token_that_was_rotated_is_used_when_the_watch_is_resumed(
             await stir(client, namespace)
         await followed.settled(client)
 
-    tells_all(followed.story)
+    tells_all(followed.scenario)
     assert len(seen.of(CredentialsRenewed)) == 1
 
 
@@ -339,8 +339,8 @@ async def test_a_restored_server_is_the_truth_although_its_history_is_shorter(
         control_plane, namespace, settings=ReflectorSettings(too_large_limit=2)
     ) as (relay, followed):
         await followed.settled(client)
-        # So that the next that is heard after a good end may be the server with the other history,
-        # which would be silent about a version that it has not reached.
+        # So that the next that is received after a good end may be the server with the other
+        # history, which would be silent about a version that it has not reached.
         relay.wait_for_the_server()
         await asyncio.to_thread(save, control_plane)
         for number in range(LOST_WRITES):
@@ -348,17 +348,17 @@ async def test_a_restored_server_is_the_truth_although_its_history_is_shorter(
             await client.patch(core_v1.ConfigMap, "unchanged", patch, namespace=namespace)
         await stir(client, namespace)
         await followed.settled(client)
-        followed.story.may_rewind = True
+        followed.scenario.may_rewind = True
 
         await asyncio.to_thread(restore, control_plane, in_good_order=in_good_order)
         await create_config_maps(client, namespace, "afterwards")
         await followed.seen.first(HistoryRewound)
         await followed.settled(client)
 
-    story = followed.story
-    assert story.of("doomed") == ["Added", "Deleted", "Added"]
-    assert story.of("reborn") == ["Added", "Deleted", "Added", "Deleted", "Added"]
-    assert story.of("kept") == ["Added", "Updated", "Updated"]
-    assert story.of("new") == ["Added", "Deleted"]
-    assert story.missed == {"new", "reborn"}
+    scenario = followed.scenario
+    assert scenario.of("doomed") == ["Added", "Deleted", "Added"]
+    assert scenario.of("reborn") == ["Added", "Deleted", "Added", "Deleted", "Added"]
+    assert scenario.of("kept") == ["Added", "Updated", "Updated"]
+    assert scenario.of("new") == ["Added", "Deleted"]
+    assert scenario.missed == {"new", "reborn"}
     assert [each.reason for each in followed.seen.of(Listed)] == ["start", "behind"]

@@ -4,40 +4,51 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.real import cron_stories, job_stories
-from tests.real.both_told import Ends, Story, Tale, Telling, difference
+from tests.real import cron_scenarios, job_scenarios
+from tests.real.controller_comparison import (
+    ControllerComparison,
+    Ends,
+    Scenario,
+    ScenarioGroup,
+    difference,
+)
 
 pytestmark = pytest.mark.timeout(180)
 
-TELLING = Telling(
+COMPARISON = ControllerComparison(
     parts=("jobs", "cronjobs"),
     theirs=("job-controller", "cronjob-controller"),
-    tales=tuple(
-        Tale(stories=told.STORIES, kinds=told.KINDS, is_caught_up=told.is_caught_up, seen=told.seen)
-        for told in (job_stories, cron_stories)
+    groups=tuple(
+        ScenarioGroup(
+            scenarios=module.SCENARIOS,
+            kinds=module.KINDS,
+            is_caught_up=module.is_caught_up,
+            seen=module.seen,
+        )
+        for module in (job_scenarios, cron_scenarios)
     ),
 )
 
 
 @pytest.fixture(scope="module")
 def ends() -> Iterator[tuple[Ends, Ends]]:
-    """What there is to see after each story: with Kubernetes' own controllers, and with ours."""
-    yield from TELLING.ends()
+    """The resulting state after each scenario: with Kubernetes' own controllers, and with ours."""
+    yield from COMPARISON.ends()
 
 
-@TELLING.each_story
+@COMPARISON.each_scenario
 def test_our_jobs_take_the_same_steps_on_a_real_server(
-    story: Story, ends: tuple[Ends, Ends]
+    scenario: Scenario, ends: tuple[Ends, Ends]
 ) -> None:
-    theirs, ours = (each[story.__name__] for each in ends)
+    theirs, ours = (each[scenario.__name__] for each in ends)
 
     assert ours == theirs, difference(theirs, ours)
 
 
-@TELLING.each_story
+@COMPARISON.each_scenario
 def test_our_jobs_take_the_same_steps_in_virtual_time(
-    story: Story, ends: tuple[Ends, Ends]
+    scenario: Scenario, ends: tuple[Ends, Ends]
 ) -> None:
-    theirs, ours = ends[0][story.__name__], TELLING.in_virtual_time(story)
+    theirs, ours = ends[0][scenario.__name__], COMPARISON.in_virtual_time(scenario)
 
     assert ours == theirs, difference(theirs, ours)

@@ -19,7 +19,7 @@ from tests.real.kubectl_sessions.pairs import (
 
 SESSIONS = all_sessions()
 
-# How often a session that differed is told again.
+# How often a session that differed is repeated.
 TRIES = 3
 LIVING = [each for each in SESSIONS if each.needs_nodes]
 CONTROLLED = [each for each in SESSIONS if each.needs_controllers]
@@ -67,7 +67,7 @@ def assert_alike(
     again: Callable[..., AbstractContextManager[Pair]],
     directory: Path,
 ) -> None:
-    found = differences(session, *pair.told(session))
+    found = differences(session, *pair.run(session))
     for number in range(TRIES):
         if not found:
             break
@@ -76,18 +76,18 @@ def assert_alike(
         place = directory / str(number)
         place.mkdir()
         with again(directory=place) as fresh:
-            found = differences(session, *fresh.told(session))
+            found = differences(session, *fresh.run(session))
     assert not found, "\n\n".join(map(str, found))
 
 
 @pytest.mark.parametrize("session", SERVERS, ids=str)
-def test_a_session_is_told_alike(pair: Pair, session: Session, tmp_path: Path) -> None:
+def test_a_session_prints_the_same(pair: Pair, session: Session, tmp_path: Path) -> None:
     again = partial(running_pair, real, embedded)
     assert_alike(pair, session, again, tmp_path)
 
 
 @pytest.mark.parametrize("session", CONTROLLED, ids=str)
-def test_a_session_with_controllers_is_told_alike(
+def test_a_session_with_controllers_prints_the_same(
     controlled_pair: Pair, session: Session, tmp_path: Path
 ) -> None:
     again = partial(running_pair, real, embedded, controllers=True)
@@ -95,7 +95,7 @@ def test_a_session_with_controllers_is_told_alike(
 
 
 @pytest.mark.parametrize("session", CONTROLLED, ids=str)
-def test_a_session_is_told_alike_by_our_workloads(
+def test_a_session_prints_the_same_by_our_workloads(
     pair_with_our_workloads: Pair, session: Session, tmp_path: Path
 ) -> None:
     again = partial(running_pair, *WORKLOADS, hashes_differ=True)
@@ -103,7 +103,7 @@ def test_a_session_is_told_alike_by_our_workloads(
 
 
 @pytest.mark.parametrize("session", LIVING, ids=str)
-def test_a_session_is_told_alike_by_a_whole_cluster(
+def test_a_session_prints_the_same_by_a_whole_cluster(
     pair_of_clusters: Pair, session: Session, tmp_path: Path
 ) -> None:
     again = partial(running_pair, *CLUSTERS, hashes_differ=True)

@@ -119,7 +119,7 @@ def pod(name: str, **spec: Any) -> dict[str, Any]:
 def test_a_pod_needs_an_account_and_gets_a_way_to_its_token(
     planes: tuple[RealControlPlane, RealControlPlane],
 ) -> None:
-    missing = asked(planes, "POST", PODS, pod("missing", serviceAccountName="nobody"))
+    missing = asked(planes, "POST", PODS, pod("missing", serviceAccountName="missing"))
     assert missing.status == 403
 
     account = {"metadata": {"name": "robot"}, "imagePullSecrets": [{"name": "pull"}]}
@@ -184,11 +184,11 @@ def test_addresses_and_ports_of_services_are_from_their_ranges(
         assert asked(planes, "POST", services, wrong).status == 422
 
 
-def test_tokens_say_who_made_them_and_for_whom(
+def test_tokens_name_their_issuer_and_their_subject(
     planes: tuple[RealControlPlane, RealControlPlane],
 ) -> None:
-    told = asked(planes, "GET", "/.well-known/openid-configuration").json()
-    assert told["issuer"] == "https://issuer.example"
+    document = asked(planes, "GET", "/.well-known/openid-configuration").json()
+    assert document["issuer"] == "https://issuer.example"
     (key,) = asked(planes, "GET", "/openid/v1/jwks").json()["keys"]
     assert key["alg"] == "RS256"
     # Both have the same key: what the one has signed is good for the other, but for the account.
@@ -205,7 +205,9 @@ def test_tokens_say_who_made_them_and_for_whom(
             assert re.search(r"not found|does not match claim", foreign["error"])
 
 
-def test_strangers_are_not_even_nobody(planes: tuple[RealControlPlane, RealControlPlane]) -> None:
+def test_strangers_are_not_even_anonymous(
+    planes: tuple[RealControlPlane, RealControlPlane],
+) -> None:
     answers: list[tuple[int, str]] = []
     for plane in planes:
         host, _, port = plane.url.removeprefix("https://").partition(":")

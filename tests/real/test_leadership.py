@@ -23,7 +23,7 @@ from tests.real.following import Hurried
 from tests.real.objects import create_config_maps
 from tests.real.seeing import Seen
 
-# Longer than any machine stutters; nobody here waits for it.
+# Longer than any machine stutters; no test waits for it.
 LEASE_SECONDS = 60
 
 
@@ -158,12 +158,12 @@ async def test_a_lease_that_another_has_taken_over_ends_the_term_and_its_writes(
         patch = MergePatch({"data": {"by": "one"}})
         await writer.patch(core_v1.ConfigMap, "target", patch, namespace=namespace)
 
-        taken = MergePatch({"spec": {"holderIdentity": "somebody"}})
+        taken = MergePatch({"spec": {"holderIdentity": "other"}})
         await client.patch(coordination_v1.Lease, "web", taken, namespace=namespace)
         await term.lost()
 
-        assert term.reason == "somebody holds the lease"
+        assert term.reason == "other holds the lease"
         with pytest.raises(NotLeading):
             await writer.patch(core_v1.ConfigMap, "target", patch, namespace=namespace)
 
-    assert (await spec_of(client, namespace)).holder_identity == "somebody"
+    assert (await spec_of(client, namespace)).holder_identity == "other"

@@ -54,7 +54,7 @@ async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
 
 
 async def finalize(obj: Widget, ctx: sm.Context) -> sm.Outcome:
-    """Take back what nobody else would."""
+    """Remove what would stay."""
     await ctx.delete(service_of(obj))
     return sm.Done()
 
@@ -212,11 +212,11 @@ async def test_an_operator_that_lacks_a_right_goes_on_by_itself_once_it_has_it(
     async def is_made() -> bool:
         return await found(client, core_v1.ConfigMap, "first-web", namespace) is not None
 
-    async def is_told() -> bool:
+    async def is_reported() -> bool:
         return any("configmaps" in each.what for each in seen.of(PermissionMissing))
 
     async with operating(control_plane, token, namespace, (namespace,), seen):
-        await until(is_told)
+        await until(is_reported)
         assert seen.of(StageReached) == []
         name = f"least-{namespace}"
         mended = rbac_v1.Role(

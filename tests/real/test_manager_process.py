@@ -24,7 +24,7 @@ CLOCK = SystemClock()
 
 START_SECONDS = 60.0
 
-# Whoever does not wait for it to pass has ended long before.
+# A process that does not wait for it has ended long before.
 GRACE_SECONDS = 60.0
 
 # Longer than any machine stutters: a lease is given back within the last of these, or not at all.
@@ -123,7 +123,7 @@ async def test_a_signal_ends_an_operator_well_and_its_lease_is_free(
 
     assert status == 0, said
     assert not await holder(client, target)
-    assert "root logger: 30 []" in said, "and nobody has touched it"
+    assert "root logger: 30 []" in said, "and unchanged"
 
 
 @pytest.mark.parametrize("manner", ["endless", "hanging"])
@@ -160,12 +160,12 @@ async def test_a_second_signal_ends_an_operator_in_which_nothing_else_has_a_turn
 ) -> None:
     async with lone("blocking", control_plane, target, grace_seconds=GRACE_SECONDS) as operator:
         await operator.said(RUNNING)
-        # It cannot say that it has heard the first; two of different kinds are never made one.
+        # It cannot confirm the first; two of different kinds are never made one.
         operator.signal(signal.SIGINT)
         operator.signal(signal.SIGTERM)
         status, said = await operator.ended(within_seconds=SLACK_SECONDS)
 
-    # Whichever it heard last.
+    # The one that it received last.
     assert status in {128 + signal.SIGINT, 128 + signal.SIGTERM}, said
 
 

@@ -78,7 +78,7 @@ async def reconcile(obj: Gadget, ctx: sm.Context) -> sm.Outcome:
     await ctx.apply_owned(core_v1.ConfigMap(metadata=second, data={"size": str(obj.spec.size)}))
     await ctx.prune()
     await ctx.apply(service_of(obj))
-    await ctx.live.get(core_v1.ServiceAccount, "somebody")
+    await ctx.live.get(core_v1.ServiceAccount, "other")
     assert ctx.list(core_v1.Secret) == []
     ctx.record("Made", f"size {obj.spec.size}")
     await ctx.apply_status(obj, GadgetStatus(ready=obj.spec.size))
@@ -86,7 +86,7 @@ async def reconcile(obj: Gadget, ctx: sm.Context) -> sm.Outcome:
 
 
 async def finalize(obj: Gadget, ctx: sm.Context) -> sm.Outcome:
-    """Take back what nobody else would."""
+    """Remove what would stay."""
     await ctx.delete(service_of(obj))
     return sm.Done()
 
@@ -194,7 +194,7 @@ def test_kubectl_takes_it_in_one_go(
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
 
-    def told(*arguments: str) -> list[str]:
+    def kubectl_output(*arguments: str) -> list[str]:
         return sorted(
             control_plane.kubectl(*arguments, "--server-side", "--validate=strict", "-o=name")
             .strip()
@@ -202,8 +202,8 @@ def test_kubectl_takes_it_in_one_go(
         )
 
     try:
-        one = told("apply", f"--filename={tmp_path / 'install.yaml'}")
-        pieces = told("apply", f"--kustomize={tmp_path}")
+        one = kubectl_output("apply", f"--filename={tmp_path / 'install.yaml'}")
+        pieces = kubectl_output("apply", f"--kustomize={tmp_path}")
     finally:
         control_plane.kubectl(
             "delete", f"--kustomize={tmp_path}", "--ignore-not-found", "--wait=false"
@@ -224,7 +224,7 @@ def test_kustomize_builds_what_is_installed(
 ) -> None:
     what = installation_of({**EXAMPLES, "gadgets": GADGETS}[example], "x", *namespaces)
     tree = {f"deploy/{path}": text for path, text in whole_tree(what).items()}
-    # As somebody would use it who has a Prometheus operator.
+    # As with a Prometheus operator.
     tree["own/kustomization.yaml"] = yaml.safe_dump(
         {"resources": ["../deploy"], "components": ["../deploy/components/monitor"]}
     )
@@ -289,9 +289,9 @@ async def test_its_pods_are_let_into_a_namespace_that_is_restricted(
 
 
 @pytest.fixture
-async def somebody(client: Client, namespace: str) -> str:
+async def create_account(client: Client, namespace: str) -> str:
     """A token of an account that may do nothing, which the operator looks for."""
-    return await new_account(client, namespace, "somebody")
+    return await new_account(client, namespace, "other")
 
 
 async def settled(client: Client, what: Installation, expected: set[str]) -> None:
@@ -306,7 +306,7 @@ async def settled(client: Client, what: Installation, expected: set[str]) -> Non
 
 
 @pytest.mark.parametrize("is_limited", [True, False], ids=["in one namespace", "everywhere"])
-@pytest.mark.usefixtures("somebody")
+@pytest.mark.usefixtures("token")
 async def test_the_operator_runs_with_the_generated_roles(
     client: Client, control_plane: ControlPlane, namespace: str, *, is_limited: bool
 ) -> None:
@@ -377,7 +377,7 @@ async def rights_of(account: Client, place: str) -> set[Right]:
 
 @pytest.mark.parametrize("is_limited", [True, False], ids=["in one namespace", "everywhere"])
 async def test_it_may_do_nothing_that_is_not_in_its_roles(
-    client: Client, control_plane: ControlPlane, namespace: str, somebody: str, *, is_limited: bool
+    client: Client, control_plane: ControlPlane, namespace: str, token: str, *, is_limited: bool
 ) -> None:
     what = installation_of(GADGETS, namespace, *([namespace] if is_limited else ()))
     parts = parts_of(what)
@@ -385,7 +385,7 @@ async def test_it_may_do_nothing_that_is_not_in_its_roles(
 
     async with (
         installed(client, what, parts.in_order),
-        connected(control_plane, observe=ignore, token=somebody) as nobody,
+        connected(control_plane, observe=ignore, token=token) as stranger,
         connected(
             control_plane,
             observe=ignore,
@@ -394,9 +394,9 @@ async def test_it_may_do_nothing_that_is_not_in_its_roles(
     ):
         await settled(account, what, set())
         for place in (namespace, what.namespace, "kube-system"):
-            everybodys = await rights_of(nobody, place)
+            default_rights = await rights_of(stranger, place)
             own = await rights_of(account, place)
-            assert own - everybodys == set(rights_in(granted, place))
+            assert own - default_rights == set(rights_in(granted, place))
 
 
 def without_line(role: Document, number: int) -> tuple[Document, Any]:
@@ -437,9 +437,9 @@ async def test_when_a_line_is_taken_out_that_line_is_named(
             await settled(account, what, set(line["resources"]))
             seen = Seen()
             async with operating(control_plane, what, token, seen):
-                await until(partial(is_told, seen, line))
+                await until(partial(is_reported, seen, line))
                 if set(line["resources"]) <= SPARED:
-                    await until(partial(is_at_work, seen))
+                    await until(partial(is_running, seen))
             stages = {each.stage for each in seen.of(StageReached)}
             assert ("running" in stages) == (set(line["resources"]) <= SPARED), line
             named += 1
@@ -450,11 +450,11 @@ async def test_when_a_line_is_taken_out_that_line_is_named(
     assert named >= 8
 
 
-async def is_at_work(seen: Seen) -> bool:
+async def is_running(seen: Seen) -> bool:
     return any(each.stage == "running" for each in seen.of(StageReached))
 
 
-async def is_told(seen: Seen, line: Any) -> bool:
+async def is_reported(seen: Seen, line: Any) -> bool:
     """Whether what was said to be missing is exactly what this line grants."""
     rules = [yaml.safe_load(each.rule)[0] for each in seen.of(PermissionMissing)]
     return {right for rule in rules for right in rights_in_rule(rule)} == set(rights_in_rule(line))
@@ -464,8 +464,8 @@ def rights_in_rule(rule: Any) -> Iterator[Right]:
     yield from rights_in([{"metadata": {}, "rules": [rule]}], "")
 
 
-async def test_whoever_has_the_readers_role_may_read_the_metrics(
-    client: Client, control_plane: ControlPlane, namespace: str, somebody: str
+async def test_an_account_with_the_readers_role_may_read_the_metrics(
+    client: Client, control_plane: ControlPlane, namespace: str, token: str
 ) -> None:
     what = installation_of(GADGETS, namespace)
     reader = f"{what.name}-metrics-reader"
@@ -494,7 +494,7 @@ async def test_whoever_has_the_readers_role_may_read_the_metrics(
         await until(is_let_in)
         reviews = TokenReviews(account, clock=SystemClock())
         assert await reviews.verdict(scraper, "/debug") is Verdict.FORBIDDEN
-        assert await reviews.verdict(somebody, "/metrics") is Verdict.FORBIDDEN
+        assert await reviews.verdict(token, "/metrics") is Verdict.FORBIDDEN
         await client.delete(rbac_v1.ClusterRoleBinding, reader)
 
 

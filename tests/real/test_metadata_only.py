@@ -81,31 +81,31 @@ async def test_a_kind_without_a_class_is_read_by_its_metadata(
     assert (await client.get(kind, "settings", namespace=namespace)).name == "settings"
 
 
-async def test_what_happens_is_told_by_metadata(client: Client, namespace: str) -> None:
+async def test_changes_are_delivered_as_metadata(client: Client, namespace: str) -> None:
     start = (await client.list(ConfigMapMetadata, namespace=namespace)).resource_version
     await create_config_maps(client, namespace, "settings")
     red = MergePatch({"metadata": {"labels": {"color": "red"}}})
     await client.patch(core_v1.ConfigMap, "settings", red, namespace=namespace)
     await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
 
-    told: list[str] = []
+    lines: list[str] = []
     async with client.watch(
         ConfigMapMetadata, namespace=namespace, resource_version=start
     ) as events:
         async for event in events:
             match event:
                 case Wrote(obj, is_new):
-                    told.append(f"{'new' if is_new else 'changed'} {dict(obj.labels)}")
+                    lines.append(f"{'new' if is_new else 'changed'} {dict(obj.labels)}")
                 case Removed(obj):
-                    told.append(f"gone {obj.ref}")
+                    lines.append(f"gone {obj.ref}")
                     break
                 case _:
-                    told.append(repr(event))
+                    lines.append(repr(event))
 
-    assert told == ["new {}", "changed {'color': 'red'}", f"gone ConfigMap {namespace}/settings"]
+    assert lines == ["new {}", "changed {'color': 'red'}", f"gone ConfigMap {namespace}/settings"]
 
 
-async def test_what_is_there_at_first_is_told_by_metadata_up_to_a_bookmark(
+async def test_the_initial_objects_are_delivered_as_metadata_up_to_a_bookmark(
     client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a", "b")

@@ -121,7 +121,7 @@ async def test_an_account_without_the_right_is_forbidden(
     assert await scraper.ask(token) == (403, "forbidden\n")
 
 
-async def test_without_a_token_of_the_cluster_nobody_gets_in(
+async def test_without_a_token_of_the_cluster_no_client_gets_in(
     client: Client, namespace: str, scraper: Scraper
 ) -> None:
     good = await new_account(client, namespace, "prometheus")
@@ -133,7 +133,7 @@ async def test_without_a_token_of_the_cluster_nobody_gets_in(
     assert await scraper.status(f"{head}.{claims}.{signature[::-1]}") == 401
 
 
-async def test_an_operator_that_may_not_ask_lets_nobody_in(
+async def test_an_operator_that_may_not_ask_lets_no_client_in(
     control_plane: ControlPlane, client: Client, namespace: str, tmp_path: Path
 ) -> None:
     good = await new_account(client, namespace, "prometheus")
@@ -147,7 +147,7 @@ async def test_an_operator_that_may_not_ask_lets_nobody_in(
         assert await scraper.ask(good) == (500, "cannot find out who is asking\n")
 
 
-async def test_while_the_api_server_is_away_nobody_new_gets_in(
+async def test_while_the_api_server_is_away_no_new_client_gets_in(
     control_plane: ControlPlane, client: Client, namespace: str, tmp_path: Path
 ) -> None:
     known = await new_account(client, namespace, "prometheus")

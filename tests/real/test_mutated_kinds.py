@@ -20,8 +20,8 @@ from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
 from tests.real.builtin_rules.cases import Object
 from tests.real.builtin_rules.mutations import mutations
 from tests.real.differential.embedded import embedded
+from tests.real.differential.scenario import Server
 from tests.real.differential.servers import real
-from tests.real.differential.story import Server
 
 pytestmark = pytest.mark.timeout(120)
 NAMESPACE: Final = "mutations"
@@ -60,15 +60,15 @@ def rich_objects() -> Iterator[Object]:
 
 
 @pytest.fixture(scope="module")
-def theirs() -> Iterator["Asker"]:
+def theirs() -> Iterator["Cluster"]:
     with real() as server:
-        yield Asker(server)
+        yield Cluster(server)
 
 
 @pytest.fixture(scope="module")
-def ours() -> Iterator["Asker"]:
+def ours() -> Iterator["Cluster"]:
     with embedded() as server:
-        yield Asker(server)
+        yield Cluster(server)
 
 
 def called(rich: Object) -> str:
@@ -77,7 +77,7 @@ def called(rich: Object) -> str:
 
 @pytest.mark.parametrize("rich", [*rich_objects()], ids=called)
 def test_a_changed_object_is_taken_or_refused_as_the_real_server_does(
-    rich: Object, theirs: "Asker", ours: "Asker"
+    rich: Object, theirs: "Cluster", ours: "Cluster"
 ) -> None:
     found = unlike(rich, theirs, ours)
     if found:
@@ -87,7 +87,7 @@ def test_a_changed_object_is_taken_or_refused_as_the_real_server_does(
     assert found == {}
 
 
-def unlike(rich: Object, theirs: "Asker", ours: "Asker") -> dict[str, tuple[Answer, Answer]]:
+def unlike(rich: Object, theirs: "Cluster", ours: "Cluster") -> dict[str, tuple[Answer, Answer]]:
     """The requests that the two answer otherwise, with our answer and theirs."""
     here, there = ours.made(rich), theirs.made(rich)
     requests = [*tries(rich, here[1])]
@@ -133,7 +133,7 @@ def other_name(rich: Object) -> str:
     return "10.9.8.8" if rich["kind"] == "IPAddress" else f"{rich['metadata']['name']}-2"
 
 
-class Asker:
+class Cluster:
     """Asks one server."""
 
     def __init__(self, server: Server) -> None:

@@ -39,7 +39,7 @@ def as_any(obj: apps_v1.Deployment) -> Unstructured:
 
 
 class Other:
-    """Somebody else, who writes to our Deployment."""
+    """Another client that writes to our Deployment."""
 
     def __init__(self, client: Client, namespace: str, *, manager: str = "them") -> None:
         self.client = client
@@ -207,7 +207,7 @@ LEFT_ALONE = (
 
 @pytest.fixture
 async def controller(client: Client, namespace: str, seen: Seen) -> AsyncIterator[ControllerWriter]:
-    """We, at work on Deployments in both forms, and on Widgets."""
+    """A controller of Deployments in both forms, and on Widgets, running."""
     async with running_writer(
         client, Deployment, AnyDeployment, namespace=namespace, observe=seen
     ) as controller:
@@ -244,7 +244,7 @@ EXPECTED = (2, [("web", "example.com/main:1"), ("side", "example.com/side:1")], 
 
 
 @pytest.mark.parametrize("meddling", CORRECTED, ids=lambda each: each.__name__)
-async def test_it_is_put_right_after_somebody(
+async def test_it_is_put_right_after_another_client(
     controller: ControllerWriter, child: Any, namespace: str, meddling: Meddling
 ) -> None:
     owner = await made(controller, child, namespace)
@@ -263,7 +263,7 @@ async def test_it_is_put_right_after_somebody(
 
 
 @pytest.mark.parametrize("meddling", LEFT_ALONE, ids=lambda each: each.__name__)
-async def test_nothing_is_sent_after_somebody(
+async def test_nothing_is_sent_after_another_client(
     controller: ControllerWriter, child: Any, namespace: str, meddling: Meddling
 ) -> None:
     owner = await made(controller, child, namespace)
@@ -293,7 +293,7 @@ async def test_another_body_is_sent_and_a_field_that_it_leaves_out_is_gone(
     assert "app" not in answer.labels
 
 
-async def test_an_object_made_anew_under_the_name_is_not_taken_for_ours(
+async def test_an_object_recreated_under_the_name_is_not_taken_for_ours(
     controller: ControllerWriter, child: Any, namespace: str
 ) -> None:
     owner = await made(controller, child, namespace)
@@ -307,9 +307,9 @@ async def test_an_object_made_anew_under_the_name_is_not_taken_for_ours(
         "controller": True,
         "blockOwnerDeletion": True,
     }
-    anew = body.changed("metadata", "ownerReferences", to=[reference])
-    anew = anew.changed("spec", "replicas", to=9)
-    await controller.client.apply(anew, field_manager="us")
+    adopted = body.changed("metadata", "ownerReferences", to=[reference])
+    adopted = adopted.changed("spec", "replicas", to=9)
+    await controller.client.apply(adopted, field_manager="us")
     await controller.catch_up(child)
 
     await controller.apply_owned(child, owner)
@@ -317,7 +317,7 @@ async def test_an_object_made_anew_under_the_name_is_not_taken_for_ours(
     assert controller.verbs == ["apply"]
 
 
-async def test_what_somebody_did_before_our_cache_has_heard_of_it_is_put_right_once_it_has(
+async def test_a_change_that_our_cache_has_not_received_is_put_right_once_it_has(
     controller: ControllerWriter, child: Any, namespace: str
 ) -> None:
     owner = await made(controller, child, namespace)
@@ -358,10 +358,10 @@ async def test_of_our_entry_only_the_time_tells_of_a_write_in_our_name_and_only_
 
 
 @pytest.fixture
-async def widgets_desk(
+async def widget_writer(
     client: Client, namespace: str, seen: Seen, widgets: None
 ) -> AsyncIterator[ControllerWriter]:
-    """We, at work on Widgets."""
+    """A controller of Widgets, running."""
     async with running_writer(
         client, Widget, AnyWidget, namespace=namespace, observe=seen
     ) as controller:
@@ -380,9 +380,9 @@ FORMS = ((Widget, WidgetStatus(ready=1)), (AnyWidget, {"ready": 1}))
 
 @pytest.mark.parametrize(("kind", "status"), FORMS)
 async def test_the_same_status_is_not_sent_again_whatever_happens_to_the_rest(
-    widgets_desk: ControllerWriter, namespace: str, kind: type[Any], status: Any
+    widget_writer: ControllerWriter, namespace: str, kind: type[Any], status: Any
 ) -> None:
-    controller = widgets_desk
+    controller = widget_writer
     one = await a_widget(controller, namespace, kind)
     await controller.apply_status(one, status)
     assert controller.verbs == ["apply status"]
@@ -403,10 +403,10 @@ async def test_the_same_status_is_not_sent_again_whatever_happens_to_the_rest(
 
 @pytest.mark.parametrize(("kind", "status"), FORMS)
 @pytest.mark.parametrize("ready", [5, None])
-async def test_a_status_that_somebody_changed_is_put_right(
-    widgets_desk: ControllerWriter, namespace: str, kind: type[Any], status: Any, ready: int | None
+async def test_a_status_that_another_client_changed_is_put_right(
+    widget_writer: ControllerWriter, namespace: str, kind: type[Any], status: Any, ready: int | None
 ) -> None:
-    controller = widgets_desk
+    controller = widget_writer
     one = await a_widget(controller, namespace, kind)
     await controller.apply_status(one, status)
     await controller.client.status(kind, "one", namespace=namespace).patch(

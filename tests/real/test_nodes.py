@@ -40,7 +40,7 @@ def home(plane: ControlPlane) -> Iterator[str]:
 
 @pytest.fixture
 async def nodes(plane: ControlPlane) -> AsyncIterator[Client]:
-    """Three nodes at work, and a client that may do everything."""
+    """Three running nodes, and a client that may do everything."""
     async with connected(plane, observe=ignore) as client, workloads(plane, nodes=3):
         await until(client, lambda: no_node_is_new(client))
         yield client
@@ -85,7 +85,7 @@ async def test_two_hundred_deployments_become_available(nodes: Client, home: str
     used = sorted({each.spec.node_name or "" for each in running if each.spec is not None})
     assert len(running) == len(addresses) == 200
     assert used == ["node-1", "node-2", "node-3"]
-    # By now a node that had not been heard from would be lost.
+    # By now a node that had sent no heartbeat would be lost.
     found = (await nodes.list(core_v1.Node)).items
     assert all(is_ready(each) for each in found)
 
@@ -162,10 +162,10 @@ async def test_kubectl_describes_what_became_of_a_pod(
         rows = say.partition("Events:")[2].strip().splitlines()[2:]
         return [[part for part in row.strip().split("  ") if part] for row in rows]
 
-    told = await described("app", "Started")
+    events = await described("app", "Started")
     refused = await described("choosy", "FailedScheduling")
 
-    assert [(row[1].strip(), row[3].strip()) for row in told] == [
+    assert [(row[1].strip(), row[3].strip()) for row in events] == [
         ("Scheduled", "default-scheduler"),
         ("Pulled", "kubelet"),
         ("Created", "kubelet"),

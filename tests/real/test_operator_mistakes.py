@@ -99,12 +99,12 @@ async def test_a_mapping_that_raises(
     await client.create(widget(namespace, "web"))
     async with operating(control_plane, namespace, controller) as operator:
         await operator.looked("web")
-        await operator.calm()
+        await operator.wait_until_quiet()
         await client.create(config_map(namespace, "settings", key="value"))
         failed = await operator.seen.first(TriggerFailed)
         event = await event_about(client, namespace, "settings", "MappingFailed")
         assert "value" not in read
-        # Nobody touches the ConfigMap again.
+        # No client changes the ConfigMap again.
         is_broken = False
         await operator.until(lambda: "value" in read)
 
@@ -117,7 +117,7 @@ async def test_a_mapping_that_raises(
     ) == len(operator.of(TriggerFailed))
 
 
-async def test_a_child_that_somebody_else_owns(
+async def test_a_child_that_another_object_owns(
     client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
     other = await client.create(config_map(namespace, "other"))

@@ -34,7 +34,7 @@ CONTROLLER = sm.Controller(Widget, reconcile=reconcile, owns=(Deployment,))
 
 
 class Scene:
-    """An operator at rest, its one object, and whoever disturbs them."""
+    """An operator at rest, its one object, and the clients that disturb them."""
 
     def __init__(self, client: Client, namespace: str, operator: Operator) -> None:
         self._client = client
@@ -50,16 +50,16 @@ class Scene:
         patch = MergePatch({"spec": spec})
         await self._client.patch(Widget, "web", patch, namespace=self._namespace)
         await self.operator.looked("web", after=looks)
-        await self.operator.calm()
+        await self.operator.wait_until_quiet()
 
     async def meddle(self, patch: MergePatch) -> None:
         """Change the child behind the operator's back, and wait until it has looked at that."""
         looks = self.operator.looks
         await self._client.patch(
-            Deployment, "web", patch, namespace=self._namespace, field_manager="somebody"
+            Deployment, "web", patch, namespace=self._namespace, field_manager="other"
         )
         await self.operator.looked("web", after=looks)
-        await self.operator.calm()
+        await self.operator.wait_until_quiet()
 
     async def roll_out(self, replicas: int) -> None:
         """Do what Kubernetes would, and wait until the operator has looked at that."""
@@ -79,7 +79,7 @@ async def scene(
     async with operating(control_plane, namespace, CONTROLLER) as operator:
         await operator.looked("web")
         await becomes(client, Deployment, "web", lambda _: True, namespace=namespace)
-        await operator.calm()
+        await operator.wait_until_quiet()
         yield Scene(client, namespace, operator)
     assert operator.of(FieldConflictFound) == []
     assert operator.of(HotLoop) == []
@@ -118,7 +118,7 @@ async def test_a_foreign_edit_of_an_owned_field_is_put_back(scene: Scene) -> Non
     assert len(scene.operator.writes) == 2
 
 
-async def test_an_owned_field_that_somebody_removes_comes_back(scene: Scene) -> None:
+async def test_an_owned_field_that_another_client_removes_comes_back(scene: Scene) -> None:
     await scene.meddle(MergePatch({"metadata": {"labels": {"color": None}}}))
 
     assert (await scene.deployment()).labels["color"] == "red"
@@ -151,7 +151,7 @@ async def test_a_reconcile_that_would_change_nothing_sends_nothing(scene: Scene)
 async def test_nothing_is_sent_while_the_status_of_the_child_changes(scene: Scene) -> None:
     for replicas in (1, 2, 3, 2, 3):
         await scene.roll_out(replicas)
-    await scene.operator.calm()
+    await scene.operator.wait_until_quiet()
 
     assert len(scene.operator.writes) == 1
     assert {each.spared for each in scene.operator.of(ReconcileFinished)[-5:]} == {1}

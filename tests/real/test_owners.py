@@ -20,7 +20,7 @@ from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
 from steersman_cluster.workloads import WorkloadSettings, running_workloads
 from tests.real.connecting import connected
-from tests.real.owner_stories import STORIES, Place, Story
+from tests.real.owner_scenarios import SCENARIOS, Place, Scenario
 from tests.real.workload_steps import UNHURRIED
 
 pytestmark = pytest.mark.timeout(180)
@@ -36,40 +36,40 @@ THEIRS = (
 Ends: TypeAlias = dict[str, Any]
 
 
-async def told_on(client: Client, stories: Sequence[Story], prefix: str) -> Ends:
-    """What was seen of each story, all told at once, each in a namespace of its own."""
+async def run_on(client: Client, scenarios: Sequence[Scenario], prefix: str) -> Ends:
+    """What was seen of each scenario, all run at once, each in a namespace of its own."""
 
-    async def tell(story: Story) -> Any:
-        name = f"{prefix}-{story.__name__.replace('_', '-')}"
+    async def run(scenario: Scenario) -> Any:
+        name = f"{prefix}-{scenario.__name__.replace('_', '-')}"
         await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name=name)))
-        return plain(await story(Place(client, name)))
+        return plain(await scenario(Place(client, name)))
 
     async with asyncio.TaskGroup() as group:
-        telling = {story.__name__: group.create_task(tell(story)) for story in stories}
-    return {name: task.result() for name, task in telling.items()}
+        tasks = {scenario.__name__: group.create_task(run(scenario)) for scenario in scenarios}
+    return {name: task.result() for name, task in tasks.items()}
 
 
 def plain(seen: Any) -> Any:
     return json.loads(json.dumps(seen))
 
 
-def told_to_theirs(plane: RealControlPlane, stories: Sequence[Story], prefix: str) -> Ends:
-    async def tell() -> Ends:
+def run_with_theirs(plane: RealControlPlane, scenarios: Sequence[Scenario], prefix: str) -> Ends:
+    async def run() -> Ends:
         async with connected(plane, observe=ignore) as client:
-            return await told_on(client, stories, prefix)
+            return await run_on(client, scenarios, prefix)
 
     flags = {**UNHURRIED, "root-ca-file": plane.credentials.ca_file}
     with plane.running_controllers(*THEIRS, flags=flags):
-        return asyncio.run(tell())
+        return asyncio.run(run())
 
 
-def told_to_ours(plane: RealControlPlane, stories: Sequence[Story], prefix: str) -> Ends:
+def run_with_ours(plane: RealControlPlane, scenarios: Sequence[Scenario], prefix: str) -> Ends:
     clock = SystemClock()
     config = find_config(
         environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=ignore
     )
 
-    async def tell() -> Ends:
+    async def run() -> Ends:
         async with (
             running_workloads(
                 OURS,
@@ -81,16 +81,16 @@ def told_to_ours(plane: RealControlPlane, stories: Sequence[Story], prefix: str)
             ),
             connected(plane, observe=ignore) as client,
         ):
-            return await told_on(client, stories, prefix)
+            return await run_on(client, scenarios, prefix)
 
-    return asyncio.run(tell())
+    return asyncio.run(run())
 
 
-def told_in_virtual_time(story: Story) -> Any:
-    async def tell(cluster: SimulatedCluster) -> Any:
-        return (await told_on(cluster.client, [story], "virtual"))[story.__name__]
+def run_in_virtual_time(scenario: Scenario) -> Any:
+    async def run(cluster: SimulatedCluster) -> Any:
+        return (await run_on(cluster.client, [scenario], "virtual"))[scenario.__name__]
 
-    return simulate(tell, settings=OURS)
+    return simulate(run, settings=OURS)
 
 
 @pytest.fixture(scope="module")
@@ -98,12 +98,12 @@ def ends() -> Iterator[tuple[Ends, Ends]]:
     """What was seen on a real server: with Kubernetes' own controllers, and with ours."""
     binaries = find_binaries(environ=os.environ)
     with running_real_control_plane(binaries, clock=SystemClock()) as plane:
-        theirs, ours = told_to_theirs(plane, STORIES, "a"), told_to_ours(plane, STORIES, "b")
-        # On a machine that is busy, somebody may have come to rest too early.
-        differing = [each for each in STORIES if theirs[each.__name__] != ours[each.__name__]]
+        theirs, ours = run_with_theirs(plane, SCENARIOS, "a"), run_with_ours(plane, SCENARIOS, "b")
+        # On a machine that is busy, a controller may have come to rest too early.
+        differing = [each for each in SCENARIOS if theirs[each.__name__] != ours[each.__name__]]
         if differing:
-            theirs |= told_to_theirs(plane, differing, "c")
-            ours |= told_to_ours(plane, differing, "d")
+            theirs |= run_with_theirs(plane, differing, "c")
+            ours |= run_with_ours(plane, differing, "d")
         yield theirs, ours
 
 
@@ -112,24 +112,24 @@ def difference(theirs: Any, ours: Any) -> str:
     return "\n".join(unified_diff(real, mine, "theirs", "ours", n=8, lineterm=""))
 
 
-each_story: Callable[..., Any] = pytest.mark.parametrize(
-    "story", STORIES, ids=lambda story: story.__name__
+each_scenario: Callable[..., Any] = pytest.mark.parametrize(
+    "scenario", SCENARIOS, ids=lambda scenario: scenario.__name__
 )
 
 
-@each_story
+@each_scenario
 def test_our_collector_comes_to_the_same_end_on_a_real_server(
-    story: Story, ends: tuple[Ends, Ends]
+    scenario: Scenario, ends: tuple[Ends, Ends]
 ) -> None:
-    theirs, ours = (each[story.__name__] for each in ends)
+    theirs, ours = (each[scenario.__name__] for each in ends)
 
     assert ours == theirs, difference(theirs, ours)
 
 
-@each_story
+@each_scenario
 def test_our_collector_comes_to_the_same_end_in_virtual_time(
-    story: Story, ends: tuple[Ends, Ends]
+    scenario: Scenario, ends: tuple[Ends, Ends]
 ) -> None:
-    theirs, ours = ends[0][story.__name__], told_in_virtual_time(story)
+    theirs, ours = ends[0][scenario.__name__], run_in_virtual_time(scenario)
 
     assert ours == theirs, difference(theirs, ours)

@@ -73,7 +73,7 @@ def test_a_change_is_completed_or_refused_as_the_real_server_does(
         (POD, [{"target": {"kind": "Node", "name": "n1"}}]),
         (POD, [{"target": {"name": "n1"}}, {"target": {"name": "n2"}}]),
         (POD, [{"target": {}}]),
-        (POD, [{"target": {"kind": "Shelf", "name": "n1"}}]),
+        (POD, [{"target": {"kind": "Unknown", "name": "n1"}}]),
         (POD, [{"metadata": {"name": "two"}, "target": {"name": "n1"}}]),
         (
             POD,
@@ -86,7 +86,7 @@ def test_a_change_is_completed_or_refused_as_the_real_server_does(
         ),
         (GATED, [{"target": {"name": "n1"}}]),
     ],
-    ids=["once", "twice", "nowhere", "on a shelf", "of another name", "with more", "at gates"],
+    ids=["once", "twice", "nowhere", "unknown", "of another name", "with more", "at gates"],
 )
 def test_a_binding_does_to_a_pod_what_the_real_server_does(
     pod: Object, bindings: list[Object], api: Caller, place: str

@@ -71,7 +71,7 @@ async def operator_with(
 async def missing_soon(
     operator: Client, rules: Sequence[RbacRule], seen: Seen, *, number: int
 ) -> tuple[RbacRule, ...]:
-    """What is missing once the server has heard of the roles, which takes it some milliseconds."""
+    """What is missing once the server knows the roles, which takes it some milliseconds."""
     clock = SystemClock()
     async with clock.timeout(30.0):
         while len(await missing_permissions(operator, rules, observe=ignore)) > number:
@@ -116,8 +116,8 @@ async def test_what_is_taken_away_is_named_with_the_rule_that_grants_it(
 
     async with operator_with(client, control_plane, namespace, left) as operator:
         assert await missing_soon(operator, rules, seen, number=1) == (taken,)
-        (told,) = seen.of(PermissionMissing)
-        (pasted,) = yaml.safe_load(told.rule)
+        (missing,) = seen.of(PermissionMissing)
+        (pasted,) = yaml.safe_load(missing.rule)
         name = f"operator-of-{namespace}"
         role = await client.get(rbac_v1.Role, name, namespace=namespace)
         granted = rbac_v1.PolicyRule(
@@ -132,7 +132,7 @@ async def test_what_is_taken_away_is_named_with_the_rule_that_grants_it(
         await client.apply(mended, field_manager="test", force=True)
         assert await missing_soon(operator, rules, seen, number=0) == ()
 
-    assert told.what == (
+    assert missing.what == (
         "get, list, watch, create, patch deployments.apps in namespace " + namespace
     )
 

@@ -1,4 +1,4 @@
-"""What becomes of the owned when their owner is deleted, with the garbage collector at work."""
+"""What becomes of the owned when their owner is deleted, with the running garbage collector."""
 
 import pytest
 

@@ -132,10 +132,10 @@ async def test_a_watch_is_a_row_of_frames_with_the_objects_of_its_lines(
     path = f"/api/v1/namespaces/{namespace}/configmaps?watch=1&timeoutSeconds=1"
 
     with control_plane.caller() as server:
-        told = server.call("GET", f"{path}&resourceVersion={since}")
+        expected = server.call("GET", f"{path}&resourceVersion={since}")
         framed = server.call("GET", f"{path}&resourceVersion={since}", accept=PROTOBUF)
 
-    lines = [json.loads(line) for line in told.body.splitlines()]
+    lines = [json.loads(line) for line in expected.body.splitlines()]
     assert [line["type"] for line in lines][-2:] == ["MODIFIED", "DELETED"]
     assert framed.content_type == f"{PROTOBUF};stream=watch"
     assert framed.body == b"".join(frame_of(line) for line in lines)
@@ -155,10 +155,10 @@ async def test_a_watch_that_streams_the_list_marks_its_end_in_a_bookmark(
     )
 
     with control_plane.caller() as server:
-        told = server.call("GET", path)
+        expected = server.call("GET", path)
         framed = server.call("GET", path, accept=PROTOBUF)
 
-    lines = [json.loads(line) for line in told.body.splitlines()]
+    lines = [json.loads(line) for line in expected.body.splitlines()]
     assert [line["type"] for line in lines][:3] == ["ADDED", "ADDED", "BOOKMARK"]
     # Those of a later moment say how far the watch has come since.
     frames = framed.body.split(MAGIC)
@@ -213,10 +213,10 @@ async def test_a_refusal_is_in_protobuf_where_that_is_accepted(
             ("POST", path, wrong),
             ("GET", "/apis/apps/v1/nothings", None),
         ):
-            told = server.call(method, where, body)
+            expected = server.call(method, where, body)
             answer = server.call(method, where, body, accept=PROTOBUF)
-            assert (answer.status, answer.content_type) == (told.status, PROTOBUF)
-            assert answer.body == encode_document(told.json())
+            assert (answer.status, answer.content_type) == (expected.status, PROTOBUF)
+            assert answer.body == encode_document(expected.json())
 
 
 async def test_writes_are_answered_in_protobuf(control_plane: ControlPlane, namespace: str) -> None:
@@ -323,8 +323,8 @@ async def test_a_document_of_discovery_says_in_which_languages_it_is(
     with control_plane.caller() as server:
         answer = server.call("GET", path, accept=accept)
 
-    told = " ".join(answer.body.replace(b"\\n", b" ").decode().split())
-    assert said in told
+    expected = " ".join(answer.body.replace(b"\\n", b" ").decode().split())
+    assert said in expected
     assert answer.status == (406 if said else 200)
 
 

@@ -63,7 +63,7 @@ async def test_an_object_that_is_not_there_is_not_found(client: Client, namespac
 
 
 async def test_a_kind_that_the_server_does_not_serve_is_not_found(client: Client) -> None:
-    ghost = Unstructured.of("nobody.example.com/v1", "Ghost")
+    ghost = Unstructured.of("missing.example.com/v1", "Ghost")
 
     with pytest.raises(NotFound):
         await client.list(ghost)

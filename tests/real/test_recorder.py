@@ -21,7 +21,7 @@ from tests.real.seeing import Seen
 
 @asynccontextmanager
 async def recording(client: Client, seen: Seen) -> AsyncIterator[EventRecorder]:
-    """A recorder at work; when the block ends, everything is written."""
+    """A running recorder; when the block ends, everything is written."""
     clock = SystemClock()
     recorder = EventRecorder(
         client,

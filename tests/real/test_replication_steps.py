@@ -4,37 +4,43 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.real.both_told import Ends, Story, Tale, Telling, difference
-from tests.real.replication_stories import KINDS, STORIES, is_caught_up, seen
+from tests.real.controller_comparison import (
+    ControllerComparison,
+    Ends,
+    Scenario,
+    ScenarioGroup,
+    difference,
+)
+from tests.real.replication_scenarios import KINDS, SCENARIOS, is_caught_up, seen
 
 pytestmark = pytest.mark.timeout(180)
 
-TELLING = Telling(
+COMPARISON = ControllerComparison(
     parts=("replicationcontrollers",),
     theirs=("replicationcontroller-controller",),
-    tales=(Tale(stories=STORIES, kinds=KINDS, is_caught_up=is_caught_up, seen=seen),),
+    groups=(ScenarioGroup(scenarios=SCENARIOS, kinds=KINDS, is_caught_up=is_caught_up, seen=seen),),
 )
 
 
 @pytest.fixture(scope="module")
 def ends() -> Iterator[tuple[Ends, Ends]]:
-    """What there is to see after each story: with Kubernetes' own controllers, and with ours."""
-    yield from TELLING.ends()
+    """The resulting state after each scenario: with Kubernetes' own controllers, and with ours."""
+    yield from COMPARISON.ends()
 
 
-@TELLING.each_story
+@COMPARISON.each_scenario
 def test_our_controllers_take_the_same_steps_on_a_real_server(
-    story: Story, ends: tuple[Ends, Ends]
+    scenario: Scenario, ends: tuple[Ends, Ends]
 ) -> None:
-    theirs, ours = (each[story.__name__] for each in ends)
+    theirs, ours = (each[scenario.__name__] for each in ends)
 
     assert ours == theirs, difference(theirs, ours)
 
 
-@TELLING.each_story
+@COMPARISON.each_scenario
 def test_our_controllers_take_the_same_steps_in_virtual_time(
-    story: Story, ends: tuple[Ends, Ends]
+    scenario: Scenario, ends: tuple[Ends, Ends]
 ) -> None:
-    theirs, ours = ends[0][story.__name__], TELLING.in_virtual_time(story)
+    theirs, ours = ends[0][scenario.__name__], COMPARISON.in_virtual_time(scenario)
 
     assert ours == theirs, difference(theirs, ours)

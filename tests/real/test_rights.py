@@ -13,7 +13,7 @@ GROUP = "rbac.authorization.k8s.io"
 REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 HERE, ELSEWHERE = "rights", "default"
 
-# How often to ask whether a role has been heard of; a real server takes milliseconds.
+# How often to ask whether a role is known; a real server takes milliseconds.
 MOST_QUESTIONS = 2000
 
 
@@ -78,7 +78,7 @@ EVERYWHERE = {
     "star-slash": [user("gil")],
     "scaler": [user("hal")],
     "two-groups": [user("ida")],
-    "two-rules": [user("nobody-else"), group("testers"), user("mia")],
+    "two-rules": [user("no-other"), group("testers"), user("mia")],
     "empty": [user("liz")],
     "many-stars": [user("max")],
     "missing": [user("jim")],
@@ -286,14 +286,14 @@ def admin(control_plane: ControlPlane) -> Iterator[Caller]:
             caller.call("DELETE", f"{where}/{obj['metadata']['name']}")
 
 
-def told(right: Any) -> str:
+def label(right: Any) -> str:
     """A name for a row."""
     who, what, *_ = right
     [about] = what.values()
     return f"{who['user']} {' '.join(filter(None, who['groups']))} {' '.join(about.values())}"
 
 
-@pytest.mark.parametrize("right", RIGHTS, ids=told)
+@pytest.mark.parametrize("right", RIGHTS, ids=label)
 def test_a_right_is_there_for_the_reason_that_gives_it(right: Any, admin: Caller) -> None:
     who, what, allowed, reason = right
 

@@ -1,4 +1,4 @@
-"""What the server says of a Secret that it refuses is told without what is in it."""
+"""What the server says of a Secret that it refuses is reported without its contents."""
 
 from base64 import b64encode
 
@@ -72,7 +72,7 @@ async def test_no_secret_appears_in_the_refusal_of_an_object(
     assert_tells_nothing(application.value, seen)
 
 
-async def test_what_is_wrong_with_a_patch_is_told_all_the_same(
+async def test_what_is_wrong_with_a_patch_is_reported_all_the_same(
     client: Client, namespace: str
 ) -> None:
     meta = meta_v1.ObjectMeta(name="key", namespace=namespace)

@@ -235,7 +235,7 @@ async def test_an_eviction_that_breaks_a_disruption_budget_is_refused_and_not_re
         MergePatch({"status": {"phase": "Running"}})
     )
     budget = await client.create(no_disruption(namespace))
-    # Where no controller does, somebody has to say that the budget has been seen.
+    # Where no controller does, a client has to set the budget's observedGeneration.
     await client.status(policy_v1.PodDisruptionBudget, "none", namespace=namespace).patch(
         MergePatch({"status": {"observedGeneration": budget.generation, "disruptionsAllowed": 0}})
     )
@@ -314,7 +314,7 @@ async def test_a_pod_is_bound_to_a_node_through_a_subresource_named_by_its_path(
     bound = await client.get(core_v1.Pod, "web", namespace=namespace)
     assert bound.spec is not None
     assert bound.spec.node_name == "somewhere"
-    # Now that it could be running, somebody would have to say that it has stopped.
+    # Now that it could be running, a client would have to report that it has stopped.
     await client.delete(
         core_v1.Pod,
         "web",

@@ -1,4 +1,4 @@
-"""Tokens of service accounts: what they say, whom they let in, and for how long."""
+"""Tokens of service accounts: their claims, their users, and their lifetimes."""
 
 import json
 from base64 import urlsafe_b64decode
@@ -72,7 +72,7 @@ def pod(name: str, account: str) -> dict[str, Any]:
     return {"metadata": {"name": name}, "spec": spec}
 
 
-def test_a_token_says_whose_it_is_for_whom_and_for_how_long(
+def test_a_token_names_its_account_its_audience_and_its_lifetime(
     admin: Caller, robot: str, namespace: str
 ) -> None:
     answer = admin.call("POST", robot, {}).json()
@@ -173,7 +173,7 @@ def test_a_request_that_makes_no_sense_is_refused(
 ) -> None:
     pods = f"/api/v1/namespaces/{namespace}/pods"
     admin.call("POST", pods, pod("web", "robot"))
-    admin.call("POST", pods, pod("other", "somebody"))
+    admin.call("POST", pods, pod("other", "other"))
 
     answer = admin.call("POST", robot, {"spec": spec})
 
@@ -196,7 +196,7 @@ ABOUT: list[tuple[dict[str, str], int, str]] = [
 
 
 @pytest.mark.parametrize(("metadata", "status", "sentence"), ABOUT)
-def test_a_request_names_its_account_or_nobody(
+def test_a_request_names_its_account_or_none(
     metadata: dict[str, str], status: int, sentence: str, admin: Caller, robot: str
 ) -> None:
     answer = admin.call("POST", robot, {"metadata": metadata})
@@ -205,9 +205,9 @@ def test_a_request_names_its_account_or_nobody(
 
 
 def test_an_account_that_is_not_there_has_no_token(admin: Caller, robot: str) -> None:
-    answer = admin.call("POST", robot.replace("robot", "nobody"), {})
+    answer = admin.call("POST", robot.replace("robot", "missing"), {})
 
-    assert (answer.status, answer.json()["message"]) == (404, 'serviceaccounts "nobody" not found')
+    assert (answer.status, answer.json()["message"]) == (404, 'serviceaccounts "missing" not found')
 
 
 def test_a_token_for_others_is_not_for_the_server(
@@ -241,7 +241,7 @@ def test_a_token_goes_with_what_it_is_bound_to(admin: Caller, robot: str, namesp
     }
 
 
-def test_a_token_of_an_account_that_is_gone_or_another_by_now_is_nobodys(
+def test_a_token_of_an_account_that_is_gone_or_another_by_now_is_invalid(
     admin: Caller, robot: str, control_plane: ControlPlane
 ) -> None:
     first, second, third = (token_of(admin, robot) for _ in range(3))
@@ -259,7 +259,7 @@ def test_a_token_of_an_account_that_is_gone_or_another_by_now_is_nobodys(
     assert "does not match claim" in another["error"]
 
 
-def test_a_token_that_was_changed_is_nobodys(admin: Caller, robot: str) -> None:
+def test_a_token_that_was_changed_is_invalid(admin: Caller, robot: str) -> None:
     head, claims, signature = token_of(admin, robot).split(".")
     other = "A" if signature[0] != "A" else "B"
 
@@ -295,7 +295,7 @@ def test_a_review_without_a_token_is_refused(admin: Caller) -> None:
 
 
 def test_a_certificate_counts_before_a_token(control_plane: ControlPlane) -> None:
-    for token in (control_plane.credentials.limited_token, "nobody-has-it", None):
+    for token in (control_plane.credentials.limited_token, "unknown-token", None):
         with asking(control_plane, token=token, certificate=True) as caller:
             answer = caller.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {}).json()
 
@@ -307,7 +307,7 @@ HEADERS = [("Basic {}", None), ("{}", None), ("Bearer", None), ("Bearer  {}", No
 
 
 @pytest.mark.parametrize(("header", "user"), HEADERS)
-def test_a_header_without_a_token_is_nobodys(
+def test_a_header_without_a_token_is_anonymous(
     header: str, user: str | None, control_plane: ControlPlane
 ) -> None:
     shown = {"Authorization": header.format(control_plane.credentials.limited_token)}
@@ -321,7 +321,7 @@ def test_a_header_without_a_token_is_nobodys(
         assert answer["status"]["userInfo"]["username"] == user
 
 
-def test_a_review_of_rules_has_what_everybody_may(control_plane: ControlPlane) -> None:
+def test_a_review_of_rules_has_the_rights_of_all_users(control_plane: ControlPlane) -> None:
     with asking(control_plane, token=control_plane.credentials.limited_token) as caller:
         answer = caller.call("POST", LIMITED_RULES, {"spec": {"namespace": "default"}}).json()
         nowhere = caller.call("POST", LIMITED_RULES, {}).json()

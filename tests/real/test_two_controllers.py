@@ -68,13 +68,13 @@ async def test_each_keeps_to_its_own_fields_status_and_children(
 
     async with operating(control_plane, namespace, left.controller, right.controller) as operator:
         await operator.until(lambda: have_both_looked(operator))
-        await operator.calm()
+        await operator.wait_until_quiet()
         shared = await client.get(ConfigMap, "shared", namespace=namespace)
         web = await client.get(Widget, "web", namespace=namespace)
         writes = len(operator.writes)
         await client.patch(Widget, "web", MergePatch({"spec": {"size": 5}}), namespace=namespace)
         await becomes(client, Widget, "web", lambda obj: parts(obj)[0] == 5, namespace=namespace)
-        await operator.calm()
+        await operator.wait_until_quiet()
         now = await client.get(Widget, "web", namespace=namespace)
         left.may_end.set()
         right.may_end.set()

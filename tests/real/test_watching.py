@@ -1,4 +1,4 @@
-"""watch: what happens, in the order in which it happened, until somebody ends it."""
+"""watch: what happens, in the order in which it happened, until it ends."""
 
 from collections.abc import AsyncIterator
 from typing import TypeVar
@@ -20,12 +20,12 @@ WATCH_SECONDS = 4
 
 
 async def first(count: int, events: AsyncIterator[T]) -> list[T]:
-    heard: list[T] = []
+    received: list[T] = []
     async for event in events:
-        heard.append(event)
-        if len(heard) == count:
+        received.append(event)
+        if len(received) == count:
             break
-    return heard
+    return received
 
 
 async def version(client: Client, namespace: str) -> str:
@@ -36,7 +36,7 @@ def paint(color: str) -> MergePatch:
     return MergePatch({"metadata": {"labels": {"color": color}}})
 
 
-async def test_creations_changes_and_deletions_are_told_in_order(
+async def test_creations_changes_and_deletions_arrive_in_order(
     client: Client, namespace: str
 ) -> None:
     start = await version(client, namespace)
@@ -47,12 +47,12 @@ async def test_creations_changes_and_deletions_are_told_in_order(
     async with client.watch(
         core_v1.ConfigMap, namespace=namespace, resource_version=start
     ) as events:
-        heard = await first(3, events)
+        received = await first(3, events)
 
-    assert heard[:2] == [Wrote(created, is_new=True), Wrote(changed)]
-    assert isinstance(heard[2], Removed)
-    assert heard[2].obj.name == "settings"
-    assert int(heard[2].obj.resource_version) > int(changed.resource_version)
+    assert received[:2] == [Wrote(created, is_new=True), Wrote(changed)]
+    assert isinstance(received[2], Removed)
+    assert received[2].obj.name == "settings"
+    assert int(received[2].obj.resource_version) > int(changed.resource_version)
 
 
 async def test_a_watch_of_any_kind_gives_whole_objects(client: Client, namespace: str) -> None:
@@ -60,10 +60,10 @@ async def test_a_watch_of_any_kind_gives_whole_objects(client: Client, namespace
     await client.create(config_map(namespace, "settings", color="blue"))
 
     async with client.watch(AnyConfigMap, namespace=namespace, resource_version=start) as events:
-        (heard,) = await first(1, events)
+        (received,) = await first(1, events)
 
     found = await client.get(AnyConfigMap, "settings", namespace=namespace)
-    assert heard == Wrote(found, is_new=True)
+    assert received == Wrote(found, is_new=True)
 
 
 async def test_a_watch_without_a_namespace_hears_of_all_of_them(
@@ -73,10 +73,10 @@ async def test_a_watch_without_a_namespace_hears_of_all_of_them(
     await create_config_maps(client, namespace, "settings")
 
     async with client.watch(core_v1.ConfigMap, resource_version=start) as events:
-        (heard,) = await first(1, events)
+        (received,) = await first(1, events)
 
-    assert isinstance(heard, Wrote)
-    assert (heard.obj.namespace, heard.obj.name) == (namespace, "settings")
+    assert isinstance(received, Wrote)
+    assert (received.obj.namespace, received.obj.name) == (namespace, "settings")
 
 
 async def test_initial_events_end_with_a_bookmark_and_then_news_follow(
@@ -85,15 +85,15 @@ async def test_initial_events_end_with_a_bookmark_and_then_news_follow(
     await create_config_maps(client, namespace, "a", "b")
 
     async with client.watch(core_v1.ConfigMap, namespace=namespace, initial_events=True) as events:
-        heard = await first(3, events)
+        received = await first(3, events)
         await create_config_maps(client, namespace, "c")
-        heard += await first(1, events)
+        received += await first(1, events)
 
-    names = [event.obj.name if isinstance(event, Wrote) else "" for event in heard]
+    names = [event.obj.name if isinstance(event, Wrote) else "" for event in received]
     assert names == ["a", "b", "", "c"]
-    assert isinstance(heard[2], Bookmark)
-    assert heard[2].ends_initial_events
-    assert int(heard[2].resource_version) > 0
+    assert isinstance(received[2], Bookmark)
+    assert received[2].ends_initial_events
+    assert int(received[2].resource_version) > 0
 
 
 async def test_the_server_ends_a_watch_in_time_and_before_that_marks_how_far_it_got(
@@ -163,10 +163,10 @@ async def test_a_watch_of_some_fields_hears_of_nothing_else(client: Client, name
         resource_version=start,
         fields=Fields.equal({"metadata.name": "b"}),
     ) as events:
-        (heard,) = await first(1, events)
+        (received,) = await first(1, events)
 
-    assert isinstance(heard, Wrote)
-    assert heard.obj.name == "b"
+    assert isinstance(received, Wrote)
+    assert received.obj.name == "b"
 
 
 async def test_leaving_the_block_closes_the_connection(

@@ -17,16 +17,16 @@ from steersman_cluster.testing import (
     running_real_control_plane,
 )
 from steersman_cluster.workloads import PARTS
-from tests.real.controller_stories import MERGE, STORIES, Stage, accounts, make_node
+from tests.real.controller_scenarios import MERGE, SCENARIOS, Stage, accounts, make_node
 from tests.real.kubectl_sessions.kubelet import NODE
-from tests.real.service_stories import SERVICE_STORIES
+from tests.real.service_scenarios import SERVICE_SCENARIOS
 from tests.real.test_controller_manager import difference, ends, flags
 from tests.real.workloads_beside import workloads_beside
 
 pytestmark = pytest.mark.timeout(180)
 
-# Nobody of ours makes tokens for Secrets, and the Pods are run by whoever tells the story.
-TOLD = [each for each in (*STORIES, *SERVICE_STORIES) if each is not accounts]
+# No controller of ours makes tokens for Secrets, and the Pods are run by the test.
+COMPARED = [each for each in (*SCENARIOS, *SERVICE_SCENARIOS) if each is not accounts]
 OURS = [each for each in PARTS if each not in ("nodes", "scheduler")]
 
 # What a template or a revision is called by: theirs is a hash of how Go prints it, ours of its
@@ -53,7 +53,7 @@ def clusters() -> Iterator[tuple[ControlPlane, ControlPlane]]:
 
 
 def _trust_node(cluster: ControlPlane) -> None:
-    """Take away what the server puts on a node until somebody says that it is ready.
+    """Take away what the server puts on a node until it is ready.
 
     Ours do so for the nodes that they play, and Kubernetes' own for every node.
     """
@@ -87,13 +87,13 @@ def _alike(value: Any) -> Any:
             return value
 
 
-@pytest.mark.parametrize("story", TOLD, ids=lambda story: story.__name__)
+@pytest.mark.parametrize("scenario", COMPARED, ids=lambda scenario: scenario.__name__)
 def test_our_workloads_come_to_the_same_end(
-    story: Callable[[Stage], None], clusters: tuple[ControlPlane, ControlPlane]
+    scenario: Callable[[Stage], None], clusters: tuple[ControlPlane, ControlPlane]
 ) -> None:
-    real, embedded = ends(story, clusters, shown=alike)
+    real, embedded = ends(scenario, clusters, shown=alike)
     if embedded != real:
         # Which of two controllers comes first is chance; what lasts is none.
-        real, embedded = ends(story, clusters, shown=alike)
+        real, embedded = ends(scenario, clusters, shown=alike)
 
     assert embedded == real, difference(real, embedded)

@@ -1,10 +1,10 @@
-"""Stories of webhooks that object, or do not answer as they should."""
+"""Scenarios of webhooks that object, or do not answer as they should."""
 
 from base64 import b64encode
 from typing import Any
 
-from tests.real.reviewing import MERGE, Stage, Story
-from tests.real.webhook_stories import both_kinds, config_map, encoded
+from tests.real.reviewing import MERGE, Scenario, Stage
+from tests.real.webhook_scenarios import both_kinds, config_map, encoded
 from tests.webhook_server import Said, deny, patch
 
 
@@ -90,8 +90,8 @@ def patches(stage: Stage) -> None:
     maps = f"{stage.here}/configmaps?dryRun=All"
 
     def raw(content: bytes, **more: Any) -> Any:
-        told = b64encode(content).decode()
-        return lambda _: {"allowed": True, "patch": told, "patchType": "JSONPatch", **more}
+        patch = b64encode(content).decode()
+        return lambda _: {"allowed": True, "patch": patch, "patchType": "JSONPatch", **more}
 
     def change(op: str, path: str, value: Any = None, **more: Any) -> Any:
         given = {} if op == "remove" else {"value": value}
@@ -143,16 +143,16 @@ def patches(stage: Stage) -> None:
 
 
 def failures_that_may_be_ignored(stage: Stage) -> None:
-    nobody = {"url": "https://127.0.0.1:1/nobody"}
+    unreachable_url = {"url": "https://127.0.0.1:1/none"}
     stage.configure(
         "mutating",
-        stage.webhook("ignored", failurePolicy="Ignore", clientConfig=nobody),
+        stage.webhook("ignored", failurePolicy="Ignore", clientConfig=unreachable_url),
         stage.webhook("wrong", lambda _: Said(body=b"hello"), failurePolicy="Ignore"),
     )
     stage.configure(
         "validating",
         stage.webhook("refused", deny("all the same"), failurePolicy="Ignore"),
-        stage.webhook("ignored", failurePolicy="Ignore", clientConfig=nobody),
+        stage.webhook("ignored", failurePolicy="Ignore", clientConfig=unreachable_url),
     )
 
     stage.step("POST", f"{stage.here}/configmaps", config_map("a"))
@@ -160,7 +160,7 @@ def failures_that_may_be_ignored(stage: Stage) -> None:
     stage.step("POST", f"{stage.here}/configmaps", config_map("a"))
 
 
-def nobody_there(stage: Stage) -> None:
+def unreachable(stage: Stage) -> None:
     service = {"name": "nowhere", "namespace": stage.namespace, "path": "/p/q"}
     ports = {"ports": [{"port": 443, "name": "https"}]}
     stage.ask("POST", f"{stage.here}/services", {"metadata": {"name": "there"}, "spec": ports})
@@ -171,7 +171,7 @@ def nobody_there(stage: Stage) -> None:
     trusted = {"caBundle": stage.hooks.ca_bundle}
     for number, client in enumerate(
         (
-            {"url": "https://127.0.0.1:1/nobody"},
+            {"url": "https://127.0.0.1:1/none"},
             {"url": "https://127.0.0.1:1"},
             {"url": stage.hooks.url("untrusted")},
             {"url": stage.hooks.url("garbage"), "caBundle": b64encode(b"garbage").decode()},
@@ -253,12 +253,12 @@ def bad_configurations(stage: Stage) -> None:
     )
 
 
-FAILURES: tuple[Story, ...] = (
+FAILURES: tuple[Scenario, ...] = (
     objections,
     no_answers,
     patches,
     failures_that_may_be_ignored,
-    nobody_there,
+    unreachable,
     too_slow,
     bad_configurations,
 )

@@ -1,7 +1,7 @@
 """The steps that controllers of workloads take, one by one, on whichever cluster.
 
-A ``Stage`` is a namespace in which controllers are at work: Kubernetes' own on a real control
-plane, or ours, there or on the embedded server in virtual time. A story is told on it by a test
+A ``Stage`` is a namespace in which controllers run: Kubernetes' own on a real control
+plane, or ours, there or on the embedded server in virtual time. A test runs a scenario on it
 that also stands in for the kubelets: whenever all have come to rest, the next Pod becomes ready.
 So what is seen in between depends on the controllers only.
 """
@@ -30,7 +30,7 @@ IsCaughtUp: TypeAlias = "Callable[[Stage], Awaitable[bool]]"
 
 # On a real cluster, all have come to rest when they have seen everything and then nothing has
 # changed for so long.
-CALM_SECONDS = 1.0
+QUIET_SECONDS = 1.0
 POLL_SECONDS = 0.05
 PATIENCE_SECONDS = 60.0
 
@@ -63,7 +63,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """A namespace with controllers at work: ``quiet`` waits until all have come to rest."""
+    """A namespace with controllers: ``quiet`` waits until all have come to rest."""
 
     client: Client
     namespace: str
@@ -143,8 +143,8 @@ def numbered(text: str, names: Iterable[str]) -> str:
     return text
 
 
-async def told(stage: Stage, names: Iterable[str]) -> Counter[tuple[str, str, str]]:
-    """Which events there are, from whom, and how often each was recorded."""
+async def event_counts(stage: Stage, names: Iterable[str]) -> Counter[tuple[str, str, str]]:
+    """Which events there are, from which source, and how often each was recorded."""
     found: Counter[tuple[str, str, str]] = Counter()
     known = list(names)
     for event in await stage.list(events_v1.Event):
@@ -179,8 +179,8 @@ async def _follow(
     read: Read | None,
     steps: Steps,
 ) -> None:
-    async with client.watch(kind, namespace=namespace, resource_version=version) as heard:
-        async for event in heard:
+    async with client.watch(kind, namespace=namespace, resource_version=version) as events:
+        async for event in events:
             match event:
                 case Wrote(obj=obj):
                     steps.note(kind, obj.name, read(obj) if read is not None else None)
@@ -205,14 +205,14 @@ async def real_stage(
             begun_at = clock.monotonic()
             while clock.monotonic() - begun_at < PATIENCE_SECONDS:
                 seen = steps.changes
-                if await is_caught_up(stage) and await calm(seen):
+                if await is_caught_up(stage) and await is_quiet(seen):
                     return
                 await clock.sleep(POLL_SECONDS)
             raise AssertionError("they never came to rest")
 
-        async def calm(seen: int) -> bool:
+        async def is_quiet(seen: int) -> bool:
             since_at = clock.monotonic()
-            while steps.changes == seen and clock.monotonic() - since_at < CALM_SECONDS:
+            while steps.changes == seen and clock.monotonic() - since_at < QUIET_SECONDS:
                 await clock.sleep(POLL_SECONDS)
             return steps.changes == seen
 

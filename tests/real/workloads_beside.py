@@ -21,7 +21,7 @@ from steersman_cluster.kubelet import simulated_kubelet
 from steersman_cluster.testing import ControlPlane
 from steersman_cluster.workloads import WorkloadSettings, running_workloads
 
-# What it prints once its caches are full and all are at work.
+# What it prints once its caches are full and all run.
 RUNNING = "running"
 
 ROOT = Path(__file__).parents[2]
@@ -32,7 +32,7 @@ _WARNING = 30
 
 @contextmanager
 def workloads_beside(cluster: ControlPlane, *parts: str, nodes: int = 0) -> Iterator[None]:
-    """Our workloads, or these parts of them, at work on a cluster while the block runs."""
+    """Our workloads, or some of them, on a cluster while the block runs."""
     given = (cluster.kubeconfig, cluster.credentials.ca_file, nodes, *parts)
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.real.workloads_beside", *map(str, given)],
@@ -67,7 +67,7 @@ async def work(kubeconfig: Path, settings: WorkloadSettings) -> None:
 
     def tell(observation: Observation) -> None:
         if isinstance(observation, StageReached) and observation.stage == RUNNING:
-            sys.stdout.write(f"{RUNNING}\n")
+            sys.stdout.write(f"{AT_WORK}\n")
             sys.stdout.flush()
 
     async with running_workloads(

@@ -11,7 +11,7 @@ from steersman_cluster.simulation import (
 )
 from steersman_cluster.workloads import WorkloadSettings, workloads
 from tests.cluster.workloads.replicated import PARTS
-from tests.real.deployment_stories import WEB, deployment
+from tests.real.deployment_scenarios import WEB, deployment
 
 NEW = {"spec": {"template": {"spec": {"containers": [{"name": WEB, "image": "web:2"}]}}}}
 

@@ -1,4 +1,4 @@
-"""Python's collector of garbage, told to rest."""
+"""Python's collector of garbage, paused."""
 
 import gc
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from steersman._collector import nothing_collected
 
 @pytest.fixture(autouse=True)
 def enabled() -> Iterator[None]:
-    """The collector at work, before and after."""
+    """The running collector, before and after."""
     assert gc.isenabled()
     yield
     gc.enable()

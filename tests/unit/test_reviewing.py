@@ -1,4 +1,4 @@
-"""How stories of webhooks are compared; they are told in tests/real."""
+"""How scenarios of webhooks are compared; tests/real runs them."""
 
 from tests.real.reviewing import without_chance
 
@@ -7,16 +7,16 @@ PORT = 35602
 
 
 def normal(text: str) -> str:
-    return without_chance(text, port=PORT, namespace="story-7")
+    return without_chance(text, port=PORT, namespace="scenario-7")
 
 
-def test_a_port_is_told_from_the_same_digits_in_a_uid() -> None:
+def test_a_port_is_distinguished_from_the_same_digits_in_a_uid() -> None:
     asked = f'Post "https://127.0.0.1:{PORT}/first"'
 
     assert normal(f"{asked} {UID}") == 'Post "https://127.0.0.1:PORT/first" UID'
 
 
 def test_what_is_another_each_time_is_left_out() -> None:
-    said = "story-7/made-up-x7k2p in record (41) at 2026-01-02T03:04:05.678901Z"
+    said = "scenario-7/made-up-x7k2p in record (41) at 2026-01-02T03:04:05.678901Z"
 
     assert normal(said) == "NAMESPACE/made-up-XXXXX in record (VERSION) at TIME"

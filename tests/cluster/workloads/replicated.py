@@ -8,7 +8,7 @@ from steersman.kinds import apps_v1, core_v1, events_v1, meta_v1
 from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.workloads import WorkloadSettings, workloads
 from steersman_cluster.workloads.pods import is_active, is_ready
-from tests.real.deployment_stories import KINDS
+from tests.real.deployment_scenarios import KINDS
 from tests.real.workload_steps import Stage, virtual_stage
 
 T = TypeVar("T")

@@ -20,10 +20,10 @@ from tests.cluster.workloads.replicated import (
     ready_pods,
     told,
 )
-from tests.real.deployment_stories import (
-    STORIES,
+from tests.real.deployment_scenarios import (
+    SCENARIOS,
     WEB,
-    Story,
+    Scenario,
     change,
     deployment,
     rolling_update,
@@ -369,10 +369,10 @@ def test_a_deployment_at_rest_writes_nothing() -> None:
     told(story)
 
 
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
-def test_a_controller_that_is_killed_in_between_comes_to_the_same_end(story: Story) -> None:
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
+def test_a_controller_that_is_killed_in_between_comes_to_the_same_end(scenario: Scenario) -> None:
     async def calm(cluster: SimulatedCluster, stage: Stage) -> Any:
-        await story(stage)
+        await scenario(stage)
         return await revisions(cluster), len(await pods(cluster))
 
     async def deadly(cluster: SimulatedCluster, stage: Stage) -> Any:
@@ -388,7 +388,7 @@ def test_a_controller_that_is_killed_in_between_comes_to_the_same_end(story: Sto
                 operator.again()
             await quiet()
 
-        await story(
+        await scenario(
             Stage(client=stage.client, namespace=stage.namespace, steps=stage.steps, quiet=mortal)
         )
         return await revisions(cluster), len(await pods(cluster))

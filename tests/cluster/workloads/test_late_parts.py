@@ -19,7 +19,7 @@ from steersman.units import Quantity
 from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.simulation.lazy_start import TRIGGERS
 from steersman_cluster.workloads import WorkloadSettings, workloads
-from tests.real.replication_stories import replication_controller
+from tests.real.replication_scenarios import replication_controller
 
 CONTAINER = core_v1.Container(name="main", image="nginx")
 NAMED = meta_v1.ObjectMeta(name="web")

@@ -11,7 +11,7 @@ from steersman.kinds import autoscaling_v2, core_v1, events_v1, meta_v1
 from steersman_cluster.simulation import SimulatedCluster, simulate
 from steersman_cluster.workloads import WorkloadSettings
 from tests.cluster.workloads.replicated import pod, pods
-from tests.real.replication_stories import (
+from tests.real.replication_scenarios import (
     ReplicationController,
     limit_range,
     replication_controller,

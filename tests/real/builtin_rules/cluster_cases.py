@@ -142,7 +142,7 @@ def _volumes() -> Iterator[Case]:
         ("another mode", {"accessModes": ["ReadOnlyMany"]}),
         ("a volume", {"volumeName": "x"}),
     ):
-        # Once deleted they stay a while: nobody is there to let them go.
+        # Once deleted they stay a while: no controller removes their finalizers.
         named = {"name": f"wants-{says.replace(' ', '-')}"}
         yield _case(
             "persistentvolumeclaims",
@@ -217,7 +217,9 @@ def _networks() -> Iterator[Case]:
     yield cluster("ipaddresses", "empty", metadata=named)
     yield cluster("ipaddresses", "good", metadata=named, spec={"parentRef": parent})
     moved = {"spec": {"parentRef": None}}
-    yield cluster("ipaddresses", "of nobody", moved, metadata=named, spec={"parentRef": parent})
+    yield cluster(
+        "ipaddresses", "without an owner", moved, metadata=named, spec={"parentRef": parent}
+    )
     for cidrs in ([], ["10.78.0.0/24"]):
         yield cluster("servicecidrs", f"of {cidrs}", spec={"cidrs": cidrs})
     for cidrs in (["10.79.0.0/24"], ["10.78.0.0/24", "fd00::/112"]):
@@ -265,7 +267,7 @@ def _devices() -> Iterator[Case]:
         )
 
     yield resource_slice("good")
-    yield resource_slice("of nobody", driver=None, pool=None)
+    yield resource_slice("without an owner", driver=None, pool=None)
     yield resource_slice("for no node", nodeName=None)
     yield resource_slice("for one node and all", allNodes=True)
     yield resource_slice("for another node", {"spec": {"nodeName": "y"}})

@@ -95,12 +95,12 @@ def _secrets() -> Iterator[Case]:
 
 
 def _secret_types() -> Iterator[Case]:
-    yield secret("of a type of one's own", type="example.com/mine")
+    yield secret("of a custom type", type="example.com/mine")
     yield secret("of an empty type", type="")
     token = "kubernetes.io/service-account-token"
-    yield secret("a token of nobody", type=token)
+    yield secret("a token without an account", type=token)
     yield secret(
-        "a token of somebody", type=token, annotations={"kubernetes.io/service-account.name": "x"}
+        "a token of an account", type=token, annotations={"kubernetes.io/service-account.name": "x"}
     )
     yield secret(
         "a token of no name", type=token, annotations={"kubernetes.io/service-account.name": ""}

@@ -32,11 +32,11 @@ def true(*kinds: str) -> list[Object]:
 
 
 OF_JOBS: Final[dict[str, Object]] = {
-    "managed by nobody": {"managedBy": ""},
-    "managed by a word": {"managedBy": "somebody"},
+    "managed by an empty name": {"managedBy": ""},
+    "managed by a word": {"managedBy": "other"},
     "managed by an odd domain": {"managedBy": "A b/c"},
     "managed by an odd path": {"managedBy": "a.b/c d"},
-    "managed by somebody with a long name": {"managedBy": f"a.b/{'c' * 64}"},
+    "managed by a long name": {"managedBy": f"a.b/{'c' * 64}"},
     "no rules of failure": {"podFailurePolicy": {"rules": []}},
     "too many rules of failure": {"podFailurePolicy": {"rules": [{}] * 21}},
     "an unknown action": {"podFailurePolicy": {"rules": [{"action": "Hope"}]}},
@@ -47,7 +47,7 @@ OF_JOBS: Final[dict[str, Object]] = {
     "exit codes in no order": codes(values=[2, 1]),
     "exit codes in an unknown way": codes(operator="Near"),
     "exit codes in no way": codes(operator=""),
-    "exit codes of nobody": codes(containerName="nobody"),
+    "exit codes of no container": codes(containerName="missing"),
     "a condition": conditions(type="DisruptionTarget"),
     "an odd condition": conditions(type="a b", status="Hope"),
     "success without indexes": success(succeededCount=1),

@@ -296,7 +296,7 @@ CONTAINERS: dict[str, dict[str, Any]] = {
                 "name": "app",
                 "image": "i",
                 "ports": [{"containerPort": 1}],
-                "targetContainerName": "nobody",
+                "targetContainerName": "missing",
             }
         ]
     },

@@ -36,7 +36,7 @@ RESOURCES: dict[str, dict[str, Any]] = {
     "requests above limits": resources(limits={"cpu": "1"}, requests={"cpu": "2"}),
     "a request below zero": resources(requests={"cpu": "-1"}),
     "less than a thousandth": resources(limits={"cpu": "1n", "memory": "0.0001"}),
-    "a resource that nobody knows": resources(limits={"gpu": "1"}),
+    "an unknown resource": resources(limits={"gpu": "1"}),
     "a resource of another kind": resources(limits={"pods": "1"}),
     "a resource of a bad name": resources(limits={"a b": "1"}),
     "an extended resource": resources(limits={"example.com/gpu": "2"}),
@@ -51,7 +51,7 @@ RESOURCES: dict[str, dict[str, Any]] = {
     "huge pages alone": resources(limits={"hugepages-2Mi": "4Mi"}),
     "huge pages that do not divide": resources(limits={"hugepages-2Mi": "3Mi", "cpu": "1"}),
     "huge pages of no size": resources(limits={"hugepages-x": "3Mi", "cpu": "1"}),
-    "claims of nobody": container(resources={"claims": [{"name": "c"}, {}]}),
+    "unknown claims": container(resources={"claims": [{"name": "c"}, {}]}),
     "claims": {
         "resourceClaims": [{"name": "c", "resourceClaimName": "x"}],
         **container(resources={"claims": [{"name": "c"}]}),
@@ -85,7 +85,7 @@ POLICIES: dict[str, dict[str, Any]] = {
     "restarted on failure": {"restartPolicy": "OnFailure"},
     "restarted sometimes": {"restartPolicy": "Sometimes"},
     "DNS of the host": {"dnsPolicy": "Default"},
-    "DNS of nobody": {"dnsPolicy": "Nobody"},
+    "an unknown DNS policy": {"dnsPolicy": "Unknown"},
     "DNS of its own": {
         "dnsPolicy": "None",
         "dnsConfig": {
@@ -127,9 +127,9 @@ POLICIES: dict[str, dict[str, Any]] = {
     "a scheduler": {"schedulerName": "mine"},
     "a priority": {"priority": 5},
     "a priority of zero": {"priority": 0},
-    "a priority class": {"priorityClassName": "nobody-knows"},
+    "a priority class": {"priorityClassName": "unknown"},
     "a preemption policy": {"preemptionPolicy": "Never"},
-    "a runtime class": {"runtimeClassName": "nobody-knows"},
+    "a runtime class": {"runtimeClassName": "unknown"},
     "no service links": {"enableServiceLinks": False},
     "Linux": {"os": {"name": "linux"}},
     "a system of no name": {"os": {}},
@@ -162,7 +162,9 @@ POLICIES: dict[str, dict[str, Any]] = {
     "an unknown annotation of seccomp": {"/metadata.annotations": {SECCOMP: "x"}},
     "an annotation of AppArmor": {"/metadata.annotations": {APP_ARMOR: "localhost/p"}},
     "a bad annotation of AppArmor": {"/metadata.annotations": {APP_ARMOR: "x"}},
-    "an annotation of AppArmor for nobody": {"/metadata.annotations": {f"{APP_ARMOR}2": ""}},
+    "an annotation of AppArmor without a container": {
+        "/metadata.annotations": {f"{APP_ARMOR}2": ""}
+    },
     "annotations and fields that differ": {
         "/metadata.annotations": {SECCOMP: "unconfined", APP_ARMOR: "unconfined"},
         "securityContext": {
@@ -206,7 +208,7 @@ SECURITY: dict[str, dict[str, Any]] = {
             ]
         },
     },
-    "policies that nobody knows": {
+    "unknown policies": {
         "securityContext": {
             "fsGroupChangePolicy": "X",
             "supplementalGroupsPolicy": "X",

@@ -101,7 +101,7 @@ VOLUMES: dict[str, dict[str, Any]] = {
             }
         ),
     },
-    "a projected token of nobody": volume(
+    "a projected token without a path": volume(
         projected={"sources": [{"serviceAccountToken": {"path": "t", "expirationSeconds": 1}}]}
     ),
     "projections that collide": volume(

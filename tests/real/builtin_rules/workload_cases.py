@@ -76,9 +76,7 @@ SELECTING: dict[str, dict[str, Any]] = {
     "a selector by expressions": {"selector": {**LABELLED, **expression("app", "In", "one")}},
     "a selector of a bad key": {"selector": {**expression("a b", "Exists"), **LABELLED}},
     "a selector of a bad value": {"selector": {"matchLabels": {"app": "a b"}}},
-    "a selector that nobody understands": {
-        "selector": {"matchExpressions": [{"key": "a", "operator": "Near"}]}
-    },
+    "an invalid selector": {"selector": {"matchExpressions": [{"key": "a", "operator": "Near"}]}},
     "a template without labels": {"template": {"spec": TEMPLATE["spec"]}},
     "a template of nothing": {"template": GONE},
     "a template's bad label": {
@@ -150,7 +148,7 @@ OF_JOBS: dict[str, dict[str, Any]] = {
     "the smallest one": {},
     "no spec": {"/spec": GONE},
     "pods that never end": {"template": TEMPLATE},
-    "pods of a policy that nobody knows": template(restartPolicy="Hope"),
+    "pods of an unknown policy": template(restartPolicy="Hope"),
     "numbers": {"parallelism": 2, "completions": 3, "ttlSecondsAfterFinished": 0},
     "numbers below zero": {"parallelism": -1, "completions": -1, "backoffLimit": -1},
     "only parallel": {"parallelism": 2},

@@ -8,7 +8,7 @@ import msgspec
 
 from steersman_cluster.testing.control_plane import Flags
 
-# Reads are nobody's business here. Who leads renews a Lease all the time, who wants to asks for its
+# Reads do not matter here. The leader renews a Lease all the time, who wants to asks for its
 # rights, and what the server does for itself is its own affair.
 _POLICY = {
     "apiVersion": "audit.k8s.io/v1",
@@ -23,7 +23,7 @@ _POLICY = {
     ],
 }
 
-# Far more than a test writes: a log that begins anew in the middle would hide something.
+# Far more than a test writes: a log that starts again in the middle would hide something.
 _LARGEST_MEGABYTES = 10_000
 
 
@@ -53,7 +53,7 @@ class AuditLog:
 
     @property
     def flags(self) -> Flags:
-        """What the API server has to be told for it to keep such a log."""
+        """The configuration of the API server for such a log."""
         return {
             "audit-policy-file": self._policy,
             "audit-log-path": self._log,

@@ -94,7 +94,7 @@ def _deployment_flaws(app: AppService, deployment: apps_v1.Deployment) -> Iterat
     if spec.replicas != app.spec.size:
         yield f"{deployment.ref} has {spec.replicas} replicas, not {app.spec.size}"
     if status is None or status.observed_generation != deployment.generation:
-        yield f"{deployment.ref} is not seen to yet"
+        yield f"{deployment.ref} is not reconciled yet"
     elif app.status is None:
         yield f"{app.ref} has no status"
     elif app.status.observed_generation != app.generation:
@@ -118,7 +118,7 @@ def _status_flaws(
     conditions = {each.type: (each.status, each.reason) for each in said.conditions or ()}
     if conditions != wanted:
         yield f"{app.ref} says {conditions}, not {wanted}"
-    # Nobody runs Pods here.
+    # No kubelet runs Pods here.
     if is_ready != (app.spec.size == 0):
         yield f"{deployment.ref} of size {app.spec.size} is {'' if is_ready else 'not '}ready"
 

@@ -18,7 +18,7 @@ from tests.real.convergence.world import World, accepted, full_world
 
 pytestmark = pytest.mark.timeout(480)
 
-# Fewer, for whoever is in a hurry.
+# Fewer, for a quick run.
 APPS = int(os.environ.get("STEERSMAN_TEST_APPS", "1000"))
 NAMES = [f"app-{number}" for number in range(APPS)]
 
@@ -33,7 +33,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @pytest.fixture
 async def client(world: World) -> AsyncIterator[Client]:
-    """Somebody who uses it."""
+    """A user of it."""
     async with world.client() as client:
         yield client
 

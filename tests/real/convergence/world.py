@@ -1,4 +1,4 @@
-"""A cluster full of AppServices, the operator that sees to them, and ways to disturb both."""
+"""A cluster full of AppServices, their operator, and ways to disturb both."""
 
 import asyncio
 import os
@@ -30,16 +30,16 @@ NAMESPACE = "apps"
 AGENT = "operator-under-test"
 FIRST_IMAGE = "example.com/app:1"
 
-# Those who see to Deployments, and who take away what nothing owns any more.
+# The controllers of Deployments, and garbage collection.
 CONTROLLERS = ("deployment-controller", "replicaset-controller", "garbage-collector-controller")
 
-# At its usual 20 requests a second, everybody would wait for it for minutes.
+# At its usual 20 requests a second, all clients would wait for minutes.
 QUICK = {"kube-api-qps": 10_000, "kube-api-burst": 10_000}
 
-# Longer than a busy machine stutters: nobody is to lose the lead unasked.
+# Longer than a busy machine stutters: no leader is to lose its lease by accident.
 LEASE = {"lease-seconds": 30, "renew-seconds": 20, "retry-seconds": 5}
 
-# Of an error that nobody expected, a loop of its own making, and a fight over a field.
+# An unexpected error, a loop of its own, and a hot loop over a field.
 COMPLAINTS = ("Traceback", "triggers itself", "keeps changing")
 
 HANDS = 20
@@ -107,7 +107,7 @@ class World:
         self._operator = None
 
     async def shorten_lease(self, client: Client) -> None:
-        """Let nobody wait long for a lease of the dead; it has still to be taken from them."""
+        """Shorten the wait for the lease of a dead leader; it has still to be taken from them."""
         (lease,) = (await client.list(coordination_v1.Lease, namespace=NAMESPACE)).items
         patch = MergePatch({"spec": {"leaseDurationSeconds": 1}})
         await client.patch(coordination_v1.Lease, lease.name, patch, namespace=NAMESPACE)
@@ -138,7 +138,7 @@ class World:
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[Client]:
-        """Somebody who uses the cluster."""
+        """A user of the cluster."""
         async with connected(self.plane, observe=ignore) as client:
             yield client
 
@@ -158,9 +158,9 @@ class World:
                 log.read()
 
     async def converged(self, client: Client) -> Sight:
-        """Come back once everything is as it should be and nobody writes any more.
+        """Come back once everything is correct and no client writes any more.
 
-        From then on nobody writes anything: that is watched for some seconds.
+        From then on no client writes anything: that is watched for some seconds.
         """
 
         clock = SystemClock()
@@ -219,7 +219,7 @@ class World:
                 try:
                     await client.patch(AppService, name, patch, namespace=NAMESPACE)
                 except SteersmanError:
-                    await client.clock.sleep(0.2)  # nobody answers
+                    await client.clock.sleep(0.2)  # no answer
                 else:
                     return
 
@@ -227,7 +227,7 @@ class World:
 
     async def delete_all(self, client: Client, kind: type[Resource]) -> None:
         """Every object of a kind that is there now."""
-        # Each after what it owns: a Deployment that is made anew while the ReplicaSet of the old
+        # Each after what it owns: a Deployment that is recreated while the ReplicaSet of the old
         # one is still there makes Kubernetes wait for up to a minute before it tries again.
         # One by one: a server ends what asks it to delete all of them within a minute.
         found = await client.list(kind, namespace=NAMESPACE)

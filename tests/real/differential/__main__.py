@@ -8,8 +8,8 @@
     python -m tests.real.differential cover            how often each option of each verb is asked
     python -m tests.real.differential twice            compare the real server with itself
 
-Each takes ``--only PATTERN``: a glob, or a part of the names of stories. Differences are grouped by
-their shape, with one example each; ``--all`` lists every one.
+Each takes ``--only PATTERN``: a glob, or a part of the names of scenarios. Differences are grouped
+by their shape, with one example each; ``--all`` lists every one.
 """
 
 import argparse
@@ -37,31 +37,31 @@ from tests.real.differential.replay import (
     replay,
     with_needs,
 )
+from tests.real.differential.scenario import Raw, Scenario, Server
 from tests.real.differential.servers import real
-from tests.real.differential.story import Raw, Server, Story
 
 
 def main() -> None:
     """Do what the command line asks."""
     options = _options()
     everything = corpus()
-    chosen = [story for story in everything if _is_wanted(story.name, options.only)]
-    stories = with_needs(chosen, everything)
+    chosen = [scenario for scenario in everything if _is_wanted(scenario.name, options.only)]
+    scenarios = with_needs(chosen, everything)
     match options.command:
         case "list":
             _print_requests(chosen)
         case "cover":
             _print("\n".join(table(asked_in(chosen, kinds_of_corpus()))))
         case "record":
-            write_recording(options.file, _transcript(real(), stories, REAL_PACE))
+            write_recording(options.file, _transcript(real(), scenarios, REAL_PACE))
         case "show":
-            _print_answers(_real_transcript(options, stories), chosen)
+            _print_answers(_real_transcript(options, scenarios), chosen)
         case command:
-            theirs = _real_transcript(options, stories)
+            theirs = _real_transcript(options, scenarios)
             ours = (
-                _transcript(real(), stories, REAL_PACE)
+                _transcript(real(), scenarios, REAL_PACE)
                 if command == "twice"
-                else _embedded_transcript(stories)
+                else _embedded_transcript(scenarios)
             )
             sys.exit(_print_verdict(theirs, ours, options, whole=chosen == everything))
 
@@ -75,7 +75,7 @@ def _options() -> argparse.Namespace:
         default="compare",
     )
     parser.add_argument("file", nargs="?", type=Path, help="where to write the recording")
-    parser.add_argument("--only", default="*", help="the stories of this name")
+    parser.add_argument("--only", default="*", help="the scenarios of this name")
     parser.add_argument("--against", type=Path, help="a recording of the real server")
     parser.add_argument(
         "--all", action="store_true", help="every difference, not one of each shape"
@@ -90,34 +90,34 @@ def _is_wanted(name: str, pattern: str) -> bool:
     return fnmatch.fnmatchcase(name, pattern) or pattern in name
 
 
-def _real_transcript(options: argparse.Namespace, stories: list[Story]) -> Transcript:
+def _real_transcript(options: argparse.Namespace, scenarios: list[Scenario]) -> Transcript:
     if options.against is not None:
         recorded = read_recording(options.against)
-        new = [story for story in stories if not _is_recorded(story, recorded)]
+        new = [scenario for scenario in scenarios if not _is_recorded(scenario, recorded)]
         if new:
-            # What is older than the corpus is asked anew.
-            asked = _transcript(real(), with_needs(new, stories), REAL_PACE)
-            return {**recorded, **{story.name: asked[story.name] for story in new}}
+            # What is older than the corpus is asked again.
+            asked = _transcript(real(), with_needs(new, scenarios), REAL_PACE)
+            return {**recorded, **{scenario.name: asked[scenario.name] for scenario in new}}
         return recorded
-    return _transcript(real(), stories, REAL_PACE)
+    return _transcript(real(), scenarios, REAL_PACE)
 
 
-def _embedded_transcript(stories: list[Story]) -> Transcript:
+def _embedded_transcript(scenarios: list[Scenario]) -> Transcript:
     # Here, so that the real server can be asked while the embedded one is under the knife.
     from tests.real.differential.embedded import embedded
 
-    return _transcript(embedded(), stories, EMBEDDED_PACE)
+    return _transcript(embedded(), scenarios, EMBEDDED_PACE)
 
 
-def _is_recorded(story: Story, recorded: Transcript) -> bool:
-    return {request.name for request in story.requests} == recorded.get(story.name, {}).keys()
+def _is_recorded(scenario: Scenario, recorded: Transcript) -> bool:
+    return {request.name for request in scenario.requests} == recorded.get(scenario.name, {}).keys()
 
 
 def _transcript(
-    server: AbstractContextManager[Server], stories: list[Story], pace: Pace
+    server: AbstractContextManager[Server], scenarios: list[Scenario], pace: Pace
 ) -> Transcript:
     with server as started:
-        return replay(stories, started, pace=pace)
+        return replay(scenarios, started, pace=pace)
 
 
 def _print_verdict(
@@ -130,21 +130,23 @@ def _print_verdict(
     return 1 if verdict.unexplained or verdict.outdated else 0
 
 
-def _print_answers(transcript: Transcript, stories: list[Story]) -> None:
-    for story in stories:
-        for request in story.requests:
-            _print(f"{story.name}:{request.name}  {request.method} {request.path}")
-            told = asdict(transcript[story.name][request.name])
-            _print(json.dumps(told, ensure_ascii=False, indent=1))
+def _print_answers(transcript: Transcript, scenarios: list[Scenario]) -> None:
+    for scenario in scenarios:
+        for request in scenario.requests:
+            _print(f"{scenario.name}:{request.name}  {request.method} {request.path}")
+            response = asdict(transcript[scenario.name][request.name])
+            _print(json.dumps(response, ensure_ascii=False, indent=1))
 
 
-def _print_requests(stories: list[Story]) -> None:
-    for story in stories:
-        _print(story.name)
-        for request in story.requests:
+def _print_requests(scenarios: list[Scenario]) -> None:
+    for scenario in scenarios:
+        _print(scenario.name)
+        for request in scenario.requests:
             body = f"  {len(request.body.content)} bytes" if isinstance(request.body, Raw) else ""
             _print(f"  {request.name:32} {request.method} {request.path}{body}")
-    _print(f"{sum(len(story.requests) for story in stories)} requests in {len(stories)} stories")
+    _print(
+        f"{sum(len(each.requests) for each in scenarios)} requests in {len(scenarios)} scenarios"
+    )
 
 
 def _print(text: str) -> None:

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.real.differential.normal import Told
+from tests.real.differential.normal import NormalizedResponse
 from tests.real.differential.replay import Transcript
-from tests.real.differential.story import Json
+from tests.real.differential.scenario import Json
 
 KNOWN = Path(__file__).with_name("known.toml")
 
@@ -22,7 +22,7 @@ ABSENT = "(absent)"
 class Difference:
     """One place in the answer to one request where the two servers are not alike."""
 
-    story: str
+    scenario: str
     request: str
     path: str
     real: str
@@ -31,7 +31,7 @@ class Difference:
     @property
     def where(self) -> str:
         """The request, as known.toml speaks of it."""
-        return f"{self.story}:{self.request}"
+        return f"{self.scenario}:{self.request}"
 
     def shape(self) -> tuple[str, str, str]:
         """What it has in common with others of its sort: no numbers, and no names of things."""
@@ -94,7 +94,7 @@ def known_differences(path: Path = KNOWN) -> list[Known]:
 
 
 def judged(real: Transcript, other: Transcript, known: Sequence[Known], *, whole: bool) -> Verdict:
-    """Compare what the two told; only a whole corpus can show that an explanation is outdated."""
+    """Compare the answers of both servers; only a whole corpus can find outdated explanations."""
     unexplained: list[Difference] = []
     explained: list[tuple[Known, Difference]] = []
     for difference in differences(real, other):
@@ -113,16 +113,22 @@ def judged(real: Transcript, other: Transcript, known: Sequence[Known], *, whole
 
 
 def differences(real: Transcript, other: Transcript) -> Iterator[Difference]:
-    """Every difference in what the other server told."""
-    for story, requests in other.items():
-        for request, told in requests.items():
-            for path, left, right in _unlike(real[story][request], told):
+    """Every difference in what the other server answers."""
+    for scenario, requests in other.items():
+        for request, response in requests.items():
+            for path, left, right in _unlike(real[scenario][request], response):
                 yield Difference(
-                    story=story, request=request, path=path, real=_shown(left), other=_shown(right)
+                    scenario=scenario,
+                    request=request,
+                    path=path,
+                    real=_shown(left),
+                    other=_shown(right),
                 )
 
 
-def _unlike(real: Told, other: Told) -> Iterator[tuple[str, Json, Json]]:
+def _unlike(
+    real: NormalizedResponse, other: NormalizedResponse
+) -> Iterator[tuple[str, Json, Json]]:
     if real.status != other.status:
         # The bodies are then about different things; one line about each is enough.
         yield "status", _brief(real), _brief(other)
@@ -148,9 +154,13 @@ def _unlike_values(path: str, real: Json, other: Json) -> Iterator[tuple[str, Js
         yield path, real, other
 
 
-def _brief(told: Told) -> str:
-    said = told.body.get("message", "") if isinstance(told.body, dict) else _shown(told.body)
-    return f"{told.status} {said}".strip()
+def _brief(response: NormalizedResponse) -> str:
+    said = (
+        response.body.get("message", "")
+        if isinstance(response.body, dict)
+        else _shown(response.body)
+    )
+    return f"{response.status} {said}".strip()
 
 
 def _shown(value: Json) -> str:

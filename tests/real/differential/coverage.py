@@ -13,7 +13,7 @@ from tests.real.differential.corpus.kinds import (
     YAML,
     Kind,
 )
-from tests.real.differential.story import Changed, Json, Raw, Request, Story
+from tests.real.differential.scenario import Changed, Json, Raw, Request, Scenario
 
 PATCHES = {
     APPLY_PATCH: "apply",
@@ -104,12 +104,12 @@ class Asked:
     options: frozenset[str]
 
 
-def asked_in(stories: Iterable[Story], kinds: Mapping[str, Kind]) -> list[Asked]:
-    """What the requests of the stories are about, as far as that is one of the kinds."""
+def asked_in(scenarios: Iterable[Scenario], kinds: Mapping[str, Kind]) -> list[Asked]:
+    """What the requests of the scenarios are about, as far as that is one of the kinds."""
     by_path = {(kind.root, kind.plural): title for title, kind in kinds.items()}
     found: list[Asked] = []
-    for story in stories:
-        for request in story.requests:
+    for scenario in scenarios:
+        for request in scenario.requests:
             about = _asked(request, by_path)
             if about is not None:
                 found.append(about)
@@ -117,7 +117,7 @@ def asked_in(stories: Iterable[Story], kinds: Mapping[str, Kind]) -> list[Asked]
 
 
 def missing(asked: Iterable[Asked], kinds: Mapping[str, Kind]) -> list[str]:
-    """What nobody asks: ``kind: verb with option``."""
+    """What no scenario asks: ``kind: verb with option``."""
     seen = {(each.kind, each.verb, option) for each in asked for option in each.options}
     return [
         f"{title}: {verb} with {option}"
@@ -205,7 +205,7 @@ def _options(request: Request, verb: str, query: Mapping[str, str]) -> Iterator[
         given |= {name: value for name, value in body.items() if name in _OF_DELETION}
     for name, value in given.items():
         yield f"{name}={value}" if name in _VALUED else name
-    if request.hears is not None:
+    if request.ends_with is not None:
         yield "live"
     if isinstance(body, dict) and "generateName" in (body.get("metadata") or {}):
         yield "generateName"

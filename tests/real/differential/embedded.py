@@ -12,17 +12,17 @@ from steersman.clock import SystemClock
 from steersman.observe import Observation
 from steersman.wire import Reply, Request
 from steersman_cluster.apiserver import ApiServer, NoWebhookTransport, RevisionLog, administrator
-from tests.real.differential.story import Answer
+from tests.real.differential.scenario import Answer
 
 TOKEN = "differential"
 
 
-# What a watch has to tell is told by the time the write is answered, or in the next moment.
+# A watch delivers an event by the time the write is answered, or in the next moment.
 SILENCE_SECONDS = 2.0
 
 
 class InProcessStream:
-    """A watch whose lines wait in a queue until somebody reads them."""
+    """A watch whose lines wait in a queue until they are read."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, reply: Reply) -> None:
         self._reply = reply
@@ -41,8 +41,8 @@ class InProcessStream:
                     self._lines.put(line)
         self._lines.put(None)
 
-    def heard(self, is_last: Callable[[bytes], bool]) -> Answer:
-        """What was told up to the last line, or until nothing more came."""
+    def received(self, is_last: Callable[[bytes], bool]) -> Answer:
+        """The lines up to the last one, or until nothing more came."""
         body = self._reply.body
         if self._listening is not None:
             body = b"".join(self._until(is_last))
@@ -107,7 +107,7 @@ def _request(method: str, path: str, body: bytes | None, headers: Mapping[str, s
 
 @contextmanager
 def embedded() -> Iterator[InProcessServer]:
-    """An embedded server that nobody has asked anything yet."""
+    """An embedded server without any request so far."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()

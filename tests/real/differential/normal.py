@@ -13,7 +13,7 @@ from typing import TypeAlias
 import msgspec
 import yaml
 
-from tests.real.differential.story import Answer, Json
+from tests.real.differential.scenario import Answer, Json
 
 YAML = "application/yaml"
 
@@ -27,12 +27,12 @@ ADDRESS = re.compile(r"10\.0\.\d+\.\d+")
 NODE_PORT = re.compile(r"3[0-2]\d{3}")
 OF_DELETING = frozenset(("foregroundDeletion", "orphan"))
 SUFFIX = re.compile(r"[bcdfghjklmnpqrstvwxz2456789]{5}")
-# Of what has just been made, or when; longer ones are counted from moments that a story has set.
+# Of what has just been made, or when; longer ones are counted from moments that a scenario has set.
 AGE = re.compile(rf"\d\d?s|{MOMENT.pattern}")
 ANY = re.compile(r".+", re.DOTALL)
 FAILED_ALLOCATION = re.compile(r'failed to allocate IP: IPAddress.networking.k8s.io "10[0-9.]+"')
 
-# What the same thing is called wherever it turns up in a story, by path.
+# What the same thing is called wherever it turns up in a scenario, by path.
 NAMED = {
     "cells[]": ("address", ADDRESS),
     "clusterIP": ("address", ADDRESS),
@@ -103,7 +103,7 @@ Place: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class NormalizedResponse:
     """An answer in a form that may be compared."""
 
     status: int
@@ -112,8 +112,8 @@ class Told:
 
 
 @dataclass(slots=True)
-class Normaliser:
-    """Brings the answers to one story into their normal form, in the order of the story."""
+class Normalizer:
+    """Brings the answers to one scenario into their normal form, in the order of the scenario."""
 
     _names: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     _said: dict[str, str] = field(default_factory=dict[str, str])
@@ -121,7 +121,7 @@ class Normaliser:
     _request: str = ""
     _counts: dict[str, int] = field(default_factory=dict[str, int])
 
-    def told(self, request: str, answer: Answer) -> Told:
+    def normalized(self, request: str, answer: Answer) -> NormalizedResponse:
         """The normal form of what was answered to the request of this name."""
         self._request = request
         self._counts = {}
@@ -130,20 +130,20 @@ class Normaliser:
         for name, value in answer.headers:
             if name.title() in HEADERS:
                 headers.setdefault(name.title(), []).append(self._text(value))
-        return Told(status=answer.status, headers=headers, body=body)
+        return NormalizedResponse(status=answer.status, headers=headers, body=body)
 
     def _body(self, answer: Answer) -> Json:
         decoded = _decoded(answer)
         if not isinstance(decoded, list) or not all(map(_is_event, decoded)):
             return self._value(decoded, ("", ""))
-        # Several watches of a story tell of the same events.
-        told: list[Json] = []
+        # Several watches of a scenario tell of the same events.
+        kept: list[Json] = []
         for event in decoded:
             written = json.dumps(event)
             if written not in self._events:
                 self._events[written] = self._value(event, ("", "[]"))
-            told.append(self._events[written])
-        return told
+            kept.append(self._events[written])
+        return kept
 
     def _value(self, value: Json, place: Place) -> Json:
         match value:
@@ -204,7 +204,8 @@ class Normaliser:
     def _name(self, kind: str, value: str, *, shown: str = "") -> str:
         known = self._names.get((kind, value))
         if known is None:
-            # Not numbered through the story: one that is missing would make all that follow differ.
+            # Not numbered through the scenario: one that is missing would make all that follow
+            # differ.
             nth = self._counts[kind] = self._counts.get(kind, 0) + 1
             source = self._request if nth == 1 else f"{self._request} #{nth}"
             known = (shown or f"<{kind} of {{}}>").format(source)

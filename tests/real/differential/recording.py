@@ -5,15 +5,15 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.real.differential.normal import Told
+from tests.real.differential.normal import NormalizedResponse
 from tests.real.differential.replay import Transcript
 
 
 def write_recording(path: Path, transcript: Transcript) -> None:
     """Keep a transcript."""
     plain = {
-        story: {request: asdict(told) for request, told in requests.items()}
-        for story, requests in transcript.items()
+        scenario: {request: asdict(response) for request, response in requests.items()}
+        for scenario, requests in transcript.items()
     }
     with gzip.open(path, "wt", encoding="utf-8") as file:
         json.dump(plain, file, ensure_ascii=False)
@@ -24,6 +24,8 @@ def read_recording(path: Path) -> Transcript:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         plain = json.load(file)
     return {
-        story: {request: Told(**told) for request, told in requests.items()}
-        for story, requests in plain.items()
+        scenario: {
+            request: NormalizedResponse(**response) for request, response in requests.items()
+        }
+        for scenario, requests in plain.items()
     }

@@ -1,4 +1,4 @@
-"""Tells stories to a server, and brings what it answers into a normal form."""
+"""Runs scenarios on a server and normalizes its answers."""
 
 import json
 import threading
@@ -7,15 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from tests.real.differential.normal import Normaliser, Told
-from tests.real.differential.story import (
+from tests.real.differential.normal import NormalizedResponse, Normalizer
+from tests.real.differential.scenario import (
     Answer,
     Changed,
     Json,
     Raw,
     Request,
+    Scenario,
     Server,
-    Story,
     Stream,
     resolved,
 )
@@ -28,91 +28,99 @@ LOOK_AGAIN_SECONDS = 0.025
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """How many stories a server is told at a time, and how often to look until it has settled."""
+    """How many scenarios run at a time, and how often to check whether a server has settled."""
 
     workers: int
     looks: int
 
 
 # Most of a watch is waiting for its end. What the server does in the background takes it a while:
-# a definition is gone after five seconds; what takes twenty is a mistake in the story.
+# a definition is gone after five seconds; what takes twenty is a mistake in the scenario.
 REAL_PACE = Pace(workers=12, looks=800)
 
 # What it is asked has happened when it answers.
 EMBEDDED_PACE = Pace(workers=24, looks=1)
 
-# What was told: the name of the story, then of the request.
-Transcript: TypeAlias = Mapping[str, Mapping[str, Told]]
+# The responses: the name of the scenario, then of the request.
+Transcript: TypeAlias = Mapping[str, Mapping[str, NormalizedResponse]]
 
 
 class Answers(Mapping[str, Json]):
-    """What was answered, by the name of the request; decoded when somebody speaks of it."""
+    """What was answered, by the name of the request; decoded on first use."""
 
     def __init__(self) -> None:
-        self.heard: dict[str, Answer] = {}
+        self.received: dict[str, Answer] = {}
         self._decoded: dict[str, Json] = {}
 
     def __getitem__(self, name: str) -> Json:
         if name not in self._decoded:
-            self._decoded[name] = self.heard[name].json()
+            self._decoded[name] = self.received[name].json()
         return self._decoded[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.heard)
+        return iter(self.received)
 
     def __len__(self) -> int:
-        return len(self.heard)
+        return len(self.received)
 
 
-def with_needs(chosen: Iterable[Story], everything: Sequence[Story]) -> list[Story]:
-    """The chosen stories and all that they need, in the order of the whole corpus."""
-    by_name = {story.name: story for story in everything}
+def with_needs(chosen: Iterable[Scenario], everything: Sequence[Scenario]) -> list[Scenario]:
+    """The chosen scenarios and all that they need, in the order of the whole corpus."""
+    by_name = {scenario.name: scenario for scenario in everything}
     wanted: set[str] = set()
-    waiting = [story.name for story in chosen]
+    waiting = [scenario.name for scenario in chosen]
     while waiting:
         name = waiting.pop()
         if name not in wanted:
             wanted.add(name)
             waiting += by_name[name].needs
-    return [story for story in everything if story.name in wanted]
+    return [scenario for scenario in everything if scenario.name in wanted]
 
 
-def replay(stories: Sequence[Story], server: Server, *, pace: Pace) -> Transcript:
-    """What the server answers to each request of each story."""
-    told = {story.name: _tell(story, server, pace) for story in stories if story.first}
-    # Those that wait longest first, so that nobody waits for them alone in the end.
-    rest = sorted((story for story in stories if not story.first), key=_waits, reverse=True)
+def replay(scenarios: Sequence[Scenario], server: Server, *, pace: Pace) -> Transcript:
+    """What the server answers to each request of each scenario."""
+    responses = {
+        scenario.name: _run(scenario, server, pace) for scenario in scenarios if scenario.first
+    }
+    # Those that wait longest first, so that the run does not end with them alone.
+    rest = sorted(
+        (scenario for scenario in scenarios if not scenario.first), key=_waits, reverse=True
+    )
     with ThreadPoolExecutor(pace.workers) as pool:
-        answers = pool.map(lambda story: _tell(story, server, pace), rest)
-        return told | {story.name: each for story, each in zip(rest, answers, strict=True)}
+        answers = pool.map(lambda scenario: _run(scenario, server, pace), rest)
+        return responses | {
+            scenario.name: each for scenario, each in zip(rest, answers, strict=True)
+        }
 
 
-def _waits(story: Story) -> int:
-    return sum("timeoutSeconds=1" in request.path for request in story.requests)
+def _waits(scenario: Scenario) -> int:
+    return sum("timeoutSeconds=1" in request.path for request in scenario.requests)
 
 
-def _tell(story: Story, server: Server, pace: Pace) -> Mapping[str, Told]:
-    if story.namespace is not None:
-        metadata = {"name": story.namespace, "labels": {"story": story.namespace}}
+def _run(scenario: Scenario, server: Server, pace: Pace) -> Mapping[str, NormalizedResponse]:
+    if scenario.namespace is not None:
+        metadata = {"name": scenario.namespace, "labels": {"scenario": scenario.namespace}}
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
         made = Request(name="namespace", method="POST", path="/api/v1/namespaces", body=body)
         _ask(made, server, {}, looks=1)
-    normaliser = Normaliser()
+    normalizer = Normalizer()
     answers = Answers()
-    told: dict[str, Told] = {}
+    responses: dict[str, NormalizedResponse] = {}
     followed: list[tuple[Request, Stream]] = []
-    for request in story.requests:
-        if request.hears is not None:
+    for request in scenario.requests:
+        if request.ends_with is not None:
             followed.append((request, _follow(request, server, answers)))
             continue
         answer = _ask(request, server, answers, looks=pace.looks)
-        answers.heard[request.name] = answer
-        told[request.name] = normaliser.told(request.name, answer)
+        answers.received[request.name] = answer
+        responses[request.name] = normalizer.normalized(request.name, answer)
     # After all others, so that what a watch tells is named by the answers in which it was first.
     for request, stream in followed:
-        assert request.hears is not None
-        told[request.name] = normaliser.told(request.name, stream.heard(request.hears.is_told))
-    return told
+        assert request.ends_with is not None
+        responses[request.name] = normalizer.normalized(
+            request.name, stream.received(request.ends_with.matches)
+        )
+    return responses
 
 
 def _follow(request: Request, server: Server, answers: Mapping[str, Json]) -> Stream:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from steersman.clock import SystemClock
 from steersman_cluster.testing import find_binaries, running_real_control_plane
-from tests.real.differential.story import Answer
+from tests.real.differential.scenario import Answer
 
 # A watch of a second and a request that waits for a revision of the future take a few.
 CALL_SECONDS = 30.0
@@ -20,14 +20,14 @@ SILENCE_SECONDS = 5.0
 
 
 class HttpsStream:
-    """A watch, on a connection of its own; what nobody has read yet waits there."""
+    """A watch, on a connection of its own; unread lines wait there."""
 
     def __init__(self, connection: HTTPSConnection, response: HTTPResponse) -> None:
         self._connection = connection
         self._response = response
 
-    def heard(self, is_last: Callable[[bytes], bool]) -> Answer:
-        """What was told up to the last line, or until nothing more came."""
+    def received(self, is_last: Callable[[bytes], bool]) -> Answer:
+        """The lines up to the last one, or until nothing more came."""
         lines: list[bytes] = []
         with closing(self._connection), suppress(TimeoutError):
             while line := self._response.readline():
@@ -94,7 +94,7 @@ class HttpsServer:
 
 @contextmanager
 def real() -> Iterator[HttpsServer]:
-    """A kube-apiserver that nobody has asked anything yet."""
+    """A kube-apiserver without any request so far."""
     with running_real_control_plane(
         find_binaries(environ=os.environ), clock=SystemClock()
     ) as plane:

@@ -38,7 +38,8 @@ class Terminal:
             "HOME": str(home),
             "PATH": f"{home / 'bin'}:{venv}:{os.environ['PATH']}",
             "PYTHONUNBUFFERED": "1",
-            # Others on this machine may have these ports, and nobody waits for a lease of the dead.
+            # Others on this machine may have these ports, and no test waits for the lease of a dead
+            # leader.
             "STEERSMAN_HEALTH_ADDRESS": "",
             "STEERSMAN_METRICS_ADDRESS": "",
             "STEERSMAN_LEADER_ELECTION": "false",

@@ -1,4 +1,4 @@
-"""``python -m tests.real.failover``: many rounds, how long nobody wrote, and who should not have.
+"""``python -m tests.real.failover``: many rounds, gaps between writes, and wrong writes.
 
 The exit status is 1 if a write of an old leader was accepted after the new one's first.
 """

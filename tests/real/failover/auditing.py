@@ -74,7 +74,7 @@ def accepted(lines: Iterable[bytes]) -> list[Written]:
 
 
 def judged(played: Round, writes: Sequence[Written]) -> Verdict:
-    """How long nobody wrote, and who did that should not have."""
+    """How long there was no write, and which replica wrote wrongly."""
     within = [
         each for each in writes if played.stopped_time < each.answered_time <= played.ended_time
     ]

@@ -104,7 +104,9 @@ class Stage:
                 return (await self.store.written_by(other_than=old)).at
         except TimeoutError:
             said = [f"{name}:\n{tail(self._log_of(name), lines=30)}" for name in USERS]
-            raise AssertionError(f"nobody but {old} has written\n{chr(10).join(said)}") from None
+            raise AssertionError(
+                f"no replica but {old} has written\n{chr(10).join(said)}"
+            ) from None
 
     def _log_of(self, name: str) -> Path:
         return self._inside.directory / f"{name}.log"

@@ -71,7 +71,7 @@ class Stage:
             self._start(name)
 
     async def play(self, client: Client, *, rng: Random) -> Round:
-        """Stop whoever leads until the other has written, and wake it."""
+        """Pause the leader until the other has written, and wake it."""
         old = await self.writer(client)
         (new,) = USERS.keys() - {old}
         # At no particular moment of whatever it does.
@@ -94,7 +94,7 @@ class Stage:
         )
 
     async def writer(self, client: Client, *, other_than: str = "") -> str:
-        """Who has written last, once it is somebody else than this one."""
+        """Who has written last, once it is another replica than this one."""
         began_at = self.clock.monotonic()
         while self.clock.monotonic() - began_at < LONGEST_SECONDS:
             found = await client.get(core_v1.ConfigMap, TARGETS[0], namespace=NAMESPACE)
@@ -105,7 +105,7 @@ class Stage:
                 assert process.poll() is None, f"{name} has ended:\n{self.said_by(name)}"
             await self.clock.sleep(LOOK_SECONDS)
         said = "\n".join(f"{name}:\n{self.said_by(name)}" for name in USERS)
-        raise AssertionError(f"nobody but {other_than or 'nobody'} has written\n{said}")
+        raise AssertionError(f"no replica but {other_than or 'none'} has written\n{said}")
 
     def accepted(self) -> list[Written]:
         """What the server's audit log says was written, and only a leader may write."""
@@ -151,7 +151,7 @@ def staged(directory: Path, *, rhythm: Rhythm = QUICK) -> Iterator[Stage]:
     """A control plane with an audit log, and room for two replicas."""
     policy, log = directory / "policy.json", directory / "audit.log"
     policy.write_text(json.dumps(POLICY))
-    # A log that begins anew in the middle would hide something.
+    # A log that starts again in the middle would hide something.
     flags = {"audit-policy-file": policy, "audit-log-path": log, "audit-log-maxsize": 10_000}
     with (
         running_real_control_plane(

@@ -43,11 +43,11 @@ class Store:
                     writer.write(b"ok\n")
 
     def last_writer(self) -> str:
-        """Who has written last; ``""`` if nobody has."""
+        """The replica that has written last; ``""`` for none."""
         return next((each.by for each in reversed(self.entries) if each.what == "wrote"), "")
 
     async def written_by(self, *, other_than: str) -> Entry:
-        """The first write from now on of somebody else than this one."""
+        """The first write from now on of another replica than this one."""
         since = len(self.entries)
         while True:
             for each in self.entries[since:]:

@@ -73,7 +73,7 @@ class GoSuite:
         return Path(json.loads(found)["Dir"]) / self.package
 
     def build(self) -> Path:
-        """Where it is; built first, where nobody has."""
+        """Where it is; built first, where no client has."""
         program = self.program
         if program.exists():
             return program

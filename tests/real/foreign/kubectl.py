@@ -37,7 +37,7 @@ class Finished:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kubectl:
-    """``kubectl`` itself; ``home`` has its cache, so that nobody's settings are shared."""
+    """``kubectl`` itself; ``home`` has its cache, so that no client's settings are shared."""
 
     server: Server
     namespace: str

@@ -8,7 +8,7 @@ GREETINGS = Path(__file__).with_name("greetings.crd.yaml")
 
 
 def greeting(name: str, /, **spec: Any) -> dict[str, Any]:
-    """Something nice to say to somebody."""
+    """Something nice to say to a client."""
     return {
         "apiVersion": "foreign.steersman.dev/v1",
         "kind": "Greeting",

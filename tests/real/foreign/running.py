@@ -15,7 +15,7 @@ from tests.real.foreign.kubectl import Server
 OPERATORS = Path(__file__).with_name("operators")
 PROGRAMS = Path(__file__).parents[3] / ".venv-foreign" / "bin"
 
-# For an operator that was told to stop; kopf, the slowest, takes one or two.
+# For an operator after SIGTERM; kopf, the slowest, takes one or two.
 STOP_SECONDS = 20.0
 
 

@@ -79,7 +79,7 @@ def test_an_operator_of_other_peoples_kinds_makes_a_bundle_as_well(tmp_path: Pat
     assert verdict_on_bundle(what, tmp_path, icon=PICTURE) == []
 
 
-def test_a_definition_that_nobody_owns_would_be_found(tmp_path: Path) -> None:
+def test_a_definition_without_an_owner_would_be_found(tmp_path: Path) -> None:
     verdict_on_bundle(installation(), tmp_path, icon=PICTURE)
     (path,) = tmp_path.glob("manifests/*.crd.yaml")
     crd = yaml.safe_load(path.read_text())

@@ -29,7 +29,7 @@ KEEP = "helm.sh/resource-policy"
 
 
 class OddSpec(sm.Part):
-    """{{ template "nobody" }} and {{- .Values.secret -}}, as somebody wrote it.
+    """{{ template "missing" }} and {{- .Values.secret -}}, as a client wrote it.
 
     "quoted": 'text' # and no comment
         {{/* indented */}}
@@ -152,7 +152,7 @@ def test_values_say_what_an_installation_would(
     assert by_name(chart.objects(values)) == by_name(expected)
 
 
-def test_a_chart_made_for_some_namespaces_can_be_told_to_look_after_all(tmp_path: Path) -> None:
+def test_a_chart_made_for_some_namespaces_can_be_configured_to_manage_all(tmp_path: Path) -> None:
     what = installation(SHOPS, REGIONS, namespaces=("a",))
     chart = chart_of(what, tmp_path / "chart")
 
@@ -197,7 +197,7 @@ def test_two_releases_in_one_namespace_have_a_leader_each(chart: Chart) -> None:
     assert first != second
 
 
-@pytest.mark.parametrize("release", ["a" * 53, "one.two", "shops-of-somebody"])
+@pytest.mark.parametrize("release", ["a" * 53, "one.two", "shops-of-a client"])
 def test_names_fit_whatever_the_release_is_called(release: str, chart: Chart) -> None:
     (service,) = (each for each in chart.objects(release=release) if each["kind"] == "Service")
 
@@ -218,7 +218,7 @@ def test_what_is_not_wanted_is_left_out(chart: Chart) -> None:
                 "userRoles": {"enabled": False},
                 "networkPolicy": {"enabled": False},
                 "podDisruptionBudget": {"enabled": False},
-                "serviceAccount": {"create": False, "name": "somebody"},
+                "serviceAccount": {"create": False, "name": "other"},
             }
         )
     )
@@ -230,12 +230,12 @@ def test_what_is_not_wanted_is_left_out(chart: Chart) -> None:
         "PodDisruptionBudget",
         "ServiceAccount",
     }
-    assert pod_of(less.values())["serviceAccountName"] == "somebody"
+    assert pod_of(less.values())["serviceAccountName"] == "other"
     bindings = [obj for (kind, _, _), obj in less.items() if kind.endswith("RoleBinding")]
-    assert {subject["name"] for each in bindings for subject in each["subjects"]} == {"somebody"}
+    assert {subject["name"] for each in bindings for subject in each["subjects"]} == {"other"}
 
 
-def test_definitions_stay_when_the_chart_goes_unless_told_otherwise(chart: Chart) -> None:
+def test_definitions_stay_when_the_chart_goes_unless_configured_otherwise(chart: Chart) -> None:
     kept = chart.objects()
     gone = chart.objects({"crds": {"keep": False}})
 
@@ -246,7 +246,7 @@ def test_definitions_stay_when_the_chart_goes_unless_told_otherwise(chart: Chart
     assert (policies(kept), policies(gone)) == ({"keep"}, {None})
 
 
-def test_a_monitor_is_made_where_somebody_wants_it(chart: Chart) -> None:
+def test_a_monitor_is_made_where_it_is_wanted(chart: Chart) -> None:
     expected = parts_of(installation(SHOPS, REGIONS)).monitor
     assert expected is not None
 

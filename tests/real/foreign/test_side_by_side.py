@@ -1,6 +1,6 @@
 """The operators that the pages for newcomers show beside each other come to the same.
 
-One in Go, one with kopf and one with steersman look after Sites. Whoever uses them cannot tell by
+One in Go, one with kopf and one with steersman manage Sites. Their users cannot tell by
 what comes of a Site which of them it is; what differs is said in the last tests.
 """
 
@@ -124,7 +124,7 @@ def ready(status: str) -> str:
 
 
 @contextmanager
-def at_work(operator: Operator, kubectl: Kubectl) -> Iterator[Callable[..., None]]:
+def running_operator(operator: Operator, kubectl: Kubectl) -> Iterator[Callable[..., None]]:
     """The operator runs, and a Site is ready; what is given is ``kubectl apply``."""
 
     def apply(*objects: dict[str, Any]) -> None:
@@ -153,7 +153,7 @@ def test_all_of_them_have_the_definition_that_the_class_says() -> None:
 def test_a_site_gets_a_deployment_a_record_and_a_status(
     operator: Operator, kubectl: Kubectl, namespace: str
 ) -> None:
-    with at_work(operator, kubectl):
+    with running_operator(operator, kubectl):
         found, deployment = kubectl.get("site/web"), kubectl.get("deployment/web")
         record = kubectl.get(f"--namespace={ZONE}", f"configmap/{namespace}.web")
 
@@ -168,7 +168,7 @@ def test_a_site_gets_a_deployment_a_record_and_a_status(
 
 @each_operator
 def test_a_change_of_the_site_reaches_its_deployment(operator: Operator, kubectl: Kubectl) -> None:
-    with at_work(operator, kubectl) as apply:
+    with running_operator(operator, kubectl) as apply:
         apply(site("web", replicas=3))
 
         kubectl.wait("deployment/web", "jsonpath={.status.readyReplicas}=3")
@@ -176,10 +176,10 @@ def test_a_change_of_the_site_reaches_its_deployment(operator: Operator, kubectl
 
 
 @each_operator
-def test_a_change_of_the_config_map_starts_the_pods_anew(
+def test_a_change_of_the_config_map_starts_the_pods_again(
     operator: Operator, kubectl: Kubectl
 ) -> None:
-    with at_work(operator, kubectl) as apply:
+    with running_operator(operator, kubectl) as apply:
         before = digest(kubectl)
 
         apply(look("green"))
@@ -190,7 +190,7 @@ def test_a_change_of_the_config_map_starts_the_pods_anew(
 
 @each_operator
 def test_a_deployment_that_is_deleted_comes_back(operator: Operator, kubectl: Kubectl) -> None:
-    with at_work(operator, kubectl):
+    with running_operator(operator, kubectl):
         first = kubectl.get("deployment/web")["metadata"]["uid"]
 
         kubectl("delete", "deployment/web")
@@ -204,11 +204,11 @@ def test_a_site_without_its_config_map_says_so_and_is_made_once_it_is_there(
     operator: Operator, kubectl: Kubectl
 ) -> None:
     about_early = "--field-selector=involvedObject.name=early"
-    told = "--output=jsonpath={.type} {.message}{'\\n'}"
+    columns = "--output=jsonpath={.type} {.message}{'\\n'}"
 
     with (
-        at_work(operator, kubectl) as apply,
-        kubectl.started("get", "--watch", "events", about_early, told) as events,
+        running_operator(operator, kubectl) as apply,
+        kubectl.started("get", "--watch", "events", about_early, columns) as events,
     ):
         apply(site("early", config="later"))
         kubectl.wait("site/early", ready("False"))
@@ -229,7 +229,7 @@ def test_a_site_without_its_config_map_says_so_and_is_made_once_it_is_there(
 def test_nothing_is_left_of_a_site_that_is_deleted(
     operator: Operator, kubectl: Kubectl, namespace: str
 ) -> None:
-    with at_work(operator, kubectl):
+    with running_operator(operator, kubectl):
         kubectl("delete", "site/web", PATIENCE)
 
         kubectl.wait("deployment/web", "delete")
@@ -244,17 +244,17 @@ def annotations(kubectl: Kubectl) -> list[str]:
 
 
 @pytest.mark.parametrize("operator", [GO, STEERSMAN], ids=str)
-def test_whoever_is_level_triggered_keeps_nothing_on_the_object(
+def test_a_level_triggered_operator_keeps_nothing_on_the_object(
     operator: Operator, kubectl: Kubectl
 ) -> None:
-    with at_work(operator, kubectl):
+    with running_operator(operator, kubectl):
         assert annotations(kubectl) == []
 
 
 def test_kopf_keeps_what_it_has_handled_in_an_annotation(kubectl: Kubectl) -> None:
     escaped = HANDLED.replace(".", "\\.")
 
-    with at_work(KOPF, kubectl):
+    with running_operator(KOPF, kubectl):
         kubectl.wait("site/web", f"jsonpath={{.metadata.annotations.{escaped}}}")
         assert annotations(kubectl) == [HANDLED]
         found = kubectl.get("site/web")["metadata"]["annotations"]
@@ -301,7 +301,7 @@ def test_the_tests_in_go_pass_on_the_embedded_cluster(tmp_path: Path) -> None:
 
     outcome = SITE.run(assets, temporary=tmp_path)
 
-    assert outcome.passed == {"TestAChangeOfTheConfigMapStartsThePodsAnew"}, outcome.log
+    assert outcome.passed == {"TestAChangeOfTheConfigMapStartsThePodsAgain"}, outcome.log
     assert not outcome.failed
 
 

@@ -1,6 +1,6 @@
-"""What people type at kubectl, told to the real server and to the embedded one alike.
+"""Sessions of kubectl, run on the real server and on the embedded one.
 
-Takes:     sessions, in the files of ``sessions/``, and two servers that nobody has asked yet
+Takes:     sessions, in the files of ``sessions/``, and two servers that no client has asked yet
 Gives:     the steps whose output, complaints or exit status are not the same on both
 Promises:  - what differs from run to run is replaced, and nothing else
            - a step that differs does not keep the next ones from being compared
@@ -8,7 +8,7 @@ Never:     excuses a difference, except texts of ``explain`` that only a real se
 """
 
 from tests.real.kubectl_sessions.comparing import Difference, differences
-from tests.real.kubectl_sessions.running import Outcome, Place, told
+from tests.real.kubectl_sessions.running import Outcome, Place, run_session
 from tests.real.kubectl_sessions.scripts import Session, all_sessions
 
 __all__ = [
@@ -18,5 +18,5 @@ __all__ = [
     "Session",
     "all_sessions",
     "differences",
-    "told",
+    "run_session",
 ]

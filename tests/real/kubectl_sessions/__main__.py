@@ -61,7 +61,7 @@ def _needs(session: Session) -> str:
 
 def _compare(session: Session, pair: Pair, transcripts: Path | None) -> int:
     started_at = monotonic()
-    first, second = pair.told(session)
+    first, second = pair.run(session)
     if transcripts is not None:
         transcripts.mkdir(parents=True, exist_ok=True)
         for side, outcomes in (("first", first), ("second", second)):

@@ -1,4 +1,4 @@
-"""Which steps of a session are not told alike."""
+"""Which steps of a session differ."""
 
 import difflib
 import shlex
@@ -16,7 +16,7 @@ from tests.real.kubectl_sessions.scripts import Session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A step that the second server told in another way than the first."""
+    """A step whose output differs between the servers."""
 
     session: str
     first: Outcome

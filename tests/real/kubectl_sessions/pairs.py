@@ -1,4 +1,4 @@
-"""Two servers side by side, and the same session told to both at once."""
+"""Two servers side by side, and one session run on both at once."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from steersman_cluster.testing import (
 )
 from steersman_cluster.workloads import PARTS
 from tests.real.kubectl_sessions.comparing import comparable
-from tests.real.kubectl_sessions.running import Outcome, Place, told
+from tests.real.kubectl_sessions.running import Outcome, Place, run_session
 from tests.real.kubectl_sessions.scripts import Session
 from tests.real.workloads_beside import workloads_beside
 
@@ -64,7 +64,7 @@ def real_with_all_controllers() -> Iterator[ControlPlane]:
     with real() as cluster:
         flags = {
             "root-ca-file": cluster.credentials.ca_file,
-            # Nobody wants to wait for its first look, which ours takes at once.
+            # No client wants to wait for its first look, which ours takes at once.
             "horizontal-pod-autoscaler-sync-period": "2s",
         }
         with cluster.running_controllers(*CONTROLLERS, flags=flags):
@@ -95,14 +95,14 @@ def embedded_cluster() -> AbstractContextManager[ControlPlane]:
     return running_embedded_control_plane(clock=SystemClock(), nodes=NODES)
 
 
-# Who runs beside whom where our workloads are compared with the real controllers.
+# The pairs in which our workloads are compared with the real controllers.
 WORKLOADS: tuple[Starting, Starting] = (real_with_all_controllers, embedded_with_workloads)
 CLUSTERS: tuple[Starting, Starting] = (real_with_our_nodes, embedded_cluster)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two servers that have been told the same so far."""
+    """Two servers with the same requests so far."""
 
     first: ControlPlane
     second: ControlPlane
@@ -110,7 +110,7 @@ class Pair:
     # Whether templates and revisions are called by other hashes on the one side than on the other.
     hashes_differ: bool = False
 
-    def told(self, session: Session) -> tuple[list[Outcome], list[Outcome]]:
+    def run(self, session: Session) -> tuple[list[Outcome], list[Outcome]]:
         """What each says to a session, made comparable."""
         with ThreadPoolExecutor() as threads:
             first, second = threads.map(
@@ -124,7 +124,7 @@ class Pair:
         place = Place(cluster=cluster, directory=self.directory / session.name / side)
         return [
             comparable(outcome, place, hashes=self.hashes_differ)
-            for outcome in told(session, place)
+            for outcome in run_session(session, place)
         ]
 
 

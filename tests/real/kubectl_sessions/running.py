@@ -44,7 +44,7 @@ class Place:
     directory: Path
 
 
-def told(session: Session, place: Place) -> list[Outcome]:
+def run_session(session: Session, place: Place) -> list[Outcome]:
     """All that kubectl prints in a session."""
     place.directory.mkdir(parents=True, exist_ok=True)
     terminal = _Terminal(place=place, namespace=session.name)
@@ -66,7 +66,7 @@ def told(session: Session, place: Place) -> list[Outcome]:
                 case Kubelet(on=on):
                     kubelet.switch(on=on)
                 case Nodes():
-                    pass  # whoever starts the server sees to it
+                    pass  # the starter of the server does it
     return outcomes
 
 

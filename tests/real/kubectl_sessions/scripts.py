@@ -1,4 +1,4 @@
-"""Sessions as text: each line is what somebody types, without the word ``kubectl``.
+"""Sessions as text: each line is a command, without the word ``kubectl``.
 
 # said to the reader
 $ get pods --output=wide             run it
@@ -155,7 +155,7 @@ def _step(number: int, line: str, lines: Iterator[tuple[int, str]]) -> Step:
         case "nodes":
             return Nodes(line=number)
         case _:
-            raise ValueError(f"line {number}: nobody knows how to {line!r}")
+            raise ValueError(f"line {number}: unknown command {line!r}")
 
 
 def _anything(_: str) -> bool:

@@ -63,7 +63,7 @@ class Ranged(
 
 
 class Foreign(sm.CustomResource[Range, Status], group="else.example.com", version="v1", crd=None):
-    """Somebody else's."""
+    """Another project's."""
 
 
 class Newest(

@@ -27,7 +27,7 @@ async def awaited(config: core_v1.ConfigMap, cached: sm.CacheReader) -> list[sm.
     return []
 
 
-def nobody(config: core_v1.ConfigMap, cached: sm.CacheReader) -> None:
+def no_keys(config: core_v1.ConfigMap, cached: sm.CacheReader) -> None:
     return None
 
 
@@ -47,7 +47,7 @@ changed.fields(3)  # refused
 changed.fields(["spec", "size"])  # refused
 sm.Watch(core_v1.ConfigMap, to=names_of)  # refused
 sm.Watch(core_v1.ConfigMap, to=awaited)  # refused
-sm.Watch(core_v1.ConfigMap, to=nobody)  # refused
+sm.Watch(core_v1.ConfigMap, to=no_keys)  # refused
 sm.Watch(core_v1.Secret, to=keys)  # refused
 sm.Every("60")  # refused
 sm.Every(60, keys=names)  # refused

@@ -8,8 +8,8 @@ from steersman import changed, recipes
 from steersman.errors import NotOurs
 from steersman.kinds import apps_v1, core_v1
 
-# An AppService says how many and under which name, and not of what: as Kubernetes' sample-controller
-# does, we run this.
+# An AppService says how many and under which name, and not of what: as Kubernetes'
+# sample-controller does, we run this.
 NGINX = core_v1.Container(name="nginx", image="nginx:latest")
 
 

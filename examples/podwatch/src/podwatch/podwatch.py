@@ -76,8 +76,8 @@ async def watch_pods(client: Client, *, observe: Observer) -> None:
 async def main(kubeconfig: Path | None, master: str | None = None) -> None:
     """Connect as kubectl would, and watch.
 
-    ``master`` replaces the kubeconfig's server. Alone, it is all that is known of the cluster: there
-    are no credentials then.
+    ``master`` replaces the kubeconfig's server. Alone, it is all that is known of the cluster:
+    there are no credentials then.
     """
     clock = SystemClock()
     observe = log_to(sys.stderr, clock=clock)

@@ -1,4 +1,4 @@
-"""The corpus: every story, in order."""
+"""The corpus: every scenario, in order."""
 
 from dataclasses import replace
 from itertools import chain
@@ -25,7 +25,7 @@ from tests.real.differential.corpus import (
 )
 from tests.real.differential.corpus.definitions import CUSTOM_KINDS
 from tests.real.differential.corpus.kinds import Kind, builtin_kinds
-from tests.real.differential.story import Story
+from tests.real.differential.scenario import Scenario
 
 __all__ = ["corpus", "kinds_of_corpus"]
 
@@ -36,29 +36,29 @@ def kinds_of_corpus() -> dict[str, Kind]:
     return {kind.title: kind for kind in kinds if kind.title not in generic.ONLY}
 
 
-def corpus() -> list[Story]:
-    """Every story, in order."""
+def corpus() -> list[Scenario]:
+    """Every scenario, in order."""
     kinds = [kind for kind in builtin_kinds().values() if kind.title not in generic.ONLY]
     return list(
         chain(
-            discovery.stories(),
+            discovery.scenarios(),
             definitions.setups(),
-            # What is refused is told with the bindings of others that lead nowhere.
-            (replace(story, first=True) for story in access.stories()),
-            chain.from_iterable(map(generic.stories_about, builtin_kinds().values())),
-            chain.from_iterable(map(following.stories_about, kinds)),
-            chain.from_iterable(map(options.stories_about, kinds)),
-            chain.from_iterable(map(wholes.stories_about, kinds)),
-            rules.stories(),
-            merging.stories(),
-            living.stories(),
-            looking.stories(),
-            listening.stories(),
-            defining.stories(),
-            custom.stories(),
-            edges.stories(),
-            tables.stories(),
-            cel_rules.stories(),
-            aggregation.stories(),
+            # What is refused is reported with the bindings that lead nowhere.
+            (replace(scenario, first=True) for scenario in access.scenarios()),
+            chain.from_iterable(map(generic.scenarios_about, builtin_kinds().values())),
+            chain.from_iterable(map(following.scenarios_about, kinds)),
+            chain.from_iterable(map(options.scenarios_about, kinds)),
+            chain.from_iterable(map(wholes.scenarios_about, kinds)),
+            rules.scenarios(),
+            merging.scenarios(),
+            living.scenarios(),
+            looking.scenarios(),
+            listening.scenarios(),
+            defining.scenarios(),
+            custom.scenarios(),
+            edges.scenarios(),
+            tables.scenarios(),
+            cel_rules.scenarios(),
+            aggregation.scenarios(),
         )
     )

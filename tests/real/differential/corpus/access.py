@@ -1,9 +1,9 @@
-"""Who may do what, and what those are told who may not."""
+"""Who may do what, and how others are denied."""
 
 from collections.abc import Iterator
 
 from tests.real.differential.corpus.kinds import builtin_kinds
-from tests.real.differential.story import Json, Request, Story, slug
+from tests.real.differential.scenario import Json, Request, Scenario, slug
 
 CONFIG_MAPS = "/api/v1/namespaces/{}/configmaps"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
@@ -11,19 +11,19 @@ REVIEWS = "/apis/authorization.k8s.io/v1"
 RBAC_GROUP = "rbac.authorization.k8s.io"
 
 
-def stories() -> Iterator[Story]:
-    """What is told about access."""
-    yield Story(name="access/unknown", requests=tuple(_unknown()))
-    yield Story(name="access/forbidden", requests=tuple(_forbidden()))
+def scenarios() -> Iterator[Scenario]:
+    """Scenarios about access."""
+    yield Scenario(name="access/unknown", requests=tuple(_unknown()))
+    yield Scenario(name="access/forbidden", requests=tuple(_forbidden()))
     yield _permitted()
     yield _permitted_everywhere()
-    yield Story(name="access/impersonation", requests=tuple(_impersonation()))
+    yield Scenario(name="access/impersonation", requests=tuple(_impersonation()))
     yield _reviews()
     yield _escalation()
 
 
 def by(user: str, *groups: str) -> dict[str, str]:
-    """The headers of a request in the name of somebody else."""
+    """The headers of a request as another user."""
     group = {"Impersonate-Group": groups[0]} if groups else {}
     return {"Impersonate-User": user, **group}
 
@@ -41,7 +41,7 @@ def _unknown() -> Iterator[Request]:
     }
     for name, path in paths.items():
         for who, authorization in {
-            "nobody": "",
+            "missing": "",
             "wrong-token": "Bearer wrong",
             "basic": "Basic YTpi",
             "empty-bearer": "Bearer ",
@@ -83,7 +83,7 @@ def _forbidden() -> Iterator[Request]:
             path=f"{kind.root}/{kind.plural}",
             headers=jane,
         )
-    # Not /apis and /openapi/v3, where other stories' definitions come and go.
+    # Not /apis and /openapi/v3, where other scenarios' definitions come and go.
     for path in ("/api", "/version", "/healthz", "/metrics", "/nowhere"):
         name = f"path-{path.strip('/').replace('/', '-')}"
         yield Request(name=name, method="GET", path=path, headers=jane)
@@ -128,7 +128,7 @@ def _answered_well(answer: object) -> bool:
     return getattr(answer, "status", 0) != 403
 
 
-def _permitted() -> Story:
+def _permitted() -> Scenario:
     name = "access/permitted"
     here = slug(name)
     maps = CONFIG_MAPS.format(here)
@@ -156,7 +156,7 @@ def _permitted() -> Story:
         until = _answered_well if settles else None
         return Request(name=name, method="GET", path=path, headers=who, until=until)
 
-    return Story(
+    return Scenario(
         name=name,
         namespace=here,
         requests=(
@@ -186,7 +186,7 @@ def _permitted() -> Story:
     )
 
 
-def _permitted_everywhere() -> Story:
+def _permitted_everywhere() -> Scenario:
     name = "access/permitted-everywhere"
     mine = slug(name)
     role = {
@@ -194,7 +194,7 @@ def _permitted_everywhere() -> Story:
             mine,
             [
                 {"apiGroups": ["*"], "resources": ["*"], "verbs": ["list"]},
-                {"nonResourceURLs": ["/metrics", "/stories/*"], "verbs": ["get"]},
+                {"nonResourceURLs": ["/metrics", "/scenarios/*"], "verbs": ["get"]},
             ],
         ),
         "kind": "ClusterRole",
@@ -203,11 +203,11 @@ def _permitted_everywhere() -> Story:
     paths = {
         "nodes": "/api/v1/nodes?labelSelector=none%3Dnone",
         "configmaps": "/api/v1/configmaps?labelSelector=none%3Dnone",
-        "url": "/stories/one",
+        "url": "/scenarios/one",
         "other-url": "/other",
         "get": "/api/v1/namespaces/default",
     }
-    return Story(
+    return Scenario(
         name=name,
         requests=(
             Request(name="role", method="POST", path=f"{RBAC}/clusterroles", body=role),
@@ -240,7 +240,7 @@ def _impersonation() -> Iterator[Request]:
         "escaped-extra": {**by("jane"), "Impersonate-Extra-Example.com%2fscope": "read"},
         "account": by("system:serviceaccount:default:robot"),
         "bad-account": by("system:serviceaccount:robot"),
-        "nobody": by("system:anonymous"),
+        "missing": by("system:anonymous"),
         "group-alone": {"Impersonate-Group": "staff"},
         "uid-alone": {"Impersonate-Uid": "42"},
         "empty-user": {"Impersonate-User": " "},
@@ -250,7 +250,7 @@ def _impersonation() -> Iterator[Request]:
     yield Request(name="with-wrong-token", method="POST", path=review, body=body, headers=limited)
 
 
-def _reviews() -> Story:
+def _reviews() -> Scenario:
     name = "access/reviews"
     here = slug(name)
     maps = {"namespace": here, "verb": "get", "resource": "configmaps"}
@@ -267,7 +267,7 @@ def _reviews() -> Story:
 
     one, self_ = "SubjectAccessReview", "SelfSubjectAccessReview"
     jane = {"user": slug(name)}
-    return Story(
+    return Scenario(
         name=name,
         namespace=here,
         requests=(
@@ -327,7 +327,7 @@ def _reviews() -> Story:
                 one,
                 {"groups": ["system:masters"], "user": "x", "resourceAttributes": maps},
             ),
-            review("nobody", one, {"resourceAttributes": maps}),
+            review("missing", one, {"resourceAttributes": maps}),
             review("nothing", one, jane),
             review(
                 "not-allowed-to-ask", one, {**jane, "resourceAttributes": maps}, who=by("stranger")
@@ -349,7 +349,7 @@ def _reviews() -> Story:
     )
 
 
-def _escalation() -> Story:
+def _escalation() -> Scenario:
     name = "access/escalation"
     here = slug(name)
     roles = f"{RBAC}/namespaces/{here}"
@@ -359,7 +359,7 @@ def _escalation() -> Story:
     )
     more = _role("more", [{"apiGroups": [""], "resources": ["secrets"], "verbs": ["get"]}])
     who = by(here)
-    return Story(
+    return Scenario(
         name=name,
         namespace=here,
         requests=(

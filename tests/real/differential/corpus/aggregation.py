@@ -19,7 +19,7 @@ from tests.real.differential.corpus.definitions import (
     version,
 )
 from tests.real.differential.corpus.kinds import JSON_PATCH, MERGE_PATCH, Place, builtin_kinds
-from tests.real.differential.story import Answer, Json, Request, Settled, Story
+from tests.real.differential.scenario import Answer, Json, Request, Scenario, Settled
 
 API_SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 COMPONENTS = "/api/v1/componentstatuses"
@@ -39,8 +39,8 @@ CERTIFICATE = (
 )
 
 
-def stories() -> Iterator[Story]:
-    """All that is told here."""
+def scenarios() -> Iterator[Scenario]:
+    """The scenarios of this module."""
     yield _from_the_beginning()
     yield _with_definitions()
     yield _by_hand()
@@ -96,11 +96,11 @@ def _has_status(status: int) -> Settled:
     return lambda answer: answer.status == status
 
 
-def _from_the_beginning() -> Story:
+def _from_the_beginning() -> Scenario:
     """What is there for good is not put back while the server runs."""
     name = "v1.scheduling.k8s.io"
     changed = {"spec": {"versionPriority": 16}}
-    return Story(
+    return Scenario(
         name="aggregation/builtin",
         first=True,
         requests=(
@@ -115,7 +115,7 @@ def _from_the_beginning() -> Story:
     )
 
 
-def _with_definitions() -> Story:
+def _with_definitions() -> Scenario:
     group = "flown.example.com"
     schema = an_object({"spec": FREE})
     document = definition(
@@ -124,7 +124,7 @@ def _with_definitions() -> Story:
     one, two = f"v1.{group}", f"v2.{group}"
     crd = f"{DEFINITIONS}/kites.{group}"
     no_longer = [{"op": "replace", "path": "/spec/versions/1/served", "value": False}]
-    return Story(
+    return Scenario(
         name="aggregation/definitions",
         requests=(
             *made_known(document, f"/apis/{group}/v1/kites", f"/apis/{group}/v2/kites"),
@@ -174,10 +174,10 @@ def _served_by(name: str) -> Mapping[str, Json]:
     return {"service": service, "insecureSkipTLSVerify": True}
 
 
-def _by_hand() -> Story:
-    """What says that the server looks after it, though there is nothing to look after."""
+def _by_hand() -> Scenario:
+    """Labels that mark it as managed by the server, without anything to manage."""
     mine, lasting, bare = (f"{each}.byhand.example.com" for each in ("mine", "lasting", "bare"))
-    return Story(
+    return Scenario(
         name="aggregation/by-hand",
         requests=(
             _create("mine", _api_service(mine, "true")),
@@ -195,13 +195,13 @@ def _by_hand() -> Story:
     )
 
 
-def _elsewhere() -> Story:
+def _elsewhere() -> Scenario:
     """What another server should answer, which is nowhere to be found."""
     group, services = "elsewhere.example.com", "/api/v1/namespaces/default/services"
     name, root = f"v1.{group}", f"/apis/{group}"
     slices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
     service = {"metadata": {"name": "elsewhere"}, "spec": {"ports": [{"port": 8443, "name": "s"}]}}
-    nobody = {
+    unserved = {
         "metadata": {
             "name": "elsewhere",
             "labels": {"kubernetes.io/service-name": "elsewhere"},
@@ -211,10 +211,10 @@ def _elsewhere() -> Story:
         "ports": [{"name": "s", "port": 1}],
     }
     other_port = {"spec": {"service": {"port": 8443}}}
-    return Story(
+    return Scenario(
         name="aggregation/elsewhere",
         requests=(
-            Request(name="slice", method="POST", path=slices, body=nobody),
+            Request(name="slice", method="POST", path=slices, body=unserved),
             _create("created", _api_service(group, **_served_by("elsewhere"))),
             _registered("not-found", name, _is_said_to("ServiceNotFound")),
             _get("row", f"{API_SERVICES}/{name}", accept=TABLE),
@@ -247,13 +247,13 @@ def _elsewhere() -> Story:
     )
 
 
-def _hidden() -> Story:
-    """What a definition serves, and somebody leaves to another server."""
+def _hidden() -> Scenario:
+    """What a definition serves, and a client leaves to another server."""
     group = "hidden.example.com"
     document = definition(group, "secrets", "Secret", version("v1", an_object({})))
     name, things = f"v1.{group}", f"/apis/{group}/v1/namespaces/default/secrets"
-    change = {"metadata": {"labels": {MANAGED: None}}, "spec": _served_by("nobody")}
-    return Story(
+    change = {"metadata": {"labels": {MANAGED: None}}, "spec": _served_by("missing")}
+    return Scenario(
         name="aggregation/hidden",
         requests=(
             *made_known(document, things),
@@ -269,7 +269,7 @@ def _hidden() -> Story:
     )
 
 
-def _components() -> Story:
+def _components() -> Scenario:
     """They are listed in any order, and so one at a time."""
     one = f"{COMPONENTS}?fieldSelector=metadata.name%3Detcd-0"
     queries = {
@@ -288,7 +288,7 @@ def _components() -> Story:
         "watch": "watch=1&timeoutSeconds=1",
     }
     body = {"apiVersion": "v1", "kind": "ComponentStatus", "metadata": {"name": "x"}}
-    return Story(
+    return Scenario(
         name="aggregation/components",
         requests=(
             *(
@@ -320,7 +320,7 @@ def _components() -> Story:
 
 
 def _condition(kind: str, **more: Json) -> Json:
-    return {"type": kind, "status": "True", "reason": "Told", **more}
+    return {"type": kind, "status": "True", "reason": "NormalizedResponse", **more}
 
 
 def _with(*conditions: Json, **more: Json) -> Json:
@@ -332,8 +332,8 @@ def _pem(content: str, kind: str = "CERTIFICATE") -> str:
     return b64encode(block.encode()).decode()
 
 
-def _approvals(at: Place) -> Story:
-    """Conditions, whose times are the server's if nobody gives any."""
+def _approvals(at: Place) -> Scenario:
+    """Conditions, whose times are the server's if a client gives none."""
     undated, denied = map(_condition, ("Approved", "Denied"))
     # What is sent again without a time is another one a second later.
     approved, failed = (_condition(each, lastUpdateTime=TIME) for each in ("Approved", "Failed"))
@@ -373,7 +373,7 @@ def _approvals(at: Place) -> Story:
         "unsigned": _with(approved, custom, failed, certificate=None),
         "labels": {"metadata": {"labels": {"a": "b"}}, "status": {}},
     }
-    return at.story(
+    return at.scenario(
         at.create("one", at.object("one")),
         at.create("two", at.object("two", {"status.conditions": [approved]})),
         at.patch("two-by-status", "two", _with(approved), sub="status"),
@@ -392,7 +392,7 @@ def _approvals(at: Place) -> Story:
     )
 
 
-def _measured(at: Place) -> Story:
+def _measured(at: Place) -> Scenario:
     """The status of an autoscaler, in the words of one version and the other."""
     root = at.path("one")
     other_version = {"v1": "v2", "v2": "v1"}[at.kind.api_version.rpartition("/")[2]]
@@ -420,7 +420,7 @@ def _measured(at: Place) -> Story:
             name=name, method="PATCH", path=f"{other}/status", body=body, headers=headers
         )
 
-    return at.story(
+    return at.scenario(
         at.create("one", at.object("one")),
         at.patch("measured", "one", mine, sub="status"),
         _get("seen-elsewhere", other),
@@ -433,7 +433,7 @@ def _measured(at: Place) -> Story:
     )
 
 
-def _scale_forms(at: Place) -> Story:
+def _scale_forms(at: Place) -> Scenario:
     forms = {
         "table": TABLE,
         "old-table": TABLE.replace("v=v1", "v=v1beta1"),
@@ -455,7 +455,7 @@ def _scale_forms(at: Place) -> Story:
         )
         for name, accept in forms.items()
     )
-    return at.story(
+    return at.scenario(
         at.create("first", at.object("first")),
         *(
             at.get(f"got-{name}", "first", sub="scale", headers={"Accept": accept})

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from tests.real.differential.corpus.definitions import NUMBER, TEXT, a_list, an_object
-from tests.real.differential.story import Json
+from tests.real.differential.scenario import Json
 
 RULES = "x-kubernetes-validations"
 

@@ -21,7 +21,7 @@ from tests.real.differential.corpus.definitions import (
 )
 from tests.real.differential.corpus.formulas import FORMULAS, SAMPLE, SCHEMA
 from tests.real.differential.corpus.kinds import JSON_PATCH, MERGE_PATCH
-from tests.real.differential.story import Json, Request, Story
+from tests.real.differential.scenario import Json, Request, Scenario
 
 GROUP = "ruled.example.com"
 
@@ -36,12 +36,12 @@ def _definition(plural: str, spec: Json, root: Mapping[str, Json] | None = None)
     )
 
 
-def _definitions() -> Story:
+def _definitions() -> Scenario:
     path = f"{DEFINITIONS}?dryRun=All"
     at_root = {RULES: [{"rule": "self.metadata.name.startsWith('a') && self.spec.count > 1"}]}
     labels = {RULES: [{"rule": "self.metadata.labels.size() == 1"}]}
     roots = {"at-root": at_root, "metadata-labels": labels}
-    return Story(
+    return Scenario(
         name="cel/definitions",
         requests=tuple(
             Request(
@@ -85,21 +85,21 @@ LAWS = an_object(
             rule("self.distinct().size() == self.size()", reason="FieldValueDuplicate"),
         ),
         "one": ruled(SHORT, rule("self == 'one'", reason="FieldValueDuplicate")),
-        "told": ruled(
+        "message": ruled(
             NUMBER, rule("self < 5", messageExpression="'%d is too much'.format([self])")
         ),
-        "told-badly": ruled(
+        "message-badly": ruled(
             NUMBER,
             rule("self < 5", messageExpression="string(1 / (self - self))", message="fallback"),
         ),
-        "told-nothing": ruled(NUMBER, rule("self < 5", messageExpression="' '")),
-        "told-lines": ruled(NUMBER, rule("self < 5", messageExpression="'a\\nb'", message="m")),
+        "message-nothing": ruled(NUMBER, rule("self < 5", messageExpression="' '")),
+        "message-lines": ruled(NUMBER, rule("self < 5", messageExpression="'a\\nb'", message="m")),
         # A message knows what was there if a rule beside it asks, and never as an optional.
-        "told-old": ruled(NUMBER, rule("self < 5", messageExpression="string(oldSelf)")),
-        "told-both": ruled(
+        "message-old": ruled(NUMBER, rule("self < 5", messageExpression="string(oldSelf)")),
+        "message-both": ruled(
             NUMBER, rule("self < 5", messageExpression="string(oldSelf)"), "self > 0 || oldSelf > 0"
         ),
-        "told-optional": ruled(
+        "message-optional": ruled(
             NUMBER,
             rule(
                 "self < 5 || oldSelf.orValue(9) == 8",
@@ -154,13 +154,13 @@ CREATED: Mapping[str, Json] = {
     "needed": {"needed": {}},
     "twice": {"twice": ["a", "a"]},
     "one": {"one": "two"},
-    "told": {"told": 7},
-    "told-badly": {"told-badly": 7},
-    "told-nothing": {"told-nothing": 7},
-    "told-lines": {"told-lines": 7},
-    "told-old": {"told-old": 7},
-    "told-both": {"told-both": 7},
-    "told-optional": {"told-optional": 7},
+    "message": {"message": 7},
+    "message-badly": {"message-badly": 7},
+    "message-nothing": {"message-nothing": 7},
+    "message-lines": {"message-lines": 7},
+    "message-old": {"message-old": 7},
+    "message-both": {"message-both": 7},
+    "message-optional": {"message-optional": 7},
     "failing": {"failing": {"a": 1}},
     "dividing": {"dividing": 0},
     "port-as-text": {"port": "http"},
@@ -175,8 +175,8 @@ CREATED: Mapping[str, Json] = {
     "nothing": {"nothing": None},
     "something": {"nothing": "y"},
     "several": {"least": 3, "most": 2},
-    "wrong-anyway": {"typed": "c", "told": 7},
-    "wrong-type": {"told": "7"},
+    "wrong-anyway": {"typed": "c", "message": 7},
+    "wrong-type": {"message": "7"},
     "template": {"template": {"apiVersion": "v1", "kind": "A", "metadata": {"name": "a"}}},
     "template-of-other": {"template": {"apiVersion": "v1", "kind": "B", "metadata": {"name": "b"}}},
 }
@@ -188,9 +188,9 @@ GOOD: Json = {
     "map": {"a": 1, "b": 2},
     "members": [{"name": "a", "size": 1}, {"name": "b", "size": 2}],
     "tags": ["x", "y"],
-    "told-old": 1,
-    "told-both": 1,
-    "told-optional": 1,
+    "message-old": 1,
+    "message-both": 1,
+    "message-optional": 1,
     "first": 1,
     "next": 1,
 }
@@ -200,9 +200,9 @@ CHANGED: Mapping[str, Json] = {
     "nothing": {},
     "kept": {"kept": "b"},
     "kept-gone": {"kept": None},
-    "told-old": {"told-old": 7},
-    "told-both": {"told-both": 7},
-    "told-optional": {"told-optional": 7},
+    "message-old": {"message-old": 7},
+    "message-both": {"message-both": 7},
+    "message-optional": {"message-optional": 7},
     "map-grows": {"map": {"a": 2, "c": 1}},
     "map-shrinks": {"map": {"b": 1}},
     "members-turned": {"members": [{"name": "b", "size": 2}, {"name": "a", "size": 1}]},
@@ -217,7 +217,7 @@ CHANGED: Mapping[str, Json] = {
 }
 
 
-def _laws() -> Story:
+def _laws() -> Scenario:
     document = _definition("laws", LAWS)
     path = f"/apis/{GROUP}/v1/namespaces/default/laws"
     merge = {"Content-Type": MERGE_PATCH}
@@ -230,7 +230,7 @@ def _laws() -> Story:
             "spec": spec,
         }
 
-    return Story(
+    return Scenario(
         name="cel/objects",
         requests=(
             *made_known(document, path),
@@ -266,7 +266,7 @@ def _laws() -> Story:
     )
 
 
-def _ratcheting() -> Story:
+def _ratcheting() -> Scenario:
     """Rules come to be when objects are there that break them."""
     lax = an_object(
         {
@@ -306,7 +306,7 @@ def _ratcheting() -> Story:
     document = _definition("ratchets", lax)
     path = f"/apis/{GROUP}/v1/namespaces/default/ratchets"
     spec = "/spec/versions/0/schema/openAPIV3Schema/properties/spec"
-    # Each is wrong in one part only, because nobody knows which part the server looks at first.
+    # Each is wrong in one part only, because it is not known which part the server looks at first.
     old: Mapping[str, Json] = {
         "a": {"a": 9, "b": 1},
         "c": {"c": "text"},
@@ -339,7 +339,7 @@ def _ratcheting() -> Story:
             "spec": spec,
         }
 
-    return Story(
+    return Scenario(
         name="cel/ratcheting",
         requests=(
             *made_known(document, path),
@@ -395,7 +395,7 @@ def _ratcheting() -> Story:
     )
 
 
-def _formulas() -> Story:
+def _formulas() -> Scenario:
     """Each property is refused with what its formula gives."""
     names = {f"f{number}": text for number, text in enumerate(FORMULAS)}
     document = _definition(
@@ -408,7 +408,7 @@ def _formulas() -> Story:
         ),
     )
     path = f"/apis/{GROUP}/v1/namespaces/default/formulas"
-    return Story(
+    return Scenario(
         name="cel/formulas",
         requests=(
             *made_known(document, path),
@@ -430,6 +430,6 @@ def _formulas() -> Story:
     )
 
 
-def stories() -> list[Story]:
-    """All stories about rules in CEL."""
+def scenarios() -> list[Scenario]:
+    """All scenarios about rules in CEL."""
     return [_definitions(), _laws(), _ratcheting(), _formulas()]

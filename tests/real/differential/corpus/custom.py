@@ -13,7 +13,7 @@ from tests.real.differential.corpus.definitions import (
     WIDGET,
 )
 from tests.real.differential.corpus.kinds import JSON_PATCH, STRATEGIC_PATCH, Place
-from tests.real.differential.story import GONE, Changed, Json, Request, Story, edited
+from tests.real.differential.scenario import GONE, Changed, Json, Request, Scenario, edited
 
 NEEDS = (SETUP_WIDGETS, SETUP_GADGETS, SETUP_OTHERS)
 
@@ -126,7 +126,7 @@ FORMATS: dict[str, tuple[str, str]] = {
     "date": ("2026-01-02", "2026-13-02"),
     "date-time": ("2026-01-02T03:04:05Z", "yesterday"),
     "duration": ("1h30m", "a while"),
-    "email": ("a@example.com", "nobody"),
+    "email": ("a@example.com", "missing"),
     "hostname": ("a.example.com", "a_b"),
     "ipv4": ("10.0.0.1", "10.0.0.256"),
     "ipv6": ("::1", "10.0.0.1"),
@@ -136,12 +136,12 @@ FORMATS: dict[str, tuple[str, str]] = {
 }
 
 
-def stories() -> Iterator[Story]:
-    """What is told about custom resources alone, after what is told about every kind."""
+def scenarios() -> Iterator[Scenario]:
+    """Scenarios about custom resources alone, after those about every kind."""
     for kind in CUSTOM_KINDS:
-        yield from generic.stories_about(kind, needs=NEEDS)
-        yield from following.stories_about(kind, needs=NEEDS)
-        yield from options.stories_about(kind, needs=NEEDS)
+        yield from generic.scenarios_about(kind, needs=NEEDS)
+        yield from following.scenarios_about(kind, needs=NEEDS)
+        yield from options.scenarios_about(kind, needs=NEEDS)
     yield from _schema()
     yield from _unknown_fields()
     yield from _versions()
@@ -156,11 +156,11 @@ def _at(title: str) -> Place:
     return Place(WIDGET, title, needs=NEEDS)
 
 
-def _schema() -> Iterator[Story]:
+def _schema() -> Iterator[Scenario]:
     at = _at("schema/specs")
-    yield at.story(*(at.create(case, at.bare(case, spec=spec)) for case, spec in SPECS.items()))
+    yield at.scenario(*(at.create(case, at.bare(case, spec=spec)) for case, spec in SPECS.items()))
     at = _at("schema/formats")
-    yield at.story(
+    yield at.scenario(
         *(
             at.create(
                 f"{format}-{case}",
@@ -172,7 +172,7 @@ def _schema() -> Iterator[Story]:
     )
     at = _at("schema/wholes")
     one = at.bare("one", spec={"size": 1})
-    yield at.story(
+    yield at.scenario(
         at.create("no-spec", at.bare("one")),
         at.create("null-spec", {**one, "spec": None}),
         at.create("list-as-spec", {**one, "spec": []}),
@@ -187,7 +187,7 @@ def _schema() -> Iterator[Story]:
         at.create("unknown-at-root", {**at.bare("root", spec={"size": 1}), "surprise": 1}),
     )
     at = _at("schema/updates")
-    yield at.story(
+    yield at.scenario(
         at.create("created", at.bare("one", spec={"size": 1, "color": "blue"})),
         at.update("bad", "one", Changed("created", {"spec.size": 500})),
         at.update("without-default", "one", Changed("created", {"spec.color": GONE})),
@@ -202,7 +202,7 @@ def _schema() -> Iterator[Story]:
     )
 
 
-def _unknown_fields() -> Iterator[Story]:
+def _unknown_fields() -> Iterator[Scenario]:
     at = _at("unknown-fields")
     body = {"size": 1, "surprise": 1, "nested": {"more": 2}, "ports": [{"port": 1, "odd": 3}]}
     requests: list[Request] = []
@@ -222,14 +222,14 @@ def _unknown_fields() -> Iterator[Story]:
                 query={"fieldValidation": way},
             ),
         ]
-    yield at.story(*requests)
+    yield at.scenario(*requests)
 
 
-def _versions() -> Iterator[Story]:
+def _versions() -> Iterator[Scenario]:
     at = _at("versions")
     old = Place(OLD_WIDGET, "versions", within=at.slug)
     gone = at.path("one").replace("/v1/", "/v1alpha1/")
-    yield at.story(
+    yield at.scenario(
         at.create("created", at.bare("one", spec={"size": 4, "tags": ["x"]})),
         old.get("as-old", "one"),
         old.list("list-as-old"),
@@ -252,9 +252,9 @@ def _versions() -> Iterator[Story]:
     )
 
 
-def _status() -> Iterator[Story]:
+def _status() -> Iterator[Scenario]:
     at = _at("status-of-widgets")
-    yield at.story(
+    yield at.scenario(
         at.create("created", at.bare("one", spec={"size": 1})),
         at.update(
             "written",
@@ -296,9 +296,9 @@ def _status() -> Iterator[Story]:
     )
 
 
-def _scale() -> Iterator[Story]:
+def _scale() -> Iterator[Scenario]:
     at = _at("scale-of-widgets")
-    yield at.story(
+    yield at.scenario(
         at.create("created", at.bare("one", spec={"size": 1})),
         at.get("read", "one", sub="scale"),
         at.patch("status", "one", {"status": {"replicas": 2, "selector": "a=b"}}, sub="status"),
@@ -315,16 +315,18 @@ def _scale() -> Iterator[Story]:
         at.get("at-last", "one"),
     )
     old = Place(OLD_WIDGET, "no-scale", needs=NEEDS)
-    yield old.story(old.create("created", old.object("one")), old.get("read", "one", sub="scale"))
+    yield old.scenario(
+        old.create("created", old.object("one")), old.get("read", "one", sub="scale")
+    )
 
 
-def _apply() -> Iterator[Story]:
+def _apply() -> Iterator[Scenario]:
     at = _at("apply/lists")
 
     def spec(**parts: Json) -> Json:
         return at.bare("one", spec=parts)
 
-    yield at.story(
+    yield at.scenario(
         at.apply(
             "created",
             "one",
@@ -370,7 +372,7 @@ def _apply() -> Iterator[Story]:
         at.get("at-last", "one"),
     )
     at = _at("apply/upgrade")
-    yield at.story(
+    yield at.scenario(
         at.create(
             "created", at.bare("one", spec={"size": 1, "env": {"A": "1"}}), {"fieldManager": "mine"}
         ),
@@ -392,9 +394,9 @@ def _apply() -> Iterator[Story]:
     )
 
 
-def _patches() -> Iterator[Story]:
+def _patches() -> Iterator[Scenario]:
     at = _at("patches")
-    yield at.story(
+    yield at.scenario(
         at.create(
             "created", at.bare("one", spec={"size": 1, "tags": ["a"], "free": {"list": [1, 2, 3]}})
         ),
@@ -448,9 +450,9 @@ def _patches() -> Iterator[Story]:
     )
 
 
-def _reading() -> Iterator[Story]:
+def _reading() -> Iterator[Scenario]:
     at = _at("selectable-fields")
-    yield at.story(
+    yield at.scenario(
         *(
             at.create(name, at.bare(name, spec={"size": size, "color": color}))
             for name, size, color in (("a", 1, "red"), ("b", 2, "blue"), ("c", 2, "red"))
@@ -468,7 +470,7 @@ def _reading() -> Iterator[Story]:
         ),
     )
     at = _at("documents")
-    yield at.story(
+    yield at.scenario(
         Request(name="group", method="GET", path=f"/apis/{GROUP}"),
         Request(name="version", method="GET", path=f"/apis/{GROUP}/v1"),
         Request(name="old-version", method="GET", path=f"/apis/{GROUP}/v1beta1"),

@@ -16,7 +16,7 @@ from tests.real.differential.corpus.definitions import (
     version,
 )
 from tests.real.differential.corpus.kinds import MERGE_PATCH
-from tests.real.differential.story import GONE, Changed, Json, Request, Story, edited
+from tests.real.differential.scenario import GONE, Changed, Json, Request, Scenario, edited
 
 GROUP = "defined.example.com"
 BASE = definition(GROUP, "things", "Thing", version("v1", an_object({"spec": an_object({})})))
@@ -161,8 +161,8 @@ CHANGES: dict[str, Mapping[str, Json]] = {
 APPROVAL = "api-approved.kubernetes.io"
 
 
-def stories() -> Iterator[Story]:
-    """What is told about definitions."""
+def scenarios() -> Iterator[Scenario]:
+    """Scenarios about definitions."""
     yield _refusals()
     yield _approvals()
     yield _lifecycle()
@@ -189,15 +189,15 @@ def _merge(name: str, document: Json, body: Json) -> Request:
     return Request(name=name, method="PATCH", path=_path(document), body=body, headers=headers)
 
 
-def _refusals() -> Story:
-    return Story(
+def _refusals() -> Scenario:
+    return Scenario(
         name="definitions/refused",
         requests=tuple(_dry(case, edited(BASE, changes)) for case, changes in CHANGES.items()),
     )
 
 
-def _approvals() -> Story:
-    base = definition("stories.k8s.io", "things", "Thing", version("v1", an_object({})))
+def _approvals() -> Scenario:
+    base = definition("scenarios.k8s.io", "things", "Thing", version("v1", an_object({})))
     cases: dict[str, Json] = {
         "none": {},
         "empty": {APPROVAL: ""},
@@ -206,7 +206,7 @@ def _approvals() -> Story:
         "url": {APPROVAL: "https://github.com/kubernetes/kubernetes/pull/1"},
     }
     kubernetes = definition("x.kubernetes.io", "things", "Thing", version("v1", an_object({})))
-    return Story(
+    return Scenario(
         name="definitions/approval",
         requests=(
             *(
@@ -218,7 +218,7 @@ def _approvals() -> Story:
     )
 
 
-def _lifecycle() -> Story:
+def _lifecycle() -> Scenario:
     group = "lives.example.com"
     document = definition(
         group,
@@ -233,7 +233,7 @@ def _lifecycle() -> Story:
         "metadata": {"name": "one"},
         "spec": {"a": 1, "b": 2},
     }
-    return Story(
+    return Scenario(
         name="definitions/lifecycle",
         requests=(
             Request(name="before", method="GET", path=things),
@@ -255,7 +255,7 @@ def _lifecycle() -> Story:
     )
 
 
-def _held_by_custom_resources() -> Story:
+def _held_by_custom_resources() -> Scenario:
     group = "holds.example.com"
     document = definition(group, "holds", "Hold", version("v1", an_object({})))
     things = f"/apis/{group}/v1/namespaces/default/holds"
@@ -266,7 +266,7 @@ def _held_by_custom_resources() -> Story:
     }
     headers = {"Content-Type": MERGE_PATCH}
     let_go = {"metadata": {"finalizers": None}}
-    return Story(
+    return Scenario(
         name="definitions/held",
         requests=(
             Request(name="created", method="POST", path=DEFINITIONS, body=document),
@@ -295,12 +295,12 @@ def _held_by_custom_resources() -> Story:
     )
 
 
-def _conflicting_names() -> Story:
+def _conflicting_names() -> Scenario:
     group = "conflicts.example.com"
     schema = version("v1", an_object({}))
     first = definition(group, "firsts", "Same", schema, singular="first", shortNames=["fs"])
     second = definition(group, "seconds", "Same", schema, singular="second", shortNames=["fs"])
-    return Story(
+    return Scenario(
         name="definitions/conflicting-names",
         requests=(
             Request(name="first", method="POST", path=DEFINITIONS, body=first),
@@ -311,7 +311,7 @@ def _conflicting_names() -> Story:
     )
 
 
-def _changes() -> Story:
+def _changes() -> Scenario:
     group = "changes.example.com"
     document = definition(
         group,
@@ -336,7 +336,7 @@ def _changes() -> Story:
         body = Changed("established", changes)
         return Request(name=name, method="PUT", path=_path(document), body=body)
 
-    return Story(
+    return Scenario(
         name="definitions/changes",
         requests=(
             Request(name="created", method="POST", path=DEFINITIONS, body=document),

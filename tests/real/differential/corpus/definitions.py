@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tests.real.differential.corpus.kinds import Kind
-from tests.real.differential.story import Answer, Json, Request, Story
+from tests.real.differential.scenario import Answer, Json, Request, Scenario
 
-GROUP = "stories.example.com"
+GROUP = "scenarios.example.com"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 FORMATS = (
@@ -359,11 +359,11 @@ def made_known(document: Json, *paths: str) -> tuple[Request, ...]:
     )
 
 
-def setups() -> list[Story]:
-    """The custom kinds that stories need."""
+def setups() -> list[Scenario]:
+    """The custom kinds that scenarios need."""
     root = f"/apis/{GROUP}"
     return [
-        Story(
+        Scenario(
             name=SETUP_WIDGETS,
             requests=made_known(
                 WIDGETS,
@@ -372,8 +372,10 @@ def setups() -> list[Story]:
             ),
             first=True,
         ),
-        Story(name=SETUP_GADGETS, requests=made_known(GADGETS, f"{root}/v1/gadgets"), first=True),
-        Story(
+        Scenario(
+            name=SETUP_GADGETS, requests=made_known(GADGETS, f"{root}/v1/gadgets"), first=True
+        ),
+        Scenario(
             name=SETUP_OTHERS,
             requests=(
                 *made_known(

@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 
 from tests.real.differential.corpus.kinds import builtin_kinds
-from tests.real.differential.story import Answer, Json, Raw, Request, Settled, Story
+from tests.real.differential.scenario import Answer, Json, Raw, Request, Scenario, Settled
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
 
 
-def stories() -> Iterator[Story]:
-    """What is told about the server as a whole; of a fresh one, before anything is defined."""
+def scenarios() -> Iterator[Scenario]:
+    """Scenarios about the server as a whole; of a fresh one, before anything is defined."""
     versions = sorted({kind.api_version for kind in builtin_kinds().values()} - {"v1"})
     groups = sorted({each.partition("/")[0] for each in versions})
-    yield Story(
+    yield Scenario(
         name="discovery/documents",
         first=True,
         requests=(
@@ -33,7 +33,7 @@ def stories() -> Iterator[Story]:
             _get("not-acceptable", "/api", accept="text/html"),
         ),
     )
-    yield Story(
+    yield Scenario(
         name="discovery/server",
         first=True,
         requests=(
@@ -56,8 +56,8 @@ def stories() -> Iterator[Story]:
             _get("trailing-slash", "/api/v1/namespaces/default/"),
         ),
     )
-    yield Story(name="protocol/methods", requests=tuple(_methods()))
-    yield Story(name="protocol/bodies", requests=tuple(_bodies()))
+    yield Scenario(name="protocol/methods", requests=tuple(_methods()))
+    yield Scenario(name="protocol/bodies", requests=tuple(_bodies()))
 
 
 def _get(

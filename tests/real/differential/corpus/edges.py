@@ -14,7 +14,7 @@ from tests.real.differential.corpus.definitions import (
     version,
 )
 from tests.real.differential.corpus.kinds import APPLY_PATCH, MERGE_PATCH
-from tests.real.differential.story import Answer, Changed, Json, Request, Story, slug
+from tests.real.differential.scenario import Answer, Changed, Json, Request, Scenario, slug
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
@@ -76,7 +76,7 @@ PATHS = (
 
 
 class _Things:
-    """A kind of one story, and requests about its objects."""
+    """A kind of one scenario, and requests about its objects."""
 
     def __init__(self, word: str, schema: Json, *, scope: str = "Namespaced", **more: Json) -> None:
         self.group = f"{word}.edges.example.com"
@@ -86,9 +86,9 @@ class _Things:
         self.path = self.root if scope == "Cluster" else f"{self.root}/namespaces/default"
         self.path += "/things"
 
-    def story(self, name: str, *requests: Request) -> Story:
+    def scenario(self, name: str, *requests: Request) -> Scenario:
         known = made_known(self.document, self.path)
-        return Story(name=f"edges/{name}", requests=(*known, *requests))
+        return Scenario(name=f"edges/{name}", requests=(*known, *requests))
 
     def object(self, name: str, **parts: Json) -> Json:
         about = {"apiVersion": f"{self.group}/v1", "kind": "Thing", "metadata": {"name": name}}
@@ -127,8 +127,8 @@ class _Things:
             yield self.ask(f"{write.name}-read", "GET", path)
 
 
-def stories() -> Iterator[Story]:
-    """What is told about edges."""
+def scenarios() -> Iterator[Scenario]:
+    """Scenarios about edges."""
     yield _default_status()
     yield _default_status_of_versions()
     yield _nulls()
@@ -140,13 +140,13 @@ def stories() -> Iterator[Story]:
     yield _jobs()
 
 
-def _default_status() -> Story:
+def _default_status() -> Scenario:
     things = _Things(
         "statuses",
         an_object({"spec": FREE, "status": STATUS}),
         subresources={"status": {}},
     )
-    return things.story(
+    return things.scenario(
         "default-status",
         things.create("created", "one", spec={"a": 1}, status={"phase": "Sent"}),
         things.create("dry", "two", "?dryRun=All", spec={"a": 1}),
@@ -163,7 +163,7 @@ def _default_status() -> Story:
     )
 
 
-def _default_status_of_versions() -> Story:
+def _default_status_of_versions() -> Scenario:
     things = _Things("versions", an_object({"spec": FREE, "status": STATUS}))
     newer, older = (
         an_object(
@@ -181,7 +181,7 @@ def _default_status_of_versions() -> Story:
     document = {**things.document, "spec": {**things.document["spec"], "versions": versions}}
     old = things.path.replace("/v1/", "/v1beta1/")
     body = {**things.object("one", spec={"a": 1}), "apiVersion": f"{things.group}/v1beta1"}
-    return Story(
+    return Scenario(
         name="edges/default-status-of-versions",
         requests=(
             *made_known(document, things.path, old),
@@ -210,10 +210,10 @@ def _default_status_of_versions() -> Story:
     )
 
 
-def _nulls() -> Story:
+def _nulls() -> Scenario:
     things = _Things("nulls", an_object({"spec": APPLIED}))
     whole: Json = {"count": 1, "part": {"x": "1"}, "list": ["a"], "bare": {}, "map": {"a": "b"}}
-    return things.story(
+    return things.scenario(
         "applied-nulls",
         *(things.apply(f"new-{name}", f"new-{name}", spec=spec) for name, spec in NULLS.items()),
         things.apply("made", "old", spec=whole),
@@ -225,7 +225,7 @@ def _nulls() -> Story:
     )
 
 
-def _dropped() -> Story:
+def _dropped() -> Scenario:
     things = _Things(
         "dropped",
         an_object({"spec": APPLIED, "status": an_object({})}),
@@ -233,7 +233,7 @@ def _dropped() -> Story:
     )
     lost: Json = {"lost": 1}
     spec: Json = {"count": 1, "bare": lost}
-    return things.story(
+    return things.scenario(
         "applied-and-dropped",
         things.apply("made", "one", spec={"count": 1}),
         *(things.apply(f"applied-{number}", "one", spec=spec) for number in range(2)),
@@ -257,7 +257,7 @@ def _dropped() -> Story:
     )
 
 
-def _booleans() -> Story:
+def _booleans() -> Scenario:
     things = _Things("booleans", an_object({"spec": FREE}))
     path = f"{DEFINITIONS}/{things.document['metadata']['name']}"
     stricter = {"x-kubernetes-preserve-unknown-fields": True, "enum": ["fine"]}
@@ -266,7 +266,7 @@ def _booleans() -> Story:
     def is_stricter(answer: Answer) -> bool:
         return answer.status == 422
 
-    return things.story(
+    return things.scenario(
         "booleans",
         *(things.create(name, name, spec={"x": value, "y": 1}) for name, value in LIKE.items()),
         things.merge("generation", "zero", {"spec": {"y": True}}),
@@ -288,7 +288,7 @@ def _booleans() -> Story:
     )
 
 
-def _whole_floats() -> Story:
+def _whole_floats() -> Scenario:
     things = _Things(
         "floats", an_object({"spec": FREE, "status": FREE}), subresources={"status": {}}
     )
@@ -300,7 +300,7 @@ def _whole_floats() -> Story:
         "in-map": {"map": {"x": 3.0}},
         "added": {"b": 5.0},
     }
-    return things.story(
+    return things.scenario(
         "whole-floats",
         things.create("created", "one", spec={**old, "a": 1.0}),
         *(things.merge(name, "one", {"spec": spec}) for name, spec in new.items()),
@@ -322,21 +322,21 @@ def _whole_floats() -> Story:
     )
 
 
-def _columns() -> Story:
+def _columns() -> Scenario:
     columns = [
         {"name": f"column-{number}", "type": "string", "jsonPath": path}
         for number, path in enumerate(PATHS)
     ]
     things = _Things("columns", an_object({"spec": FREE}), additionalPrinterColumns=columns)
     spec: Json = {"list": [{"a": "b"}, 2], "parts": [{"size": 3}], "empty": []}
-    return things.story(
+    return things.scenario(
         "columns",
         things.create("created", "one", spec=spec),
         things.ask("table", "GET", "", headers={"Accept": TABLE}),
     )
 
 
-def _scopes() -> Iterator[Story]:
+def _scopes() -> Iterator[Scenario]:
     for scope in ("Namespaced", "Cluster"):
         things = _Things(scope.lower(), an_object({"spec": FREE}), scope=scope)
         places = {"inside": f"{things.root}/namespaces/default", "outside": things.root}
@@ -364,10 +364,10 @@ def _scopes() -> Iterator[Story]:
             "beyond-subresource": f"{things.path}/one/surprise/more",
         }
         more = (Request(name=name, method="GET", path=path) for name, path in others.items())
-        yield things.story(f"paths-{scope.lower()}", *requests, *more)
+        yield things.scenario(f"paths-{scope.lower()}", *requests, *more)
 
 
-def _jobs() -> Story:
+def _jobs() -> Scenario:
     name = "edges/job-labels"
     namespace = slug(name)
     path = f"/apis/batch/v1/namespaces/{namespace}/jobs"
@@ -395,7 +395,7 @@ def _jobs() -> Story:
         }
 
     applied = {"Content-Type": APPLY_PATCH}
-    return Story(
+    return Scenario(
         name=name,
         namespace=namespace,
         requests=(

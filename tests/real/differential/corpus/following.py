@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tests.real.differential.corpus.kinds import MERGE_PATCH, YAML, Kind, Place
-from tests.real.differential.story import GONE, Changed, Request, Story
+from tests.real.differential.scenario import GONE, Changed, Request, Scenario
 
 METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
@@ -14,23 +14,23 @@ INITIAL = {
 }
 SINCE_FIRST = {"resourceVersion": "{{first.metadata.resourceVersion}}"}
 
-# Every watch of a story hears of this one at last.
+# Every watch of a scenario hears of this one at last.
 END = ("ADDED", "last")
 
 
-def stories_about(kind: Kind, *, needs: tuple[str, ...] = ()) -> Iterator[Story]:
+def scenarios_about(kind: Kind, *, needs: tuple[str, ...] = ()) -> Iterator[Scenario]:
     """What those who watch hear, whatever the kind."""
     at = Place(kind, "watch/live", needs=needs)
-    yield at.story(*_before(at), *watches(at), *happenings(at))
+    yield at.scenario(*_before(at), *watches(at), *happenings(at))
 
 
 def _before(at: Place) -> Iterator[Request]:
-    labels = {"story": at.slug, "tier": "front"}
+    labels = {"scenario": at.slug, "tier": "front"}
     yield at.create("first", at.object("first", {"metadata.labels": labels}))
 
 
 def watches(at: Place) -> Iterator[Request]:
-    """Everybody who listens, each in another way."""
+    """All watches, each in another way."""
     yield at.follow("all", END, SINCE_FIRST)
     yield at.follow("from-now", END)
     yield at.follow("from-zero", END, {"resourceVersion": "0"})
@@ -63,7 +63,7 @@ def happenings(at: Place) -> Iterator[Request]:
     def tier(name: str | None) -> dict[str, dict[str, dict[str, str | None]]]:
         return {"metadata": {"labels": {"tier": name}}}
 
-    labels = {"story": at.slug, "tier": "front"}
+    labels = {"scenario": at.slug, "tier": "front"}
     yield at.create("created", at.object("one", {"metadata.labels": labels}))
     yield at.patch("leaves", "one", tier("back"), sends=MERGE_PATCH)
     yield at.patch("still-out", "one", {"metadata": {"annotations": {"out": "yes"}}})

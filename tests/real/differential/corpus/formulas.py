@@ -1,7 +1,7 @@
 """Expressions in CEL, each of which makes a text of a sample: all functions that there are."""
 
 from tests.real.differential.corpus.definitions import NUMBER, a_list, an_object
-from tests.real.differential.story import Json
+from tests.real.differential.scenario import Json
 
 _TEXT: Json = {"type": "string", "maxLength": 40}
 

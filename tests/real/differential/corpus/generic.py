@@ -12,7 +12,7 @@ from tests.real.differential.corpus.kinds import (
     Place,
     as_yaml,
 )
-from tests.real.differential.story import GONE, Changed, Json, Raw, Request, Story
+from tests.real.differential.scenario import GONE, Changed, Json, Raw, Request, Scenario
 
 NO_UID = "00000000-0000-0000-0000-000000000000"
 
@@ -20,7 +20,7 @@ METADATA_ONLY = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 METADATA_LIST_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 
-# The real server writes to these by itself, a moment after somebody else has, or tells everybody
+# The real server writes to these by itself, a moment after another client has, or notifies all
 # about them: only what is refused, or answered at once, is always answered alike.
 ONLY = {
     "apiextensions.k8s.io/v1/customresourcedefinitions": {"create-refused"},
@@ -29,8 +29,8 @@ ONLY = {
 }
 
 
-def stories_about(kind: Kind, *, needs: tuple[str, ...] = ()) -> Iterator[Story]:
-    """The stories that can be told about any kind."""
+def scenarios_about(kind: Kind, *, needs: tuple[str, ...] = ()) -> Iterator[Scenario]:
+    """Scenarios for any kind."""
     chapters: dict[str, Callable[[Place], Iterator[Request]]] = {
         "create": creating,
         "create-refused": creating_wrongly,
@@ -51,7 +51,7 @@ def stories_about(kind: Kind, *, needs: tuple[str, ...] = ()) -> Iterator[Story]
     for title, chapter in chapters.items():
         if title in ONLY.get(kind.title, chapters):
             place = Place(kind, title, needs=needs)
-            yield place.story(*chapter(place))
+            yield place.scenario(*chapter(place))
 
 
 def creating(at: Place) -> Iterator[Request]:
@@ -172,7 +172,7 @@ def listing(at: Place) -> Iterator[Request]:
     """Several objects are read."""
     yield at.list("none-yet")
     for name, tier in {"a": "front", "b": "back", "c": "front"}.items():
-        labels = {"story": at.slug, "tier": tier}
+        labels = {"scenario": at.slug, "tier": tier}
         yield at.create(name, at.object(name, {"metadata.labels": labels}))
     last = "{{c.metadata.resourceVersion}}"
     # Asking for no less than the last write makes a lagging cache catch up.
@@ -291,7 +291,7 @@ def patching(at: Place) -> Iterator[Request]:
     yield at.patch("strategic-list", "one", finalizers, sends=STRATEGIC_PATCH)
     dropped = {"metadata": {"$deleteFromPrimitiveList/finalizers": ["example.com/hold"]}}
     yield at.patch("strategic-drop", "one", dropped, sends=STRATEGIC_PATCH)
-    replaced = {"metadata": {"labels": {"$patch": "replace", "story": at.slug}}}
+    replaced = {"metadata": {"labels": {"$patch": "replace", "scenario": at.slug}}}
     yield at.patch("strategic-replace", "one", replaced, sends=STRATEGIC_PATCH)
     yield at.patch("plain-json", "one", labels(x="1"), sends="application/json")
     yield at.patch("strange-type", "one", labels(x="1"), sends="text/plain")
@@ -304,7 +304,7 @@ def applying(at: Place) -> Iterator[Request]:
     """An object is said to be like this, by several who say so."""
 
     def labelled(**labels: str) -> Json:
-        return at.bare("one", {"labels": {"story": at.slug, **labels}})
+        return at.bare("one", {"labels": {"scenario": at.slug, **labels}})
 
     whole = at.object("one", {"metadata.labels.a": "1", "metadata.labels.b": "2"})
     yield at.apply("created", "one", whole)
@@ -439,7 +439,7 @@ def deleting(at: Place) -> Iterator[Request]:
 def deleting_many(at: Place) -> Iterator[Request]:
     """Many objects cease to be."""
     for name, tier in {"a": "front", "b": "back", "c": "front", "d": "side"}.items():
-        labels = {"story": at.slug, "tier": tier}
+        labels = {"scenario": at.slug, "tier": tier}
         yield at.create(name, at.object(name, {"metadata.labels": labels}))
     yield at.delete("dry-run", None, None, {"dryRun": "All"})
     yield at.delete("none", None, None, {"labelSelector": "tier=none"})
@@ -453,7 +453,7 @@ def deleting_many(at: Place) -> Iterator[Request]:
 
 
 def watching(at: Place) -> Iterator[Request]:
-    """What happened to objects is told again."""
+    """The history of objects is delivered again."""
     yield at.create("created", at.object("one"))
     yield at.create("second", at.object("two"))
     yield at.patch("changed", "one", {"metadata": {"labels": {"tier": "front"}}})

@@ -11,14 +11,14 @@ from urllib.parse import urlencode
 import yaml
 
 from steersman.openapi import load_all_facts
-from tests.real.differential.story import (
+from tests.real.differential.scenario import (
     Changed,
     Json,
     Last,
     Raw,
     Request,
+    Scenario,
     Settled,
-    Story,
     edited,
     slug,
 )
@@ -46,7 +46,7 @@ class Kind:
 
     @property
     def title(self) -> str:
-        """How stories about it begin: ``core/v1/pods``."""
+        """How scenarios about it begin: ``core/v1/pods``."""
         group_version = self.api_version if "/" in self.api_version else f"core/{self.api_version}"
         return f"{group_version}/{self.plural}"
 
@@ -88,20 +88,20 @@ def as_yaml(document: Json) -> Raw:
 
 
 class Place:
-    """Where one story about a kind takes place, and the requests that it can be made of."""
+    """Where one scenario about a kind takes place, and the requests that it can be made of."""
 
     def __init__(
-        self, kind: Kind, story: str, *, needs: tuple[str, ...] = (), within: str = ""
+        self, kind: Kind, scenario: str, *, needs: tuple[str, ...] = (), within: str = ""
     ) -> None:
         self.kind = kind
-        self.slug = within or slug(f"{kind.title}/{story}")
-        self._name = f"{kind.title}/{story}"
+        self.slug = within or slug(f"{kind.title}/{scenario}")
+        self._name = f"{kind.title}/{scenario}"
         self._needs = needs
         self._sample = json.dumps(kind.sample).replace("NAMESPACE", self.slug)
 
-    def story(self, *requests: Request) -> Story:
-        """The story, of these requests."""
-        return Story(
+    def scenario(self, *requests: Request) -> Scenario:
+        """The scenario, of these requests."""
+        return Scenario(
             name=self._name,
             requests=requests,
             namespace=self.slug if self.kind.namespaced else None,
@@ -111,7 +111,7 @@ class Place:
     # Objects.
 
     def name(self, short: str) -> str:
-        """The name of an object; outside of namespaces it tells the story as well."""
+        """The name of an object; outside of namespaces it tells the scenario as well."""
         match self.kind.plural:
             case "ipaddresses":
                 seed = zlib.crc32(f"{self.slug} {short}".encode())
@@ -125,7 +125,7 @@ class Place:
 
     def object(self, short: str, changes: Mapping[str, Json] | None = None) -> Json:
         """The sample under this name, with these changes."""
-        metadata = {"name": self.name(short), "labels": {"story": self.slug}}
+        metadata = {"name": self.name(short), "labels": {"scenario": self.slug}}
         document = {**json.loads(self._sample), "metadata": metadata}
         return edited(document, changes) if changes else document
 
@@ -156,8 +156,8 @@ class Place:
         return f"{self.kind.root}{where}/{self.kind.plural}{which}{below}{asked}"
 
     def _only_mine(self, query: Mapping[str, str]) -> dict[str, str]:
-        """The query, for objects of this story alone."""
-        mine = f"story={self.slug}"
+        """The query, for objects of this scenario alone."""
+        mine = f"scenario={self.slug}"
         selector = ",".join(filter(None, (mine, query.get("labelSelector"))))
         return {**query, "labelSelector": selector}
 
@@ -184,12 +184,12 @@ class Place:
         *,
         headers: Mapping[str, str] | None = None,
     ) -> Request:
-        """Read all of this story's."""
+        """Read all of this scenario's."""
         asked = dict(query or {}) if self.kind.namespaced else self._only_mine(query or {})
         return Request(name=name, method="GET", path=self.path(query=asked), headers=headers or {})
 
     def watch(self, name: str, query: Mapping[str, str] | None = None) -> Request:
-        """Hear what happens to this story's objects, for a second."""
+        """Hear what happens to this scenario's objects, for a second."""
         return self.list(name, {"watch": "true", "timeoutSeconds": "1", **(query or {})})
 
     def follow(
@@ -203,7 +203,7 @@ class Place:
         old_style: bool = False,
         headers: Mapping[str, str] | None = None,
     ) -> Request:
-        """Hear what happens to this story's objects from now on, up to this type and object."""
+        """Hear what happens to this scenario's objects from now on, up to this type and object."""
         asked = {"timeoutSeconds": "60", **(query or {})}
         if not old_style:
             asked["watch"] = "true"
@@ -215,7 +215,7 @@ class Place:
         if old_style:
             path = path.replace(self.kind.root, f"{self.kind.root}/watch", 1)
         hears = Last(last[0], self.name(last[1]))
-        return Request(name=name, method="GET", path=path, headers=headers or {}, hears=hears)
+        return Request(name=name, method="GET", path=path, headers=headers or {}, ends_with=hears)
 
     def create(
         self,

@@ -16,7 +16,7 @@ from tests.real.differential.corpus.definitions import (
     version,
 )
 from tests.real.differential.corpus.kinds import Kind, Place, builtin_kinds
-from tests.real.differential.story import Changed, Json, Request, Story, slug
+from tests.real.differential.scenario import Changed, Json, Request, Scenario, slug
 
 SINCE = {"resourceVersion": "{{first.metadata.resourceVersion}}"}
 METADATA_ONLY = {"Accept": "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"}
@@ -28,8 +28,8 @@ INITIAL = {
 IMAGE = "example.com/main:1"
 
 
-def stories() -> Iterator[Story]:
-    """What is told to those who listen for something in particular."""
+def scenarios() -> Iterator[Scenario]:
+    """Scenarios about watches with selectors."""
     yield _pods()
     yield _ends_of_pods()
     yield _namespaces()
@@ -51,7 +51,7 @@ FIELDS: Mapping[str, tuple[str, tuple[Json, Json]]] = {
 }
 
 
-def _fields(kind: Kind, path: str, values: tuple[Json, Json]) -> Story:
+def _fields(kind: Kind, path: str, values: tuple[Json, Json]) -> Scenario:
     at = Place(kind, "watch/fields")
     before, after = values
     step, _, field = path.rpartition(".")
@@ -61,7 +61,7 @@ def _fields(kind: Kind, path: str, values: tuple[Json, Json]) -> Story:
         return {step: {field: value, **more}} if step else {field: value}
 
     shown = {True: "true", False: "false"}.get(after, after)
-    return at.story(
+    return at.scenario(
         at.create("first", at.object("first")),
         at.follow("chosen", ("ADDED", "last"), {**SINCE, "fieldSelector": f"{path}={shown}"}),
         at.follow("others", ("ADDED", "last"), {**SINCE, "fieldSelector": f"{path}!=none"}),
@@ -80,7 +80,7 @@ def _pod(at: Place, short: str, **spec: Json) -> Json:
     return at.bare(short, {"labels": {"app": short}}, spec={"containers": containers, **spec})
 
 
-def _pods() -> Story:
+def _pods() -> Scenario:
     at = Place(builtin_kinds()["core/v1/pods"], "watch/fields")
     end = ("ADDED", "last")
     selectors = {
@@ -99,7 +99,7 @@ def _pods() -> Story:
     binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "one"}, "target": target}
     ends = {"unscheduled": ("DELETED", "one"), "scheduler": ("DELETED", "one")}
     last = _pod(at, "last", nodeName="somewhere", restartPolicy="Never")
-    return at.story(
+    return at.scenario(
         at.create("first", _pod(at, "first")),
         *(
             at.follow(case, ends.get(case, end), {**SINCE, "fieldSelector": selector})
@@ -120,12 +120,12 @@ def _pods() -> Story:
     )
 
 
-def _ends_of_pods() -> Story:
+def _ends_of_pods() -> Scenario:
     at = Place(builtin_kinds()["core/v1/pods"], "watch/ends")
     node = {"nodeName": "somewhere"}
     eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "evicted"}}
     path = at.path("evicted", sub="eviction")
-    return at.story(
+    return at.scenario(
         at.create("first", _pod(at, "first", **node)),
         at.follow("all", ("ADDED", "last"), SINCE),
         at.follow("metadata", ("ADDED", "last"), SINCE, headers=METADATA_ONLY),
@@ -143,11 +143,11 @@ def _ends_of_pods() -> Story:
     )
 
 
-def _namespaces() -> Story:
+def _namespaces() -> Scenario:
     at = Place(builtin_kinds()["core/v1/namespaces"], "watch/ends")
     terminating = {**SINCE, "fieldSelector": "status.phase=Terminating"}
     active = {**SINCE, "fieldSelector": "status.phase=Active"}
-    return at.story(
+    return at.scenario(
         at.create("first", at.object("first")),
         at.follow("all", ("ADDED", "last"), SINCE),
         at.follow("active", ("ADDED", "last"), active),
@@ -160,11 +160,11 @@ def _namespaces() -> Story:
     )
 
 
-def _widgets_of_two_versions() -> Story:
+def _widgets_of_two_versions() -> Scenario:
     at = Place(WIDGET, "watch/versions", needs=(SETUP_WIDGETS,))
     old = Place(OLD_WIDGET, "watch/versions", within=at.slug)
     end = ("DELETED", "one")
-    return at.story(
+    return at.scenario(
         at.create("first", at.bare("first", spec={"size": 1})),
         at.follow("new", end, SINCE),
         old.follow("old", end, SINCE),
@@ -179,11 +179,11 @@ def _widgets_of_two_versions() -> Story:
     )
 
 
-def _selectable_fields() -> Story:
+def _selectable_fields() -> Scenario:
     at = Place(WIDGET, "watch/selectable-fields", needs=(SETUP_WIDGETS,))
     end = ("ADDED", "last")
     blue = {"fieldSelector": "spec.color=blue"}
-    return at.story(
+    return at.scenario(
         at.create("first", at.bare("first", spec={"size": 1, "color": "blue"})),
         at.follow("blue", end, {**SINCE, **blue}),
         at.follow("not-red", end, {**SINCE, "fieldSelector": "spec.color!=red"}),
@@ -201,7 +201,7 @@ def _selectable_fields() -> Story:
     )
 
 
-def _alike_versions() -> Story:
+def _alike_versions() -> Scenario:
     at = Place(TRINKET, "watch/versions", needs=(SETUP_OTHERS,))
     first_version = Kind(
         api_version=TRINKET.api_version.replace("v2", "v1"),
@@ -215,7 +215,7 @@ def _alike_versions() -> Story:
     other = Place(first_version, "watch/versions", within=at.slug)
     end = ("ADDED", "last")
     kept = {**SINCE, "fieldSelector": "spec.kept=here"}
-    return at.story(
+    return at.scenario(
         at.create("first", at.object("first")),
         at.follow("second-version", end, SINCE),
         other.follow("first-version", end, SINCE),
@@ -231,11 +231,11 @@ def _alike_versions() -> Story:
     )
 
 
-def _scaled() -> Story:
+def _scaled() -> Scenario:
     at = Place(builtin_kinds()["apps/v1/deployments"], "watch/scaled")
     end = ("ADDED", "last")
     status = {"status": {"replicas": 3, "observedGeneration": 1}}
-    return at.story(
+    return at.scenario(
         at.create("first", at.object("first")),
         at.follow("all", end, SINCE),
         at.follow("metadata", end, SINCE, headers=METADATA_ONLY),
@@ -248,8 +248,8 @@ def _scaled() -> Story:
     )
 
 
-def _end_of_a_definition() -> Story:
-    """Watches end with the definition, after they have told of each object's end."""
+def _end_of_a_definition() -> Scenario:
+    """Watches end with the definition, after the deletion of each object."""
     group = f"{slug('watch/definition')}.example.com"
     document = definition(group, "things", "Thing", version("v1", an_object({})), scope="Cluster")
     kind = Kind(
@@ -263,7 +263,7 @@ def _end_of_a_definition() -> Story:
     )
     at = Place(kind, "watch/definition")
     path = f"{DEFINITIONS}/{document['metadata']['name']}"
-    return at.story(
+    return at.scenario(
         Request(name="defined", method="POST", path=DEFINITIONS, body=document),
         Request(name="established", method="GET", path=path, until=is_established),
         Request(name="served", method="GET", path=at.path(), until=is_found),
@@ -274,7 +274,7 @@ def _end_of_a_definition() -> Story:
     )
 
 
-def _everything_at_once() -> Story:
+def _everything_at_once() -> Scenario:
     """Many changes in a row, and a watch that begins before each of them."""
     at = Place(builtin_kinds()["core/v1/configmaps"], "watch/row")
     requests = [at.create("first", at.object("first"))]
@@ -286,7 +286,7 @@ def _everything_at_once() -> Story:
         odd = {**since, "labelSelector": "n=1"}
         requests.append(at.follow(f"odd-since-{number}", ("ADDED", "last"), odd))
     last = at.create("last", at.object("last", {"metadata.labels.n": "1"}))
-    return at.story(*requests, at.delete("deleted", "first"), last)
+    return at.scenario(*requests, at.delete("deleted", "first"), last)
 
 
 def _step(number: int) -> str:

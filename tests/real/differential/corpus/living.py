@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 from tests.real.differential.corpus.kinds import JSON_PATCH, Place, builtin_kinds
-from tests.real.differential.story import Changed, Json, Request, Story
+from tests.real.differential.scenario import Changed, Json, Request, Scenario
 
 IMAGE = "example.com/main:1"
 
 
-def stories() -> Iterator[Story]:
-    """What is told about lives and their ends."""
+def scenarios() -> Iterator[Scenario]:
+    """Scenarios about lives and their ends."""
     yield _graceful_ends()
     yield _bound_pods()
     yield _other_pod_subresources()
@@ -24,10 +24,10 @@ def _pod(at: Place, short: str, **spec: Json) -> Json:
     return at.bare(short, spec={"containers": [{"name": "main", "image": IMAGE}], **spec})
 
 
-def _graceful_ends() -> Story:
+def _graceful_ends() -> Scenario:
     at = Place(builtin_kinds()["core/v1/pods"], "graceful-ends")
     node = {"nodeName": "somewhere"}
-    return at.story(
+    return at.scenario(
         at.create("unscheduled", _pod(at, "unscheduled")),
         at.delete("unscheduled-deleted", "unscheduled"),
         at.create("scheduled", _pod(at, "scheduled", **node)),
@@ -64,11 +64,11 @@ def _graceful_ends() -> Story:
         at.list("many-remain"),
         at.delete("many-at-once", None, None, {"gracePeriodSeconds": "0"}),
         at.list("none-remain"),
-        at.watch("told", {"resourceVersion": "{{unscheduled.metadata.resourceVersion}}"}),
+        at.watch("events", {"resourceVersion": "{{unscheduled.metadata.resourceVersion}}"}),
     )
 
 
-def _bound_pods() -> Story:
+def _bound_pods() -> Scenario:
     at = Place(builtin_kinds()["core/v1/pods"], "binding")
 
     def bind(name: str, body: Json, pod: str = "one") -> Request:
@@ -76,7 +76,7 @@ def _bound_pods() -> Story:
 
     target = {"apiVersion": "v1", "kind": "Node", "name": "somewhere"}
     binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "one"}, "target": target}
-    return at.story(
+    return at.scenario(
         at.create("created", _pod(at, "one")),
         bind("no-target", {**binding, "target": {}}),
         bind("other-kind", {**binding, "target": {**target, "kind": "Pod"}}),
@@ -93,11 +93,11 @@ def _bound_pods() -> Story:
     )
 
 
-def _other_pod_subresources() -> Story:
+def _other_pod_subresources() -> Scenario:
     at = Place(builtin_kinds()["core/v1/pods"], "subresources")
     eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "one"}}
     extra = {"name": "debug", "image": IMAGE}
-    return at.story(
+    return at.scenario(
         at.create("created", _pod(at, "one", nodeName="somewhere")),
         at.get("ephemeral", "one", sub="ephemeralcontainers"),
         at.patch(
@@ -153,12 +153,12 @@ def _other_pod_subresources() -> Story:
     )
 
 
-def _namespaces() -> Story:
+def _namespaces() -> Scenario:
     at = Place(builtin_kinds()["core/v1/namespaces"], "ends")
     inside = Place(builtin_kinds()["core/v1/configmaps"], "ends", within=at.name("one"))
     config_map = inside.bare("thing", data={})
     finalize = at.path("one", sub="finalize")
-    return at.story(
+    return at.scenario(
         at.create("created", at.bare("one")),
         inside.create("inside", config_map),
         at.patch("labelled", "one", {"metadata": {"labels": {"a": "b"}}}),
@@ -196,14 +196,14 @@ def _namespaces() -> Story:
     )
 
 
-def _service_addresses() -> Story:
+def _service_addresses() -> Scenario:
     at = Place(builtin_kinds()["core/v1/services"], "addresses")
     address = "10.0.123.45"
 
     def service(short: str, **spec: Json) -> Json:
         return at.bare(short, spec={"ports": [{"port": 80}], **spec})
 
-    return at.story(
+    return at.scenario(
         at.create("chosen", service("chosen", clusterIP=address)),
         at.create("taken", service("taken", clusterIP=address)),
         at.create("dry", service("dry", clusterIP="10.0.123.46"), {"dryRun": "All"}),
@@ -254,9 +254,9 @@ def _service_addresses() -> Story:
     )
 
 
-def _protected_claims() -> Story:
+def _protected_claims() -> Scenario:
     at = Place(builtin_kinds()["core/v1/persistentvolumeclaims"], "protection")
-    return at.story(
+    return at.scenario(
         at.create("created", at.object("one")),
         at.delete("deleted", "one"),
         at.get("remains", "one"),
@@ -265,7 +265,7 @@ def _protected_claims() -> Story:
     )
 
 
-def _dependents() -> Story:
+def _dependents() -> Scenario:
     at = Place(builtin_kinds()["core/v1/configmaps"], "dependents")
     owner = {
         "apiVersion": "v1",
@@ -274,7 +274,7 @@ def _dependents() -> Story:
         "uid": "{{owner.metadata.uid}}",
     }
     blocking = {**owner, "controller": True, "blockOwnerDeletion": True}
-    return at.story(
+    return at.scenario(
         at.create("owner", at.bare("owner")),
         at.create("owned", at.bare("owned", {"ownerReferences": [blocking]})),
         at.create(
@@ -295,11 +295,11 @@ def _dependents() -> Story:
     )
 
 
-def _tokens() -> Story:
+def _tokens() -> Scenario:
     at = Place(builtin_kinds()["core/v1/serviceaccounts"], "tokens")
     request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"}
     path = at.path("one", sub="token")
-    return at.story(
+    return at.scenario(
         at.create("created", at.bare("one")),
         Request(
             name="token", method="POST", path=path, body={**request, "spec": {"audiences": ["x"]}}

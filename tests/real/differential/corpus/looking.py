@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from tests.real.differential.corpus.definitions import SETUP_WIDGETS, WIDGET
 from tests.real.differential.corpus.kinds import Place, builtin_kinds
-from tests.real.differential.story import Request, Story, slug
+from tests.real.differential.scenario import Request, Scenario, slug
 
 FUTURE = "999999999"
 
 
-def stories() -> Iterator[Story]:
-    """What is told about looking, of a built-in kind and of a custom one."""
+def scenarios() -> Iterator[Scenario]:
+    """Scenarios about looking, of a built-in kind and of a custom one."""
     config_maps = builtin_kinds()["core/v1/configmaps"]
     for kind, needs in ((config_maps, ()), (WIDGET, (SETUP_WIDGETS,))):
         yield _revisions(Place(kind, "look/revisions", needs=needs))
@@ -28,7 +28,7 @@ def _three(at: Place) -> tuple[Request, ...]:
     return tuple(at.create(name, at.object(name)) for name in ("a", "b", "c"))
 
 
-def _revisions(at: Place) -> Story:
+def _revisions(at: Place) -> Scenario:
     b, c = "{{b.metadata.resourceVersion}}", "{{c.metadata.resourceVersion}}"
     cases = {
         "not-older": (c, "NotOlderThan"),
@@ -49,7 +49,7 @@ def _revisions(at: Place) -> Story:
         query = {"resourceVersion": version, "resourceVersionMatch": match}
         requests.append(at.list(case, {key: value for key, value in query.items() if value}))
     limited = {"resourceVersion": c, "limit": "1"}
-    return at.story(
+    return at.scenario(
         *_three(at),
         *requests,
         at.list("limited-version", limited),
@@ -62,9 +62,9 @@ def _revisions(at: Place) -> Story:
     )
 
 
-def _pages(at: Place) -> Story:
+def _pages(at: Place) -> Scenario:
     one = "{{one.metadata.continue}}"
-    return at.story(
+    return at.scenario(
         *(at.create(name, at.object(name)) for name in ("a", "b", "c", "d", "e")),
         at.list("one", {"limit": "2"}),
         at.create("meanwhile", at.object("aa")),
@@ -89,7 +89,7 @@ def _pages(at: Place) -> Story:
     )
 
 
-def _labels(at: Place) -> Story:
+def _labels(at: Place) -> Scenario:
     labels = {
         "a": {"tier": "front", "env": "prod"},
         "b": {"tier": "back", "env": "prod", "canary": ""},
@@ -122,16 +122,16 @@ def _labels(at: Place) -> Story:
         "long-value": f"tier={'v' * 64}",
         "two-signs": "tier=a=b",
     }
-    return at.story(
+    return at.scenario(
         *(
-            at.create(name, at.object(name, {"metadata.labels": {"story": at.slug, **each}}))
+            at.create(name, at.object(name, {"metadata.labels": {"scenario": at.slug, **each}}))
             for name, each in labels.items()
         ),
         *(at.list(case, {"labelSelector": selector}) for case, selector in cases.items()),
     )
 
 
-def _fields(at: Place) -> Story:
+def _fields(at: Place) -> Scenario:
     cases = {
         "name": "metadata.name=a",
         "name-double": "metadata.name==a",
@@ -149,22 +149,22 @@ def _fields(at: Place) -> Story:
         "bad-escape": "metadata.name=a\\b",
         "in": "metadata.name in (a)",
     }
-    return at.story(
+    return at.scenario(
         *_three(at),
         *(at.list(case, {"fieldSelector": selector}) for case, selector in cases.items()),
         Request(
             name="everywhere",
             method="GET",
             path=f"{at.kind.root}/{at.kind.plural}"
-            f"?fieldSelector=metadata.namespace%3D{at.slug}&labelSelector=story%3D{at.slug}",
+            f"?fieldSelector=metadata.namespace%3D{at.slug}&labelSelector=scenario%3D{at.slug}",
         ),
     )
 
 
-def _watches(at: Place) -> Story:
+def _watches(at: Place) -> Scenario:
     a = "{{a.metadata.resourceVersion}}"
     initial = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
-    return at.story(
+    return at.scenario(
         *_three(at),
         at.patch("changed", "b", {"metadata": {"labels": {"x": "1"}}}),
         at.delete("deleted", "c"),
@@ -204,7 +204,7 @@ def _watches(at: Place) -> Story:
     )
 
 
-def _refused_watches(at: Place) -> Story:
+def _refused_watches(at: Place) -> Scenario:
     cases = {
         "bad-version": {"resourceVersion": "x"},
         "future": {"resourceVersion": FUTURE},
@@ -221,7 +221,7 @@ def _refused_watches(at: Place) -> Story:
         "bad-field": {"fieldSelector": "spec.odd=1"},
         "bad-timeout": {"timeoutSeconds": "x"},
     }
-    return at.story(
+    return at.scenario(
         *(at.watch(case, query) for case, query in cases.items()),
         at.list("initial-list", {"sendInitialEvents": "true"}),
         at.list(
@@ -240,12 +240,12 @@ def _refused_watches(at: Place) -> Story:
     )
 
 
-def _watch_of_selection(at: Place) -> Story:
+def _watch_of_selection(at: Place) -> Scenario:
     def label(value: str | None) -> dict[str, dict[str, dict[str, str | None]]]:
         return {"metadata": {"labels": {"tier": value}}}
 
     since = {"resourceVersion": "{{one.metadata.resourceVersion}}"}
-    return at.story(
+    return at.scenario(
         at.create("one", at.object("one")),
         at.patch("in", "one", label("front")),
         at.patch("still-in", "one", {"metadata": {"labels": {"x": "1"}}}),
@@ -260,8 +260,8 @@ def _watch_of_selection(at: Place) -> Story:
     )
 
 
-def _options(at: Place) -> Story:
-    return at.story(
+def _options(at: Place) -> Scenario:
+    return at.scenario(
         at.create("one", at.object("one")),
         at.list("unknown-parameter", {"surprise": "1"}),
         at.list("pretty", {"pretty": "1"}),
@@ -295,7 +295,7 @@ SELECTORS: dict[str, tuple[str, ...]] = {
 }
 
 
-def _field_selectors() -> Story:
+def _field_selectors() -> Scenario:
     name = "look/field-selectors"
     requests: list[Request] = []
     for title, selectors in SELECTORS.items():
@@ -306,4 +306,4 @@ def _field_selectors() -> Story:
             at.list(f"{short}-{number}", {"fieldSelector": selector})
             for number, selector in enumerate(selectors)
         ]
-    return Story(name=name, namespace=slug(name), requests=tuple(requests))
+    return Scenario(name=name, namespace=slug(name), requests=tuple(requests))

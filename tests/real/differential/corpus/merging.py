@@ -8,13 +8,13 @@ from tests.real.differential.corpus.kinds import (
     Place,
     builtin_kinds,
 )
-from tests.real.differential.story import GONE, Changed, Json, Request, Story
+from tests.real.differential.scenario import GONE, Changed, Json, Request, Scenario
 
 IMAGE = "example.com/main:1"
 
 
-def stories() -> Iterator[Story]:
-    """What is told about merging."""
+def scenarios() -> Iterator[Scenario]:
+    """Scenarios about merging."""
     yield _strategic_of_deployments()
     yield _strategic_of_services()
     yield _strategic_of_pods()
@@ -49,7 +49,7 @@ def _containers(*containers: Json) -> Json:
     return _pod_template(containers=list(containers))
 
 
-def _strategic_of_deployments() -> Story:
+def _strategic_of_deployments() -> Scenario:
     at = Place(builtin_kinds()["apps/v1/deployments"], "strategic")
     main = {
         "name": "main",
@@ -129,14 +129,14 @@ def _strategic_of_deployments() -> Story:
         "nothing": {},
         "not-json": "x",
     }
-    return at.story(
+    return at.scenario(
         at.create("created", _deployment(at, main, side)),
         *(at.patch(case, "one", body, sends=STRATEGIC_PATCH) for case, body in cases.items()),
         at.get("at-last", "one"),
     )
 
 
-def _strategic_of_services() -> Story:
+def _strategic_of_services() -> Scenario:
     at = Place(builtin_kinds()["core/v1/services"], "strategic")
     cases: dict[str, Json] = {
         "change-port": {"spec": {"ports": [{"port": 80, "targetPort": 8080}]}},
@@ -151,7 +151,7 @@ def _strategic_of_services() -> Story:
             }
         },
     }
-    return at.story(
+    return at.scenario(
         at.create(
             "created",
             at.bare("one", spec={"selector": {"app": "x"}, "ports": [{"port": 80, "name": "a"}]}),
@@ -160,7 +160,7 @@ def _strategic_of_services() -> Story:
     )
 
 
-def _strategic_of_pods() -> Story:
+def _strategic_of_pods() -> Scenario:
     at = Place(builtin_kinds()["core/v1/pods"], "strategic")
     conditions = [{"type": "Ready", "status": "True"}, {"type": "Odd", "status": "False"}]
     cases: dict[str, tuple[Json, str]] = {
@@ -208,7 +208,7 @@ def _strategic_of_pods() -> Story:
         ),
         "delete-owner": ({"metadata": {"ownerReferences": [{"uid": "u", "$patch": "delete"}]}}, ""),
     }
-    return at.story(
+    return at.scenario(
         at.create(
             "created", at.bare("one", spec={"containers": [{"name": "main", "image": IMAGE}]})
         ),
@@ -219,7 +219,7 @@ def _strategic_of_pods() -> Story:
     )
 
 
-def _strategic_of_small_things() -> Story:
+def _strategic_of_small_things() -> Scenario:
     at = Place(builtin_kinds()["core/v1/configmaps"], "strategic")
     cases: dict[str, Json] = {
         "data": {"data": {"b": "2"}},
@@ -240,13 +240,13 @@ def _strategic_of_small_things() -> Story:
         "whole-replaced": {"$patch": "replace", "metadata": {"name": "one"}, "data": {"z": "1"}},
         "whole-deleted": {"$patch": "delete"},
     }
-    return at.story(
+    return at.scenario(
         at.create("created", at.bare("one", data={"a": "1"})),
         *(at.patch(case, "one", body, sends=STRATEGIC_PATCH) for case, body in cases.items()),
     )
 
 
-def _apply_of_deployments() -> Story:
+def _apply_of_deployments() -> Scenario:
     at = Place(builtin_kinds()["apps/v1/deployments"], "apply/managers")
     main = {"name": "main", "image": IMAGE, "env": [{"name": "A", "value": "1"}]}
 
@@ -254,7 +254,7 @@ def _apply_of_deployments() -> Story:
         return at.bare("one", spec={"template": {"spec": {"containers": list(containers)}}, **spec})
 
     two_ports = [{"containerPort": 80}, {"containerPort": 80, "protocol": "UDP"}]
-    return at.story(
+    return at.scenario(
         at.apply("created", "one", _deployment(at, main, replicas=2)),
         at.apply(
             "env",
@@ -321,13 +321,13 @@ def _apply_of_deployments() -> Story:
     )
 
 
-def _apply_of_services() -> Story:
+def _apply_of_services() -> Scenario:
     at = Place(builtin_kinds()["core/v1/services"], "apply/managers")
 
     def spec(**parts: Json) -> Json:
         return at.bare("one", spec=parts)
 
-    return at.story(
+    return at.scenario(
         at.apply("created", "one", spec(selector={"app": "x"}, ports=[{"port": 80, "name": "a"}])),
         at.apply("other-port", "one", spec(ports=[{"port": 81, "name": "b"}]), manager="other"),
         at.apply("atomic-selector", "one", spec(selector={"tier": "y"}), manager="other"),
@@ -346,13 +346,13 @@ def _apply_of_services() -> Story:
     )
 
 
-def _apply_and_other_writers() -> Story:
+def _apply_and_other_writers() -> Scenario:
     at = Place(builtin_kinds()["core/v1/configmaps"], "apply/writers")
 
     def data(**values: str) -> Json:
         return at.bare("one", data=values)
 
-    return at.story(
+    return at.scenario(
         at.create("created", data(a="1", b="2"), {"fieldManager": "maker"}),
         at.apply("applied", "one", data(a="1", c="3")),
         at.apply("conflict", "one", data(b="9")),
@@ -385,7 +385,7 @@ def _apply_and_other_writers() -> Story:
     )
 
 
-def _apply_of_status() -> Story:
+def _apply_of_status() -> Scenario:
     at = Place(builtin_kinds()["apps/v1/deployments"], "apply/status")
 
     def condition(kind: str, status: str) -> Json:
@@ -400,7 +400,7 @@ def _apply_of_status() -> Story:
     def status(*conditions: Json, **parts: Json) -> Json:
         return at.bare("one", status={"conditions": list(conditions), **parts})
 
-    return at.story(
+    return at.scenario(
         at.create("created", _deployment(at)),
         at.apply("applied", "one", status(condition("Ready", "True"), replicas=1), sub="status"),
         at.apply("other", "one", status(condition("Fresh", "True")), sub="status", manager="other"),
@@ -423,9 +423,9 @@ def _apply_of_status() -> Story:
     )
 
 
-def _apply_of_small_things() -> Story:
+def _apply_of_small_things() -> Scenario:
     at = Place(builtin_kinds()["core/v1/serviceaccounts"], "apply/lists")
-    return at.story(
+    return at.scenario(
         at.apply(
             "created",
             "one",
@@ -462,7 +462,7 @@ def _apply_of_small_things() -> Story:
     )
 
 
-def _managed_fields() -> Story:
+def _managed_fields() -> Scenario:
     at = Place(builtin_kinds()["core/v1/configmaps"], "managed-fields")
 
     def written(name: str, entries: Json) -> Request:
@@ -476,7 +476,7 @@ def _managed_fields() -> Story:
         "fieldsType": "FieldsV1",
         "fieldsV1": {"f:data": {"f:a": {}}},
     }
-    return at.story(
+    return at.scenario(
         at.create("created", at.bare("one", data={"a": "1"})),
         written("own", [entry]),
         written("none", []),

@@ -13,7 +13,7 @@ from tests.real.differential.corpus.kinds import (
     Place,
     as_yaml,
 )
-from tests.real.differential.story import GONE, Changed, Json, Raw, Request, Story
+from tests.real.differential.scenario import GONE, Changed, Json, Raw, Request, Scenario
 
 METADATA = {"Accept": "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"}
 METADATA_LIST = {"Accept": "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"}
@@ -43,7 +43,7 @@ PATCHES: Mapping[str, Callable[[str], Json]] = {
 SHORT = {MERGE_PATCH: "merge", JSON_PATCH: "json", STRATEGIC_PATCH: "strategic"}
 
 
-def stories_about(kind: Kind, *, needs: tuple[str, ...] = ()) -> Iterator[Story]:
+def scenarios_about(kind: Kind, *, needs: tuple[str, ...] = ()) -> Iterator[Scenario]:
     """Each verb with each of its options."""
     chapters: dict[str, Callable[[Place], Iterator[Request]]] = {
         "options/create": creating,
@@ -62,7 +62,7 @@ def stories_about(kind: Kind, *, needs: tuple[str, ...] = ()) -> Iterator[Story]
         chapters["options/scale"] = scaling
     for title, chapter in chapters.items():
         at = Place(kind, title, needs=needs)
-        yield at.story(*chapter(at))
+        yield at.scenario(*chapter(at))
 
 
 def _sends(content_type: str) -> dict[str, str]:
@@ -80,7 +80,7 @@ def _doubled(document: Json) -> Raw:
 
 
 def creating(at: Place) -> Iterator[Request]:
-    """An object comes to be, as somebody wants it to."""
+    """An object comes to be, with each option."""
     for case, query in WRITE_OPTIONS.items():
         yield at.create(case, at.object(case), query)
     for way in WAYS:
@@ -100,7 +100,7 @@ def creating(at: Place) -> Iterator[Request]:
 
 
 def reading(at: Place) -> Iterator[Request]:
-    """Objects are read, as somebody wants to."""
+    """Objects are read, with each option."""
     for name, tier in {"a": "front", "b": "back", "c": "front"}.items():
         yield at.create(name, at.object(name, {"metadata.labels.tier": tier}))
     b, c = "{{b.metadata.resourceVersion}}", "{{c.metadata.resourceVersion}}"
@@ -148,7 +148,7 @@ def reading(at: Place) -> Iterator[Request]:
     yield at.list("metadata-next-page", onwards, headers=METADATA_LIST)
     yield at.list("metadata-label", {"labelSelector": "tier=back"}, headers=METADATA_LIST)
     if at.kind.namespaced:
-        mine = f"{at.kind.root}/{at.kind.plural}?labelSelector=story%3D{at.slug}"
+        mine = f"{at.kind.root}/{at.kind.plural}?labelSelector=scenario%3D{at.slug}"
         yield Request(name="everywhere", method="GET", path=mine)
         yield Request(name="everywhere-page", method="GET", path=f"{mine}&limit=1")
 
@@ -178,7 +178,7 @@ def _update(at: Place, name: str, body: Json, query: Mapping[str, str] | None = 
 
 
 def updating(at: Place) -> Iterator[Request]:
-    """An object is written whole, as somebody wants it to be."""
+    """An object is written whole, with each option."""
     yield at.create("created", at.object("one"))
 
     def written(case: str) -> Changed:
@@ -208,7 +208,7 @@ def updating(at: Place) -> Iterator[Request]:
 
 
 def patching(at: Place) -> Iterator[Request]:
-    """An object is changed in each language, as somebody wants it to."""
+    """An object is changed in each language, with each option."""
     yield at.create("created", at.object("one"))
     yield from _patches(at, sub="")
     yield at.get("at-last", "one")
@@ -245,7 +245,7 @@ def _patches(at: Place, *, sub: str) -> Iterator[Request]:
 
 
 def applying(at: Place) -> Iterator[Request]:
-    """An object is said to be like this, as somebody wants it to."""
+    """An object is said to be like this, with each option."""
     yield at.apply("created", "one", at.object("one"))
     yield from _applies(at, lambda case: at.bare("one", {"annotations": {"by": case}}), sub="")
     yield at.get("at-last", "one")
@@ -268,7 +268,7 @@ def _applies(at: Place, body: Callable[[str], Json], *, sub: str) -> Iterator[Re
 
 
 def deleting(at: Place) -> Iterator[Request]:
-    """An object ceases to be, as somebody wants it to."""
+    """An object ceases to be, with each option."""
     hold = {"metadata.finalizers": ["example.com/hold"]}
     yield at.create("created", at.object("one", hold))
     breaking = "ignoreStoreReadErrorWithClusterBreakingPotential"
@@ -322,7 +322,7 @@ def deleting(at: Place) -> Iterator[Request]:
 
 
 def deleting_many(at: Place) -> Iterator[Request]:
-    """Many objects cease to be, as somebody wants them to."""
+    """Many objects cease to be, with each option."""
     names = ("a", "b", "c", "d", "e", "f", "g", "h")
     for name in names:
         yield at.create(name, at.object(name, {"metadata.labels.name": name}))
@@ -381,7 +381,7 @@ def _writes_of_part(at: Place, sub: str, changes: Mapping[str, Json]) -> Iterato
 
 
 def scaling(at: Place) -> Iterator[Request]:
-    """How many there should be is said, as somebody wants it to be."""
+    """How many there should be is said, with each option."""
     yield at.create("created", at.object("one"))
     yield at.get("read", "one", sub="scale")
     yield at.get("pretty", "one", sub="scale", query={"pretty": "true"})

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tests.real.differential.story import GONE, Json
+from tests.real.differential.scenario import GONE, Json
 
 POD: Json = {"spec": {"containers": [{"name": "main", "image": "example.com/main:1"}]}}
 
@@ -229,7 +229,7 @@ PODS: dict[str, Mapping[str, Json]] = {
             {"name": "v", "mountPath": "/v"},
         ],
     },
-    # Where it may run, and as whom.
+    # Where it may run, and as which user.
     "toleration": {"spec.tolerations": [{"key": "a", "operator": "Exists", "effect": "NoExecute"}]},
     "toleration-bad-operator": {"spec.tolerations": [{"key": "a", "operator": "Like"}]},
     "toleration-exists-with-value": {

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from tests.real.differential.corpus.kinds import Kind, Place, builtin_kinds
 from tests.real.differential.corpus.pod_rules import POD, PODS
-from tests.real.differential.story import GONE, Changed, Json, Request, Story, edited
+from tests.real.differential.scenario import GONE, Changed, Json, Request, Scenario, edited
 
 Cases: TypeAlias = dict[str, Mapping[str, Json]]
 
@@ -315,8 +315,8 @@ OTHERS: dict[str, tuple[Json, Cases]] = {
 }
 
 
-def stories() -> Iterator[Story]:
-    """For each kind a story of creations, good and bad; for some, one of changes."""
+def scenarios() -> Iterator[Scenario]:
+    """For each kind a scenario of creations, good and bad; for some, one of changes."""
     kinds = builtin_kinds()
     tables: dict[str, tuple[Json, Cases]] = {
         "core/v1/configmaps": (CONFIG_MAP, CONFIG_MAPS),
@@ -334,9 +334,9 @@ def stories() -> Iterator[Story]:
     yield from _changes(kinds)
 
 
-def _creations(kind: Kind, base: Json, cases: Cases) -> Story:
+def _creations(kind: Kind, base: Json, cases: Cases) -> Scenario:
     at = Place(kind, "rules")
-    return at.story(*(_creation(at, case, base, changes) for case, changes in cases.items()))
+    return at.scenario(*(_creation(at, case, base, changes) for case, changes in cases.items()))
 
 
 def _creation(at: Place, case: str, base: Json, changes: Mapping[str, Json]) -> Request:
@@ -347,7 +347,7 @@ def _creation(at: Place, case: str, base: Json, changes: Mapping[str, Json]) -> 
     return at.create(case, body)
 
 
-def _changes(kinds: Mapping[str, Kind]) -> Iterator[Story]:
+def _changes(kinds: Mapping[str, Kind]) -> Iterator[Scenario]:
     tables: dict[str, tuple[Json, Cases]] = {
         "core/v1/configmaps": (
             {"data": {"a": "1"}, "immutable": True},
@@ -430,4 +430,4 @@ def _changes(kinds: Mapping[str, Kind]) -> Iterator[Story]:
                 at.get(f"before-{case}", "one"),
                 at.update(case, "one", Changed(f"before-{case}", changes)),
             ]
-        yield at.story(*requests)
+        yield at.scenario(*requests)

@@ -20,7 +20,7 @@ from tests.real.differential.corpus.definitions import (
     version,
 )
 from tests.real.differential.corpus.kinds import Kind, Place, builtin_kinds
-from tests.real.differential.story import Json, Request, Story, slug
+from tests.real.differential.scenario import Json, Request, Scenario, slug
 
 ROWS = Path(__file__).parents[1] / "rows.yaml"
 
@@ -36,11 +36,11 @@ INITIAL = {
     "allowWatchBookmarks": "true",
 }
 
-# Every watch of a story hears of this one at last.
+# Every watch of a scenario hears of this one at last.
 LAST = ("ADDED", "last")
 
-# The real server writes to these by itself, a moment after somebody else has: their version is that
-# of chance.
+# The real server writes to these by itself, a moment after another client has: their version is
+# that of chance.
 RESTLESS = (
     "apiextensions.k8s.io/v1/customresourcedefinitions",
     "apiregistration.k8s.io/v1/apiservices",
@@ -48,8 +48,8 @@ RESTLESS = (
 )
 
 
-def stories() -> Iterator[Story]:
-    """What is told of tables."""
+def scenarios() -> Iterator[Scenario]:
+    """Scenarios about tables."""
     for kind in builtin_kinds().values():
         if kind.title not in RESTLESS:
             yield _of_kind(Place(kind, "tables"))
@@ -78,10 +78,10 @@ def _as(request: Request, accept: str = TABLE) -> Request:
     return replace(request, headers={**request.headers, "Accept": accept})
 
 
-def _of_kind(at: Place) -> Story:
-    """Objects come, change and go before the eyes of somebody who watches."""
+def _of_kind(at: Place) -> Scenario:
+    """Objects come, change and go during a watch."""
     since = {"resourceVersion": "{{first.metadata.resourceVersion}}"}
-    return at.story(
+    return at.scenario(
         at.create("first", at.object("first")),
         _as(at.follow("watched", LAST, since)),
         _as(at.follow("watched-without", LAST, {**INITIAL, "includeObject": "None"})),
@@ -105,7 +105,7 @@ def _has_no_table(kind: Kind, part: str) -> bool:
 
 
 def _is_alone(kind: Kind) -> bool:
-    """Whether two objects of a story would have one name."""
+    """Whether two objects of a scenario would have one name."""
     return kind.plural in ("apiservices", "customresourcedefinitions")
 
 
@@ -129,7 +129,7 @@ def _statuses(at: Place) -> Iterator[Request]:
         yield _as(at.get("status", "first", sub="status"), KUBECTL)
 
 
-def _ways_of_asking(at: Place) -> Story:
+def _ways_of_asking(at: Place) -> Scenario:
     forms = {
         "v1beta1": OLD_TABLE,
         "kubectl": KUBECTL,
@@ -156,7 +156,7 @@ def _ways_of_asking(at: Place) -> Story:
         "metadata-yaml": METADATA.replace("json", "yaml"),
     }
     includes = ("None", "Metadata", "Object", "", "Some", "none")
-    return at.story(
+    return at.scenario(
         at.create("first", at.object("first")),
         at.create("second", at.object("second")),
         *(_as(at.get(f"{name}-get", "first"), accept) for name, accept in forms.items()),
@@ -182,12 +182,12 @@ def _ways_of_asking(at: Place) -> Story:
     )
 
 
-def _ways_of_watching(at: Place) -> Story:
+def _ways_of_watching(at: Place) -> Scenario:
     since = {"resourceVersion": "{{first.metadata.resourceVersion}}"}
     zero = {"resourceVersion": "0", "allowWatchBookmarks": "true"}
     short = {"watch": "true", "timeoutSeconds": "1"}
     none = {**short, **INITIAL, "labelSelector": "no=such"}
-    return at.story(
+    return at.scenario(
         at.create("first", at.object("first")),
         at.create("second", at.object("second")),
         _as(at.follow("v1beta1", LAST, since), OLD_TABLE),
@@ -210,13 +210,13 @@ def _ways_of_watching(at: Place) -> Story:
     )
 
 
-def _parts(at: Place) -> Story:
+def _parts(at: Place) -> Scenario:
     """Of what is no object, and of parts of objects."""
     eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "first"}}
     review = {"spec": {"resourceAttributes": {"verb": "get", "resource": "pods"}}}
     reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
     parts = ("ephemeralcontainers", "resize", "status")
-    return at.story(
+    return at.scenario(
         at.create("first", at.object("first")),
         *(_as(at.get(f"not-acceptable-{each}", "first", sub=each)) for each in parts),
         *(_as(at.get(each, "first", sub=each), KUBECTL) for each in parts),
@@ -245,8 +245,8 @@ def _parts(at: Place) -> Story:
     )
 
 
-def _scales(at: Place) -> Story:
-    return at.story(
+def _scales(at: Place) -> Scenario:
+    return at.scenario(
         at.create("first", at.object("first")),
         _as(at.get("got", "first", sub="scale")),
         _as(at.get("without", "first", sub="scale", query={"includeObject": "None"})),
@@ -258,7 +258,7 @@ def _scales(at: Place) -> Story:
     )
 
 
-def _fresh() -> Story:
+def _fresh() -> Scenario:
     """What is there from the beginning, and belongs to the server."""
     rbac = "/apis/rbac.authorization.k8s.io/v1"
     paths = {
@@ -278,7 +278,7 @@ def _fresh() -> Story:
         _as(Request(name=name, method="GET", path=f"{path}?includeObject=None"))
         for name, path in paths.items()
     ]
-    return Story(name="tables/fresh", requests=tuple(requests), first=True)
+    return Scenario(name="tables/fresh", requests=tuple(requests), first=True)
 
 
 # Each column, by the name of its type and what it shows.
@@ -316,7 +316,7 @@ _PATHS = {
 _TYPES = ("string", "integer", "number", "boolean", "date")
 
 
-def _columns() -> Story:
+def _columns() -> Scenario:
     """Printer columns of every type, of values of every type."""
     group, where = "tables.example.com", slug("tables/columns")
     columns: list[Json] = [
@@ -383,7 +383,7 @@ def _columns() -> Story:
     }
     other = {version_: at.path().replace("/v1/", f"/{version_}/") for version_ in ("v2", "v3")}
     return replace(
-        at.story(
+        at.scenario(
             *made_known(crd, *(at.path(), *other.values())),
             *(
                 _as(at.create(name, at.bare(name, spec={**spec, "value": value})))

@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from tests.real.differential.corpus.kinds import Kind, Place
-from tests.real.differential.story import Changed, Json, Request, Story
+from tests.real.differential.scenario import Changed, Json, Request, Scenario
 
 EXTREMES = Path(__file__).parents[1] / "extremes.yaml"
 
@@ -22,7 +22,7 @@ def extremes() -> Mapping[str, Mapping[str, Json]]:
     return found
 
 
-def stories_about(kind: Kind) -> Iterator[Story]:
+def scenarios_about(kind: Kind) -> Iterator[Scenario]:
     """What is filled in, kept and shown of each."""
     at = Place(kind, "wholes")
     requests = [
@@ -31,14 +31,14 @@ def stories_about(kind: Kind) -> Iterator[Story]:
         for request in _life(at, size, parts or {})
     ]
     if requests:
-        yield at.story(*requests)
+        yield at.scenario(*requests)
 
 
 def _life(at: Place, size: str, parts: Json) -> Iterator[Request]:
     written = json.loads(json.dumps(parts).replace("NAMESPACE", at.slug))
 
     def whole(short: str) -> Json:
-        return at.bare(short, {"labels": {"story": at.slug}}, **written)
+        return at.bare(short, {"labels": {"scenario": at.slug}}, **written)
 
     yield at.create(f"{size}-created", whole(size))
     yield at.get(f"{size}-read", size)

@@ -1,4 +1,4 @@
-"""Stories of workloads told three times: to Kubernetes' own controllers, and twice to ours."""
+"""Scenarios of workloads, run with Kubernetes' controllers and twice with ours."""
 
 import asyncio
 import json
@@ -24,71 +24,73 @@ from steersman_cluster.workloads import WorkloadSettings, running_workloads
 from tests.real.connecting import connected
 from tests.real.workload_steps import UNHURRIED, Read, Stage, real_stage, virtual_stage
 
-Story: TypeAlias = Callable[[Stage], Awaitable[None]]
+Scenario: TypeAlias = Callable[[Stage], Awaitable[None]]
 Seen: TypeAlias = dict[str, Any]
 Ends: TypeAlias = dict[str, Seen]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tale:
-    """Stories that are about the same things, and what there is to see of those."""
+class ScenarioGroup:
+    """Scenarios that are about the same things, and what there is to see of those."""
 
-    stories: Sequence[Story]
+    scenarios: Sequence[Scenario]
     kinds: Mapping[type[Resource], Read | None]
     is_caught_up: Callable[[Stage], Awaitable[bool]]
     seen: Callable[[Stage], Awaitable[Seen]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Telling:
-    """Whom which stories are told to.
+class ControllerComparison:
+    """Which controllers run which scenarios.
 
     ``parts`` are ours, and ``theirs`` the names of the real controllers that do the same.
     """
 
     parts: tuple[str, ...]
     theirs: tuple[str, ...]
-    tales: tuple[Tale, ...]
+    groups: tuple[ScenarioGroup, ...]
 
     @property
-    def stories(self) -> dict[Story, Tale]:
-        """All stories, in order, and to which tale each belongs."""
-        return {story: tale for tale in self.tales for story in tale.stories}
+    def scenarios(self) -> dict[Scenario, ScenarioGroup]:
+        """All scenarios, in order, and to which group each belongs."""
+        return {scenario: group for group in self.groups for scenario in group.scenarios}
 
     @property
-    def each_story(self) -> Callable[..., Any]:
-        """A mark for tests of one ``story``."""
-        return pytest.mark.parametrize("story", self.stories, ids=lambda story: story.__name__)
+    def each_scenario(self) -> Callable[..., Any]:
+        """A mark for tests of one ``scenario``."""
+        return pytest.mark.parametrize(
+            "scenario", self.scenarios, ids=lambda scenario: scenario.__name__
+        )
 
     def ends(self) -> Iterator[tuple[Ends, Ends]]:
-        """What there is to see after each story on a real server: with theirs, and with ours."""
-        stories = list(self.stories)
+        """The resulting state after each scenario on a real server: with theirs, and with ours."""
+        scenarios = list(self.scenarios)
         binaries = find_binaries(environ=os.environ)
         with running_real_control_plane(binaries, clock=SystemClock()) as plane:
-            theirs, mine = self._to_theirs(plane, stories), self._to_ours(plane, stories)
-            # On a machine that is busy, somebody may have come to rest too early.
-            differing = [each for each in stories if theirs[each.__name__] != mine[each.__name__]]
+            theirs, mine = self._to_theirs(plane, scenarios), self._to_ours(plane, scenarios)
+            # On a machine that is busy, a controller may have come to rest too early.
+            differing = [each for each in scenarios if theirs[each.__name__] != mine[each.__name__]]
             if differing:
                 theirs |= self._to_theirs(plane, differing)
                 mine |= self._to_ours(plane, differing)
             yield theirs, mine
 
-    def in_virtual_time(self, story: Story) -> Seen:
-        """What there is to see after a story on the embedded server."""
-        tale = self.stories[story]
+    def in_virtual_time(self, scenario: Scenario) -> Seen:
+        """The resulting state after a scenario on the embedded server."""
+        group = self.scenarios[scenario]
 
-        async def tell(cluster: SimulatedCluster) -> Seen:
-            async with virtual_stage(cluster, tale.kinds) as stage:
-                await story(stage)
-                return await tale.seen(stage)
+        async def run(cluster: SimulatedCluster) -> Seen:
+            async with virtual_stage(cluster, group.kinds) as stage:
+                await scenario(stage)
+                return await group.seen(stage)
 
-        return simulate(tell, settings=WorkloadSettings(parts=self.parts, nodes=0))
+        return simulate(run, settings=WorkloadSettings(parts=self.parts, nodes=0))
 
-    def _to_theirs(self, plane: RealControlPlane, stories: Sequence[Story]) -> Ends:
+    def _to_theirs(self, plane: RealControlPlane, scenarios: Sequence[Scenario]) -> Ends:
         with plane.running_controllers(*self.theirs, flags=UNHURRIED):
-            return asyncio.run(self._told(plane, stories))
+            return asyncio.run(self._run_on(plane, scenarios))
 
-    def _to_ours(self, plane: RealControlPlane, stories: Sequence[Story]) -> Ends:
+    def _to_ours(self, plane: RealControlPlane, scenarios: Sequence[Scenario]) -> Ends:
         config = find_config(
             environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=ignore
         )
@@ -96,7 +98,7 @@ class Telling:
         def connect() -> AbstractAsyncContextManager[Transport]:
             return reaching(config, clock=SystemClock(), observe=ignore)
 
-        async def tell() -> Ends:
+        async def run() -> Ends:
             async with running_workloads(
                 WorkloadSettings(parts=self.parts),
                 kubelet=simulated_kubelet,
@@ -105,22 +107,22 @@ class Telling:
                 rng=Random(0),
                 observe=ignore,
             ):
-                return await self._told(plane, stories)
+                return await self._run_on(plane, scenarios)
 
-        return asyncio.run(tell())
+        return asyncio.run(run())
 
-    async def _told(self, plane: RealControlPlane, stories: Sequence[Story]) -> Ends:
-        """What there is to see after each of the stories, all told at once."""
+    async def _run_on(self, plane: RealControlPlane, scenarios: Sequence[Scenario]) -> Ends:
+        """The resulting state after each of the scenarios, all run at once."""
 
-        async def tell(story: Story) -> Seen:
-            tale = self.stories[story]
-            async with real_stage(client, tale.kinds, is_caught_up=tale.is_caught_up) as stage:
-                await story(stage)
-                return await tale.seen(stage)
+        async def run(scenario: Scenario) -> Seen:
+            group = self.scenarios[scenario]
+            async with real_stage(client, group.kinds, is_caught_up=group.is_caught_up) as stage:
+                await scenario(stage)
+                return await group.seen(stage)
 
         async with connected(plane, observe=ignore) as client, asyncio.TaskGroup() as group:
-            telling = {story.__name__: group.create_task(tell(story)) for story in stories}
-        return {name: task.result() for name, task in telling.items()}
+            tasks = {scenario.__name__: group.create_task(run(scenario)) for scenario in scenarios}
+        return {name: task.result() for name, task in tasks.items()}
 
 
 def difference(theirs: Seen, ours: Seen) -> str:

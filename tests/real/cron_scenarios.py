@@ -1,7 +1,7 @@
-"""What happens to CronJobs, told on a stage, and what there is to see of it.
+"""What happens to CronJobs, and the resulting state.
 
-Their Jobs are suspended, so that nothing comes of them but what a story says. A moment is due when
-the last was long ago: nobody has to wait for the next.
+Their Jobs are suspended, so that nothing comes of them but what a scenario says. A moment is due
+when the last was long ago: no test waits for the next.
 """
 
 import re
@@ -152,7 +152,7 @@ async def never_due(stage: Stage) -> None:
 
 
 async def gone_missing(stage: Stage) -> None:
-    """Somebody deletes what runs."""
+    """A client deletes what runs."""
     (started,) = await begun(stage, "@yearly")
     await stage.client.delete(
         Job, started.name, namespace=stage.namespace, propagation="Background"
@@ -161,7 +161,7 @@ async def gone_missing(stage: Stage) -> None:
 
 
 async def slipped_in(stage: Stage) -> None:
-    """Somebody makes what it has not made itself, and too much of it."""
+    """A client creates what the controller has not created, and too much of it."""
     await begun(stage, "@yearly", successful_jobs_history_limit=1)
     made = [await slip_in(stage, f"stray-{number}") for number in (1, 2)]
     await stage.quiet()
@@ -170,7 +170,7 @@ async def slipped_in(stage: Stage) -> None:
         await stage.quiet()
 
 
-STORIES = (
+SCENARIOS = (
     ticking,
     missing_many,
     forbidden,
@@ -182,11 +182,11 @@ STORIES = (
 
 
 async def seen(stage: Stage) -> dict[str, Any]:
-    """The steps that were taken, what is left, and what was told, however often."""
+    """The steps that were taken, what is left, and the events, without their counts."""
     return {
         "steps": [value for _, value in stage.steps.of(CronJob)],
         "jobs": [_shown(each) for each in await stage.list(Job)],
-        "told": sorted(_told(await stage.list(events_v1.Event))),
+        "events": sorted(_event_lines(await stage.list(events_v1.Event))),
     }
 
 
@@ -204,7 +204,7 @@ def _shown(job: Job) -> list[Any]:
     return [_MINUTE.sub("tick-?", job.name), sorted(job.labels.items()), times, owners]
 
 
-def _told(events: Sequence[events_v1.Event]) -> set[str]:
+def _event_lines(events: Sequence[events_v1.Event]) -> set[str]:
     found = set[str]()
     for event in events:
         source = event.deprecated_source.component if event.deprecated_source else None

@@ -1,7 +1,7 @@
 """What admission plugins make of requests, once there is something for them to go by.
 
-Each story is told in a namespace of its own. What is tried is asked again until the real server,
-whose plugins learn of new objects a moment later, has heard of everything.
+Each scenario runs in a namespace of its own. What is tried is asked again until the real server,
+whose plugins learn of new objects a moment later, knows everything.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ RUNTIMES: Final = "/apis/node.k8s.io/v1/runtimeclasses"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Story:
+class Scenario:
     """What is made first, what is then tried, and what of it is not in the namespace."""
 
     says: str
@@ -35,7 +35,7 @@ class Story:
         return self.says
 
 
-def stories() -> Iterator[Story]:
+def scenarios() -> Iterator[Scenario]:
     yield _limits()
     yield from _quotas()
     yield from _classes()
@@ -60,7 +60,7 @@ def _claim(name: str, storage: str, **spec: Any) -> tuple[str, Object]:
     return f"{CORE}/persistentvolumeclaims", _named(name, spec={**asked, **spec})
 
 
-def _limits() -> Story:
+def _limits() -> Scenario:
     items = [
         {
             "type": "Container",
@@ -77,7 +77,7 @@ def _limits() -> Story:
     large = {"requests": {"cpu": "1"}, "limits": {"cpu": "4", "memory": "2Gi"}}
     wide = {"requests": {"cpu": "100m"}, "limits": {"cpu": "2"}}
     half = {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}
-    return Story(
+    return Scenario(
         says="a range of limits",
         given=[(f"{CORE}/limitranges", _named("limits", spec={"limits": items}))],
         tried=[
@@ -94,9 +94,9 @@ def _limits() -> Story:
     )
 
 
-def _quota(name: str, hard: Object, used: Object, **spec: Any) -> Story:
+def _quota(name: str, hard: Object, used: Object, **spec: Any) -> Scenario:
     path = f"{CORE}/resourcequotas"
-    return Story(
+    return Scenario(
         says=name,
         given=[(path, _named("quota", spec={"hard": hard, **spec}))],
         statuses=[(f"{path}/quota/status", {"hard": hard, "used": used})],
@@ -120,12 +120,12 @@ def _quota(name: str, hard: Object, used: Object, **spec: Any) -> Story:
     )
 
 
-def _quotas() -> Iterator[Story]:
+def _quotas() -> Iterator[Scenario]:
     counts = {"pods": "2", "configmaps": "5", "count/leases.coordination.k8s.io": "1"}
     none = dict.fromkeys(counts, "0")
     yield _quota("a quota with room", counts, none)
     yield _quota("a quota that is used up", counts, counts)
-    yield _quota("a quota that nobody has counted", counts, {"pods": "0"})
+    yield _quota("a quota without a count", counts, {"pods": "0"})
     computed = {"requests.cpu": "1500m", "limits.cpu": "1"}
     yield _quota("a quota of what is asked for", computed, dict.fromkeys(computed, "0"))
     yield _quota("a quota that is nearly used", computed, {"requests.cpu": "1", "limits.cpu": "0"})
@@ -145,11 +145,11 @@ def _quotas() -> Iterator[Story]:
     yield _quota("a quota of what has no class", hard, hard, scopeSelector=selector)
 
 
-def _classes() -> Iterator[Story]:
+def _classes() -> Iterator[Scenario]:
     default = {"storageclass.kubernetes.io/is-default-class": "true"}
     metadata = {"name": "rules-default", "annotations": default}
-    yield Story(
-        says="a class of storage for everybody",
+    yield Scenario(
+        says="a class of storage for all",
         given=[(STORAGE, {"metadata": metadata, "provisioner": "example.com/a"})],
         tried=[_claim("any", "1Gi"), _claim("none", "1Gi", storageClassName="")],
     )
@@ -158,8 +158,8 @@ def _classes() -> Iterator[Story]:
     backend = {"defaultBackend": {"service": {"name": "web", "port": {"number": 80}}}}
     path = f"{NETWORK}/namespaces/{{namespace}}/ingresses"
     annotated = {"name": "old", "annotations": {"kubernetes.io/ingress.class": "x"}}
-    yield Story(
-        says="a class of ingresses for everybody",
+    yield Scenario(
+        says="a class of ingresses for all",
         given=[
             (
                 f"{NETWORK}/ingressclasses",
@@ -171,8 +171,8 @@ def _classes() -> Iterator[Story]:
             (path, {"metadata": annotated, "spec": backend}),
         ],
     )
-    yield Story(
-        says="a priority for everybody",
+    yield Scenario(
+        says="a priority for all",
         given=[(PRIORITIES, _named("rules-default", value=7, globalDefault=True))],
         tried=[
             (PRIORITIES, _named("rules-second", value=8, globalDefault=True)),
@@ -187,7 +187,7 @@ def _classes() -> Iterator[Story]:
         "nodeSelector": {"a": "b"},
         "tolerations": [{"key": "a", "operator": "Exists", "effect": "NoSchedule"}],
     }
-    yield Story(
+    yield Scenario(
         says="a runtime with nodes of its own",
         given=[
             (
@@ -211,11 +211,11 @@ def _classes() -> Iterator[Story]:
     )
 
 
-def _growth() -> Story:
+def _growth() -> Scenario:
     claims = f"{CORE}/persistentvolumeclaims"
     storage = {"resources": {"requests": {"storage": "2Gi"}}}
     bound = {"phase": "Bound", "capacity": {"storage": "1Gi"}}
-    return Story(
+    return Scenario(
         says="claims that would grow",
         given=[
             (STORAGE, _named("rules-grows", provisioner="a.b/c", allowVolumeExpansion=True)),
@@ -291,7 +291,7 @@ def _suspects() -> list[tuple[str, Object]]:
     ]
 
 
-def _standards() -> Iterator[Story]:
+def _standards() -> Iterator[Scenario]:
     label = "pod-security.kubernetes.io/"
     for labels in (
         {"enforce": "restricted"},
@@ -301,14 +301,14 @@ def _standards() -> Iterator[Story]:
         {"warn": "baseline"},
         {"audit": "restricted"},
     ):
-        yield Story(
+        yield Scenario(
             says=f"a namespace with {labels}",
             given=[],
             tried=_suspects(),
             labels={f"{label}{key}": value for key, value in labels.items()},
         )
     space = "/api/v1/namespaces"
-    yield Story(
+    yield Scenario(
         says="namespaces that become stricter",
         given=[_pod("a"), _pod("b"), _secured("c", {"privileged": True})],
         tried=[

@@ -1,11 +1,11 @@
-"""More stories for controllers: where Services lead, and what autoscalers make of measurements."""
+"""More scenarios for controllers: endpoints of Services, and decisions of autoscalers."""
 
 import threading
 from datetime import timedelta
 
 from steersman.clock import SystemClock
 from steersman_cluster.testing.calls import Caller
-from tests.real.controller_stories import (
+from tests.real.controller_scenarios import (
     LOOK_SECONDS,
     PATIENCE_LOOKS,
     Object,
@@ -16,7 +16,7 @@ from tests.real.controller_stories import (
 
 
 def endpoints(stage: Stage) -> None:
-    """Services of every sort lead to the same Pods; one leads where somebody says by hand."""
+    """Services of every sort lead to the same Pods; one has manual endpoints."""
     ports = [
         {"name": "http", "port": 80, "targetPort": "web"},
         {"name": "admin", "port": 8081, "appProtocol": "example.com/admin"},
@@ -29,7 +29,7 @@ def endpoints(stage: Stage) -> None:
         "headless": {**selector, "clusterIP": "None"},
         "early": {**selector, "publishNotReadyAddresses": True, "ports": ports[:1]},
         "close": {**selector, "trafficDistribution": "PreferSameNode", "ports": ports[:2]},
-        "nobody": {"selector": {"app": "nobody"}, "ports": ports[:1]},
+        "missing": {"selector": {"app": "missing"}, "ports": ports[:1]},
         "by-hand": {"ports": ports[:1]},
         "outside": {"type": "ExternalName", "externalName": "example.com"},
     }
@@ -146,5 +146,5 @@ def serve_measurements(server: Caller) -> None:
     raise AssertionError("never: measurements are served")
 
 
-# To be told after the others: once there are measurements, no story is about there being none.
-SERVICE_STORIES = (endpoints, use)
+# Runs after the others: once there are measurements, no scenario is about there being none.
+SERVICE_SCENARIOS = (endpoints, use)

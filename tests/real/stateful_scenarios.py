@@ -1,4 +1,4 @@
-"""What happens to StatefulSets, told on a stage, and what there is to see of it."""
+"""What happens to StatefulSets, and the resulting state."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -8,13 +8,13 @@ from steersman.errors import NotFound
 from steersman.kinds import Resource, apps_v1, core_v1, meta_v1
 from steersman.units import Quantity
 from steersman_cluster.workloads.pods import is_ready
-from tests.real.workload_steps import Read, Stage, told
+from tests.real.workload_steps import Read, Stage, event_counts
 
 StatefulSet = apps_v1.StatefulSet
 Revision = apps_v1.ControllerRevision
 Claim = core_v1.PersistentVolumeClaim
 Pod = core_v1.Pod
-Story: TypeAlias = Callable[[Stage], Awaitable[None]]
+Scenario: TypeAlias = Callable[[Stage], Awaitable[None]]
 
 WEB = "web"
 SOURCE = "statefulset-controller"
@@ -119,7 +119,7 @@ async def _let_go(stage: Stage, pod: Pod) -> None:
         await stage.client.delete(Pod, pod.name, namespace=stage.namespace, grace_seconds=0)
 
 
-# Stories
+# Scenarios
 
 
 async def scale(stage: Stage) -> None:
@@ -173,7 +173,7 @@ async def update_in_parallel(stage: Stage) -> None:
 
 
 async def update_on_delete(stage: Stage) -> None:
-    """When somebody deletes a Pod."""
+    """When a client deletes a Pod."""
     await stage.create(stateful_set(replicas=2, strategy="OnDelete"))
     await kubelets(stage)
     await set_image(stage, "web:2")
@@ -195,7 +195,7 @@ async def undo(stage: Stage) -> None:
 
 
 async def pods_that_end(stage: Stage) -> None:
-    """Failed and Succeeded Pods are made anew."""
+    """Failed and Succeeded Pods are recreated."""
     await stage.create(stateful_set(replicas=2))
     await kubelets(stage)
     for phase in ("Failed", "Succeeded"):
@@ -231,7 +231,7 @@ def _from(start: int) -> apps_v1.StatefulSetOrdinals:
     return apps_v1.StatefulSetOrdinals(start=start)
 
 
-STORIES: tuple[Story, ...] = (
+SCENARIOS: tuple[Scenario, ...] = (
     scale,
     scale_in_parallel,
     scale_down_with_an_unwell_pod,
@@ -282,7 +282,7 @@ async def seen(stage: Stage) -> dict[str, Any]:
         },
         "events": sorted(
             f"{reason}: {note}"
-            for source, reason, note in await told(stage, ())
+            for source, reason, note in await event_counts(stage, ())
             if source == SOURCE and not note.startswith("Update Pod")
         ),
     }

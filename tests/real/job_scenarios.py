@@ -1,4 +1,4 @@
-"""What happens to Jobs, told on a stage, and what there is to see of it."""
+"""What happens to Jobs, and the resulting state."""
 
 import re
 from collections import Counter
@@ -14,7 +14,7 @@ from tests.real.workload_steps import Read, Stage
 
 Job = batch_v1.Job
 Pod = core_v1.Pod
-Story: TypeAlias = Callable[[Stage], Awaitable[None]]
+Scenario: TypeAlias = Callable[[Stage], Awaitable[None]]
 
 WORK = "work"
 
@@ -133,7 +133,7 @@ async def end_all(stage: Stage, *, exit_code: int = 0) -> None:
     await stage.quiet()
 
 
-# Stories
+# Scenarios
 
 
 async def succeeding(stage: Stage) -> None:
@@ -221,7 +221,7 @@ async def succeeded_by_rule(stage: Stage) -> None:
 
 
 async def deleted_pod(stage: Stage) -> None:
-    """Somebody deletes a Pod, and another takes its place after a while."""
+    """A client deletes a Pod, and another takes its place after a while."""
     await stage.create(job(completions=1))
     (first,) = await running(stage)
     await stage.delete(first)
@@ -229,7 +229,7 @@ async def deleted_pod(stage: Stage) -> None:
     await end_all(stage)
 
 
-STORIES: tuple[Story, ...] = (
+SCENARIOS: tuple[Scenario, ...] = (
     succeeding,
     failing,
     indexed,
@@ -244,20 +244,20 @@ STORIES: tuple[Story, ...] = (
 
 
 async def seen(stage: Stage) -> dict[str, Any]:
-    """The steps that were taken, what is left, and what was told."""
+    """The steps that were taken, what is left, and what was events."""
     names = sorted(pod.name for pod in await stage.list(Pod))
-    told: Counter[str] = Counter()
+    events: Counter[str] = Counter()
     for event in await stage.list(events_v1.Event):
         source = event.deprecated_source.component if event.deprecated_source else None
         source = source or event.reporting_controller
         if source == "job-controller":
             count = event.series.count if event.series else event.deprecated_count or 1
             note = _anonymous(event.note or "", stage.namespace)
-            told[f"{event.type} {event.reason} {note}"] += count or 1
+            events[f"{event.type} {event.reason} {note}"] += count or 1
     return {
         "steps": [value for _, value in stage.steps.of(Job)],
         "pods": Counter(_anonymous(name, stage.namespace) for name in names),
-        "told": dict(sorted(told.items())),
+        "events": dict(sorted(events.items())),
     }
 
 

@@ -1,4 +1,4 @@
-"""What happens to DaemonSets, disruption budgets and quotas, told on a stage, and what is seen."""
+"""What happens to DaemonSets, disruption budgets and quotas, and the resulting state."""
 
 import re
 from collections.abc import Mapping
@@ -11,8 +11,8 @@ from steersman.kinds import Resource, apps_v1, core_v1, meta_v1, policy_v1, reci
 from steersman.units import IntOrString, Quantity
 from steersman_cluster.workloads.daemonsets.node_fit import target_of
 from steersman_cluster.workloads.pods import is_active, is_ready
-from tests.real.both_told import Story
-from tests.real.workload_steps import Read, Stage, told
+from tests.real.controller_comparison import Scenario
+from tests.real.workload_steps import Read, Stage, event_counts
 
 DaemonSet = apps_v1.DaemonSet
 Deployment = apps_v1.Deployment
@@ -101,7 +101,7 @@ def pod(
     labels: Mapping[str, str] | None = None,
     **spec: Any,
 ) -> Pod:
-    """A Pod that nobody controls."""
+    """A Pod without a controller."""
     amounts = {key: Quantity(value) for key, value in (requests or {}).items()}
     resources = core_v1.ResourceRequirements(requests=amounts or None, limits=amounts or None)
     return Pod(
@@ -269,9 +269,9 @@ def _image(found: Pod) -> str:
 
 
 async def seen(stage: Stage) -> dict[str, Any]:
-    """All that was noted, and what people are told."""
+    """All that was noted, and the events."""
     nodes = [node_name(stage, each) for each in "abc"]
-    events = await told(stage, [*nodes, AGENT, stage.namespace])
+    events = await event_counts(stage, [*nodes, AGENT, stage.namespace])
     revisions = await stage.list(apps_v1.ControllerRevision)
     return {
         "steps": [(kind.__name__, name, value) for kind, name, value in stage.steps.taken],
@@ -280,8 +280,8 @@ async def seen(stage: Stage) -> dict[str, Any]:
             for (source, reason, note), count in events.items()
             if source == "daemonset-controller"
         ),
-        # How often depends on how often somebody looked. Which of several budgets is named for a
-        # Pod is chance with theirs, and they name none before the Pod changes.
+        # How often depends on how often a controller looked. Which of several budgets is named for
+        # a Pod is chance with theirs, and they name none before the Pod changes.
         "budgets": sorted(
             (reason, note)
             for source, reason, note in events
@@ -295,7 +295,7 @@ def _on_any_node(note: str) -> str:
     return re.sub("node <[123]>", "some node", note)
 
 
-# Stories
+# Scenarios
 
 
 async def a_daemon_set_is_updated_as_nodes_come_and_go(stage: Stage) -> None:
@@ -360,7 +360,7 @@ async def a_budget_sees_a_drain_through(stage: Stage) -> None:
 
 
 async def budgets_of_every_sort_are_worked_out(stage: Stage) -> None:
-    """In numbers and percents; for Pods that nobody controls, and some of which nobody can say."""
+    """In numbers and percents; for Pods without a controller, and with unknown owners."""
     await stage.create(budget("early", max_unavailable="30%"))
     await rest(stage)
     await add_nodes(stage, "a")
@@ -417,7 +417,7 @@ async def a_quota_is_used_and_given_back(stage: Stage) -> None:
     await rest(stage)
 
 
-STORIES: tuple[Story, ...] = (
+SCENARIOS: tuple[Scenario, ...] = (
     a_daemon_set_is_updated_as_nodes_come_and_go,
     a_daemon_set_surges,
     a_daemon_set_waits_for_deletions_and_replaces_what_has_ended,

@@ -1,4 +1,4 @@
-"""Stories of several managers and one object, to be told to the real server and to ours alike."""
+"""Scenarios of several managers and one object, run on the real server and on ours."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ Object: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One write: by whom, how, and what."""
+    """One write: manager, verb and body."""
 
     verb: str  # apply, force, create, put or merge
     manager: str
@@ -20,7 +20,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
+class Scenario:
     """What several managers do to one object of a kind."""
 
     name: str
@@ -97,7 +97,7 @@ def note(entries: Any) -> Callable[[Object], object]:
 
 
 def tampering(obj: Object) -> None:
-    """Someone hands all fields of one entry to somebody else, in a form of their own."""
+    """One manager hands all fields of one entry to another, in another form."""
     [entry] = obj["metadata"]["managedFields"]
     entry["manager"] = "heir"
     entry["fieldsV1"] = {
@@ -106,34 +106,34 @@ def tampering(obj: Object) -> None:
     }
 
 
-def config_maps() -> Iterator[Story]:
-    def story(name: str, *steps: Step) -> Story:
-        return Story(name=name, kind="ConfigMap", steps=steps)
+def config_maps() -> Iterator[Scenario]:
+    def scenario(name: str, *steps: Step) -> Scenario:
+        return Scenario(name=name, kind="ConfigMap", steps=steps)
 
     one = {"color": "red", "size": "7"}
     red, blue = {"color": "red"}, {"color": "blue"}
-    yield story("a created object is its creator's", create("a", data=one))
-    yield story(
+    yield scenario("a created object is its creator's", create("a", data=one))
+    yield scenario(
         "a changed field is whose change it is",
         create("a", data=one),
         put("b", setting("data", "color", to="blue")),
         put("b", setting("metadata", "labels", to={"x": "y"})),
         put("a", setting("data", "color", to="green")),
     )
-    yield story(
+    yield scenario(
         "nothing changes hands by a put that changes nothing",
         create("a", data=one),
         put("b", nothing),
         put("b", without_managers),
         merge("c", data=red),
     )
-    yield story(
-        "a removed field is nobody's",
+    yield scenario(
+        "a removed field has no owner",
         create("a", data=one),
         merge("b", data={"color": None}),
         merge("b", data=None),
     )
-    yield story(
+    yield scenario(
         "who applies shares what others apply alike",
         apply("a", data=one),
         apply("b", data=one),
@@ -142,7 +142,7 @@ def config_maps() -> Iterator[Story]:
         apply("a", data={"size": "7"}),
         apply("b", metadata={}),
     )
-    yield story(
+    yield scenario(
         "an apply of what someone updated is a conflict",
         create("a", data=one),
         apply("b", data=blue),
@@ -150,7 +150,7 @@ def config_maps() -> Iterator[Story]:
         force("b", data=blue),
         apply("b", data=blue),
     )
-    yield story(
+    yield scenario(
         "an apply of what several manage is a conflict with each",
         apply("a", data=one),
         apply("b", data=red),
@@ -159,26 +159,26 @@ def config_maps() -> Iterator[Story]:
         apply("e", data={**blue, "size": "8", "shape": "flat", "age": "2"}),
         force("e", data={**blue, "size": "8", "shape": "flat", "age": "2"}),
     )
-    yield story(
+    yield scenario(
         "an update takes a field from who applied it",
         apply("a", data=one),
         merge("b", data=blue),
         apply("a", data=one),
         apply("a", data={"size": "7"}),
     )
-    yield story(
+    yield scenario(
         "what its applier no longer applies is gone",
         apply("a", data=one, metadata={"labels": {"x": "y"}, "annotations": {"n": "m"}}),
         apply("a", data=red, metadata={"annotations": {}}),
         apply("a", metadata={"labels": {"x": "y"}}),
     )
-    yield story(
+    yield scenario(
         "what someone else wrote beside stays",
         apply("a", data=one),
         merge("b", data={"shape": "round"}),
         apply("a"),
     )
-    yield story(
+    yield scenario(
         "an object that was never applied has a past",
         create("a", data=one),
         put("b", note([])),
@@ -186,14 +186,14 @@ def config_maps() -> Iterator[Story]:
         apply("c", data=blue),
         apply("c", data={"color": "green"}),
     )
-    yield story(
+    yield scenario(
         "one empty entry clears all entries",
         apply("a", data=one),
         put("b", note([{}])),
         apply("a", data=red),
     )
-    yield story("entries can be edited", create("a", data=one), put("b", tampering))
-    yield story(
+    yield scenario("entries can be edited", create("a", data=one), put("b", tampering))
+    yield scenario(
         "entries that make no sense are as if they were not there",
         create("a", data=one),
         put("b", note([{"manager": "x", "operation": "Steal", "apiVersion": "v1"}])),
@@ -212,7 +212,7 @@ def config_maps() -> Iterator[Story]:
             ),
         ),
     )
-    yield story(
+    yield scenario(
         "entries of versions that do not exist go",
         create("a", data=one),
         put(
@@ -228,12 +228,12 @@ def config_maps() -> Iterator[Story]:
             ),
         ),
     )
-    yield story(
+    yield scenario(
         "the oldest of too many updaters become one",
         create("zz", data=one),
         *(merge(f"m{n}", data={f"key-{n}": "x"}) for n in range(13)),
     )
-    yield story(
+    yield scenario(
         "nulls and empty maps are fields",
         apply("a", data=None),
         apply("a", data={}),
@@ -241,7 +241,7 @@ def config_maps() -> Iterator[Story]:
         apply("a", data=None),
         apply("c", metadata={"labels": {"x": "y"}, "finalizers": [], "ownerReferences": []}),
     )
-    yield story(
+    yield scenario(
         "finalizers are a set",
         create("a", data=one),
         apply("b", metadata={"finalizers": ["example.com/b", "example.com/a"]}),
@@ -250,7 +250,7 @@ def config_maps() -> Iterator[Story]:
         apply("b", metadata={"finalizers": ["example.com/b"]}),
         merge("d", metadata={"finalizers": []}),
     )
-    yield story(
+    yield scenario(
         "owner references are found by uid",
         create("a", data=one),
         apply(
@@ -269,8 +269,8 @@ def config_maps() -> Iterator[Story]:
             },
         ),
     )
-    yield story(
-        "names and versions are nobody's",
+    yield scenario(
+        "names and versions have no owner",
         create("a", data=one),
         apply("b", metadata={"resourceVersion": None, "generateName": "i"}, data=red),
         apply("b", metadata={"generateName": "it"}),
@@ -280,7 +280,7 @@ def config_maps() -> Iterator[Story]:
         '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"it"},'
         '"data":{"color":"red","size":"7","age":"1"}}'
     )
-    yield story(
+    yield scenario(
         "kubectl goes from its own apply to the server's",
         create("kubectl-client-side-apply", data=one, metadata={"annotations": {last: text}}),
         merge("other", data={"size": "8"}),
@@ -288,7 +288,7 @@ def config_maps() -> Iterator[Story]:
         apply("kubectl", data={"color": "<blue>"}, metadata={"annotations": {"x": "y"}}),
         apply("kubectl", data={"color": "<blue>"}, metadata={"annotations": {last: "x"}}),
     )
-    yield story(
+    yield scenario(
         "what is no configuration of a kind is refused",
         create("a", data=one),
         apply("b", data={"n": 7}),
@@ -307,21 +307,21 @@ def config_maps() -> Iterator[Story]:
     )
 
 
-def deployments() -> Iterator[Story]:
-    def story(name: str, *steps: Step) -> Story:
-        return Story(name=name, kind="Deployment", steps=steps)
+def deployments() -> Iterator[Scenario]:
+    def scenario(name: str, *steps: Step) -> Scenario:
+        return Scenario(name=name, kind="Deployment", steps=steps)
 
     web, log = container("web"), container("log")
     ports: list[Object] = [{"containerPort": 80}, {"containerPort": 443, "name": "tls"}]
-    yield story(
-        "defaults belong to who created, and to nobody who applied",
+    yield scenario(
+        "defaults belong to who created, and to no applier",
         create("a", spec=workload(web)),
         apply("b", spec={"replicas": 1}),
         apply("b", spec={"replicas": 2}),
         force("b", spec={"replicas": 2}),
         apply("b"),
     )
-    yield story(
+    yield scenario(
         "an applied workload is its applier's",
         apply("a", metadata={"labels": {"x": "y"}}, spec=workload(web, replicas=2)),
         merge("scaler", spec={"replicas": 5}),
@@ -331,7 +331,7 @@ def deployments() -> Iterator[Story]:
         apply("a", spec=workload(log, {**web, "image": "example.com/new"})),
         apply("a", spec=workload(log)),
     )
-    yield story(
+    yield scenario(
         "several may add containers",
         apply("a", spec=workload(web)),
         apply("b", spec=only(log)),
@@ -343,7 +343,7 @@ def deployments() -> Iterator[Story]:
         apply("a", spec=workload(container("top"))),
         apply("b"),
     )
-    yield story(
+    yield scenario(
         "ports are found by number and protocol",
         apply("a", spec=workload({**web, "ports": ports})),
         apply("b", spec=only({**web, "ports": [{"containerPort": 80, "protocol": "UDP"}]})),
@@ -351,7 +351,7 @@ def deployments() -> Iterator[Story]:
         apply("a", spec=workload(web)),
         apply("c", spec=only({**web, "ports": [ports[0], {**ports[0], "protocol": "TCP"}]})),
     )
-    yield story(
+    yield scenario(
         "variables, volumes and selectors each in their way",
         create(
             "a",
@@ -386,7 +386,7 @@ def deployments() -> Iterator[Story]:
         apply("c", spec={"template": {"spec": {"nodeSelector": {"a": "c"}}}}),
         apply("c", spec={"strategy": {"type": "Recreate", "rollingUpdate": None}}),
     )
-    yield story(
+    yield scenario(
         "a status is written as a status",
         create("a", spec=workload(web)),
         merge("controller", "status", status={"replicas": 1, "observedGeneration": 1}),
@@ -404,20 +404,20 @@ def deployments() -> Iterator[Story]:
         merge("controller", "status", metadata={"labels": {"a": "b"}, "annotations": {"a": "b"}}),
         put("a", setting("status", "replicas", to=9)),
     )
-    yield story(
+    yield scenario(
         "empty lists are no fields",
         apply("a", spec=workload({**web, "ports": [], "args": [], "env": None})),
         apply("b", spec=workload({**web, "resources": {}, "securityContext": {}})),
     )
 
 
-def services() -> Iterator[Story]:
-    def story(name: str, *steps: Step) -> Story:
-        return Story(name=name, kind="Service", steps=steps)
+def services() -> Iterator[Scenario]:
+    def scenario(name: str, *steps: Step) -> Scenario:
+        return Scenario(name=name, kind="Service", steps=steps)
 
     http, https = {"port": 80, "name": "http"}, {"port": 443, "name": "https"}
-    yield story(
-        "what is allocated is nobody's",
+    yield scenario(
+        "what is allocated has no owner",
         create("a", spec={"ports": [http], "selector": {"a": "b"}}),
         apply("b", spec={"ports": [https]}),
         apply("b", spec={"ports": [{**http, "protocol": "TCP", "targetPort": "web"}]}),
@@ -425,7 +425,7 @@ def services() -> Iterator[Story]:
         apply("b", spec={"selector": {"a": "b", "c": "d"}}),
         force("b", spec={"selector": {"c": "d"}}),
     )
-    yield story(
+    yield scenario(
         "ports come and go with who applies them",
         apply("a", spec={"ports": [http, https]}),
         apply("a", spec={"ports": [https]}),
@@ -524,14 +524,14 @@ TRIAL = {
 }
 
 
-def trials() -> Iterator[Story]:
-    def story(name: str, *steps: Step) -> Story:
-        return Story(name=name, kind="Trial", steps=steps)
+def trials() -> Iterator[Scenario]:
+    def scenario(name: str, *steps: Step) -> Scenario:
+        return Scenario(name=name, kind="Trial", steps=steps)
 
     def made(*items: tuple[int, str]) -> Object:
         return {"map": [{"id": number, "value": value} for number, value in items]}
 
-    yield story(
+    yield scenario(
         "everything in a custom resource is its creator's",
         create(
             "a",
@@ -554,7 +554,7 @@ def trials() -> Iterator[Story]:
         put("e", setting("spec", "free", to={"x": {"new": 1}, "e": 5, "l": [1]})),
         put("e", setting("spec", "free", to={"x": [1], "e": {"v": 1}, "l": {"n": 1}, "n": None})),
     )
-    yield story(
+    yield scenario(
         "everything in a custom resource is its applier's",
         apply(
             "a",
@@ -579,7 +579,7 @@ def trials() -> Iterator[Story]:
         apply("b", spec={"nested": {}}),
         apply("b", spec=None),
     )
-    yield story(
+    yield scenario(
         "items keep the order in which they were applied",
         apply("a", spec=made((1, "a"), (2, "b"), (3, "c"))),
         apply("b", spec=made((5, "e"), (3, "c"), (4, "d"), (1, "a"))),
@@ -589,7 +589,7 @@ def trials() -> Iterator[Story]:
         apply("a", spec=made((8, "h"), (1, "a"))),
         apply("b", spec=made((4, "d"))),
     )
-    yield story(
+    yield scenario(
         "a set keeps the order in which it was applied",
         apply("a", spec={"set": ["a", "b", "c", 1]}),
         apply("b", spec={"set": ["d", "c", "a", "e"]}),
@@ -600,7 +600,7 @@ def trials() -> Iterator[Story]:
         apply("a", spec={"set": []}),
         apply("b", spec={"set": None}),
     )
-    yield story(
+    yield scenario(
         "items without a value for a key have its default",
         create("a", spec={"map": [{"id": 1, "kind": "plain", "value": "x"}]}),
         apply("b", spec={"map": [{"id": 1, "value": "y"}]}),
@@ -608,7 +608,7 @@ def trials() -> Iterator[Story]:
         apply("c", spec={"map": [{"id": 1, "value": None, "inner": {}}]}),
         apply("b", spec={"map": [{"id": 1}]}),
     )
-    yield story(
+    yield scenario(
         "what does not fit a custom kind is refused",
         create("a", spec=made((1, "a"))),
         apply("b", spec={"unknown": 1}),
@@ -626,7 +626,7 @@ def trials() -> Iterator[Story]:
         apply("b", spec={"embedded": {"metadata": {"unknown": 1}}}),
         apply("b", other=1),
     )
-    yield story(
+    yield scenario(
         "a custom status is written as a status",
         create("a", spec=made((1, "a")), status={"phase": "New"}),
         merge("b", "status", status={"phase": "Old"}),
@@ -635,7 +635,7 @@ def trials() -> Iterator[Story]:
         apply("c", "status", status={"phase": "New"}),
         merge("b", "status", metadata={"labels": {"a": "b"}}),
     )
-    yield story(
+    yield scenario(
         "versions of one kind share their managers",
         create("a", spec=made((1, "a"))),
         apply("b", version="v2", spec=made((2, "b"))),
@@ -645,13 +645,13 @@ def trials() -> Iterator[Story]:
         apply("c", version="v2", spec={"either": 2}),
         apply("b", version="v2"),
     )
-    yield story(
-        "what is pruned is still somebody's",
+    yield scenario(
+        "what is pruned still has an owner",
         create("a", spec=made((1, "a"))),
         apply("b", spec={"half": {"known": {"unknown": 1}}}),
         apply("b", spec={"half": {"known": {}}}),
     )
-    yield story(
+    yield scenario(
         "nulls in a custom resource",
         apply("a", spec={"part": None, "either": None, "free": None, "map": None}),
         apply("b", spec={"part": {"a": 1}, "free": {"x": 1}, "map": [{"id": 1}]}),
@@ -663,4 +663,4 @@ def trials() -> Iterator[Story]:
     )
 
 
-STORIES = [*config_maps(), *deployments(), *services(), *trials()]
+SCENARIOS = [*config_maps(), *deployments(), *services(), *trials()]

@@ -1,4 +1,4 @@
-"""Stories for Kubernetes' own controllers, and what there is to see when each is over."""
+"""Scenarios for Kubernetes' own controllers, and what there is to see when each is over."""
 
 import json
 import re
@@ -301,7 +301,7 @@ def cascades(stage: Stage) -> None:
     stage.until("one set is left", lambda: len(stage.items("apps/v1/replicasets")) == 1)
     stage.until("one pod is left", lambda: len(stage.items("v1/pods")) == 1)
     stage.until(
-        "nobody owns the set",
+        "the set has no owner",
         lambda: "ownerReferences" not in stage.items("apps/v1/replicasets")[0]["metadata"],
     )
 
@@ -311,7 +311,7 @@ def accounts(stage: Stage) -> None:
     stage.until("there is an account", lambda: stage.get("v1/serviceaccounts/default"))
     stage.delete("v1/serviceaccounts/default")
     stage.until("there is one again", lambda: stage.get("v1/serviceaccounts/default"))
-    stage.until("whom to trust is there", lambda: stage.get("v1/configmaps/kube-root-ca.crt"))
+    stage.until("the CA is there", lambda: stage.get("v1/configmaps/kube-root-ca.crt"))
     secret = {
         "metadata": {
             "name": "token",
@@ -414,7 +414,7 @@ def an_end(stage: Stage) -> None:
     stage.until("it is gone", lambda: stage.server.call("GET", place).status == 404)
 
 
-STORIES = (
+SCENARIOS = (
     rollout,
     stateful,
     on_every_node,

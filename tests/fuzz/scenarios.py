@@ -19,7 +19,7 @@ from steersman_cluster.apiserver import ApiServer, NoWebhookTransport, RevisionL
 from steersman_cluster.apiserver.request.object_encoder import rest_of
 from steersman_cluster.apiserver.request.request_info import parse_request_info
 from steersman_cluster.apiserver.request.resources import ServedResource
-from tests.fuzz.asking import NAMESPACES, TOKEN, Asker, path_of
+from tests.fuzz.asking import NAMESPACES, TOKEN, RequestGenerator, path_of
 from tests.fuzz.judging import SLOWEST_SECONDS, Finding, cause_of, faults, finding
 
 # A client that goes away after so many pieces of a watch: some would never end.
@@ -31,7 +31,7 @@ _ADMIN = (("Authorization", f"Bearer {TOKEN}"),)
 
 
 class HastyClock:
-    """Nobody else is at work, so whoever waits for something waits in vain, and no time at all."""
+    """There is no other task, so each wait ends at once, without a result."""
 
     def __init__(self) -> None:
         self._passed_seconds = 0.0
@@ -70,8 +70,8 @@ def _nothing_collected() -> Iterator[None]:
 
 
 @dataclass(slots=True, kw_only=True)
-class Told:
-    """What came of one story, or of several."""
+class FuzzResult:
+    """What came of one scenario, or of several."""
 
     requests: int = 0
     statuses: Counter[int] = field(default_factory=Counter)
@@ -79,7 +79,7 @@ class Told:
     written: int = 0
     findings: list[Finding] = field(default_factory=list)
 
-    def add(self, other: "Told") -> None:
+    def add(self, other: "FuzzResult") -> None:
         self.requests += other.requests
         self.statuses += other.statuses
         self.verbs += other.verbs
@@ -87,7 +87,7 @@ class Told:
         self.findings += other.findings
 
 
-class Story:
+class Scenario:
     """A server, and someone who asks it everything."""
 
     def __init__(
@@ -105,19 +105,19 @@ class Story:
             observe=self._observed.append,
             outbound=NoWebhookTransport(),
         )
-        self._asker = Asker(self._server, self._rng, valid)
-        self._told = Told()
+        self._generator = RequestGenerator(self._server, self._rng, valid)
+        self._result = FuzzResult()
         self._step = 0
         self._request: Request | None = None
         self._before: dict[str, dict[str, Any]] = {}
         self._began = 0
 
-    async def run(self) -> Told:
+    async def run(self) -> FuzzResult:
         """Ask, and look at every answer; then look at everything."""
         with _nothing_collected():
             return await self._run()
 
-    async def _run(self) -> Told:
+    async def _run(self) -> FuzzResult:
         for name in NAMESPACES[1:]:
             await self._get_or_post("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
         await self._begin()
@@ -127,13 +127,13 @@ class Story:
                 self._server.store.log.compact(self._server.store.log.revision)
             if self._server.store.log.compacted > self._began:
                 await self._begin()
-            await self._ask(self._asker.request())
+            await self._ask(self._generator.request())
         self._request = None
         await self._look_back()
-        return self._told
+        return self._result
 
     def _found(self, what: str, detail: str = "") -> None:
-        self._told.findings.append(
+        self._result.findings.append(
             finding(what, detail, seed=self._seed, step=self._step, request=self._request)
         )
 
@@ -145,10 +145,10 @@ class Story:
         reply, body = await self._answer(request)
         took_seconds = time.process_time() - began_at
         asked = parse_request_info(request)
-        self._told.requests += 1
-        self._told.statuses[reply.status] += 1
-        self._told.verbs[asked.verb] += 1
-        self._told.written += log.revision - revision
+        self._result.requests += 1
+        self._result.statuses[reply.status] += 1
+        self._result.verbs[asked.verb] += 1
+        self._result.written += log.revision - revision
         if took_seconds > SLOWEST_SECONDS:
             self._found(f"{asked.verb} took {took_seconds:.1f} s")
         for fault in faults(request, reply, body):
@@ -158,7 +158,7 @@ class Story:
         if log.revision != revision and (refused or "dryRun" in asked.query):
             self._found(f"{asked.verb} answered {reply.status}, and wrote, dry run or not")
         obj = _object_in(reply, body)
-        self._asker.seen(obj)
+        self._generator.seen(obj)
         if reply.status < 300 and asked.verb in _WRITES and obj is not None:
             await self._read_again(request, obj)
 
@@ -253,7 +253,7 @@ class Story:
         for place in sorted(now.keys() | replayed.keys()):
             pair = replayed.get(place), now.get(place)
             if served.custom:
-                # Another schema shows other parts of what nobody has written since.
+                # Another schema shows other parts of an object that was not written since.
                 pair = _version(pair[0]), _version(pair[1])
             if pair[0] != pair[1]:
                 self._found(
@@ -262,7 +262,7 @@ class Story:
                 )
 
     async def _replayed(self, served: ServedResource) -> dict[str, Any] | None:
-        """What a watch from the beginning leads to; None where nobody saw the beginning."""
+        """What a watch from the beginning leads to; None without the beginning."""
         state = dict(self._before.get(path_of(served), {}))
         view, log = self._server.store.view, self._server.store.log
         if log.compacted > self._began:
@@ -300,7 +300,7 @@ class Story:
         return state
 
     def _look_for_changed_history(self) -> None:
-        """What was once written stays as it was, whoever reads it."""
+        """What was once written stays as it was, for every reader."""
         for resource in {each.stored_as for each in self._server.registry}:
             for entry in self._server.store.view.page(resource).entries:
                 if entry.value and entry.rendered and rest_of(entry.value) != entry.rendered:

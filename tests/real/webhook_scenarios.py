@@ -1,9 +1,9 @@
-"""Stories of webhooks that are asked, and answer."""
+"""Scenarios of webhooks that are asked, and answer."""
 
 import json
 from typing import Any
 
-from tests.real.reviewing import APPLY, MERGE, Stage, Story, until
+from tests.real.reviewing import APPLY, MERGE, Scenario, Stage, until
 from tests.webhook_server import Said, allow, deny, patch
 
 
@@ -147,7 +147,7 @@ def created_by_update(stage: Stage) -> None:
 
 def namespaces(stage: Stage) -> None:
     name = f"{stage.namespace}-own"
-    own = {"matchLabels": {"story": name}}
+    own = {"matchLabels": {"scenario": name}}
     stage.configure("mutating", stage.webhook("first", namespaceSelector=own))
     stage.configure(
         "validating",
@@ -166,7 +166,7 @@ def namespaces(stage: Stage) -> None:
             ],
         ),
     )
-    about = {"name": name, "labels": {"story": name}}
+    about = {"name": name, "labels": {"scenario": name}}
 
     stage.step("POST", "/api/v1/namespaces", {"metadata": about})
     labelled = {"metadata": {"labels": {"more": "labels"}}}
@@ -181,10 +181,10 @@ def namespaces(stage: Stage) -> None:
 
 
 def objects_outside_of_namespaces(stage: Stage) -> None:
-    labelled = {"matchLabels": {"story": stage.namespace}}
+    labelled = {"matchLabels": {"scenario": stage.namespace}}
     stage.configure("validating", stage.webhook("first", objectSelector=labelled))
     roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
-    about = {"name": stage.namespace, "labels": {"story": stage.namespace}}
+    about = {"name": stage.namespace, "labels": {"scenario": stage.namespace}}
 
     stage.step("POST", roles, {"metadata": about})
     stage.step("PUT", f"{roles}/{stage.namespace}", {"metadata": {"name": stage.namespace}})
@@ -405,7 +405,7 @@ def unknown_fields(stage: Stage) -> None:
     stage.ask("DELETE", f"{definitions}/things.{group}")
 
 
-STORIES: tuple[Story, ...] = (
+SCENARIOS: tuple[Scenario, ...] = (
     every_write,
     what_is_held,
     pods,

@@ -1,12 +1,12 @@
-"""What happens to claims and volumes, told on a stage, and what there is to see of it."""
+"""What happens to claims and volumes, and the resulting state."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from steersman.kinds import Resource, core_v1, meta_v1, storage_v1
 from steersman.units import Quantity
-from tests.real.both_told import Story
-from tests.real.workload_steps import Read, Stage, numbered, told
+from tests.real.controller_comparison import Scenario
+from tests.real.workload_steps import Read, Stage, event_counts, numbered
 
 Claim = core_v1.PersistentVolumeClaim
 Volume = core_v1.PersistentVolume
@@ -24,7 +24,7 @@ def state(claim: Claim) -> str:
 KINDS: dict[type[Resource], Read | None] = {Claim: state}
 
 
-# Volumes live in no namespace: each story has a class of its own, called as its namespace is.
+# Volumes live in no namespace: each scenario has a class of its own, called as its namespace is.
 
 
 async def volume(
@@ -78,7 +78,7 @@ async def delete(stage: Stage, kind: type[Resource], name: str) -> None:
     await stage.quiet()
 
 
-# Stories
+# Scenarios
 
 
 async def the_smallest_that_fits(stage: Stage) -> None:
@@ -110,7 +110,7 @@ async def by_name(stage: Stage) -> None:
 
 
 async def kept_when_released(stage: Stage) -> None:
-    """A volume whose claim is gone is nobody's, and nobody gets it."""
+    """A volume whose claim is gone is released, and no claim gets it."""
     await volume(stage, "kept", "1Gi")
     await claim(stage, "first")
     await delete(stage, Claim, "first")
@@ -139,7 +139,7 @@ async def protected(stage: Stage) -> None:
 
 
 async def without_a_class(stage: Stage) -> None:
-    """Nobody makes a volume for whoever wants none."""
+    """No volume is created for a claim that wants none."""
     await claim(stage, "plain", storage_class_name="")
 
 
@@ -169,7 +169,7 @@ async def _class(stage: Stage, mode: str) -> None:
     )
 
 
-STORIES: tuple[Story, ...] = (
+SCENARIOS: tuple[Scenario, ...] = (
     the_smallest_that_fits,
     by_name,
     kept_when_released,
@@ -184,7 +184,7 @@ STORIES: tuple[Story, ...] = (
 
 
 async def is_caught_up(_stage: Stage) -> bool:
-    """Nobody counts here."""
+    """No controller counts here."""
     return True
 
 
@@ -204,7 +204,7 @@ async def seen(stage: Stage) -> dict[str, Any]:
         },
         "events": sorted(
             f"{reason}: {numbered(note, names)}".replace(stage.namespace, "<here>")
-            for source, reason, note in await told(stage, names)
+            for source, reason, note in await event_counts(stage, names)
             if source == SOURCE
         ),
     }

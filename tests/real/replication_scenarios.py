@@ -1,4 +1,4 @@
-"""What happens to ReplicationControllers, told on a stage, and what there is to see of it."""
+"""What happens to ReplicationControllers, and the resulting state."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ from steersman.controller import controller_of
 from steersman.kinds import Resource, core_v1, meta_v1
 from steersman.units import Quantity
 from steersman_cluster.workloads.pods import is_active, is_ready
-from tests.real.both_told import Story
-from tests.real.deployment_stories import pod
-from tests.real.workload_steps import Read, Stage, numbered, told
+from tests.real.controller_comparison import Scenario
+from tests.real.deployment_scenarios import pod
+from tests.real.workload_steps import Read, Stage, event_counts, numbered
 
 ReplicationController = core_v1.ReplicationController
 
@@ -100,7 +100,7 @@ async def failing_to_create(stage: Stage) -> None:
     await stage.quiet()
 
 
-STORIES: tuple[Story, ...] = (
+SCENARIOS: tuple[Scenario, ...] = (
     scale,
     taking_and_letting_go,
     failing_and_overlapping,
@@ -132,7 +132,7 @@ def _owner(obj: Resource) -> str:
 
 
 async def seen(stage: Stage) -> dict[str, Any]:
-    """What there is to see when a story has been told."""
+    """The resulting state after a scenario."""
     found = await stage.list(ReplicationController)
     names = [each.name for each in found]
     owners = {each.uid: each.name for each in found}
@@ -155,7 +155,7 @@ async def seen(stage: Stage) -> dict[str, Any]:
         "events": sorted(
             {
                 f"{source} {reason}: {note.removeprefix(COMBINED)}"
-                for source, reason, note in await told(stage, names)
+                for source, reason, note in await event_counts(stage, names)
                 if source == SOURCE
             }
         ),

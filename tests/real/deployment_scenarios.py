@@ -1,4 +1,4 @@
-"""What happens to Deployments, told on a stage, and what there is to see of it."""
+"""What happens to Deployments, and the resulting state."""
 
 import re
 from collections import Counter
@@ -10,11 +10,11 @@ from steersman.controller import controller_of
 from steersman.kinds import Resource, apps_v1, core_v1, meta_v1
 from steersman.units import Quantity
 from steersman_cluster.workloads.pods import is_active, is_ready
-from tests.real.workload_steps import Read, Stage, in_order, numbered, told
+from tests.real.workload_steps import Read, Stage, event_counts, in_order, numbered
 
 Deployment = apps_v1.Deployment
 ReplicaSet = apps_v1.ReplicaSet
-Story: TypeAlias = Callable[[Stage], Awaitable[None]]
+Scenario: TypeAlias = Callable[[Stage], Awaitable[None]]
 
 WEB = "web"
 SCALING = "ScalingReplicaSet"
@@ -233,7 +233,7 @@ async def over_quota(stage: Stage) -> None:
     await stage.all_ready()
 
 
-STORIES: tuple[Story, ...] = (
+SCENARIOS: tuple[Scenario, ...] = (
     rolling_update,
     rolling_update_in_percents,
     rolling_over,
@@ -286,14 +286,14 @@ def _says_the_same(deployment: Deployment, sets: list[ReplicaSet]) -> bool:
 
 
 async def seen(stage: Stage) -> dict[str, Any]:
-    """What there is to see when a story has been told, in names that are the same everywhere."""
+    """The resulting state after a scenario, in names that are the same everywhere."""
     names = list(dict.fromkeys(name for name, _ in stage.steps.of(ReplicaSet)))
     deployment = await stage.get(Deployment, WEB)
     sets = {each.name: each for each in await stage.list(ReplicaSet)}
     status = deployment.status or apps_v1.DeploymentStatus()
     return {
         "steps": in_order(stage.steps.of(ReplicaSet)),
-        "events": _events(await told(stage, names)),
+        "events": _events(await event_counts(stage, names)),
         "conditions": [
             (each.type, each.status, each.reason, numbered(each.message or "", names))
             for each in status.conditions or ()
@@ -334,7 +334,7 @@ def _events(found: Counter[tuple[str, str, str]]) -> dict[str, Any]:
 
 def _looks(rs: ReplicaSet) -> dict[str, Any]:
     selector = rs.spec.selector if rs.spec is not None else meta_v1.LabelSelector()
-    # How a template is hashed is everybody's own affair.
+    # How a template is hashed differs between implementations.
     hashed = rs.labels.get("pod-template-hash", "?")
     return {
         "annotations": dict(sorted(rs.annotations.items())),
@@ -370,7 +370,7 @@ def replica_set(replicas: int, name: str = WEB) -> ReplicaSet:
 
 
 def pod(name: str, **labels: str) -> core_v1.Pod:
-    """A Pod that nobody controls."""
+    """A Pod without a controller."""
     spec = core_v1.PodSpec(containers=(core_v1.Container(name=WEB, image="web:1"),))
     return core_v1.Pod(metadata=meta_v1.ObjectMeta(name=name, labels=labels), spec=spec)
 
@@ -406,11 +406,11 @@ async def shrinking(stage: Stage) -> None:
     await stage.quiet()
 
 
-SET_STORIES: tuple[Story, ...] = (taking_and_letting_go, failing_and_overlapping, shrinking)
+SET_SCENARIOS: tuple[Scenario, ...] = (taking_and_letting_go, failing_and_overlapping, shrinking)
 
 
 async def seen_of_sets(stage: Stage) -> dict[str, Any]:
-    """What there is to see when a story of ReplicaSets has been told."""
+    """The resulting state after a scenario of ReplicaSets."""
     sets = await stage.list(ReplicaSet)
     pods = await stage.list(core_v1.Pod)
     names = [each.name for each in sets]
@@ -427,7 +427,7 @@ async def seen_of_sets(stage: Stage) -> dict[str, Any]:
             )
             for each in pods
         ),
-        "events": _events(await told(stage, names)),
+        "events": _events(await event_counts(stage, names)),
     }
 
 

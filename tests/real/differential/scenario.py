@@ -1,4 +1,4 @@
-"""Stories: requests in order, each of which may speak of the answers to those before it.
+"""Scenarios: requests in order, each of which may refer to earlier answers.
 
 ``{{created.metadata.uid}}`` in a path, a header or a body stands for what the server that is being
 asked has answered to the request called ``created``.
@@ -37,8 +37,8 @@ class Answer:
 class Stream(Protocol):
     """A watch that is open."""
 
-    def heard(self, is_last: Callable[[bytes], bool]) -> Answer:
-        """What was told up to the last line, or until nothing more came; the watch is then over."""
+    def received(self, is_last: Callable[[bytes], bool]) -> Answer:
+        """The lines up to the last one, or until nothing more came; the watch is then over."""
         ...
 
 
@@ -57,7 +57,7 @@ class Server(Protocol):
         ...
 
     def follow(self, path: str, headers: Mapping[str, str]) -> Stream:
-        """Begin to watch: whatever happens from now on is told."""
+        """Begin to watch: it delivers whatever happens from now on."""
         ...
 
 
@@ -84,12 +84,12 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Last:
-    """The event with which a watch has told all that a story is about."""
+    """The event with which a watch has delivered all events of a scenario."""
 
     type: str
     name: str
 
-    def is_told(self, line: bytes) -> bool:
+    def matches(self, line: bytes) -> bool:
         """Whether the line of a watch is this event."""
         event = Answer(status=200, headers=(), body=line).json() or {}
         shown = event.get("object", {})
@@ -101,9 +101,9 @@ class Last:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One request of a story; ``until`` has it repeated while a server is busy settling.
+    """One request of a scenario; ``until`` has it repeated while a server is busy settling.
 
-    A watch that ``hears`` an event is open while the story goes on, and until that event is told.
+    A watch that ``ends_with`` an event stays open during the scenario, until that event.
     """
 
     name: str
@@ -112,14 +112,14 @@ class Request:
     body: Json | Raw | Changed | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     until: Settled | None = None
-    hears: Last | None = None
+    ends_with: Last | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
-    """Requests that no other story disturbs, in a namespace of their own if one is named.
+class Scenario:
+    """Requests in order, independent of other scenarios; in an own namespace if one is named.
 
-    A story that is told ``first`` finds a fresh server; the others are told after all of those, in
+    A scenario that is ``first`` has a fresh server; the others run after all of those, in
     any order, though never before what they need.
     """
 
@@ -137,7 +137,7 @@ class Story:
 
 
 def slug(name: str) -> str:
-    """A name for objects of the story of this name: the same each time, and nobody else's."""
+    """A name for objects of the scenario of this name: unique, and the same each time."""
     words = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
     return f"{words[-34:].strip('-')}-{zlib.crc32(name.encode()):08x}"
 
@@ -195,5 +195,6 @@ def _answered(found: re.Match[str], answers: Mapping[str, Json]) -> Json:
             value = value[int(step)]
         else:
             value = value.get(step) if isinstance(value, dict) else None
-    # A server that did not answer as expected is asked all the same: that differs, and is told.
+    # A server that did not answer as expected is asked all the same: that is a difference, and is
+    # reported.
     return "unanswered" if value is None else value

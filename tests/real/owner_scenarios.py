@@ -1,4 +1,4 @@
-"""Stories of owners and of namespaces, told to whichever garbage collector is at work.
+"""Scenarios of owners and of namespaces, run with either garbage collector.
 
 They wait by looking: what is seen at the end, and of a namespace on the way, is compared.
 """
@@ -17,13 +17,13 @@ from steersman.kinds.meta_v1 import OwnerReference
 ConfigMap, Secret = core_v1.ConfigMap, core_v1.Secret
 HELD = "example.com/held"
 FREE = MergePatch({"metadata": {"finalizers": None}})
-NOBODY = "0b7c9d3a-0000-4000-8000-000000000000"
+UNKNOWN_UID = "0b7c9d3a-0000-4000-8000-000000000000"
 
 UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 LOOK_SECONDS = 0.1
 # So long nothing has changed, and nothing is left to be done.
-CALM_SECONDS = 0.5
+QUIET_SECONDS = 0.5
 PATIENCE_SECONDS = 60.0
 
 
@@ -49,12 +49,12 @@ class Place:
         await self.client.delete(
             type(obj), obj.name, namespace=self.namespace, propagation=propagation
         )
-        await self.calm()
+        await self.wait_until_quiet()
 
     async def free(self, obj: Resource) -> None:
         """Take away its finalizers."""
         await self.client.patch(type(obj), obj.name, FREE, namespace=self.namespace)
-        await self.calm()
+        await self.wait_until_quiet()
 
     async def objects(self) -> list[Resource]:
         """All that is there."""
@@ -65,7 +65,7 @@ class Place:
             if each.name != "kube-root-ca.crt"
         ]
 
-    async def calm(self) -> None:
+    async def wait_until_quiet(self) -> None:
         """Wait until nothing is left to be done."""
         clock = self.client.clock
         ends_at = clock.monotonic() + PATIENCE_SECONDS
@@ -76,7 +76,7 @@ class Place:
             now = [f"{each.uid} {each.resource_version}" for each in there]
             if now != last or not is_done(there):
                 last, since_at = now, clock.monotonic()
-            elif clock.monotonic() - since_at >= CALM_SECONDS:
+            elif clock.monotonic() - since_at >= QUIET_SECONDS:
                 return
             await clock.sleep(LOOK_SECONDS)
         raise AssertionError(f"it never came to rest: {await self.seen()}")
@@ -96,7 +96,7 @@ class Place:
         }
 
     async def events(self) -> list[tuple[str | None, ...]]:
-        """What was told of these objects."""
+        """The events of these objects."""
         found = (await self.client.list(events_v1.Event, namespace=self.namespace)).items
         return sorted(
             (
@@ -110,7 +110,7 @@ class Place:
         )
 
 
-Story: TypeAlias = Callable[[Place], Awaitable[Any]]
+Scenario: TypeAlias = Callable[[Place], Awaitable[Any]]
 
 
 def _source(event: events_v1.Event) -> str | None:
@@ -201,7 +201,7 @@ async def _ring(place: Place) -> list[Resource]:
         }
         change = MergePatch({"metadata": {"ownerReferences": [reference]}})
         await place.client.patch(ConfigMap, each.name, change, namespace=place.namespace)
-    await place.calm()
+    await place.wait_until_quiet()
     return ring
 
 
@@ -219,11 +219,11 @@ async def a_circle_in_the_foreground(place: Place) -> Any:
 
 async def owners_that_are_not_there(place: Place) -> Any:
     there = await place.make(ConfigMap, "there")
-    gone = of(there, uid=NOBODY)
+    gone = of(there, uid=UNKNOWN_UID)
     await place.make(ConfigMap, "doomed", gone)
     await place.make(ConfigMap, "held", gone, finalizers=(HELD,))
     await place.make(Secret, "half", of(there, blocks=True), gone)
-    await place.calm()
+    await place.wait_until_quiet()
     return await place.seen()
 
 
@@ -231,11 +231,11 @@ async def an_owner_elsewhere(place: Place) -> Any:
     elsewhere = Place(place.client, "kube-public")
     name = f"owner-{place.namespace}"
     owner = await elsewhere.make(ConfigMap, name)
-    # It is known by the time that somebody names it.
+    # It is known before an owner reference names it.
     await place.make(ConfigMap, "near", of(await place.make(ConfigMap, "home")))
-    await place.calm()
+    await place.wait_until_quiet()
     await place.make(ConfigMap, "child", of(owner))
-    await place.calm()
+    await place.wait_until_quiet()
     seen, clock = await place.seen(), place.client.clock
     ends_at = clock.monotonic() + PATIENCE_SECONDS
     while not (events := await place.events()) and clock.monotonic() < ends_at:
@@ -252,20 +252,20 @@ async def _life(place: Place, then: Callable[[Place], Awaitable[None]]) -> list[
     await _until(client, lambda: _has(client, core_v1.ServiceAccount, "default", name))
     await _until(client, lambda: _has(client, ConfigMap, "kube-root-ca.crt", name))
     states: list[Any] = []
-    heard = asyncio.Event()
+    received = asyncio.Event()
 
     async def listen() -> None:
         async with client.watch(
             core_v1.Namespace, fields=Fields.equal({"metadata.name": name}), initial_events=True
         ) as events:
-            heard.set()
+            received.set()
             async for event in events:
                 if isinstance(event, Wrote) and (said := _said(event.obj, name)) != states[-1:]:
                     states.extend(said)
 
     async with asyncio.TaskGroup() as group:
         listener = group.create_task(listen())
-        await heard.wait()
+        await received.wait()
         await then(inner)
         await client.delete(core_v1.Namespace, made.name)
         await _until(client, lambda: _is_held(client, name))
@@ -352,7 +352,7 @@ async def a_namespace_with_a_pod_that_stays(place: Place) -> Any:
     return await _life(place, fill)
 
 
-OWNERS: tuple[Story, ...] = (
+OWNERS: tuple[Scenario, ...] = (
     in_the_background,
     in_the_foreground,
     in_the_foreground_with_another_owner,
@@ -362,9 +362,9 @@ OWNERS: tuple[Story, ...] = (
     owners_that_are_not_there,
     an_owner_elsewhere,
 )
-NAMESPACES: tuple[Story, ...] = (
+NAMESPACES: tuple[Scenario, ...] = (
     a_namespace_with_something_held,
     a_namespace_with_nothing_held,
     a_namespace_with_a_pod_that_stays,
 )
-STORIES = OWNERS + NAMESPACES
+SCENARIOS = OWNERS + NAMESPACES
