@@ -13,13 +13,13 @@ APP = AppService(
 )
 
 
-async def at_work(cluster: Cluster) -> None:
+async def start_operator(cluster: Cluster) -> None:
     await cluster.install(AppService)
     await cluster.run_operator(controller)
 
 
 async def test_an_app_service_gets_a_deployment_and_a_service(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
 
     await cluster.apply(APP)
     await cluster.settle()
@@ -32,7 +32,7 @@ async def test_an_app_service_gets_a_deployment_and_a_service(cluster: Cluster) 
 
 
 async def test_a_child_that_is_deleted_comes_back(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(APP)
     await cluster.settle()
     first = await cluster.get(core_v1.Service, "web")

@@ -43,7 +43,7 @@ async def an_errand(cluster: Cluster) -> None:
     await cluster.settle()
 
 
-async def test_a_pod_whose_name_nobody_could_write_down_is_made_once_more() -> None:
+async def test_a_pod_whose_name_was_not_stored_is_created_again() -> None:
     scenario = Scenario(operator=lambda: [controller], kinds=[Errand], steps=an_errand)
 
     with pytest.raises(DidNotSurvive) as caught:

@@ -1,4 +1,4 @@
-"""Site: an image kept running, started anew when its ConfigMap changes, with a record in a zone.
+"""Site: an image kept running, restarted when its ConfigMap changes, with a record in a zone.
 
 python docs/code/coming_from/site.py --kubeconfig FILE
 """

@@ -36,7 +36,7 @@ async def digest(cluster: Cluster) -> str:
     return (template.annotations or {})["web.example.com/config"]
 
 
-async def test_a_change_of_the_config_map_starts_the_pods_anew(cluster: Cluster) -> None:
+async def test_a_change_of_the_config_map_restarts_the_pods(cluster: Cluster) -> None:
     await cluster.install(Site)
     await zone(cluster)
     await cluster.run_operator(controller)

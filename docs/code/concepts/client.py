@@ -16,7 +16,7 @@ async def mix(client: Client, name: str, colour: str, *, namespace: str) -> core
 
 
 async def dry(client: Client, name: str, *, namespace: str) -> core_v1.ConfigMap:
-    """Change one field and leave the others; ``NotFound`` if the object does not exist."""
+    """Change one field, and no other; ``NotFound`` if there is none of this name."""
     change = MergePatch({"data": {"wet": "no"}})
     return await client.patch(core_v1.ConfigMap, name, change, namespace=namespace)
 

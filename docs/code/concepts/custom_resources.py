@@ -1,4 +1,4 @@
-"""A kind of one's own: the class is all there is, and the definition is made from it."""
+"""A custom kind: one class, from which the CRD is generated."""
 
 from typing import Annotated
 

@@ -19,12 +19,12 @@ class Status(sm.Part):
 
 
 class Greeting(sm.CustomResource[Spec, Status], group="hello.example.com", version="v1"):
-    """Something nice, to be said to somebody."""
+    """A greeting for a person."""
 
 
 async def reconcile(greeting: Greeting, ctx: sm.Context) -> sm.Outcome:
     if not greeting.spec.name:
-        raise sm.Permanent("nobody is to be greeted: set spec.name")
+        raise sm.Permanent("spec.name is empty: set it")
     message = f"Hello, {greeting.spec.name}!"
     await ctx.apply_owned(recipes.config_map(greeting.name, {"message": message}))
     await ctx.apply_status(greeting, Status(message=message))

@@ -11,7 +11,7 @@ def bucket() -> Bucket:
     return Bucket(metadata=meta_v1.ObjectMeta(name="logs"), spec=Spec(size_gb=5))
 
 
-async def test_what_is_deleted_while_nobody_is_there_waits(cluster: Cluster) -> None:
+async def test_what_is_deleted_without_an_operator_waits(cluster: Cluster) -> None:
     store = Store()
     await cluster.install(Bucket)
     operator = await cluster.run_operator(controller(store))

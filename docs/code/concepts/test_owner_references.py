@@ -14,8 +14,8 @@ def door(*ports: int) -> Door:
 
 
 @pytest.fixture
-async def at_work(cluster: Cluster) -> None:
-    """The operator of Doors, at work."""
+async def operator(cluster: Cluster) -> None:
+    """The running operator of Doors."""
     await cluster.install(Door)
     await cluster.run_operator(controller)
 
@@ -24,7 +24,7 @@ async def services(cluster: Cluster) -> set[str]:
     return {each.name for each in await cluster.list(core_v1.Service)} - {"kubernetes"}
 
 
-async def test_a_child_says_whose_it_is(cluster: Cluster, at_work: None) -> None:
+async def test_a_child_says_whose_it_is(cluster: Cluster, operator: None) -> None:
     applied = await cluster.apply(door(80))
     await cluster.settle()
 
@@ -35,7 +35,7 @@ async def test_a_child_says_whose_it_is(cluster: Cluster, at_work: None) -> None
     assert owner.block_owner_deletion
 
 
-async def test_a_child_that_is_no_longer_wanted_goes(cluster: Cluster, at_work: None) -> None:
+async def test_a_child_that_is_no_longer_wanted_goes(cluster: Cluster, operator: None) -> None:
     await cluster.apply(door(80, 443))
     await cluster.settle()
 
@@ -46,7 +46,7 @@ async def test_a_child_that_is_no_longer_wanted_goes(cluster: Cluster, at_work: 
 
 
 async def test_the_garbage_collector_takes_what_has_lost_its_owner(
-    cluster: Cluster, at_work: None
+    cluster: Cluster, operator: None
 ) -> None:
     await cluster.apply(door(80, 443))
     await cluster.settle()
@@ -58,7 +58,7 @@ async def test_the_garbage_collector_takes_what_has_lost_its_owner(
 
 
 @pytest.mark.embedded_only
-async def test_what_a_stranger_made_is_left_alone(cluster: Cluster, at_work: None) -> None:
+async def test_what_a_stranger_made_is_left_alone(cluster: Cluster, operator: None) -> None:
     theirs = await cluster.create(recipes.service("front-80", (core_v1.ServicePort(port=8080),)))
 
     await cluster.apply(door(80))

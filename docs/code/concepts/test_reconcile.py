@@ -36,7 +36,7 @@ async def test_what_was_changed_by_hand_is_put_right(cluster: Cluster) -> None:
     assert await message(cluster) == "Hello, Ada!"
 
 
-async def test_it_does_not_matter_what_happened_while_nobody_looked(cluster: Cluster) -> None:
+async def test_changes_without_a_running_operator_are_reconciled(cluster: Cluster) -> None:
     await cluster.install(Greeting)
     operator = await cluster.run_operator(controller)
     await cluster.apply(greeting("Ada"))
@@ -72,7 +72,7 @@ async def test_what_is_permanent_is_said_and_not_tried_again(cluster: Cluster) -
     await cluster.apply(greeting("Ada"))
     await cluster.settle()
 
-    assert (event.reason, event.note) == ("Permanent", "nobody is to be greeted: set spec.name")
+    assert (event.reason, event.note) == ("Permanent", "spec.name is empty: set it")
     assert event.series is None
     assert await message(cluster) == "Hello, Ada!"
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.embedded_only  # an hour is skipped
 
 @pytest.fixture
 async def room(cluster: Cluster) -> Room:
-    """A room that is to be warm, and a heating that sees to it."""
+    """A room with a wanted temperature, and its heating."""
     await cluster.install(Room)
     await cluster.run_operator(controller(Heating()))
     await cluster.apply(Room(metadata=meta_v1.ObjectMeta(name="study"), spec=Spec(degrees=20)))

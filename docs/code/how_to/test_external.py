@@ -52,7 +52,7 @@ async def test_an_account_is_made_changed_and_removed(cluster: Cluster) -> None:
     assert directory.plans == {}
 
 
-async def test_what_somebody_removes_there_comes_back(cluster: Cluster) -> None:
+async def test_what_another_client_removes_there_comes_back(cluster: Cluster) -> None:
     directory = FakeDirectory()
     await cluster.install(Account)
     await cluster.run_operator(controller(directory))

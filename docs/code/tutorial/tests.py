@@ -18,14 +18,14 @@ def wanted(size: int, image: str = "nginx") -> AppService:
     return AppService(metadata=meta_v1.ObjectMeta(name="web"), spec=spec)
 
 
-async def at_work(cluster: Cluster) -> None:
-    """The cluster knows the kind, and the operator runs."""
+async def start_operator(cluster: Cluster) -> None:
+    """Install the kind and run the operator."""
     await cluster.install(AppService)
     await cluster.run_operator(controller)
 
 
 async def test_as_many_pods_run_as_it_says(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
 
     await cluster.apply(wanted(size=3))
     await cluster.settle()
@@ -34,7 +34,7 @@ async def test_as_many_pods_run_as_it_says(cluster: Cluster) -> None:
 
 
 async def test_it_is_reached_on_a_port_of_every_node(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
 
     await cluster.apply(wanted(size=1))
     await cluster.settle()
@@ -47,7 +47,7 @@ async def test_it_is_reached_on_a_port_of_every_node(cluster: Cluster) -> None:
 
 
 async def test_it_says_how_its_deployment_stands(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
 
     await cluster.apply(wanted(size=2))
     await cluster.settle()
@@ -60,7 +60,7 @@ async def test_it_says_how_its_deployment_stands(cluster: Cluster) -> None:
 
 @pytest.mark.parametrize("kind", [apps_v1.Deployment, core_v1.Service])
 async def test_what_is_deleted_comes_back(cluster: Cluster, kind: type[sm.Resource]) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(wanted(size=1))
     await cluster.settle()
     before = await cluster.get(kind, "web")
@@ -73,14 +73,14 @@ async def test_what_is_deleted_comes_back(cluster: Cluster, kind: type[sm.Resour
 
 
 async def test_without_an_image_it_is_refused(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
 
     with pytest.raises(Invalid, match="image"):
         await cluster.apply(wanted(size=1, image=""))
 
 
 async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
 
     await cluster.apply(wanted(size=2))
 

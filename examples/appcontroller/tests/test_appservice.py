@@ -27,8 +27,8 @@ def app(name: str = "shop", *, deployment: str = "web", replicas: int | None = 2
     return AppService(metadata=meta_v1.ObjectMeta(name=name), spec=spec)
 
 
-async def at_work(cluster: Cluster) -> None:
-    """The cluster knows the kind, and the operator runs."""
+async def start_operator(cluster: Cluster) -> None:
+    """Install the kind and run the operator."""
     await cluster.install(AppService)
     await cluster.run_operator(controller)
 
@@ -70,7 +70,7 @@ async def no_more_than_two_pods(cluster: Cluster) -> None:
 
 
 async def test_a_deployment_comes_under_the_name_that_is_asked_for(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
 
     await cluster.apply(app(deployment="web", replicas=2))
     await cluster.settle()
@@ -85,7 +85,7 @@ async def test_a_deployment_comes_under_the_name_that_is_asked_for(cluster: Clus
 
 
 async def test_whoever_scales_the_deployment_by_hand_is_corrected(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app(replicas=2))
     await cluster.settle()
 
@@ -97,7 +97,7 @@ async def test_whoever_scales_the_deployment_by_hand_is_corrected(cluster: Clust
 
 
 async def test_without_a_number_scaling_is_left_to_others(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app(replicas=None))
     await cluster.settle()
 
@@ -109,7 +109,7 @@ async def test_without_a_number_scaling_is_left_to_others(cluster: Cluster) -> N
 
 
 async def test_a_deployment_that_is_deleted_comes_back(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app())
     await cluster.settle()
 
@@ -120,7 +120,7 @@ async def test_a_deployment_that_is_deleted_comes_back(cluster: Cluster) -> None
 
 
 async def test_with_the_app_service_goes_its_deployment(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app())
     await cluster.settle()
 
@@ -137,7 +137,7 @@ async def test_with_the_app_service_goes_its_deployment(cluster: Cluster) -> Non
 async def test_a_deployment_of_somebody_else_is_left_alone_and_that_is_said(
     cluster: Cluster,
 ) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     theirs = await cluster.create(sm.recipes.deployment("web", NGINX, replicas=1))
     await cluster.settle()
 
@@ -157,7 +157,7 @@ async def test_a_deployment_of_somebody_else_is_left_alone_and_that_is_said(
 async def test_of_two_that_want_one_name_the_second_waits_until_the_first_is_gone(
     cluster: Cluster,
 ) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app("first", deployment="web", replicas=1))
     await cluster.settle()
     await cluster.apply(app("second", deployment="web", replicas=3))
@@ -176,7 +176,7 @@ async def test_of_two_that_want_one_name_the_second_waits_until_the_first_is_gon
 async def test_a_deployment_that_one_of_the_same_name_left_behind_is_adopted(
     cluster: Cluster,
 ) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app())
     await cluster.settle()
     before = await cluster.get(apps_v1.Deployment, "web")
@@ -196,7 +196,7 @@ async def test_a_deployment_that_one_of_the_same_name_left_behind_is_adopted(
 
 
 async def test_another_name_is_another_deployment_and_the_old_one_goes(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app(deployment="old"))
     await cluster.settle()
 
@@ -208,7 +208,7 @@ async def test_another_name_is_another_deployment_and_the_old_one_goes(cluster: 
 
 
 async def test_the_old_one_does_the_work_until_the_new_one_can(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app(deployment="old"))
     await cluster.settle()
     await no_more_than_two_pods(cluster)
@@ -222,7 +222,7 @@ async def test_the_old_one_does_the_work_until_the_new_one_can(cluster: Cluster)
 
 
 async def test_the_old_one_stays_while_the_new_name_cannot_be_had(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.create(sm.recipes.deployment("theirs", NGINX))
     await cluster.apply(app(deployment="ours"))
     await cluster.settle()
@@ -246,7 +246,7 @@ async def test_the_old_one_stays_while_the_new_name_cannot_be_had(cluster: Clust
 async def test_what_cannot_be_had_is_refused_and_disturbs_nothing(
     cluster: Cluster, bad: AppService, field: str
 ) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app())
     await cluster.settle()
 
@@ -262,7 +262,7 @@ async def test_what_cannot_be_had_is_refused_and_disturbs_nothing(
 
 
 async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
 
     await cluster.apply(app())
 

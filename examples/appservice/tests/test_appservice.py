@@ -23,8 +23,8 @@ def app(name: str = "web", *, size: int) -> AppService:
     )
 
 
-async def at_work(cluster: Cluster) -> None:
-    """The cluster knows the kind, and the operator runs."""
+async def start_operator(cluster: Cluster) -> None:
+    """Install the kind and run the operator."""
     await cluster.install(AppService)
     await cluster.run_operator(appservice.controller)
 
@@ -38,7 +38,7 @@ async def container(cluster: Cluster) -> core_v1.Container:
 
 
 async def test_an_app_service_gets_a_deployment_and_a_service(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
 
     await cluster.apply(app(size=3))
     await cluster.settle()
@@ -54,7 +54,7 @@ async def test_an_app_service_gets_a_deployment_and_a_service(cluster: Cluster) 
 
 
 async def test_it_is_ready_once_its_pods_are(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
 
     await cluster.apply(app(size=2))
     await cluster.settle()
@@ -66,7 +66,7 @@ async def test_it_is_ready_once_its_pods_are(cluster: Cluster) -> None:
 
 
 async def test_shrinking_an_app_keeps_its_node_port(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app("web", size=3))
     await cluster.settle()
     before = await cluster.get(core_v1.Service, "web")
@@ -90,7 +90,7 @@ async def test_shrinking_an_app_keeps_its_node_port(cluster: Cluster) -> None:
 async def test_a_change_of_each_field_reaches_the_container(
     cluster: Cluster, field: str, value: Any
 ) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app(size=1))
     await cluster.settle()
     before = await container(cluster)
@@ -106,7 +106,7 @@ async def test_a_change_of_each_field_reaches_the_container(
 
 
 async def test_a_change_of_its_size_reaches_the_pods(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app(size=1))
     await cluster.settle()
 
@@ -117,7 +117,7 @@ async def test_a_change_of_its_size_reaches_the_pods(cluster: Cluster) -> None:
 
 
 async def test_a_change_of_its_ports_reaches_the_service(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app(size=1))
     await cluster.settle()
 
@@ -135,7 +135,7 @@ async def test_a_change_of_its_ports_reaches_the_service(cluster: Cluster) -> No
 async def test_a_child_that_is_deleted_comes_back(
     cluster: Cluster, kind: type[apps_v1.Deployment | core_v1.Service]
 ) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app(size=1))
     await cluster.settle()
     first = await cluster.get(kind, "web")
@@ -149,7 +149,7 @@ async def test_a_child_that_is_deleted_comes_back(
 
 
 async def test_what_others_change_in_a_child_is_put_back(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app(size=2))
     await cluster.settle()
 
@@ -160,7 +160,7 @@ async def test_what_others_change_in_a_child_is_put_back(cluster: Cluster) -> No
 
 
 async def test_nothing_is_left_of_an_app_that_is_deleted(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app(size=2))
     await cluster.settle()
 
@@ -173,7 +173,7 @@ async def test_nothing_is_left_of_an_app_that_is_deleted(cluster: Cluster) -> No
 
 
 async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app(size=2))
 
     await cluster.assert_second_pass_writes_nothing()

@@ -27,7 +27,7 @@ def web_service() -> WebService:
     return WebService(metadata=app().metadata, spec=app().spec)
 
 
-async def at_work(cluster: Cluster) -> None:
+async def start_operator(cluster: Cluster) -> None:
     """The cluster knows both kinds, and the operator runs."""
     await cluster.install(AppService, WebService)
     await cluster.run_operator(*manager.controllers)
@@ -63,7 +63,7 @@ async def warnings(cluster: Cluster) -> list[str]:
 
 
 async def test_an_image_that_is_empty_is_refused(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
 
     with pytest.raises(Invalid) as refused:
         await cluster.apply(app(image=""))
@@ -73,14 +73,14 @@ async def test_an_image_that_is_empty_is_refused(cluster: Cluster) -> None:
 
 @pytest.mark.parametrize("name", ["n" * 64, "my.web"], ids=["too-long", "dotted"])
 async def test_a_name_that_no_service_can_have_is_refused(cluster: Cluster, name: str) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
 
     with pytest.raises(Invalid, match="63 characters at most, and no dots"):
         await cluster.apply(app(name))
 
 
 async def test_the_longest_name_that_a_service_can_have_will_do(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
 
     await cluster.apply(app("n" * 63))
     await cluster.settle()
@@ -89,7 +89,7 @@ async def test_the_longest_name_that_a_service_can_have_will_do(cluster: Cluster
 
 
 async def test_who_wants_a_port_that_is_taken_says_so(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app("first"))
     await cluster.settle()
 
@@ -103,7 +103,7 @@ async def test_who_wants_a_port_that_is_taken_says_so(cluster: Cluster) -> None:
 
 
 async def test_who_wants_a_port_gets_it_once_it_is_free(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app("first"))
     await cluster.settle()
     await cluster.apply(app("second"))
@@ -117,7 +117,7 @@ async def test_who_wants_a_port_gets_it_once_it_is_free(cluster: Cluster) -> Non
 
 
 async def test_another_port_is_taken_at_once(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app("first"))
     await cluster.settle()
     await cluster.apply(app("second"))
@@ -130,7 +130,7 @@ async def test_another_port_is_taken_at_once(cluster: Cluster) -> None:
 
 
 async def test_a_port_outside_the_range_of_the_cluster_is_named(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
 
     await cluster.apply(app(node_port=80))
     said = await complaint(cluster, AppService, "web")
@@ -141,7 +141,7 @@ async def test_a_port_outside_the_range_of_the_cluster_is_named(cluster: Cluster
 async def test_what_is_wrong_with_the_service_keeps_nothing_from_the_deployment(
     cluster: Cluster,
 ) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app())
     await cluster.settle()
 
@@ -155,7 +155,7 @@ async def test_what_is_wrong_with_the_service_keeps_nothing_from_the_deployment(
 
 
 async def test_a_change_to_something_invalid_and_back_disturbs_nothing(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app())
     await cluster.settle()
     before = [
@@ -179,7 +179,7 @@ async def test_a_change_to_something_invalid_and_back_disturbs_nothing(cluster: 
 async def test_of_two_kinds_with_one_name_the_second_takes_nothing_from_the_first(
     cluster: Cluster,
 ) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app())
     await cluster.settle()
 
@@ -196,7 +196,7 @@ async def test_of_two_kinds_with_one_name_the_second_takes_nothing_from_the_firs
 
 
 async def test_of_two_kinds_with_one_name_the_second_follows_the_first(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(app())
     await cluster.settle()
     await cluster.apply(web_service())

@@ -21,7 +21,7 @@ def sample(kind: type[AppService | WebService]) -> sm.Unstructured:
     return sm.Unstructured.at(kind.resource_type)(body)
 
 
-async def at_work(cluster: Cluster) -> None:
+async def start_operator(cluster: Cluster) -> None:
     """The cluster knows both kinds, and the operator runs."""
     await cluster.install(AppService, WebService)
     await cluster.run_operator(*manager.controllers)
@@ -31,7 +31,7 @@ async def at_work(cluster: Cluster) -> None:
 async def test_a_sample_runs_twice_and_is_reached_on_its_port_of_every_node(
     cluster: Cluster, kind: type[AppService | WebService]
 ) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
 
     await cluster.apply(sample(kind))
     await cluster.settle()
@@ -44,7 +44,7 @@ async def test_a_sample_runs_twice_and_is_reached_on_its_port_of_every_node(
 
 
 async def test_the_samples_run_in_turn(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     for kind in (AppService, WebService, AppService):
         await cluster.apply(sample(kind))
         await cluster.settle()

@@ -16,14 +16,14 @@ def web(*, size: int) -> WebService:
     )
 
 
-async def at_work(cluster: Cluster) -> None:
-    """The cluster knows the kind, and the operator runs."""
+async def start_operator(cluster: Cluster) -> None:
+    """Install the kind and run the operator."""
     await cluster.install(WebService)
     await cluster.run_operator(controller)
 
 
 async def test_a_web_service_gets_children_of_its_own(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
 
     await cluster.apply(web(size=2))
     await cluster.settle()
@@ -37,7 +37,7 @@ async def test_a_web_service_gets_children_of_its_own(cluster: Cluster) -> None:
 
 
 async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(web(size=2))
 
     await cluster.assert_second_pass_writes_nothing()

@@ -34,8 +34,8 @@ def wanted(replicas: int, *, name: str = "web", image: str = "nginx:1.29") -> Po
     return PodSet(metadata=meta_v1.ObjectMeta(name=name), spec=spec)
 
 
-async def at_work(cluster: Cluster) -> None:
-    """The cluster knows the kind, and the operator runs."""
+async def start_operator(cluster: Cluster) -> None:
+    """Install the kind and run the operator."""
     await cluster.install(PodSet)
     await cluster.run_operator(controller)
 
@@ -65,7 +65,7 @@ async def no_more_than_two_pods(cluster: Cluster) -> None:
 async def test_two_observed_and_three_wanted_is_one_created_and_three_reported(
     cluster: Cluster,
 ) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(wanted(2))
     await cluster.settle()
     before = await cluster.list(core_v1.Pod)
@@ -84,7 +84,7 @@ async def test_two_observed_and_three_wanted_is_one_created_and_three_reported(
 
 
 async def test_a_pod_that_is_deleted_is_replaced(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(wanted(3))
     await cluster.settle()
 
@@ -96,7 +96,7 @@ async def test_a_pod_that_is_deleted_is_replaced(cluster: Cluster) -> None:
 
 
 async def test_a_pod_that_was_evicted_is_replaced(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(wanted(1))
     await cluster.settle()
 
@@ -109,7 +109,7 @@ async def test_a_pod_that_was_evicted_is_replaced(cluster: Cluster) -> None:
 
 
 async def test_of_too_many_the_newest_go(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(wanted(3))
     await cluster.settle()
 
@@ -120,7 +120,7 @@ async def test_of_too_many_the_newest_go(cluster: Cluster) -> None:
 
 
 async def test_a_name_that_a_stranger_has_is_left_to_it(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     stranger = sm.recipes.pod("web-0", core_v1.Container(name="main", image="postgres:18"))
     theirs = await cluster.create(stranger)
 
@@ -143,7 +143,7 @@ async def test_a_name_that_a_stranger_has_is_left_to_it(cluster: Cluster) -> Non
 async def test_what_cannot_be_had_is_refused_and_disturbs_nothing(
     cluster: Cluster, bad: PodSet, said: str
 ) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(wanted(1))
     await cluster.settle()
 
@@ -155,7 +155,7 @@ async def test_what_cannot_be_had_is_refused_and_disturbs_nothing(
 
 
 async def test_why_a_pod_cannot_be_made_is_said_in_the_status(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await no_more_than_two_pods(cluster)
 
     await cluster.apply(wanted(3))
@@ -178,7 +178,7 @@ async def test_why_a_pod_cannot_be_made_is_said_in_the_status(cluster: Cluster) 
 
 
 async def test_its_pods_end_one_after_the_other_before_it_goes(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(wanted(3))
     await cluster.settle()
     start = cluster.moment()
@@ -194,7 +194,7 @@ async def test_its_pods_end_one_after_the_other_before_it_goes(cluster: Cluster)
 
 
 async def test_whoever_deletes_it_alone_keeps_the_pods(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(wanted(2))
     await cluster.settle()
 
@@ -238,7 +238,7 @@ async def test_it_comes_to_the_same_whatever_goes_wrong_and_whenever(
 def test_a_cache_that_is_late_leads_to_no_pod_too_many() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         cluster.fault_injector = LatePods(cluster.clock)
-        await at_work(cluster)
+        await start_operator(cluster)
         for replicas, image in ((2, "nginx:1.28"), (3, "nginx:1.28"), (3, "nginx:1.29")):
             await cluster.apply(wanted(replicas, image=image))
             await cluster.clock.sleep(1.0)
@@ -263,7 +263,7 @@ class LatePods(NoFaults):
 
 
 async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
 
     await cluster.apply(wanted(2))
 

@@ -27,8 +27,8 @@ def of_somebody_else() -> apps_v1.Deployment:
     return recipes.deployment("robot-one", core_v1.Container(name="main", image="redis"))
 
 
-async def at_work(cluster: Cluster) -> Operator:
-    """The cluster knows the kind, and the operator runs."""
+async def start_operator(cluster: Cluster) -> Operator:
+    """Install the kind and run the operator."""
     await cluster.install(Robot)
     return await cluster.run_operator(runnables=[OPERATOR])
 
@@ -47,7 +47,7 @@ async def events_of(cluster: Cluster, name: str) -> list[tuple[str | None, str |
 
 
 async def test_a_robot_gets_a_deployment_of_its_own(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
 
     await cluster.apply(robot(replicas=2))
     await cluster.settle()
@@ -59,7 +59,7 @@ async def test_a_robot_gets_a_deployment_of_its_own(cluster: Cluster) -> None:
 
 
 async def test_its_status_says_how_many_are_available(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
 
     await cluster.apply(robot(replicas=3))
     await cluster.settle()
@@ -71,7 +71,7 @@ async def test_its_status_says_how_many_are_available(cluster: Cluster) -> None:
 
 
 async def test_events_say_what_was_done(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
 
     await cluster.apply(robot())
     await cluster.settle()
@@ -80,7 +80,7 @@ async def test_events_say_what_was_done(cluster: Cluster) -> None:
 
 
 async def test_a_change_of_the_spec_reaches_the_deployment(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(robot(replicas=2))
     await cluster.settle()
 
@@ -91,7 +91,7 @@ async def test_a_change_of_the_spec_reaches_the_deployment(cluster: Cluster) -> 
 
 
 async def test_nothing_is_left_of_a_robot_that_is_deleted(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(robot())
     await cluster.settle()
 
@@ -103,7 +103,7 @@ async def test_nothing_is_left_of_a_robot_that_is_deleted(cluster: Cluster) -> N
 
 
 async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(robot())
     await cluster.settle()
     before = cluster.moment()
@@ -131,7 +131,7 @@ async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> N
 async def test_what_others_change_in_the_deployment_is_put_right(
     cluster: Cluster, drift: dict[str, object]
 ) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(robot(replicas=2))
     await cluster.settle()
 
@@ -152,7 +152,7 @@ async def test_what_others_change_in_the_deployment_is_put_right(
 
 
 async def test_a_deployment_that_is_deleted_comes_back(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(robot())
     await cluster.settle()
     before = await cluster.get(apps_v1.Deployment, "robot-one")
@@ -169,7 +169,7 @@ async def test_a_deployment_that_is_deleted_comes_back(cluster: Cluster) -> None
 
 
 async def test_a_deployment_of_somebody_else_is_refused(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     theirs = await cluster.create(of_somebody_else())
 
     await cluster.apply(robot())
@@ -185,7 +185,7 @@ async def test_a_deployment_of_somebody_else_is_refused(cluster: Cluster) -> Non
 
 
 async def test_it_takes_the_name_once_that_is_free(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.create(of_somebody_else())
     await cluster.apply(robot())
     await cluster.settle()
@@ -197,7 +197,7 @@ async def test_it_takes_the_name_once_that_is_free(cluster: Cluster) -> None:
 
 
 async def test_of_two_robots_that_want_one_deployment_the_second_waits(cluster: Cluster) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(robot("robot-one"))
     await cluster.settle()
     await cluster.apply(robot("robot-two", deployment="robot-one"))
@@ -228,7 +228,7 @@ async def test_of_two_robots_that_want_one_deployment_the_second_waits(cluster: 
 async def test_what_no_robot_can_be_is_refused_and_disturbs_nothing(
     cluster: Cluster, spec: dict[str, object], problem: str
 ) -> None:
-    await at_work(cluster)
+    await start_operator(cluster)
     await cluster.apply(robot())
     await cluster.settle()
     before = cluster.moment()
