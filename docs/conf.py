@@ -17,7 +17,7 @@ exclude_patterns = ["_build", "captures", "code", "decisions/README.md"]
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
-# In the order in which somebody wrote them, which is the order in which they are understood.
+# In source order.
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "undoc-members": True}
 autodoc_typehints_format = "short"
