@@ -2,7 +2,7 @@
 
 Prints tables and verdicts, and keeps them; the exit status is 1 if one of our limits is missed or
 could not be found, or if a measure breaks off. A run that is too small to be judged is kept only
-where it is told to, and never in the place of one that was.
+in the given directory, and never in place of a complete result.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bench.harness.effort import PROMISED_ROUNDS, Effort
 from bench.harness.report import show_progress
-from bench.harness.running import Shelf, run
+from bench.harness.running import ResultStore, run
 from bench.measures import MEASURES, measure
 
 HERE = Path(__file__).resolve().parent
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
         parser.error("there must be at least one round")
     names = [name for name in MEASURES if name in options.measures or not options.measures]
     if options.redraw:
-        _shelf(options.results or RESULTS).redraw(names)
+        _store(options.results or RESULTS).redraw(names)
         return 0
     effort = Effort(
         is_full=not options.quick,
@@ -62,8 +62,8 @@ def main(arguments: Sequence[str]) -> int:
     directory = place_for(options.results, effort)
     if directory is None:
         print("Nothing of this run is judged, and nothing is kept: --results DIR would keep it.")
-    shelf = None if directory is None else _shelf(directory)
-    is_well = run(names, load=measure, effort=effort, shelf=shelf)
+    store = None if directory is None else _store(directory)
+    is_well = run(names, load=measure, effort=effort, store=store)
     return 0 if is_well else 1
 
 
@@ -72,10 +72,12 @@ def place_for(asked: Path | None, effort: Effort) -> Path | None:
     return asked or (RESULTS if effort.is_judged else None)
 
 
-def _shelf(directory: Path) -> Shelf:
-    # What is kept elsewhere is nobody's business here.
+def _store(directory: Path) -> ResultStore:
+    # Results elsewhere have no summary.
     summary_in = HERE / "README.md" if directory.resolve() == RESULTS else None
-    return Shelf(directory.resolve(), load=measure, order=list(MEASURES), summary_in=summary_in)
+    return ResultStore(
+        directory.resolve(), load=measure, order=list(MEASURES), summary_in=summary_in
+    )
 
 
 if __name__ == "__main__":

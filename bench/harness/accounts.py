@@ -28,7 +28,7 @@ def allow_everything(plane: RealControlPlane, name: str, *, to: Mapping[str, str
 
 
 def write_kubeconfig(plane: RealControlPlane, file: Path, *, user: str, token: str) -> Path:
-    """A kubeconfig at ``file`` that knows nobody but ``user``."""
+    """A kubeconfig at ``file`` that has only ``user``."""
     config = json.loads(plane.kubeconfig.read_text())
     context = {"cluster": config["clusters"][0]["name"], "user": user}
     # Some programs take the first of everything, whatever the context says.

@@ -1,7 +1,7 @@
 """``python -m bench.harness.changing (change|create) KUBECONFIG …``: AppServices at a steady rate.
 
 A process of its own, which does nothing else. Prints one line for each write once it is answered,
-as ``bench.harness.spans.Write`` has it, until all are or it is told to stop.
+as ``bench.harness.spans.Write`` has it, until all are or it is stopped.
 """
 
 import argparse

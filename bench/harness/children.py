@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 
 # Longer than anything takes that is not waited for in vain,
 PATIENCE_SECONDS = 900.0
-# and longer than anybody needs to part who was asked to.
+# and longer than any process needs to end after a signal.
 PARTING_SECONDS = 30.0
 
 # What begins like this changes how fast a program is, or how large: it speaks to Go's runtime, to
@@ -93,13 +93,13 @@ def child(
 def at_most(process: subprocess.Popen[bytes], what: str, *, seconds: float) -> Iterator[None]:
     """Give a process so long for what the block waits for; then it is killed, and ``Hung``.
 
-    Whoever reads from it or waits for it goes on at that moment, since nobody is there any more.
+    Readers and waiters continue at that moment, because the process has ended.
     """
     if process.returncode is not None:
         yield
         return
     is_late = Event()
-    # A number could be somebody else's by then.
+    # The pid could belong to another process by then.
     handle = os.pidfd_open(process.pid)
 
     def kill() -> None:
@@ -173,7 +173,7 @@ def guarded_group() -> int:
 
 @cache
 def _guardian() -> subprocess.Popen[bytes]:
-    """Leads the process group of all children, and ends it when nobody holds its other end."""
+    """Leads the process group of all children, and ends it when its other end is closed."""
     directory = mkdtemp(prefix="steersman-bench-")
     command = [sys.executable, "-I", "-S", str(GUARDIAN), directory]
     guardian = subprocess.Popen(command, stdin=subprocess.PIPE, process_group=0)

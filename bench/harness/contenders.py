@@ -1,7 +1,7 @@
 """What those that are compared are called, in every table and chart."""
 
 THEIRS = "controller-runtime"
-# Ours drops them unless told otherwise, theirs keeps them: so it is also asked to drop them.
+# Ours drops them by default, theirs keeps them: so it is also asked to drop them.
 THEIRS_STRIPPED = "controller-runtime, no managedFields"
 # Ours lists what is there, theirs has it streamed by the watch: so it is also asked to list.
 THEIRS_LISTING = "controller-runtime, listing"
@@ -23,7 +23,7 @@ KOPF_INDEX = "kopf, index"
 
 # The servers.
 REAL = "etcd and kube-apiserver"
-# Those who see to Deployments and Pods are left out of both.
+# The controllers of Deployments and Pods are left out of both.
 EMBEDDED = "steersman cluster up --no-workloads"
 EMBEDDED_WHOLE = "steersman cluster up"
 IN_PROCESS = "steersman, in the process"

@@ -27,27 +27,27 @@ SERVICES = f"/api/v1/namespaces/{NAMESPACE}/services"
 
 CONTROLLERS = ("deployment-controller", "replicaset-controller", "garbage-collector-controller")
 
-# At their usual 20 requests a second, everybody would wait for them for minutes.
+# At their usual 20 requests a second, all contenders would wait for them for minutes.
 CONTROLLER_FLAGS = {"kube-api-qps": 10_000, "kube-api-burst": 10_000}
 
-# The usual range has 2,768 ports, and each AppService takes one. Nobody listens on any of them.
+# The usual range has 2,768 ports, and each AppService takes one. No program listens on any of them.
 API_SERVER_FLAGS = {"service-node-port-range": "10000-32767"}
 
-# An operator that has not been heard of for so long has seen that there is nothing yet,
+# An operator without a request for so long has seen that there is nothing yet,
 SYNC_SECONDS = 1.0
-# or has seen to everything there was.
+# or has reconciled everything.
 SETTLE_SECONDS = 2.0
 
 # Who has done its work and is quiet has put right by then what went wrong at first.
 CONFIRMED_SECONDS = 60.0
 
-# How many differences are told of, when an operator leaves some.
+# How many differences are reported, when an operator leaves some.
 SHOWN = 5
 
 
 @contextmanager
 def cluster(*, controllers: bool) -> Iterator[RealControlPlane]:
-    """A control plane that serves AppServices, with or without those who see to Deployments."""
+    """A control plane that serves AppServices, with or without the controllers of Deployments."""
     with running_real_control_plane(
         find_binaries(environ=os.environ), clock=SystemClock(), api_server_flags=API_SERVER_FLAGS
     ) as plane:
@@ -66,7 +66,7 @@ def converging(command: Command, *, count: int) -> Turn:
 
     ``wall`` is from then to the last change of one of them. ``cpu`` is all of the operator's
     process, ``start_cpu`` what of it was spent before, ``each_cpu`` the rest for each AppService;
-    so are ``each_server_cpu``, which is all of the API server's, whoever asks it, but for looks at
+    so are ``each_server_cpu``, which is all of the API server's, for all clients, but for looks at
     how far the operator is, ``requests``, which are all but watches, ``writes``, which are those
     that write, and ``refused``, which are those of them in vain.
     """
@@ -82,7 +82,7 @@ def converging(command: Command, *, count: int) -> Turn:
 
 
 def converged(plane: RealControlPlane, operator: Operator, *, count: int) -> Cost:
-    """Create the AppServices, and wait until the operator has seen to all of them."""
+    """Create the AppServices, and wait until the operator has reconciled all of them."""
     operator.quiet(seconds=SYNC_SECONDS)
     start_seconds = operator.cpu_seconds()
     asked_before, refused_before = asked(plane), refused(plane)
@@ -163,11 +163,11 @@ def confirm(
     or_more: bool = False,
     within_seconds: float = CONFIRMED_SECONDS,
 ) -> None:
-    """What an operator has brought about is right, on a control plane where nobody makes Pods.
+    """What an operator has brought about is right, on a control plane without Pods.
 
     For the end of a turn, after all that is measured: if something is wrong, there is an error that
     says what, and the turn does not count. Children and status are compared in full; only that a
-    Deployment has its Pods is nobody's doing here.
+    Deployment has its Pods is not checked here.
     """
     settled(plane, operator, count, or_more=or_more, has_pods=False, within_seconds=within_seconds)
 
@@ -188,13 +188,13 @@ def unlike(
 
 
 def _is_owned(service: Mapping[str, Any]) -> bool:
-    """Every cluster has a Service of its own, which is nobody's work."""
+    """Every cluster has a Service of its own, which no contender creates."""
     return "ownerReferences" in service["metadata"]
 
 
 def _by_name(plane: RealControlPlane, path: str) -> Mapping[str, Any]:
     with plane.caller() as api:
         listing = api.call("GET", path).json()
-    # Kind and version are told once for all of them.
-    told = {"apiVersion": listing["apiVersion"], "kind": listing["kind"].removesuffix("List")}
-    return {item["metadata"]["name"]: {**told, **item} for item in listing["items"]}
+    # A list has kind and version once.
+    type_meta = {"apiVersion": listing["apiVersion"], "kind": listing["kind"].removesuffix("List")}
+    return {item["metadata"]["name"]: {**type_meta, **item} for item in listing["items"]}

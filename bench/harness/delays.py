@@ -1,7 +1,7 @@
 """How long an AppService that was written waits for an operator, at one rate after another.
 
 Until a reconcile of it begins, which the operator itself writes down; or until its Deployment has
-followed, which somebody sees from outside.
+followed, which another process watches.
 """
 
 import asyncio
@@ -89,8 +89,8 @@ def starting(command: Command, *, count: int, paces: Sequence[Pace], sleep_ms: i
 def following(command: Command, *, count: int, paces: Sequence[Pace]) -> Turn:
     """From a change of size to a Deployment of that size, at one pace after another.
 
-    Nobody sees to the Deployments: what comes of them is not the operator's doing. In the end, what
-    each AppService has is compared with what it asks for, all but Pods.
+    No controller reconciles the Deployments: their state is not the operator's doing. In the end,
+    what each AppService has is compared with what it asks for, all but Pods.
     """
 
     def turn() -> Cost:
@@ -140,9 +140,9 @@ def _followed_in(file: Path, writes: Sequence[Write]) -> Sequence[float | None]:
 def _all_of(
     look: Callable[[], Sequence[float | None]], operator: Operator
 ) -> Sequence[float | None]:
-    """What ``look`` finds once the operator has seen to every change; waits for the last."""
+    """What ``look`` finds once the operator has reconciled every change; waits for the last."""
     operator.wait_until(
-        "every change seen to", lambda: None not in look(), poll_seconds=POLL_SECONDS
+        "every change reconciled", lambda: None not in look(), poll_seconds=POLL_SECONDS
     )
     return look()
 
@@ -160,7 +160,7 @@ def _settled(command: Command, plane: RealControlPlane, *, count: int) -> Iterat
 def _paced(
     plane: RealControlPlane, operator: Operator, *, count: int, paces: Sequence[Pace]
 ) -> Iterator[tuple[Pace, Sequence[Write], Mapping[str, float]]]:
-    """Make changes at each pace; what was written, and what it cost once all are seen to."""
+    """Make changes at each pace; what was written, and what it cost once all are reconciled."""
     firsts = accumulate((pace.changes for pace in paces), initial=0)
     with TemporaryDirectory() as directory:
         for pace, first in zip(paces, firsts, strict=False):

@@ -2,7 +2,7 @@
 
 All watchers are in this process and follow one collection, in which ConfigMaps are created: in a
 rush, as fast as the server takes them; or at a pace, one after another with time in between, for
-how long each takes to be heard of. Says ``ready`` once everybody watches, begins when it is given a
+how long each takes to arrive. Says ``ready`` once all watch, begins when it is given a
 line, and prints what came of it as JSON.
 """
 
@@ -19,7 +19,7 @@ from bench.harness.rounds import Cost
 from bench.harness.spans import shares
 from bench.harness.task import CONFIG_MAPS
 
-# Whoever writes is not what is measured, and one alone would keep no server busy.
+# The writers are not measured, and one alone would keep no server busy.
 WRITERS = 4
 
 # Slower than any server tells all watchers of one.
@@ -56,13 +56,13 @@ class Watcher(asyncio.Protocol):
     def __init__(self, wake: asyncio.Event) -> None:
         self._wake = wake
         self._tally = Tally(MARKER)
-        self.heard_at: list[float] = []
+        self.received_at: list[float] = []
 
     def data_received(self, data: bytes) -> None:
         """What came, which may be several events or a part of one."""
         found = self._tally.add(data)
         if found:
-            self.heard_at += [time.perf_counter()] * found
+            self.received_at += [time.perf_counter()] * found
             self._wake.set()
 
 
@@ -77,19 +77,19 @@ class Crowd:
         """How many there are."""
         return len(self._watchers)
 
-    async def heard(self, count: int) -> None:
-        """Wait until everybody has heard of so many."""
+    async def received(self, count: int) -> None:
+        """Wait until all watchers have received so many."""
         async with asyncio.timeout(PATIENCE_SECONDS):
-            while any(len(each.heard_at) < count for each in self._watchers):
+            while any(len(each.received_at) < count for each in self._watchers):
                 self._wake.clear()
                 await self._wake.wait()
 
     def delays(self, sent_at: Sequence[float]) -> list[float]:
         """From sending each change to every watcher's hearing of it."""
         return [
-            heard - sent
+            received - sent
             for each in self._watchers
-            for heard, sent in zip(each.heard_at, sent_at, strict=True)
+            for received, sent in zip(each.received_at, sent_at, strict=True)
         ]
 
 
@@ -122,7 +122,7 @@ def creation(to: Destination, number: int) -> bytes:
 
 
 async def rush(to: Destination, crowd: Crowd, changes: int) -> Cost:
-    """From the first change until everybody has heard of the last; the rate is of events."""
+    """From the first change until all have received the last; the rate is of events."""
     waiting = iter([creation(to, number) for number in range(changes)])
 
     async def write() -> None:
@@ -134,7 +134,7 @@ async def rush(to: Destination, crowd: Crowd, changes: int) -> Cost:
     async with asyncio.TaskGroup() as group:
         for _ in range(WRITERS):
             group.create_task(write())
-    await crowd.heard(changes)
+    await crowd.received(changes)
     seconds = time.perf_counter() - started_at
     return {"wall": seconds, "rate": changes * len(crowd) / seconds}
 
@@ -148,7 +148,7 @@ async def pace(to: Destination, crowd: Crowd, changes: int) -> Cost:
             sent_at.append(time.perf_counter())
             await mine.ask(request)
             await asyncio.sleep(PACE_SECONDS)
-    await crowd.heard(changes)
+    await crowd.received(changes)
     return shares("delay", crowd.delays(sent_at))
 
 

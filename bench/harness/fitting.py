@@ -1,4 +1,4 @@
-"""How something grows with the number of objects, told from a few points of it.
+"""How something grows with the number of objects, estimated from a few points.
 
 A point is a number of objects and what was measured then, in order of that number.
 """

@@ -44,7 +44,7 @@ class GoProgram:
         return cache_directory(os.environ) / self.family / digest.hexdigest()[:16] / self.name
 
     def build(self) -> Path:
-        """Where it is; built first, where nobody has: some minutes of CPU."""
+        """Where it is; built first, if needed: some minutes of CPU."""
         program = self.path
         if program.exists():
             return program

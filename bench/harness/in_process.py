@@ -46,7 +46,7 @@ async def measured(count: int) -> dict[str, float]:
 
 
 async def timed(transport: Transport, count: int) -> dict[str, float]:
-    """The same of whoever answers; ``AssertionError`` if an answer is not the right one."""
+    """The same of any transport; ``AssertionError`` if an answer is not the right one."""
     created = Request(method="POST", path=CONFIG_MAPS, body=json.dumps(BODY).encode())
     async with transport.open(created) as response:
         assert response.status == 201

@@ -83,7 +83,7 @@ def programs(names: Sequence[str]) -> Mapping[str, Start]:
         OFFICIAL: Start(command=lambda _: _python("kubernetes")),
         ASYNCIO: Start(command=lambda _: _python("kubernetes_asyncio")),
         LIGHTKUBE: Start(command=lambda _: _python("lightkube")),
-        # Of these, nothing is heard when the last has come.
+        # Of these, nothing is received when the last has come.
         KR8S: Start(command=lambda count: _python("kr8s", str(count))),
         KOPF: Start(command=lambda count: _python("kopf", str(count))),
         KOPF_INDEX: Start(command=lambda count: _python("kopf", str(count), "--index")),

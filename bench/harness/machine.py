@@ -80,8 +80,8 @@ def _servers(directory: Path) -> Mapping[str, str]:
     """As they say themselves; they are asked once."""
     found = {}
     for name, words in SERVERS.items():
-        if told := words.search(_said_by(directory / name, "--version") or ""):
-            found[name] = told[1]
+        if match := words.search(_said_by(directory / name, "--version") or ""):
+            found[name] = match[1]
     return found
 
 

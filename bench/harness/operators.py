@@ -123,7 +123,7 @@ def operating(command: Sequence[str], *, kubeconfig: Path) -> Iterator[Operator]
     """Start one; kill it when the block ends."""
     log = kubeconfig.with_name("operator.log")
     environ = child_environ(KUBECONFIG=str(kubeconfig), PYTHONPATH=str(ROOT))
-    # How it would part is nobody's question here: it is killed.
+    # How it would stop does not matter here: it is killed.
     with (
         log.open("wb") as output,
         child(command, stdout=output, stderr=subprocess.STDOUT, environ=environ) as process,

@@ -23,7 +23,7 @@ MEASURED = (
 HASH_DIGITS = 10
 ANSWER_SECONDS = 30.0
 
-# How compilers are told to use what a rehearsal has taught them.
+# The flags with which compilers use what a rehearsal has taught them.
 FROM_PROFILES = ("-fprofile-use", "-fprofile-instr-use", "-prof-use")
 
 
@@ -33,9 +33,9 @@ def source(root: Path) -> Mapping[str, str]:
     One that touches nothing of it leaves figures what they are. Unknown without a repository.
     """
     top = _git(root, "rev-parse", "--show-toplevel")
-    told = _git(root, "log", "-1", "--format=%h", f"--abbrev={HASH_DIGITS}", "--", *MEASURED)
-    commit = (told or "").strip()
-    # Sources that were copied into somebody else's repository are not of its commits.
+    line = _git(root, "log", "-1", "--format=%h", f"--abbrev={HASH_DIGITS}", "--", *MEASURED)
+    commit = (line or "").strip()
+    # Sources that were copied into another repository are not of its commits.
     if not commit or Path((top or "").strip()) != root.resolve():
         return {"commit": UNKNOWN, "changes": UNKNOWN}
     changed = _git(root, "status", "--porcelain", "--", *MEASURED)
@@ -55,11 +55,11 @@ def python_build() -> str:
 
 
 def built_with(known: Mapping[str, Any]) -> str:
-    """What can be told of it from such variables."""
+    """What such variables say about it."""
     arguments = str(known.get("CONFIG_ARGS"))
     flags = f"{known.get('PY_CORE_CFLAGS')} {known.get('PY_CORE_LDFLAGS')}"
     # Whatever the compiler, configure says how it would use profiles. Debian and those who follow
-    # it build with them, and afterwards take the flag out of what is told here.
+    # it build with them, and afterwards take the flag out of what is reported here.
     is_withheld = bool(known.get("PGO_PROF_GEN_FLAG")) and not known.get("PGO_PROF_USE_FLAG")
     is_optimised = (
         "--enable-optimizations" in arguments

@@ -2,7 +2,7 @@
 
 Each turn has a control plane of its own. Changes arrive all the time, so that there is always
 something to write; and when they have ended, what each AppService has is compared with what it asks
-for, all but Pods, which nobody makes here.
+for, all but Pods, which no controller creates here.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ AWAKE_SECONDS = 13.0
 
 POLL_SECONDS = 0.1
 
-# Longer than anybody's lease, and than kopf's keep-alive.
+# Longer than any lease, and than kopf's keep-alive.
 PATIENCE_SECONDS = 150.0
 
 Peering = Unstructured.of("kopf.dev/v1", "ClusterKopfPeering", namespaced=False)

@@ -48,7 +48,7 @@ def rounds_in_words(count: int) -> str:
     return f"{count} round{'s' if count != 1 else ''}"
 
 
-# What is shown of a figure; more, where that many would tell another story than the verdict.
+# What is shown of a figure; more, where that many would contradict the verdict.
 DIGITS = 3
 MOST_DIGITS = 16
 
@@ -58,9 +58,9 @@ class _Promise:
     """What both kinds of promise say of themselves.
 
     ``rounds`` has what each round found, and ``found`` is the median of that, or the worst of it. A
-    round that does not tell, because somebody it is held against has failed or because its figures
-    do not say, is ``None``, and counts as one in which the promise was broken. What is judged and
-    was not found is not kept.
+    round that does not tell, because a contender that it refers to has failed or because its
+    figures do not say, is ``None``, and counts as one in which the promise was broken. What is
+    judged and was not found is not kept.
     """
 
     what: str
@@ -87,9 +87,9 @@ class _Promise:
     @property
     def found(self) -> float | None:
         """What it is held against; nothing, if too many rounds do not tell."""
-        told = [self.broken if each is None else each for each in self.rounds]
+        known = [self.broken if each is None else each for each in self.rounds]
         pick = self._worst if self.is_of_worst else median
-        value = pick(told) if told else self.broken
+        value = pick(known) if known else self.broken
         return value if isfinite(value) else None
 
     @property
@@ -117,18 +117,18 @@ class _Promise:
         if self.found is None:
             return "–"
         texts = [_in_digits(self.found, digits) for digits in range(DIGITS, MOST_DIGITS)]
-        told = (text for text in texts if self._is_within(_number(text)) == self.is_kept)
-        return next(told, texts[-1])
+        known = (text for text in texts if self._is_within(_number(text)) == self.is_kept)
+        return next(known, texts[-1])
 
     @property
     def rounds_in_words(self) -> str:
         """Of how many rounds it is what, and how far those are apart."""
-        told = [each for each in self.rounds if each is not None]
-        if len(self.rounds) == 1 or not told:
+        known = [each for each in self.rounds if each is not None]
+        if len(self.rounds) == 1 or not known:
             return rounds_in_words(len(self.rounds))
         pick = "worst" if self.is_of_worst else "median"
-        low, high = (_in_digits(each, DIGITS) for each in (min(told), max(told)))
-        silent = len(self.rounds) - len(told)
+        low, high = (_in_digits(each, DIGITS) for each in (min(known), max(known)))
+        silent = len(self.rounds) - len(known)
         return f"{pick} of {len(self.rounds)}, {low} to {high}" + (
             f", and {silent} did not tell" if silent else ""
         )

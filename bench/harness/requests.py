@@ -1,7 +1,7 @@
 """How often an operator asks, by the API server's own count.
 
 The operator is a user of its own, and everything it asks for falls under FlowSchemas of its own,
-one for each kind of request: the server counts what it dispatches by FlowSchema, whoever else asks
+one for each kind of request: the server counts what it dispatches by FlowSchema, for all clients
 at the same time. Their priority level is the one without queues and limits, where the
 administrator's requests are as well.
 """
@@ -38,7 +38,7 @@ ANSWERED = re.compile(r"^apiserver_request_total\{(.*)\} (\S+)$", re.MULTILINE)
 LABEL = re.compile(r'(\w+)="([^"]*)"')
 WRITES = {"POST", "PUT", "PATCH", "APPLY", "DELETE"}
 # What operators write. A Deployment's own controller writes nothing but its status, as long as
-# nobody asks for an older revision.
+# no client asks for an older revision.
 WRITTEN = {("appservices", ""), ("appservices", "status"), ("deployments", ""), ("services", "")}
 
 POLL_SECONDS = 0.1

@@ -45,13 +45,13 @@ from steersman_cluster.testing import RealControlPlane
 
 NEW_A_SECOND = 20.0
 
-# New ones arrive for so long before the operator is told to end, and go on for so long after all
+# New ones arrive for so long before the operator is stopped, and go on for so long after all
 # the others have had their turn; all in all for at least so long after that moment.
 BEFORE_SECONDS = 1.0
 AFTER_SECONDS = 3.0
 LEAST_SECONDS = 10.0
 
-# Nobody takes longer than this.
+# No contender takes longer than this.
 MOST_SECONDS = PATIENCE_SECONDS
 
 # Names for new ones, from one restart to the next: more than there can be.
@@ -109,7 +109,7 @@ class Restarted:
             lambda: all(len(notes_in(file)) >= self._count for file in self._children),
             poll_seconds=POLL_SECONDS,
         )
-        # Nobody runs Pods here: they would be work for everybody but the operator.
+        # No kubelet runs Pods here: they would be work for all but the operator.
         confirm(self._plane, self._operator, self._count)
 
     def confirm(self, new: Sequence[Write]) -> None:
@@ -119,8 +119,8 @@ class Restarted:
 
     def remove(self, new: Sequence[Write]) -> None:
         """Leave the world as it was before these came, and the operator at rest."""
-        # Nobody here takes away what belongs to something that is gone; and who does not know yet
-        # that it is gone would make it anew.
+        # There is no garbage collection here; and an operator that does not know yet
+        # that it is gone would create it again.
         homes = (HOME, DEPLOYMENTS, SERVICES) if self._children else (HOME,)
         for home in homes:
             self._operator.quiet(seconds=SYNC_SECONDS)
@@ -128,7 +128,7 @@ class Restarted:
         self._operator.quiet(seconds=SETTLE_SECONDS)
 
     def restart(self, number: signal.Signals) -> tuple[Cost, Sequence[Write]]:
-        """End it by this signal and start it anew; how long those wait that come after that.
+        """End it by this signal and restart it; how long later objects wait.
 
         ``first`` and ``through`` are from the signal until one that was there, and each, has been
         looked at again; ``busy`` is the wait of those who came in between, if any did.
@@ -140,7 +140,7 @@ class Restarted:
         with writing("create", self._plane.kubeconfig, *flags, into=into):
             time.sleep(BEFORE_SECONDS)
             server_before_seconds = server_cpu_seconds(self._plane)
-            told_at = time.monotonic()
+            stopped_at = time.monotonic()
             self._operator.process.send_signal(number)
             part(self._operator.process, within_seconds=MOST_SECONDS)
             self._starts, self._operator = self._begun()
@@ -150,22 +150,22 @@ class Restarted:
                 "server_cpu": server_cpu_seconds(self._plane) - server_before_seconds,
                 **self._operator.memory(),
             }
-            time.sleep(max(AFTER_SECONDS, LEAST_SECONDS - (time.monotonic() - told_at)))
+            time.sleep(max(AFTER_SECONDS, LEAST_SECONDS - (time.monotonic() - stopped_at)))
         writes = writes_in(into)
-        new = [each for each in writes if each.due_at >= told_at]
+        new = [each for each in writes if each.due_at >= stopped_at]
         self._operator.wait_until(
-            f"{len(new)} new AppServices seen to",
-            lambda: None not in self._seen_to(new, before),
+            f"{len(new)} new AppServices reconciled",
+            lambda: None not in self._reconciled(new, before),
             poll_seconds=POLL_SECONDS,
         )
         starts = notes_in(before, self._starts)
         busy = [each for each in new if first_at <= each.due_at <= through_at]
         costs = {
             **shares("start", _since_due(new, started(new, starts))),
-            # Where nobody came while others queued, there is nothing to tell of how long one waits.
+            # Without new objects while others queued, there is no wait to report.
             **(shares("busy", _since_due(busy, started(busy, starts))) if busy else {}),
-            "first": first_at - told_at,
-            "through": through_at - told_at,
+            "first": first_at - stopped_at,
+            "through": through_at - stopped_at,
             **spent,
         }
         if self._children:
@@ -189,7 +189,7 @@ class Restarted:
         )
         return first_and_last(names, notes_in(self._starts))
 
-    def _seen_to(self, new: Sequence[Write], before: Path) -> Sequence[float | None]:
+    def _reconciled(self, new: Sequence[Write], before: Path) -> Sequence[float | None]:
         begun = started(new, notes_in(before, self._starts))
         return [*begun, *self._children_of(new)] if self._children else begun
 
@@ -248,17 +248,21 @@ def settled(
     *,
     count: int,
     optional: Collection[str] = (),
-    told: Callable[[str], None] = print,
+    report: Callable[[str], None] = print,
 ) -> Iterator[Mapping[str, Restarted]]:
     """Each operator on a control plane of its own, where ``count`` AppServices have children.
 
-    Whoever is ``optional`` and does not get that far is left out, and somebody is ``told``.
+    A contender that is ``optional`` and does not get that far is left out, and ``report`` gets a
+    line.
     """
     with ExitStack() as stack:
         operators: dict[str, Restarted] = {}
         for name, noting in notings.items():
             own = ExitStack()
-            with sparing(name, "before", optional=optional, told=told), ExitStack() as until_then:
+            with (
+                sparing(name, "before", optional=optional, report=report),
+                ExitStack() as until_then,
+            ):
                 until_then.enter_context(own)
                 operator = _on_its_own(noting, own, count=count)
                 operator.settle()

@@ -1,8 +1,9 @@
 """What operators do when there is nothing to do, and when they look at everything again.
 
-Each has a control plane of its own, on which it has brought everything in line itself. Nobody sees
-to Deployments any more once it has: without a kubelet no Pod gets ready, and ten minutes after each
-was made, the status of every Deployment would say so, in the middle of what should be nothing.
+Each has a control plane of its own, on which it has reconciled everything itself. No
+controller reconciles Deployments once it has: without a kubelet no Pod gets ready, and ten minutes
+after each was made, the status of every Deployment would say so, in the middle of what should be
+nothing.
 """
 
 import time
@@ -60,12 +61,12 @@ def idle(
     rounds: int,
     progress: Progress,
     optional: Collection[str] = (),
-    told: Callable[[str], None] = print,
+    report: Callable[[str], None] = print,
 ) -> Mapping[str, Sequence[Cost]]:
     """So long, so often, with ``count`` AppServices of which nothing is wanted any more.
 
-    All of them at the same time: nobody is in the way of others by doing nothing. Whoever is
-    ``optional`` and does not get that far is left out, and somebody is ``told``.
+    All of them at the same time: idle contenders do not disturb each other. A contender that is
+    ``optional`` and does not get that far is left out, and ``report`` gets a line.
 
     ``cpu`` is by the scheduler's nanoseconds, because it is little. What a thread used that has
     ended meanwhile is missing in it; of those that do nothing, hardly any ends.
@@ -74,7 +75,7 @@ def idle(
         running: dict[str, Operator] = {}
         for name, place in at.items():
             progress(f"{count:,} AppServices for {name}")
-            with sparing(name, "before", optional=optional, told=told), ExitStack() as own:
+            with sparing(name, "before", optional=optional, report=report), ExitStack() as own:
                 operator = own.enter_context(operating(place.command, kubeconfig=place.kubeconfig))
                 with seeing_to_deployments(place.plane):
                     converged(place.plane, operator, count=count)

@@ -37,7 +37,7 @@ BEST_RATIO = "_best_ratio"
 # What the name of a figure ends with of which more is better.
 RATE = "rate"
 
-# How much of an error is told below a table.
+# How much of an error is shown below a table.
 SHORT = 160
 
 
@@ -48,25 +48,25 @@ def in_rounds(
     progress: Progress,
     warming_up: Mapping[str, Turn] | None = None,
     optional: Collection[str] = (),
-    told: Callable[[str], None] = print,
+    report: Callable[[str], None] = print,
 ) -> Mapping[str, Sequence[Cost]]:
     """The costs of each turn, one for each round, after one that does not count.
 
     In that first one files come into the page cache, and modules are compiled; lesser turns will
     do for it where they are given, or none.
 
-    Whoever is ``optional`` and fails has no turn any more and no costs, and somebody is ``told``;
-    the others go on.
+    A contender that is ``optional`` and fails has no turn any more and no costs, and ``report``
+    gets a line; the others go on.
     """
     before = turns if warming_up is None else warming_up
     costs: dict[str, list[Cost]] = {name: [] for name in turns}
     for number in range(rounds + 1):
-        # There and back, so that nobody always comes after the same one.
+        # There and back, so that the order of contenders varies.
         for name in [name for name in turns if name in costs][:: 1 if number % 2 else -1]:
             where = f"round {number} of {rounds}" if number else "warming up"
             progress(f"{where}: {name}")
             mine = costs.pop(name)
-            with sparing(name, where, optional=optional, told=told):
+            with sparing(name, where, optional=optional, report=report):
                 if number:
                     mine.append(turns[name]())
                 elif name in before:
@@ -77,7 +77,7 @@ def in_rounds(
 
 @contextmanager
 def sparing(
-    name: str, where: str, *, optional: Collection[str], told: Callable[[str], None]
+    name: str, where: str, *, optional: Collection[str], report: Callable[[str], None]
 ) -> Iterator[None]:
     """Leave the block if ``name`` fails in it, and say so, where it is ``optional``."""
     try:
@@ -85,13 +85,13 @@ def sparing(
     except Exception as error:
         if name not in optional:
             raise
-        told(f"without {name}, which failed ({where}): {in_short(error)}")
+        report(f"without {name}, which failed ({where}): {in_short(error)}")
 
 
 def in_short(error: BaseException) -> str:
     """The first line of what it says, and of that the beginning."""
     first, *_ = str(error).splitlines() or [type(error).__name__]
-    # Where this machine has its files is nobody's business.
+    # Where this machine has its files does not belong into results.
     first = first.replace(f"{ROOT}/", "").replace(str(Path.home()), "~")
     return first if len(first) <= SHORT else f"{first[: SHORT - 1]}…"
 
@@ -170,7 +170,7 @@ def staying(
             process.stdin.close()
             with at_most(process, f"say {json.dumps(held)}", seconds=PATIENCE_SECONDS):
                 last = process.stdout.readline()
-            # It has to end well, too; what that costs is nobody's question.
+            # It has to end well, too; what that costs does not matter.
             cpu_when_ended(process)
         _check_said(line, expected, command)
         _check_said(last, held, command)

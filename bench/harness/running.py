@@ -36,7 +36,7 @@ class Measure(Protocol):
 Load: TypeAlias = Callable[[str], Measure]
 
 
-class Shelf:
+class ResultStore:
     """Where results are kept, with their charts and pages.
 
     ``order`` is that of the measures; ``summary_in`` is a page that has a place for a summary.
@@ -106,25 +106,25 @@ class Remembered:
         self._progress(text)
 
 
-def run(names: Sequence[str], *, load: Load, effort: Effort, shelf: Shelf | None) -> bool:
+def run(names: Sequence[str], *, load: Load, effort: Effort, store: ResultStore | None) -> bool:
     """Whether all of them came to their end with every promise kept; each has its turn."""
     for facts in (machine(), source(ROOT), versions()):
         print(", ".join(f"{name} {fact}" for name, fact in facts.items()))
     print(NOTE, flush=True)
-    # Now, so that whoever is timed first does not wait for it.
+    # Now, so that the first contender does not wait for it.
     guarded_group()
-    outcomes = [_is_well(name, load=load, effort=effort, shelf=shelf) for name in names]
+    outcomes = [_is_well(name, load=load, effort=effort, store=store) for name in names]
     return all(outcomes)
 
 
-def _is_well(name: str, *, load: Load, effort: Effort, shelf: Shelf | None) -> bool:
+def _is_well(name: str, *, load: Load, effort: Effort, store: ResultStore | None) -> bool:
     progress = Remembered(effort.progress)
     effort = replace(effort, progress=progress)
     result: Result | None = None
     try:
         for result in measured(name, load(name), effort):
-            if shelf is not None:
-                shelf.put(result)
+            if store is not None:
+                store.put(result)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the others shall have their turn
         effort.progress("")
         if isinstance(error, SubprocessError | SteersmanError | Hung | SystemExit):
@@ -132,8 +132,8 @@ def _is_well(name: str, *, load: Load, effort: Effort, shelf: Shelf | None) -> b
         else:
             traceback.print_exception(error)
         print(f"error: {name} broke off at {progress.last!r}", file=sys.stderr)
-        if result is None and shelf is not None:
-            shelf.drop(name)
+        if result is None and store is not None:
+            store.drop(name)
         return False
     return result is not None and result.is_held
 
@@ -156,7 +156,7 @@ def measured(name: str, measure: Measure, effort: Effort) -> Iterator[Result]:
                 "rounds": effort.rounds,
                 "began_time": began_time.isoformat(timespec="seconds"),
                 "took_seconds": round(time.perf_counter() - began_at),
-                # Whoever else uses these cores empties their caches, and not for all alike.
+                # Other users of these cores empty their caches, and not for all alike.
                 "load_average": round(load_average(), 1),
             },
             sections=list(sections),

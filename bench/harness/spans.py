@@ -21,8 +21,8 @@ PARTS = {"p50": 0.5, "p99": 0.99, "max": 1.0}
 class Write:
     """A write of an AppService, as who wrote it saw it.
 
-    One that was ``due`` may be sent later, if those before it are not answered yet: whoever counts
-    from then on sees what a backlog takes, too.
+    One that was ``due`` may be sent later, if those before it are not answered yet: a wait that
+    counts from then on sees what a backlog takes, too.
     """
 
     name: str
@@ -59,7 +59,7 @@ def whole_lines(file: Path) -> Sequence[str]:
 
 
 def line_count(file: Path) -> int:
-    """How many whole lines there are; cheap, for those who ask while others are at work."""
+    """How many whole lines there are; cheap, for readers while writers run."""
     return file.read_bytes().count(b"\n") if file.exists() else 0
 
 

@@ -14,7 +14,7 @@ CONFIG_MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
 DEPLOYMENTS = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments"
 
 # Of lists in pages: what kubectl, client-go's pager and our client ask for at a time, and what
-# the other clients are told to. Informers are told nothing of pages.
+# the other clients do. Informers get no page size.
 PAGE_SIZE = 500
 
 CONFIG_MAP = "small"

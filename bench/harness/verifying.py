@@ -1,7 +1,7 @@
 """What must be so before a figure counts: the children and the status of every AppService.
 
-Field by field, and nothing besides: whoever leaves something out, or does more than was asked for,
-has done other work than the rest. Pure: objects in, differences out.
+Field by field, and nothing besides: an operator that leaves something out, or does more than
+needed, has done other work than the rest. Pure: objects in, differences out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,7 +56,7 @@ def differences(
 ) -> Iterator[str]:
     """Where the world is not what ``count`` AppServices ask for; nothing, if all is well.
 
-    There may be ``or_more`` of them where somebody was stopped while creating some. Where nobody
+    There may be ``or_more`` of them where an operator was stopped while creating some. Where none
     makes any, Deployments are not asked whether each ``has_pods``.
     """
     if len(apps) < count or (len(apps) > count and not or_more):
@@ -171,7 +171,7 @@ def _container_ports(ports: Sequence[Json]) -> Sequence[Json]:
 def _as_given(child: Json) -> Json:
     """What its owner said of a child, as far as one can tell."""
     metadata = dict(child["metadata"])
-    # Not its owner's: whoever sees to Deployments counts them there.
+    # Not its owner's: the controller of Deployments counts them there.
     annotations = {**metadata.pop("annotations", {})}
     annotations.pop(REVISION, None)
     if annotations:

@@ -44,7 +44,7 @@ class Event(msgspec.Struct):
 
 
 def watch(to: Destination, path: str, notes: TextIO) -> None:
-    """Until somebody ends it."""
+    """Until it is ended."""
     decoder = msgspec.json.Decoder(Event)
     with closing(HTTPSConnection(to.host, to.port, context=to.tls)) as connection:
         headers = {"Authorization": f"Bearer {to.token}", "Accept": "application/json"}

@@ -26,10 +26,10 @@ LONGEST_BYTES = 60
 
 
 class Witness:
-    """Somebody who does nothing but look at the clock whenever there is news.
+    """A process that only reads the clock whenever there is news.
 
     A server that is short of time ends a watch that takes its news too slowly; the witness goes on
-    from the last that it has heard of.
+    from the last that it has received.
     """
 
     def __init__(self, to: Destination, path: str, *, watch_seconds: int) -> None:
@@ -47,7 +47,7 @@ class Witness:
     def last_at(self) -> float:
         """When the last news came, on the monotonic clock."""
         if self._failure is not None:
-            raise AssertionError(f"nobody saw the end at {self._path}") from self._failure
+            raise AssertionError(f"no end seen at {self._path}") from self._failure
         return self._last_at
 
     def listen(self) -> None:

@@ -1,6 +1,6 @@
 """What the contenders find on the server: a ConfigMap, and as many AppServices as asked for.
 
-And, where that is asked for, objects of another kind, which nobody looks at.
+And, where that is asked for, objects of another kind, which no client reads.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ CRD = Unstructured.of("apiextensions.k8s.io/v1", "CustomResourceDefinition", nam
 
 POLL_SECONDS = 0.1
 SERVED_SECONDS = 30.0
-# While a kind is as young as this, kube-apiserver has everybody who creates one wait as long.
+# While a kind is as young as this, kube-apiserver delays all creates as long.
 NEW_SECONDS = 2.0
 
 

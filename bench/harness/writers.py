@@ -23,7 +23,7 @@ TOKEN_SECONDS = 3600
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A write that the server was asked for: by whom, when, and whether it did so.
+    """A write that the server was asked for: the client, the time, and whether it did so.
 
     By the clock that shows the date: it is the server who says when.
     """

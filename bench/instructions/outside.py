@@ -1,4 +1,4 @@
-"""What others do at a rehearsal: whoever creates, changes, and sees to Deployments."""
+"""What others do at a rehearsal: the users, and the controller of Deployments."""
 
 from pathlib import Path
 from random import Random
@@ -25,7 +25,7 @@ MERGE = (("Content-Type", "application/merge-patch+json"),)
 
 
 class Outside:
-    """An embedded API server, and everybody who uses it without being counted."""
+    """An embedded API server, and its uncounted users."""
 
     def __init__(self, clock: Clock) -> None:
         self.server = ApiServer(

@@ -1,6 +1,6 @@
 """``python -m bench.instructions.perform (rehearse|perform|profile) WORKLOAD SCRIPT``.
 
-At a performance, each mark calls ``getppid``, which valgrind is told to look out for; what was
+At a performance, each mark calls ``getppid``, which valgrind watches; what was
 marked is printed as JSON. With ``profile`` Python's own profiler looks at what is counted instead.
 """
 
@@ -42,7 +42,7 @@ def rehearse(workload: Workload, file: Path) -> None:
 
 
 def unmarked(name: str = "", of: int = 1) -> None:
-    """Nobody counts."""
+    """No counting."""
 
 
 def perform(workload: Workload, file: Path) -> None:

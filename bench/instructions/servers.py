@@ -53,7 +53,7 @@ class Rehearsal:
         self.script: dict[bytes, list[list[Said]]] = defaultdict(list)
         self._handler: Any = None
         self._free_at = 0.0
-        self._at_work: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     def serve(self, handler: Any) -> None:
         """From here on, ``handler`` answers."""
@@ -64,8 +64,8 @@ class Rehearsal:
         said: list[Said] = []
         self.script[_first_line(request)].append(said)
         task = line.loop.create_task(self._answer(_parsed(request), line, said))
-        self._at_work.add(task)
-        task.add_done_callback(self._at_work.discard)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _answer(self, request: Request, line: Line, said: list[Said]) -> None:
         began_at = line.loop.time()
@@ -92,10 +92,10 @@ class Rehearsal:
         return self._free_at
 
     async def close(self) -> None:
-        """End the streams that nobody listens to any more."""
-        for task in self._at_work:
+        """End the streams without a reader."""
+        for task in self._tasks:
             task.cancel()
-        await asyncio.gather(*self._at_work, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
 class Performance:

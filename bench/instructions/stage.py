@@ -19,7 +19,7 @@ PIECE_BYTES = 2**14
 
 
 class Server(Protocol):
-    """Whoever is at the other end of all connections."""
+    """The other end of all connections."""
 
     def ask(self, request: bytes, line: "Line") -> None:
         """Have a request answered, with ``line.hear`` when it is time."""
@@ -27,7 +27,7 @@ class Server(Protocol):
 
 
 class StageLoop(asyncio.SelectorEventLoop):
-    """asyncio's loop, whose time leaps to the next moment that somebody waits for."""
+    """asyncio's loop, whose time leaps to the next moment that a task waits for."""
 
     def __init__(self, server: Server) -> None:
         self._now_at = 0.0
@@ -49,7 +49,7 @@ class StageLoop(asyncio.SelectorEventLoop):
 
     def _leap(self, seconds: float | None) -> None:
         if seconds is None:
-            raise RuntimeError("everybody waits, and for nothing")
+            raise RuntimeError("all tasks wait for nothing")
         self._now_at += seconds
 
 
@@ -67,7 +67,7 @@ class _Leaping(selectors.SelectSelector):
 
 
 class Line(asyncio.Transport):
-    """One connection: what is written to it is asked, and what the server says is heard."""
+    """One connection: what is written to it is asked, and what the server sends is received."""
 
     def __init__(self, loop: StageLoop, protocol: Any, server: Server) -> None:
         super().__init__({"socket": _NoSocket()})
@@ -125,11 +125,11 @@ class Line(asyncio.Transport):
 
 class _NoSocket:
     def setsockopt(self, *_: object) -> None:
-        """There is nobody to tell."""
+        """There is no peer to notify."""
 
 
 class StageClock:
-    """The loop's time, for everybody on the stage."""
+    """The loop's time, for all tasks on the stage."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop

@@ -34,7 +34,7 @@ class Verdict:
 
     @property
     def is_bad(self) -> bool:
-        """Whether it has grown, or nobody can tell."""
+        """Whether it has grown, or this is unknown."""
         return self.ratio is None or self.is_too_many
 
     @property

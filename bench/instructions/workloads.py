@@ -100,7 +100,7 @@ async def follow_events(clock: StageClock, mark: Mark) -> None:
         informer = Informer(client, AppService, observe=ignore)
         informer.add_handler(on(updated=lambda _, app: seen.append(app.generation)))
         async with informer.running():
-            await clock.sleep(_at_work_at() - clock.monotonic())
+            await clock.sleep(_measured_at() - clock.monotonic())
             _expect(len(seen), WARM_UP)
             mark("watched event", of=EVENTS)
             await clock.sleep(QUIET_SECONDS)
@@ -118,7 +118,7 @@ async def before_events(outside: "Outside") -> None:
 async def change_apps(outside: "Outside") -> None:
     """A few changes to warm up with, then those that are counted."""
     for number in range(WARM_UP + EVENTS):
-        start_at = _warm_at() if number < WARM_UP else _at_work_at()
+        start_at = _warm_at() if number < WARM_UP else _measured_at()
         await outside.until(start_at + 0.5 + 0.004 * number)
         await outside.change_app(number % WARM_UP, size=number + 2)
 
@@ -129,7 +129,7 @@ async def change_apps(outside: "Outside") -> None:
 async def operate(clock: StageClock, mark: Mark) -> None:
     """An operator that brings AppServices in line; and another, which finds that all is well."""
     async with operating(clock):
-        await clock.sleep(_at_work_at() - clock.monotonic())
+        await clock.sleep(_measured_at() - clock.monotonic())
         mark("reconciled AppService", of=APPS)
         await clock.sleep(QUIET_SECONDS)
         mark()
@@ -176,10 +176,10 @@ async def create_apps(outside: "Outside") -> None:
     """Each is created, and its Deployment comes to life in three steps."""
     async with asyncio.TaskGroup() as group:
         for number in range(WARM_UP + APPS):
-            start_at = _warm_at() if number < WARM_UP else _at_work_at()
+            start_at = _warm_at() if number < WARM_UP else _measured_at()
             created_at = start_at + 0.5 + 0.005 * number
             group.create_task(_life(outside, number, created_at))
-    await outside.until(_at_work_at() + QUIET_SECONDS)
+    await outside.until(_measured_at() + QUIET_SECONDS)
     await outside.check_apps_are_ready(WARM_UP + APPS)
 
 
@@ -270,7 +270,7 @@ def _warm_at() -> float:
     return QUIET_SECONDS
 
 
-def _at_work_at() -> float:
+def _measured_at() -> float:
     return 2 * QUIET_SECONDS
 
 

@@ -95,7 +95,7 @@ RESIDENT = Column(title="resident MB", figure="resident", decimals=1)
 
 
 def sections(effort: Effort) -> Iterator[Section]:
-    """Imports, which need nobody; then lists and requests, which need a server."""
+    """Imports, which need no server; then lists and requests, which need a server."""
     scale = FULL if effort.is_full else QUICK
     yield imports(effort)
     with running_real_control_plane(
@@ -118,7 +118,7 @@ def imports(effort: Effort) -> Section:
         rounds=rounds,
         progress=effort.progress,
         optional=turns.keys() - OUR_OWN,
-        told=notes.append,
+        report=notes.append,
     )
     extra = {name: above(costs[name], costs[BARE]) for name in costs if name != BARE}
     return Section(
@@ -161,7 +161,7 @@ def listing(effort: Effort, scale: Scale, kubeconfig: Path) -> Section:
         rounds=effort.rounds,
         progress=effort.progress,
         optional=turns.keys() - OUR_OWN,
-        told=notes.append,
+        report=notes.append,
     )
     return Section(
         name="listing",
@@ -200,7 +200,7 @@ def requests(effort: Effort, scale: Scale, kubeconfig: Path) -> Section:
         progress=effort.progress,
         warming_up=few,
         optional=turns.keys() - OUR_OWN,
-        told=notes.append,
+        report=notes.append,
     )
     beside = {name: compared(costs[name], costs[BARE_AIOHTTP], ["cpu"]) for name in costs}
     return Section(

@@ -92,9 +92,9 @@ class Step:
 
 JUDGED_AT = 20_000
 
-# Whoever has that many custom resources has other things too. Without them, the server would hold
-# little more than it allocates for one list, and so collect its garbage in the middle of most. With
-# them it allocates less in any turn than it holds, and need not collect.
+# A cluster with that many custom resources has other objects too. Without them, the server would
+# hold little more than it allocates for one list, and so collect its garbage in the middle of most.
+# With them it allocates less in any turn than it holds, and need not collect.
 OTHERS = 80_000
 # Just to see that it works.
 FEW_OTHERS = 1_000
@@ -237,14 +237,14 @@ def _synced(
     }
     turns[LIST_ALONE] = listing(plane, count=step.objects)
     notes = [BEST, ALONE, f"the server holds {_others(effort):,} objects of another kind besides"]
-    # Whoever has been there once has its files in memory and its modules compiled.
+    # A contender that has run once has its files in memory and its modules compiled.
     costs = in_rounds(
         turns,
         rounds=step.peer_rounds,
         progress=effort.progress,
         warming_up=None if warm_up else {},
         optional=PEERS,
-        told=notes.append,
+        report=notes.append,
     )
     more = in_rounds(
         {name: turns[name] for name in ALWAYS},

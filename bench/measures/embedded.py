@@ -58,7 +58,7 @@ SERVERS: Starts = {
     REAL: servers.real,
     OURS: servers.embedded,
 }
-# To start there is one more: as it comes, with all that sees to Deployments and Pods.
+# To start there is one more: as it comes, with the controllers of Deployments and Pods.
 STARTED: Starts = {**SERVERS, OURS_WHOLE: partial(servers.embedded, has_workloads=True)}
 
 
@@ -313,8 +313,8 @@ class Comparison:
         }
         return Section(
             name="fan-out",
-            title=f"Tell {scale.watchers} watchers of {scale.rushed:,} ConfigMaps of 1 kB, created"
-            f" as fast as can be; for each event that one of them hears"
+            title=f"Notify {scale.watchers} watchers of {scale.rushed:,} ConfigMaps of 1 kB,"
+            f" created as fast as can be; for each event that one of them receives"
             f" ({rounds_in_words(scale.watch_rounds)})",
             columns=(RATE, SERVER_CPU),
             costs=self._in_rounds(turns, scale.watch_rounds, warming_up={}),
@@ -329,7 +329,7 @@ class Comparison:
         return Section(
             name="fan-out-delay",
             title=f"From sending one of {scale.paced} ConfigMaps until each of {scale.watchers}"
-            f" watchers has heard of it ({rounds_in_words(scale.watch_rounds)})",
+            f" watchers has received it ({rounds_in_words(scale.watch_rounds)})",
             columns=[*in_parts("delay", "", "ms")],
             costs=self._in_rounds(turns, scale.watch_rounds, warming_up={}),
         )
@@ -372,9 +372,9 @@ def _fan_out(task: str, server: Running, *, watchers: int, changes: int) -> Turn
         ) as process:
             assert process.stdin is not None
             assert process.stdout is not None
-            with at_most(process, "have everybody watch", seconds=LOAD_SECONDS):
+            with at_most(process, "start all watches", seconds=LOAD_SECONDS):
                 process.stdout.readline()
-            # Everybody has shaken hands, which is not what is measured.
+            # All handshakes are done, which is not what is measured.
             cpu_before = server.cpu_seconds()
             process.stdin.write(b"\n")
             process.stdin.flush()
@@ -405,7 +405,7 @@ RATES = {
     "ConfigMaps created a second": ("create-configmaps", "rate", 1.0),
     "Deployments created a second": ("create-deployments", "rate", 1.0),
     "gets a second": ("get", "rate", 1.0),
-    "events told a second": ("fan-out", "rate", 1.0),
+    "events a second": ("fan-out", "rate", 1.0),
 }
 TIMES = {
     "start to first answer, s": ("start", "wall", 1.0),

@@ -1,4 +1,4 @@
-"""Two replicas with leader election: how long nobody acts when the leader is gone or stops."""
+"""Two replicas with leader election: how long no replica acts when the leader is gone or stops."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -23,7 +23,7 @@ NAMES = (THEIRS, KOPF, OURS)
 # A turn is minutes of waiting, and no more than that.
 MOST_ROUNDS = 3
 
-# What is also told as a ratio to controller-runtime in the same round.
+# What is also shown as a ratio to controller-runtime in the same round.
 COMPARED = tuple(
     f"{what}{figure}" for what in ("killed", "paused") for figure in ("", "_cpu", "_resident")
 )
@@ -49,7 +49,7 @@ def sections(effort: Effort) -> Iterator[Section]:
         progress=effort.progress,
         warming_up={},
         optional=[KOPF],
-        told=notes.append,
+        report=notes.append,
     )
     costs = beside(costs, THEIRS, COMPARED)
     rounds = rounds_in_words(len(costs[THEIRS]))
@@ -134,7 +134,7 @@ def _without_standalone(command: Command) -> Command:
 
 
 def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
-    """How long nobody acts, and who acts beside the other."""
+    """How long no replica acts, and which acts beside the other."""
     shown = {
         "Leader killed: until another writes, s": ("killed", "killed", 1.0),
         "Leader stopped: until another writes, s": ("paused", "paused", 1.0),

@@ -27,7 +27,7 @@ NAMES = (THEIRS, OURS)
 # What was measured, for each contender, in each round, with each number of objects.
 Found: TypeAlias = Mapping[str, Sequence[Mapping[int, Cost]]]
 
-# Everybody's turn with so many objects.
+# The turn of all contenders with so many objects.
 Turns: TypeAlias = Callable[[int], Mapping[str, Turn]]
 
 # No more than this exponent is linear, give or take the noise of a shared machine;
@@ -67,7 +67,7 @@ SYNC = (
     Quantity(name="sync-wall", title="Cold sync", unit="s", figure="wall"),
     Quantity(name="sync-cpu", title="CPU of a cold sync", unit="s", figure="cpu"),
 )
-# What of that is somebody else's: how the server grows bounds how those it serves do.
+# The server's part of that: how the server grows bounds how those it serves do.
 SERVER = Quantity(
     name="sync-server",
     title="CPU of kube-apiserver for that cold sync",
@@ -259,7 +259,7 @@ def by_size(
                 effort.progress(f"round {number + 1} of {rounds}: {size:,} objects")
                 before = turns(warming_up) if is_first and warming_up else {}
                 at_size = turns(size)
-                # Nobody always comes after the same one.
+                # The order of contenders varies.
                 order = list(at_size)[:: -1 if (number + place) % 2 else 1]
                 costs = in_rounds(
                     {name: at_size[name] for name in order},

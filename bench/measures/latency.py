@@ -81,7 +81,7 @@ def _in_rounds(
         progress=effort.progress,
         warming_up={},
         optional=[KOPF],
-        told=notes.append,
+        report=notes.append,
     )
 
 

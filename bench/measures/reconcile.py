@@ -1,7 +1,7 @@
 """A whole operator: what it takes to bring AppServices in line, to rest, and to look again.
 
 The same operator with controller-runtime, with kopf and with steersman, against a real control
-plane with its own controllers at work. Before a figure counts, the children and the status of every
+plane with its own controllers. Before a figure counts, the children and the status of every
 AppService are compared with what its spec asks for, field by field.
 """
 
@@ -32,8 +32,8 @@ TITLE = "Operators: AppServices brought to Deployment, Service and status"
 # whatever else has been written meanwhile.
 ALL_THEIRS = (THEIRS, THEIRS_PATCHING)
 NAMES = (*ALL_THEIRS, KOPF, OURS, OURS_UVLOOP)
-# A turn is a minute, and what else the machine does changes in that time: whoever is judged has
-# theirs next to the one whom it is held against.
+# A turn is a minute, and what else the machine does changes in that time: a judged contender has
+# its turn next to its reference.
 TURNS = (KOPF, THEIRS_PATCHING, OURS, THEIRS, OURS_UVLOOP)
 
 # How a status is written is no question while none is.
@@ -54,7 +54,7 @@ REQUESTS_LIMIT = 1.0
 # And how fast it is at least, beside controller-runtime.
 RATE_FLOOR = 1.0
 
-# What is also told as a ratio to each of these in the same round,
+# What is also shown as a ratio to each of these in the same round,
 COMPARED = {
     THEIRS: ("cpu", "each_cpu", "each_server_cpu", "rate", "requests", "resident"),
     BEST: ("cpu", "each_cpu", "each_server_cpu", "rate", "requests"),
@@ -129,7 +129,7 @@ def some(operators: Mapping[str, Command], scale: Scale, effort: Effort) -> Sect
         rounds=effort.rounds,
         progress=effort.progress,
         optional=[THEIRS_PATCHING, KOPF],
-        told=notes.append,
+        report=notes.append,
         warming_up={
             name: converging(each, count=WARMING_UP)
             for name, each in operators.items()
@@ -223,7 +223,7 @@ def _best(costs: Mapping[str, Sequence[Cost]]) -> Sequence[Cost]:
 def promises(name: str, costs: Sequence[Cost], *, judged: bool) -> Iterator[Limit | Floor]:
     """What of ``name`` is promised, with what came of it: medians of ratios within a round.
 
-    The same is told of controller-runtime at its best, of which nothing is promised.
+    The same is shown for controller-runtime at its best, of which nothing is promised.
     """
 
     for base, most in CPU_LIMITS.items():
@@ -264,7 +264,7 @@ def resting(at: Mapping[str, Place], scale: Scale, effort: Effort) -> Section:
         rounds=min(effort.rounds, scale.rounds),
         progress=effort.progress,
         optional=[KOPF],
-        told=notes.append,
+        report=notes.append,
     )
     return Section(
         name="idle",
@@ -296,7 +296,7 @@ def resting(at: Mapping[str, Place], scale: Scale, effort: Effort) -> Section:
 def resyncs(at: Mapping[str, Place], rested: Section, scale: Scale, effort: Effort) -> Section:
     """Everything looked at again, and nothing found to do.
 
-    By those who have ``rested``: where somebody has not brought everything in line, there would be
+    By those who have ``rested``: where an operator has not reconciled everything, there would be
     something to do.
     """
 
@@ -313,7 +313,7 @@ def resyncs(at: Mapping[str, Place], rested: Section, scale: Scale, effort: Effo
         progress=effort.progress,
         warming_up={},
         optional=[KOPF],
-        told=notes.append,
+        report=notes.append,
     )
     rounds = rounds_in_words(len(costs[THEIRS]))
     return Section(

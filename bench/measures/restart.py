@@ -34,7 +34,7 @@ SLEEP_MS = 5
 
 # What is new is not to wait for what was there.
 LIMIT_SECONDS = 1.0
-# All new ones, with those that came while no operator heard of them, should wait no longer than
+# All new ones, with those that came while no operator received them, should wait no longer than
 # with controller-runtime: what comes of that is shown, and not judged.
 ALL_MOST = 1.0
 
@@ -63,7 +63,7 @@ def sections(effort: Effort) -> Iterator[Section]:
         asyncio.run(add_apps(plane.kubeconfig, range(scale.queued)))
         firsts = count_from(scale.queued, ROOM)
         flags = ["--sleep-ms", str(SLEEP_MS)]
-        for how, number in (("told", signal.SIGTERM), ("killed", signal.SIGKILL)):
+        for how, number in (("stopped", signal.SIGTERM), ("killed", signal.SIGKILL)):
             turns = {
                 name: restarting(
                     _noting([*command, *flags]),
@@ -79,7 +79,7 @@ def sections(effort: Effort) -> Iterator[Section]:
     effort.progress(f"bringing about {scale.settled:,} AppServices with each operator")
     notings = {name: _noting(command) for name, command in commands(NAMES).items()}
     notes: list[str] = []
-    with settled(notings, count=scale.settled, optional=[KOPF], told=notes.append) as operators:
+    with settled(notings, count=scale.settled, optional=[KOPF], report=notes.append) as operators:
         turns = {name: _turn(each) for name, each in operators.items()}
         costs = in_rounds(
             turns,
@@ -87,7 +87,7 @@ def sections(effort: Effort) -> Iterator[Section]:
             progress=effort.progress,
             warming_up={},
             optional=[KOPF],
-            told=notes.append,
+            report=notes.append,
         )
     yield replace(_settled(costs, scale.settled), notes=notes)
 
@@ -109,12 +109,12 @@ def _noting(command: Command) -> Noting:
 
 def _queued(how: str, costs: Mapping[str, Sequence[Cost]], count: int, *, judged: bool) -> Section:
     rounds = rounds_in_words(len(costs[THEIRS]))
-    done = "killed" if how == "killed" else "told to stop"
+    done = "killed" if how == "killed" else "stopped"
     compared = beside(costs, THEIRS, ("start_p99", "through", "cpu", "resident"))
     return Section(
         name=how,
         title=f"An operator that has {count:,} AppServices to look at, {SLEEP_MS} ms each, is"
-        f" {done} and started anew; from when a new one is due, of {NEW_A_SECOND:g} a"
+        f" {done} and restarted; from when a new one is due, of {NEW_A_SECOND:g} a"
         f" second from then on, until its reconcile begins ({rounds})",
         columns=(
             *in_parts("start", "", "s"),
@@ -132,9 +132,9 @@ def _queued(how: str, costs: Mapping[str, Sequence[Cost]], count: int, *, judged
 
 
 def promises(name: str, costs: Sequence[Cost], done: str, *, judged: bool) -> Iterator[Limit]:
-    """That new ones do not wait for those that were there, once they are heard of.
+    """That new ones do not wait for those that were there, once they are received.
 
-    Who comes while nobody hears of it waits with the others; how long, nobody promises.
+    Objects that come while no operator runs wait with the others, without a limit.
     """
     yield Limit(
         what=f"{name}, {done}: 99 % of new ones that come while others queue",
@@ -157,8 +157,8 @@ def _settled(costs: Mapping[str, Sequence[Cost]], count: int) -> Section:
     rounds = rounds_in_words(len(costs[THEIRS]))
     return Section(
         name="settled",
-        title=f"An operator whose {count:,} AppServices are as they should be is told to stop and"
-        f" started anew; from when a new one is due, of {NEW_A_SECOND:g} a second from then"
+        title=f"An operator whose {count:,} AppServices are as they should be is stopped and"
+        f" restarted; from when a new one is due, of {NEW_A_SECOND:g} a second from then"
         f" on, until its reconcile begins and until it has its children ({rounds})",
         columns=(
             *in_parts("start", "reconcile", "s"),
@@ -187,7 +187,7 @@ def pictures(sections: Mapping[str, Section]) -> Iterator[Bars]:
     """How long new ones wait, and when all the others have been looked at."""
     for name, title, shown in (
         (
-            "told",
+            "stopped",
             "A restart with a long queue, while new objects arrive",
             {
                 "New one to its reconcile, p50 s": "start_p50",

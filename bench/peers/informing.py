@@ -1,7 +1,7 @@
 """What every informer here does besides.
 
 It says once that it is whole, stays while it is wanted, and then tells what its cache holds. Where
-a library does not tell when all that was there has come, the program is told how many that are.
+a library does not tell when all that was there has come, the program gets their number.
 """
 
 import asyncio

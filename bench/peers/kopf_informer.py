@@ -2,7 +2,7 @@
 
 In a dictionary, filled by a handler of events; or in an index, which is what kopf has for this, but
 whose first filling takes time by the square of what is there. Nothing tells when all have come, so
-it is told how many there are. On uvloop, which ``kopf run`` takes by itself.
+it gets their number. On uvloop, which ``kopf run`` takes by itself.
 """
 
 import asyncio

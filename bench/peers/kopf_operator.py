@@ -1,6 +1,6 @@
 """For ``kopf run``: a Deployment, a Service and a status for every AppService.
 
-As its documentation shows: asynchronous handlers, a client library of one's own for the children,
+As its documentation shows: asynchronous handlers, a separate client library for the children,
 ``kopf.append_owner_reference``, ``patch.status``, and ``kopf.on.event`` for what happens to a
 child. kopf does not look at everything again by itself; with ``$RESYNC_SECONDS``, a timer does.
 With ``$STARTS``, each reconcile's first moment is a line of that file: seconds on the monotonic

@@ -1,7 +1,7 @@
 """``python -m bench.peers.kr8s_informer COUNT``: every AppService in a dictionary.
 
 The library has no informer, and its lists do not tell their version: a watch, which begins with
-everything there is. Nothing tells when that has come, so it is told how many there are.
+everything there is. Nothing tells when that has come, so it gets their number.
 """
 
 import asyncio

@@ -22,7 +22,7 @@ def main() -> None:
     api = client.CustomObjectsApi()
     is_whole = threading.Event()
 
-    # Told that it is of ``object``, the watch keeps the resourceVersion up to date.
+    # With ``object`` as its type, the watch keeps the resourceVersion up to date.
     def list_apps(namespace: str, watch: bool = False, **options: Any) -> object:
         if watch:
             # First it lists, and hands everything to the handlers.

@@ -16,7 +16,7 @@ from steersman.observe import ignore
 
 
 async def follow() -> None:
-    """Follow until nobody listens."""
+    """Follow until the reader ends."""
     seen = 0
 
     def count(_: AppService) -> None:

@@ -18,7 +18,7 @@ from opdemo.appservice import AppService, controller, reconcile
 
 import steersman as sm
 
-# No port that somebody else on this machine may have; all else is as it comes.
+# No port that another process on this machine may have; all else is as it comes.
 SETTINGS = sm.ManagerSettings(
     health_address="", metrics_address="127.0.0.1:0", lease_namespace="default"
 )
@@ -48,7 +48,7 @@ def noting(inner: Reconcile, file: Path) -> Reconcile:
 
 
 def main() -> None:
-    """Operate until told to stop."""
+    """Operate until stopped."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--workers", type=int, default=10)
     parser.add_argument("--uvloop", action="store_true")

@@ -15,7 +15,7 @@ from steersman.kinds import core_v1
 from steersman.manager import Runnable, Services
 
 # What it prints once it runs, for the test to go on.
-RUNNING = "at work on"
+RUNNING = "running for"
 
 
 async def obedient(target: core_v1.ConfigMap, ctx: sm.Context) -> sm.Outcome:

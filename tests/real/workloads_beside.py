@@ -67,7 +67,7 @@ async def work(kubeconfig: Path, settings: WorkloadSettings) -> None:
 
     def tell(observation: Observation) -> None:
         if isinstance(observation, StageReached) and observation.stage == RUNNING:
-            sys.stdout.write(f"{AT_WORK}\n")
+            sys.stdout.write(f"{RUNNING}\n")
             sys.stdout.flush()
 
     async with running_workloads(

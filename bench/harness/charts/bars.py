@@ -115,7 +115,7 @@ class _Panel:
         middle = self._top + ROW_HEIGHT * (row + 0.5)
         low, high = self._x(spread.low), self._x(spread.high)
         parts = [
-            ink.told(_said(name, spread)),
+            ink.tooltip(_said(name, spread)),
             ink.tag(
                 "rect",
                 x=self.left,

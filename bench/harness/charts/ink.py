@@ -25,7 +25,7 @@ MARGIN = 24.0
 # Where a chart begins, below its title and the line that says how to read it.
 TOP = 74.0
 
-# Wider than most letters are: nobody knows which font a reader has.
+# Wider than most letters are: the reader's font is unknown.
 LETTER_WIDTH = 0.57
 BOLD_LETTER_WIDTH = 0.64
 
@@ -39,7 +39,8 @@ class Colour:
     mark: str
 
 
-# Told apart by lightness as well, for those who do not see the hue; marks are there for the rest.
+# Distinguished by lightness as well, for those who do not see the hue; marks are there for the
+# rest.
 COLOURS: Mapping[str, Colour] = {
     OURS: Colour(light="#0a5bd3", dark="#5aa5ff", mark="circle"),
     OURS_UVLOOP: Colour(light="#4b94ee", dark="#2f74cf", mark="diamond"),
@@ -147,7 +148,7 @@ def number(value: float) -> str:
 
 
 def round_number(value: float) -> str:
-    """One that somebody chose, and so is short by itself."""
+    """A short, given one."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
@@ -206,7 +207,7 @@ def whisker(low: float, high: float, y: float) -> Iterator[str]:
         yield line(end, y - 3, end, y + 3, look="range")
 
 
-def told(words: str) -> str:
+def tooltip(words: str) -> str:
     """Shown where a pointer rests, and read aloud."""
     return tag("title", escape(words))
 

@@ -14,7 +14,7 @@ PLOT_BOTTOM = HEIGHT - 56
 LEGEND_GAP = 20.0
 SAMPLE_WIDTH = 30.0
 POINT = 4.5
-# How the second line of one colour is told from the first, and the third from both.
+# How the second line of one colour differs from the first, and the third from both.
 DASHES = ("", "6 4", "2 3", "9 3 2 3")
 
 Series = Sequence[tuple[float, Spread]]
@@ -89,7 +89,7 @@ def _laid_out(picture: Lines, series: Mapping[str, Series], *, right: float) -> 
 def _that_fit(xs: Sequence[float], scale: Scale) -> Sequence[float]:
     """Of the values that were measured, those whose numbers do not run into each other."""
     kept: list[float] = []
-    # From the largest down: that is the one nobody should have to guess.
+    # From the largest down: that is the one that readers need first.
     for value in reversed(xs):
         half = ink.width_of(ink.round_number(value), 11) / 2
         if (
@@ -135,7 +135,7 @@ def _line(name: str, points: Series, plot: _Plot, dash: str) -> str:
     ]
     for (x, y), (value, spread) in zip(places, points, strict=True):
         low, high = plot.y(spread.low), plot.y(spread.high)
-        point = [ink.told(_said(name, value, spread))]
+        point = [ink.tooltip(_said(name, value, spread))]
         if low - high >= 1.5:
             point.append(ink.line(x, low, x, high, look=f"reach {ink.css_class(name)}"))
         point.append(ink.mark(name, x, y, POINT))

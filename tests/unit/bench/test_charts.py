@@ -21,7 +21,7 @@ NAMES = (
     "kopf",
     "steersman",
     "steersman, uvloop",
-    "somebody <else> & co",
+    "another <one> & co",
 )
 
 
@@ -142,12 +142,12 @@ def test_a_limit_is_shown_as_what_it_is() -> None:
 
 @pytest.mark.parametrize("picture", [LINES, LOGARITHMIC], ids=["lines", "log"])
 def test_every_point_of_a_line_can_be_asked_for_its_value(picture: Lines) -> None:
-    told = {each.text for each in tagged(parsed(picture), "title")}
+    shown = {each.text for each in tagged(parsed(picture), "title")}
 
     for name, points in picture.series.items():
         for x, each in points:
             low, middle, high = map(number, (each.low, each.middle, each.high))
-            assert f"{name}, {x:,.0f}: {middle} ({low} to {high})" in told
+            assert f"{name}, {x:,.0f}: {middle} ({low} to {high})" in shown
 
 
 @PICTURES
@@ -245,7 +245,7 @@ def test_a_number_is_short_and_has_no_exponent() -> None:
 
 
 def test_spreads_are_of_those_who_have_the_figure() -> None:
-    costs = {"kopf": [{"wall": 1.0}, {"wall": 3.0}, {}], "kr8s": [{"cpu": 1.0}], "nobody": []}
+    costs = {"kopf": [{"wall": 1.0}, {"wall": 3.0}, {}], "kr8s": [{"cpu": 1.0}], "missing": []}
 
     assert spreads_of(costs, "wall", 1e3) == {"kopf": Spread(low=1e3, middle=2e3, high=3e3)}
 

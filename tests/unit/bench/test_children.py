@@ -1,4 +1,4 @@
-"""Nobody is waited for in vain, and nobody is left behind."""
+"""No wait is in vain, and no process is left behind."""
 
 import os
 import signal
@@ -45,7 +45,7 @@ def test_who_hangs_is_killed_and_named() -> None:
         output_of(FOR_LONG, within_seconds=0.1)
 
 
-def test_nobody_reads_from_one_that_says_nothing_for_ever() -> None:
+def test_no_reader_waits_for_one_that_says_nothing_for_ever() -> None:
     with child(FOR_LONG, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         with pytest.raises(Hung, match="say hello"), at_most(process, "say hello", seconds=0.1):

@@ -183,11 +183,11 @@ def test_a_judged_step_is_drawn_with_its_limits_and_once_more_without_the_peers(
         limits=[limit],
     )
 
-    everybody, without_peers = pictures({section.name: section})
+    all_contenders, without_peers = pictures({section.name: section})
 
-    assert everybody.limits == {"wall, s": 2.0, "CPU, s": 1.0, "resident memory, MB": 2.4}
-    assert without_peers.limits == everybody.limits
-    assert list(everybody.panels["wall, s"]) == ["controller-runtime", "steersman", "kr8s"]
+    assert all_contenders.limits == {"wall, s": 2.0, "CPU, s": 1.0, "resident memory, MB": 2.4}
+    assert without_peers.limits == all_contenders.limits
+    assert list(all_contenders.panels["wall, s"]) == ["controller-runtime", "steersman", "kr8s"]
     assert list(without_peers.panels["wall, s"]) == ["controller-runtime", "steersman"]
 
 

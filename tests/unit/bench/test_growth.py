@@ -101,14 +101,14 @@ def test_a_start_does_not_hide_that_a_promise_is_broken(quantity: Quantity) -> N
 
 
 def test_a_round_that_does_not_tell_counts_as_one_in_which_a_promise_is_broken() -> None:
-    told, untold = found(lambda size: 1.0 + size)[OURS][0], found(lambda _: 1.0)[OURS][0]
+    growing, constant = found(lambda size: 1.0 + size)[OURS][0], found(lambda _: 1.0)[OURS][0]
 
     def verdicts(*rounds: Mapping[int, Cost]) -> list[str]:
         section = grown(SYNC[0], dict.fromkeys(NAMES, rounds), judged=True)
         return [limit.verdict for limit in section.limits]
 
-    assert verdicts(told, untold, told) == ["ok", "ok"]
-    assert verdicts(told, untold, untold) == ["ok", "NOT FOUND"]
+    assert verdicts(growing, constant, growing) == ["ok", "ok"]
+    assert verdicts(growing, constant, constant) == ["ok", "NOT FOUND"]
 
 
 @pytest.mark.parametrize(("power", "is_held"), [(1.0, True), (1.2, False)])
@@ -164,7 +164,7 @@ def test_every_section_has_a_picture_with_every_size() -> None:
     assert all("8,000" in svg(picture) for picture in drawn)
 
 
-def test_each_round_is_a_whole_growth_in_which_nobody_always_comes_first() -> None:
+def test_each_round_is_a_whole_growth_in_which_no_contender_always_comes_first() -> None:
     effort = Effort(is_full=True, rounds=5, progress=lambda _: None)
     taken: list[tuple[int, str]] = []
 
@@ -187,7 +187,7 @@ def test_each_round_is_a_whole_growth_in_which_nobody_always_comes_first() -> No
     assert found[OURS] == [{10: {"wall": 10.0}, 20: {"wall": 20.0}}] * 2
 
 
-def test_a_round_has_the_medians_of_its_turns_and_nobody_always_comes_first_in_them() -> None:
+def test_a_round_has_the_medians_of_its_turns_and_no_contender_always_comes_first_in_them() -> None:
     effort = Effort(is_full=True, rounds=5, progress=lambda _: None)
     taken: list[str] = []
     walls = {name: iter([3.0, 90.0, 4.0]) for name in NAMES}

@@ -8,7 +8,7 @@ import pytest
 from bench.harness.machine import versions
 from bench.harness.provenance import built_with, python_build, source, throughout
 
-NOBODY_KNOWS = {"commit": "unknown", "changes": "unknown"}
+UNKNOWN = {"commit": "unknown", "changes": "unknown"}
 
 # What configure says of every GCC, whether it is used or not.
 PLAIN = {"PGO_PROF_GEN_FLAG": "-fprofile-generate", "PGO_PROF_USE_FLAG": "-fprofile-use"}
@@ -67,14 +67,14 @@ def test_a_commit_of_results_or_tests_alone_is_not_named(committed: Path, name: 
 
 
 @pytest.mark.parametrize("name", ["packages/steersman.py", "packages/new.py", "bench/new.py"])
-def test_what_is_changed_or_new_in_what_is_measured_is_told(committed: Path, name: str) -> None:
+def test_what_is_changed_or_new_in_what_is_measured_is_reported(committed: Path, name: str) -> None:
     (committed / name).write_text("after")
 
     assert source(committed)["changes"] == "uncommitted"
 
 
 @pytest.mark.parametrize("name", ["bench/README.md", "bench/results/client.json", "docs/a.md"])
-def test_what_a_run_writes_and_what_nobody_measures_is_no_change(
+def test_what_a_run_writes_and_what_is_not_measured_is_no_change(
     committed: Path, name: str
 ) -> None:
     (committed / name).write_text("after")
@@ -82,12 +82,12 @@ def test_what_a_run_writes_and_what_nobody_measures_is_no_change(
     assert source(committed)["changes"] == "none"
 
 
-def test_without_a_repository_of_its_own_nobody_knows(committed: Path) -> None:
-    assert source(committed / "packages") == NOBODY_KNOWS
-    assert source(committed / "nowhere") == NOBODY_KNOWS
+def test_without_a_repository_of_its_own_it_is_unknown(committed: Path) -> None:
+    assert source(committed / "packages") == UNKNOWN
+    assert source(committed / "nowhere") == UNKNOWN
 
 
-def test_a_commit_made_meanwhile_is_told() -> None:
+def test_a_commit_made_meanwhile_is_reported() -> None:
     before, after = ({"commit": commit, "changes": "none"} for commit in ("abc", "def"))
 
     assert throughout(before, before) == before
@@ -106,7 +106,7 @@ def test_a_commit_made_meanwhile_is_told() -> None:
         ({}, "plain"),
     ],
 )
-def test_the_build_of_python_is_told_by_what_it_knows_of_itself(
+def test_the_build_of_python_is_detected_by_its_own_variables(
     variables: dict[str, str], build: str
 ) -> None:
     assert built_with(variables) == build

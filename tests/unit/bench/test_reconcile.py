@@ -1,4 +1,4 @@
-"""What is told of operators: ratios within a round, promises, and pictures."""
+"""The figures of operators: ratios within a round, promises, and pictures."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -76,7 +76,7 @@ def test_the_best_of_controller_runtime_is_the_most_a_second_and_the_least_of_al
     assert [each["rate_best_ratio"] for each in ours] == [0.5, 0.5]
 
 
-def test_with_one_of_its_turns_missing_nobody_knows_its_best() -> None:
+def test_with_one_of_its_turns_missing_its_best_is_unknown() -> None:
     costs = {THEIRS: [turn(cpu=2.0)], OURS: [turn(cpu=1.0)]}
 
     ours = beside_others(costs)[OURS]
@@ -89,13 +89,13 @@ def test_nothing_is_judged_by_the_best_of_controller_runtime() -> None:
 
     found = list(promises(OURS, beside_others(costs)[OURS], judged=True))
 
-    told = [promise for promise in found if BEST in promise.what]
-    assert [promise.found for promise in told] == [2.0, 2.0, 1.0, 1.0]
-    assert not any(promise.judged for promise in told)
-    assert all(promise.judged for promise in found if promise not in told)
+    shown = [promise for promise in found if BEST in promise.what]
+    assert [promise.found for promise in shown] == [2.0, 2.0, 1.0, 1.0]
+    assert not any(promise.judged for promise in shown)
+    assert all(promise.judged for promise in found if promise not in shown)
 
 
-def test_of_a_promise_beside_somebody_who_failed_nothing_is_found() -> None:
+def test_of_a_promise_beside_a_failed_contender_nothing_is_found() -> None:
     costs = {THEIRS: [turn(cpu=2.0)], OURS: [turn(cpu=1.0)]}
 
     found = judged(promises(OURS, beside_others(costs)[OURS], judged=True))
@@ -110,7 +110,7 @@ def test_what_is_shown_of_all_is_there_and_no_column_twice() -> None:
     ratios = {figure for figure in beside_others(costs)[OURS][0] if figure not in turn(cpu=2.0)}
 
     assert len(set(figures)) == len(figures)
-    # Those are told among the promises, and seen in the requests.
+    # Those are among the promises, and seen in the requests.
     assert ratios - set(figures) == {"requests_ratio", "requests_best_ratio"}
 
 
@@ -184,7 +184,7 @@ def test_who_has_not_brought_everything_in_line_does_not_look_at_it_again(
     assert section.notes == ["without kopf, which failed"]
 
 
-def test_each_operator_has_its_own_way_of_being_told_to_look_again() -> None:
+def test_each_operator_has_its_own_way_to_reconcile_again() -> None:
     starts = Path("/starts")
 
     assert resyncing(THEIRS, ["operator"], seconds=10, starts=starts) == [

@@ -1,4 +1,4 @@
-"""What is told of a restart: since when, until when, and what is promised of those who came."""
+"""The figures of a restart: since when, until when, and what is promised of those who came."""
 
 from bench.harness.contenders import OURS
 from bench.harness.restarting import first_and_last
@@ -17,14 +17,14 @@ def test_the_slowest_round_is_what_is_judged() -> None:
     assert (found.found, found.verdict) == (1.5, "MISSED")
 
 
-def test_a_round_in_which_nobody_came_while_others_queued_keeps_no_promise() -> None:
+def test_a_round_in_which_no_object_came_while_others_queued_keeps_no_promise() -> None:
     (found, _) = promises(OURS, [{"busy_p99": 0.2}, {}], "killed", judged=True)
 
     assert found.found is None
     assert not found.is_kept
 
 
-def test_of_all_new_ones_it_is_told_beside_controller_runtime_and_nothing_is_promised() -> None:
-    (_, told) = promises(OURS, [{"busy_p99": 0.2, "start_p99_ratio": 1.2}], "killed", judged=True)
+def test_of_all_new_ones_the_ratio_to_controller_runtime_is_shown_and_not_judged() -> None:
+    (_, shown) = promises(OURS, [{"busy_p99": 0.2, "start_p99_ratio": 1.2}], "killed", judged=True)
 
-    assert (told.found, told.verdict) == (1.2, "not judged")
+    assert (shown.found, shown.verdict) == (1.2, "not judged")

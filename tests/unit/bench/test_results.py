@@ -132,14 +132,14 @@ def test_the_page_has_every_table_verdict_and_chart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("written", [page, in_summary])
-def test_what_is_the_same_for_all_measures_is_told_once(written: Writing) -> None:
+def test_what_is_the_same_for_all_measures_is_shown_once(written: Writing) -> None:
     text = "\n".join(written([result("client"), result("growth")]))
 
     assert text.count("cores 2") == text.count("commit abc") == text.count("kopf 1.45.2") == 1
 
 
 @pytest.mark.parametrize("written", [page, in_summary])
-def test_measures_of_different_machines_or_commits_are_told_apart(written: Writing) -> None:
+def test_measures_of_different_machines_or_commits_are_listed_apart(written: Writing) -> None:
     results = [
         result("client"),
         result("latency", cores="64"),

@@ -1,4 +1,4 @@
-"""Turns are taken in rounds, so that nobody has the better half of a noisy hour."""
+"""Turns are taken in rounds, so that no contender has the better half of a noisy hour."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ import pytest
 
 from bench.harness.rounds import Cost, Turn, above, beside, best_of, compared, in_rounds, staying
 
-# Says the lines it finds in its environment, one now and one at its end; work of somebody else's is
+# Says the lines it finds in its environment, one now and one at its end; work of another process is
 # done before the first, and after.
 INFORMER = """
 import os, pathlib, sys
@@ -87,7 +87,7 @@ def test_who_is_optional_and_fails_is_left_out_and_the_others_go_on() -> None:
 
     taken = {**turns("a", "c", log=log), "b": fail}
     costs = in_rounds(
-        taken, rounds=2, progress=quiet, warming_up={}, optional=["b"], told=notes.append
+        taken, rounds=2, progress=quiet, warming_up={}, optional=["b"], report=notes.append
     )
 
     assert {name: len(each) for name, each in costs.items()} == {"a": 2, "c": 2}
@@ -134,7 +134,7 @@ def test_the_best_of_several_is_found_figure_by_figure_and_round_by_round() -> N
     costs = {
         "one": [{"cpu": 1.0, "rate": 5.0}, {"cpu": 4.0, "rate": 6.0}],
         "another": [{"cpu": 2.0, "rate": 7.0}, {"cpu": 3.0, "rate": 5.0}],
-        "nobody who is asked": [{"cpu": 0.0, "rate": 9.0}, {"cpu": 0.0, "rate": 9.0}],
+        "no contender": [{"cpu": 0.0, "rate": 9.0}, {"cpu": 0.0, "rate": 9.0}],
     }
 
     assert best_of(costs, ["one", "another"], ["cpu"]) == [{"cpu": 1.0}, {"cpu": 3.0}]

@@ -11,7 +11,7 @@ from bench.harness.effort import PROMISED_ROUNDS, Effort
 from bench.harness.pages import BROKEN_OFF
 from bench.harness.report import Column, Limit, Section
 from bench.harness.results import kept
-from bench.harness.running import Measure, Shelf, run
+from bench.harness.running import Measure, ResultStore, run
 from bench.measures import MEASURES, measure
 
 
@@ -24,7 +24,7 @@ QUICK = Effort(is_full=False, rounds=PROMISED_ROUNDS, progress=quiet)
 
 
 class Stage:
-    """A measure of nothing, that finds what it is told to find."""
+    """A measure of nothing, with given results."""
 
     TITLE: str = "Nothing"
 
@@ -53,13 +53,13 @@ class Stage:
         yield Bars(name="wall", title="Wall", panels={"wall, s": shown}, limits={})
 
 
-def shelf_of(stages: Mapping[str, Measure], directory: Path) -> Shelf:
-    return Shelf(directory, load=stages.__getitem__, order=list(stages), summary_in=None)
+def store_of(stages: Mapping[str, Measure], directory: Path) -> ResultStore:
+    return ResultStore(directory, load=stages.__getitem__, order=list(stages), summary_in=None)
 
 
 def ran(stages: Mapping[str, Measure], directory: Path, *, effort: Effort = EFFORT) -> bool:
-    shelf = shelf_of(stages, directory)
-    return run(list(stages), load=stages.__getitem__, effort=effort, shelf=shelf)
+    store = store_of(stages, directory)
+    return run(list(stages), load=stages.__getitem__, effort=effort, store=store)
 
 
 def test_a_measure_that_breaks_off_does_not_keep_others_from_running(
@@ -128,7 +128,7 @@ def test_a_measure_that_is_not_there_does_not_keep_others_from_running(tmp_path:
         ["missing", "there"],
         load=stages.__getitem__,
         effort=EFFORT,
-        shelf=shelf_of(stages, tmp_path),
+        store=store_of(stages, tmp_path),
     )
 
     assert not is_well
@@ -169,7 +169,7 @@ def test_what_was_kept_is_drawn_again_without_measuring(tmp_path: Path) -> None:
         if path.suffix != ".json":
             path.unlink()
 
-    shelf_of({"one": Stage(fails=True)}, tmp_path).redraw(["one"])
+    store_of({"one": Stage(fails=True)}, tmp_path).redraw(["one"])
 
     assert {path: path.read_text() for path in tmp_path.iterdir()} == pages
 
@@ -208,8 +208,8 @@ def test_two_sections_of_one_name_are_refused(tmp_path: Path) -> None:
     assert not ran({"twice": Twice(0.5)}, tmp_path)
 
 
-def test_nothing_is_kept_where_there_is_no_shelf(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["one"], load=lambda _: Stage(0.5), effort=EFFORT, shelf=None)
+def test_nothing_is_kept_without_a_store(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["one"], load=lambda _: Stage(0.5), effort=EFFORT, store=None)
 
     assert "Part 0" in capsys.readouterr().out
 

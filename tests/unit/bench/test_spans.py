@@ -56,7 +56,7 @@ def test_notes_of_several_files_are_in_order_of_time(tmp_path: Path) -> None:
     assert notes_in(after, before) == {"a": [(2.5, 1), (3.5, 2)], "b": [(2.0, 1)]}
 
 
-def test_a_reconcile_that_finds_a_later_change_has_seen_to_those_before() -> None:
+def test_a_reconcile_that_finds_a_later_change_covers_those_before() -> None:
     starts = {"a": [(1.0, 1), (2.0, 4)]}
     writes = [write(generation=generation) for generation in (1, 2, 4, 5)]
 

@@ -87,7 +87,7 @@ def test_what_the_children_should_be_is_said_in_full() -> None:
     ]
 
 
-def test_a_field_that_differs_is_told_with_its_place() -> None:
+def test_a_field_that_differs_is_reported_with_its_place() -> None:
     deployment = rolled_out()
     deployment["spec"]["template"]["spec"]["containers"][0]["image"] = "nginx:latest"
 
@@ -99,7 +99,7 @@ def test_a_field_that_differs_is_told_with_its_place() -> None:
     ]
 
 
-def test_a_field_that_nobody_asked_for_is_a_difference() -> None:
+def test_a_field_that_was_not_asked_for_is_a_difference() -> None:
     deployment, service = rolled_out(), served()
     service["spec"]["publishNotReadyAddresses"] = True
 
@@ -108,7 +108,7 @@ def test_a_field_that_nobody_asked_for_is_a_difference() -> None:
     assert found == ["Service web.spec.publishNotReadyAddresses: True instead of 'nothing'"]
 
 
-def test_annotations_and_finalizers_that_nobody_asked_for_are_differences() -> None:
+def test_annotations_and_finalizers_that_was_not_asked_for_are_differences() -> None:
     deployment, service = rolled_out(), served()
     deployment["metadata"]["annotations"]["note"] = "mine"
     service["metadata"]["finalizers"] = ["example.com/wait"]
@@ -187,7 +187,7 @@ def test_a_deployment_that_still_grows_is_a_difference() -> None:
     ]
 
 
-def test_where_nobody_makes_pods_all_else_is_compared() -> None:
+def test_without_pods_all_else_is_compared() -> None:
     deployment = rolled_out()
     del deployment["status"]
     app = reported(deployment)
@@ -209,7 +209,7 @@ def test_more_appservices_than_there_should_be_are_a_difference_unless_some_may_
     ]
 
 
-def test_too_few_appservices_and_children_of_nobody_are_differences() -> None:
+def test_too_few_appservices_and_children_without_an_owner_are_differences() -> None:
     deployment = rolled_out()
 
     found = differences({}, {"web": deployment}, {}, count=1)

@@ -1,4 +1,4 @@
-"""What the contenders find on the server, and how it is told what they hold of it."""
+"""What the contenders find on the server, and how their content is compared."""
 
 import json
 from collections import Counter
@@ -53,7 +53,7 @@ def test_a_label_of_distinct_apps_is_of_one_alone() -> None:
     assert len(teams) == 500
 
 
-def test_what_is_held_is_told_by_namespace_name_image_and_size_in_whatever_order() -> None:
+def test_what_is_held_is_reported_by_namespace_name_image_and_size_in_whatever_order() -> None:
     one, other = ("default", "a", "image:1", 2), ("default", "b", "image:1", 3)
 
     assert (
@@ -76,7 +76,7 @@ def test_what_is_held_is_told_by_namespace_name_image_and_size_in_whatever_order
         ("default", "b", "image:1", 4),
     ],
 )
-def test_what_is_wrong_in_one_of_them_is_told(wrong: tuple[str, str, str, int]) -> None:
+def test_what_is_wrong_in_one_of_them_is_reported(wrong: tuple[str, str, str, int]) -> None:
     one, other = ("default", "a", "image:1", 2), ("default", "b", "image:1", 3)
 
     assert held([one, wrong]) != held([one, other])

@@ -17,12 +17,12 @@ def line(user: str, received: str, code: int = 200) -> str:
     return json.dumps(event) + "\n"
 
 
-def writes(story: str) -> Sequence[Written]:
+def writes(letters: str) -> Sequence[Written]:
     """One write each second: ``f`` by the former leader, ``s`` by its successor."""
     writers = {"f": FORMER, "s": SUCCESSOR}
     return [
         Written(writer=writers[letter], unix_seconds=float(second), was_done=True)
-        for second, letter in enumerate(story)
+        for second, letter in enumerate(letters)
     ]
 
 
