@@ -10,7 +10,7 @@ from steersman_cluster.kubelet.addresses import machine_address, pod_address, po
 from steersman_cluster.kubelet.annotations import unreadable
 from steersman_cluster.kubelet.node_status import new_node, status
 from steersman_cluster.workloads import WorkloadSettings, node_taints
-from tests.unit.kubelet.samples import NOW, node, pod
+from tests.unit.workloads.nodes.samples import NOW, node, pod
 
 
 def test_the_ranges_of_nodes_do_not_overlap() -> None:

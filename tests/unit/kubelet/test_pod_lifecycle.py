@@ -9,7 +9,7 @@ from steersman.kinds.base import replace
 from steersman_cluster.kubelet.containers import wait_seconds
 from steersman_cluster.kubelet.pending_changes import has_pending_changes
 from steersman_cluster.kubelet.pod_lifecycle import Place, Step, ended, killings, lived
-from tests.unit.kubelet.samples import NOW, container, pod
+from tests.unit.workloads.nodes.samples import NOW, container, pod
 
 PLACE = Place(host_ip="172.20.0.2", pod_ip="10.128.0.9")
 PREFIX = "nodes.steersman.dev/"

@@ -8,7 +8,7 @@ from steersman.kinds import core_v1
 from steersman.kinds.base import replace
 from steersman_cluster.workloads.nodes.node_taints import node_taints
 from steersman_cluster.workloads.nodes.taint_eviction import bearable_seconds
-from tests.unit.kubelet.samples import NOW, node
+from tests.unit.workloads.nodes.samples import NOW, node
 
 BROKEN = core_v1.Taint(key="broken", effect="NoExecute")
 

@@ -8,23 +8,27 @@ from steersman.kinds import core_v1
 from steersman_cluster.workloads.scheduler.plugins.node_affinity import (
     NOT_SELECTED,
     matches_node,
-    preference,
+    preferred_score,
 )
-from steersman_cluster.workloads.scheduler.plugins.node_ports import HostPort, clashes, host_ports
+from steersman_cluster.workloads.scheduler.plugins.node_ports import (
+    HostPort,
+    host_ports,
+    ports_conflict,
+)
 from steersman_cluster.workloads.scheduler.plugins.node_resources_fit import (
     allocatable,
-    insufficient,
-    requests,
+    insufficient_resources,
+    resource_requests,
 )
 from steersman_cluster.workloads.scheduler.plugins.taint_toleration import (
-    EVICTING,
+    NO_EXECUTE,
     TAINTED,
+    count_prefer_no_schedule,
     tolerates,
-    unpreferred,
-    untolerated,
+    untolerated_taint,
 )
-from steersman_cluster.workloads.scheduler.schedule_one import CORDONED, OTHER_NAME, may_run
-from tests.unit.kubelet.samples import amounts, container, node, pod
+from steersman_cluster.workloads.scheduler.schedule_one import CORDONED, OTHER_NAME, static_reason
+from tests.unit.workloads.nodes.samples import amounts, container, node, pod
 
 ZONE = "topology.kubernetes.io/zone"
 
@@ -127,9 +131,9 @@ def test_the_weights_of_what_is_preferred_and_so_are_added_up() -> None:
     affinity = core_v1.NodeAffinity(preferred_during_scheduling_ignored_during_execution=preferring)
     wanted = spec(affinity=core_v1.Affinity(node_affinity=affinity))
 
-    assert preference(wanted, node(labels={"label-1": "", "label-2": ""})) == 51
-    assert preference(wanted, node()) == 0
-    assert preference(spec(), node()) == 0
+    assert preferred_score(wanted, node(labels={"label-1": "", "label-2": ""})) == 51
+    assert preferred_score(wanted, node()) == 0
+    assert preferred_score(spec(), node()) == 0
 
 
 # Taints
@@ -179,24 +183,24 @@ def test_one_taint_that_is_not_borne_is_one_too_many() -> None:
         for effect in ("NoSchedule", "NoExecute")
     )
 
-    assert untolerated(tainted, borne) == taint("key2", "value2")
-    assert untolerated(tainted, borne, effects=EVICTING) is None
-    assert untolerated(node(), None) is None
+    assert untolerated_taint(tainted, borne) == taint("key2", "value2")
+    assert untolerated_taint(tainted, borne, effects=NO_EXECUTE) is None
+    assert untolerated_taint(node(), None) is None
 
 
 def test_a_taint_that_would_only_rather_not_keeps_nobody_away_and_counts() -> None:
     shy = node(taints=(taint("key1", effect="PreferNoSchedule"),))
 
-    assert untolerated(shy, None) is None
-    assert unpreferred(shy, None) == 1
-    assert unpreferred(shy, (core_v1.Toleration(operator="Exists"),)) == 0
+    assert untolerated_taint(shy, None) is None
+    assert count_prefer_no_schedule(shy, None) == 1
+    assert count_prefer_no_schedule(shy, (core_v1.Toleration(operator="Exists"),)) == 0
 
 
 # Resources
 
 
 def test_what_the_containers_ask_for_is_added_up() -> None:
-    wanted = requests(
+    wanted = resource_requests(
         core_v1.PodSpec(
             containers=(
                 container("app", requests={"cpu": "250m", "memory": "64Mi"}),
@@ -220,8 +224,8 @@ def test_the_greediest_moment_of_the_start_counts_if_it_is_more() -> None:
         containers=(container(requests={"cpu": "500m"}),),
     )
 
-    # With the sidecar, the second needs 1100m; while it runs, the Pod needs 700m.
-    assert requests(greedy) == {"cpu": 1100, "memory": 1024**3}
+    # With the sidecar, the second requested 1100m; while it runs, the Pod requested 700m.
+    assert resource_requests(greedy) == {"cpu": 1100, "memory": 1024**3}
 
 
 def test_what_is_asked_for_the_whole_pod_goes_before_its_parts() -> None:
@@ -230,15 +234,15 @@ def test_what_is_asked_for_the_whole_pod_goes_before_its_parts() -> None:
         containers=(container(requests={"cpu": "500m", "memory": "1"}),), resources=whole
     )
 
-    assert requests(wanted) == {"cpu": 2000, "memory": 1}
+    assert resource_requests(wanted) == {"cpu": 2000, "memory": 1}
 
 
 def test_a_node_says_what_there_is_too_little_of() -> None:
-    has = allocatable(node(has={"cpu": "2", "pods": "3", "example.com/foo": "4"}))
+    size = allocatable(node(has={"cpu": "2", "pods": "3", "example.com/foo": "4"}))
 
     def short(pods: int = 0, **wanted: int) -> list[str]:
         named = {name.replace("_", "/"): amount for name, amount in wanted.items()}
-        return insufficient(named, used={"cpu": 1500}, has=has, pods=pods)
+        return insufficient_resources(named, requested={"cpu": 1500}, allocatable=size, pods=pods)
 
     assert short(cpu=500) == []
     assert short(cpu=501) == ["Insufficient cpu"]
@@ -269,8 +273,8 @@ def port(number: int, address: str | None = None, protocol: str | None = None) -
 def test_two_cannot_have_the_same_port_of_a_node(
     wanted: HostPort, taken: HostPort, is_clash: bool
 ) -> None:
-    assert clashes(wanted, taken) is is_clash
-    assert clashes(taken, wanted) is is_clash
+    assert ports_conflict(wanted, taken) is is_clash
+    assert ports_conflict(taken, wanted) is is_clash
 
 
 def test_a_pod_takes_the_ports_that_it_asks_for() -> None:
@@ -295,8 +299,8 @@ def test_the_first_reason_against_a_node_is_given_in_the_schedulers_order() -> N
     picky = pod(node_selector={"disktype": "ssd"}, node_name="other")
     bearing = core_v1.Toleration(key="node.kubernetes.io/unschedulable", operator="Exists")
 
-    assert may_run(picky, bad) == CORDONED
-    assert may_run(pod(node_name="other"), node("bad")) == OTHER_NAME
-    assert may_run(pod(tolerations=(bearing,)), bad) == TAINTED
-    assert may_run(pod(node_selector={"disktype": "ssd"}), node()) == NOT_SELECTED
-    assert may_run(pod(), node()) is None
+    assert static_reason(picky, bad) == CORDONED
+    assert static_reason(pod(node_name="other"), node("bad")) == OTHER_NAME
+    assert static_reason(pod(tolerations=(bearing,)), bad) == TAINTED
+    assert static_reason(pod(node_selector={"disktype": "ssd"}), node()) == NOT_SELECTED
+    assert static_reason(pod(), node()) is None

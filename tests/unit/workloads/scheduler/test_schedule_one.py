@@ -4,17 +4,24 @@ from typing import Any
 
 from steersman.kinds import core_v1, meta_v1
 from steersman.kinds.base import replace
-from steersman_cluster.workloads.scheduler.cache import Board
-from steersman_cluster.workloads.scheduler.schedule_one import Placed, Refused, placed, wish
-from tests.unit.kubelet.samples import board, container, node, pod
+from steersman_cluster.workloads.scheduler.cache import SchedulerCache
+from steersman_cluster.workloads.scheduler.schedule_one import (
+    FitError,
+    ScheduleResult,
+    queued_pod_info,
+    schedule_pod,
+)
+from tests.unit.workloads.nodes.samples import cache, container, node, pod
 
 HOST = "kubernetes.io/hostname"
 
 
-def place(wanted: core_v1.Pod, on: Board, **namespaces: dict[str, str]) -> str:
+def place(queued: core_v1.Pod, on: SchedulerCache, **namespaces: dict[str, str]) -> str:
     """The node, or the message."""
-    outcome = placed(wish(wanted), on, labels_of=lambda name: namespaces.get(name, {}))
-    return outcome.node if isinstance(outcome, Placed) else outcome.message
+    outcome = schedule_pod(
+        queued_pod_info(queued), on, labels_of=lambda name: namespaces.get(name, {})
+    )
+    return outcome.node if isinstance(outcome, ScheduleResult) else outcome.message
 
 
 def hungry(name: str = "one", cpu: str = "1", **rest: Any) -> core_v1.Pod:
@@ -68,7 +75,7 @@ TWO = (node("node-1"), node("node-2"))
 
 
 def test_the_emptier_node_is_the_better_one() -> None:
-    on = board(*TWO, node_1=(hungry("old", "2"),))
+    on = cache(*TWO, node_1=(hungry("old", "2"),))
 
     assert place(hungry(), on) == "node-2"
 
@@ -76,12 +83,12 @@ def test_the_emptier_node_is_the_better_one() -> None:
 def test_of_nodes_that_are_alike_the_first_by_name_is_taken() -> None:
     nodes = [node(f"node-{number}") for number in (10, 2, 1)]
 
-    assert place(pod(), board(*nodes)) == "node-1"
-    assert place(pod("two"), board(*nodes, node_1=(pod("one"),))) == "node-2"
+    assert place(pod(), cache(*nodes)) == "node-1"
+    assert place(pod("two"), cache(*nodes, node_1=(pod("one"),))) == "node-2"
 
 
 def test_the_pods_of_one_owner_are_kept_apart_if_nothing_speaks_against_it() -> None:
-    on = board(*TWO, node_1=(pod("a", owner="set"),), node_2=(pod("b"), pod("c"), pod("d")))
+    on = cache(*TWO, node_1=(pod("a", owner="set"),), node_2=(pod("b"), pod("c"), pod("d")))
 
     assert place(pod("e", owner="set"), on) == "node-2"
     assert place(pod("e", owner="another"), on) == "node-1"
@@ -90,8 +97,8 @@ def test_the_pods_of_one_owner_are_kept_apart_if_nothing_speaks_against_it() -> 
 def test_a_node_that_would_rather_not_is_taken_last() -> None:
     shy = node("node-1", taints=(core_v1.Taint(key="shy", effect="PreferNoSchedule"),))
 
-    assert place(pod(), board(shy, TWO[1], node_2=(hungry("old", "2"),))) == "node-2"
-    assert place(pod(), board(shy)) == "node-1"
+    assert place(pod(), cache(shy, TWO[1], node_2=(hungry("old", "2"),))) == "node-2"
+    assert place(pod(), cache(shy)) == "node-1"
 
 
 def test_a_pod_that_names_its_node_is_told_of_no_other() -> None:
@@ -106,9 +113,9 @@ def test_a_pod_that_names_its_node_is_told_of_no_other() -> None:
         )
     )
     daemon = _with(hungry(cpu="3"), node_affinity=affinity)
-    full = board(*TWO, node_2=(hungry("old", "2"),))
+    full = cache(*TWO, node_2=(hungry("old", "2"),))
 
-    assert place(daemon, board(*TWO)) == "node-2"
+    assert place(daemon, cache(*TWO)) == "node-2"
     assert place(daemon, full) == (
         "0/2 nodes are available: 1 Insufficient cpu,"
         " 1 node(s) didn't satisfy plugin(s) [NodeAffinity]."
@@ -120,19 +127,19 @@ def test_a_pod_that_names_its_node_is_told_of_no_other() -> None:
 def test_a_pod_that_never_drives_others_away_is_told_so() -> None:
     polite = hungry(cpu="9", preemption_policy="Never")
 
-    assert place(polite, board(*TWO)) == (
+    assert place(polite, cache(*TWO)) == (
         "0/2 nodes are available: 2 Insufficient cpu."
         " preemption: not eligible due to preemptionPolicy=Never."
     )
 
 
 def test_without_nodes_there_is_nothing_to_count() -> None:
-    assert place(pod(), Board()) == "no nodes available to schedule pods"
+    assert place(pod(), SchedulerCache()) == "no nodes available to schedule pods"
 
 
 def test_pods_are_near_in_the_same_place_of_the_kind_that_they_mean() -> None:
     zones = [node(f"node-{n}", labels={"zone": zone}) for n, zone in ((1, "a"), (2, "b"), (3, "b"))]
-    on = board(*zones, node_2=(hungry("friend", "3", labels={"app": "friend"}),))
+    on = cache(*zones, node_2=(hungry("friend", "3", labels={"app": "friend"}),))
 
     assert place(near(pod(), term("zone", app="friend")), on) == "node-3"
     assert place(near(pod(), term(app="friend")), on) == "node-2"
@@ -141,7 +148,7 @@ def test_pods_are_near_in_the_same_place_of_the_kind_that_they_mean() -> None:
 
 def test_a_term_is_about_its_own_namespace_unless_it_names_others() -> None:
     there = pod("friend", namespace="there", labels={"app": "friend"})
-    on = board(*TWO, node_2=(there,))
+    on = cache(*TWO, node_2=(there,))
     anywhere = replace(term(app="friend"), namespace_selector=meta_v1.LabelSelector())
     chosen = replace(
         term(app="friend"),
@@ -149,7 +156,8 @@ def test_a_term_is_about_its_own_namespace_unless_it_names_others() -> None:
     )
 
     assert isinstance(
-        placed(wish(near(pod(), term(app="friend"))), on, labels_of=lambda _: {}), Refused
+        schedule_pod(queued_pod_info(near(pod(), term(app="friend"))), on, labels_of=lambda _: {}),
+        FitError,
     )
     assert place(near(pod(), term(app="friend", namespaces=("there",))), on) == "node-2"
     assert place(near(pod(), anywhere), on) == "node-2"
@@ -160,45 +168,45 @@ def test_a_term_is_about_its_own_namespace_unless_it_names_others() -> None:
 def test_the_first_of_those_who_want_to_be_together_may_go_anywhere() -> None:
     first = near(pod(labels={"app": "web"}), term(app="web"))
 
-    assert place(first, board(*TWO)) == "node-1"
-    assert place(near(pod(), term(app="web")), board(*TWO)).startswith("0/2")
+    assert place(first, cache(*TWO)) == "node-1"
+    assert place(near(pod(), term(app="web")), cache(*TWO)).startswith("0/2")
 
 
 def test_those_who_are_there_can_keep_others_away() -> None:
-    guard = far(pod("guard"), term(app="web"))
-    on = board(*TWO, node_1=(guard,))
+    existing = far(pod("existing"), term(app="web"))
+    on = cache(*TWO, node_1=(existing,))
 
     assert place(hungry(labels={"app": "web"}), on) == "node-2"
     assert place(pod(labels={"app": "web"}, namespace="there"), on) == "node-2"
     assert place(
         pod(labels={"app": "web"}, namespace="there"),
-        board(*TWO, node_1=(guard,), node_2=(hungry("old", "2"),)),
+        cache(*TWO, node_1=(existing,), node_2=(hungry("old", "2"),)),
     ) == ("node-1")
 
 
 def test_whom_it_likes_and_dislikes_makes_a_difference_where_nothing_else_does() -> None:
-    liking = core_v1.WeightedPodAffinityTerm(weight=10, pod_affinity_term=term(app="friend"))
-    on = board(*TWO, node_2=(pod("friend", labels={"app": "friend"}),))
+    score = core_v1.WeightedPodAffinityTerm(weight=10, pod_affinity_term=term(app="friend"))
+    on = cache(*TWO, node_2=(pod("friend", labels={"app": "friend"}),))
     drawn = _with(
         pod(),
         pod_affinity=core_v1.PodAffinity(
-            preferred_during_scheduling_ignored_during_execution=(liking,)
+            preferred_during_scheduling_ignored_during_execution=(score,)
         ),
     )
     repelled = _with(
         pod(),
         pod_anti_affinity=core_v1.PodAntiAffinity(
-            preferred_during_scheduling_ignored_during_execution=(liking,)
+            preferred_during_scheduling_ignored_during_execution=(score,)
         ),
     )
 
     assert place(drawn, on) == "node-2"
-    assert place(repelled, board(*TWO, node_1=(pod("f", labels={"app": "friend"}),))) == "node-2"
+    assert place(repelled, cache(*TWO, node_1=(pod("f", labels={"app": "friend"}),))) == "node-2"
 
 
 def test_a_skew_that_would_be_too_great_rules_a_node_out() -> None:
     web = [pod(f"web-{number}", labels={"app": "web"}) for number in range(3)]
-    on = board(*TWO, node_1=(web[0],), node_2=(hungry("old", "3"),))
+    on = cache(*TWO, node_1=(web[0],), node_2=(hungry("old", "3"),))
     new = pod("new", labels={"app": "web"}, topology_spread_constraints=spread())
 
     assert place(new, on) == "node-2"
@@ -210,18 +218,18 @@ def test_a_skew_that_would_be_too_great_rules_a_node_out() -> None:
 def test_a_node_without_the_label_is_no_place_to_be_spread_over() -> None:
     zones = (node("node-1", labels={"zone": "a"}), node("node-2"))
     new = pod("new", labels={"app": "web"}, topology_spread_constraints=spread(key="zone"))
-    full = board(zones[0], zones[1], node_1=(hungry("old", "4"),))
+    full = cache(zones[0], zones[1], node_1=(hungry("old", "4"),))
 
-    assert place(new, board(*zones)) == "node-1"
+    assert place(new, cache(*zones)) == "node-1"
     assert "1 node(s) didn't match pod topology spread constraints (missing required label)" in (
         place(hungry("new", topology_spread_constraints=spread(key="zone")), full)
     )
 
 
 def test_fewer_places_than_are_needed_count_as_an_empty_one() -> None:
-    on = board(*TWO, node_1=(pod("a", labels={"app": "web"}),))
+    on = cache(*TWO, node_1=(pod("a", labels={"app": "web"}),))
     narrow = spread(min_domains=3)
-    filled = board(
+    filled = cache(
         *TWO,
         node_1=(pod("a", labels={"app": "web"}),),
         node_2=(pod("b", labels={"app": "web"}),),
@@ -233,7 +241,7 @@ def test_fewer_places_than_are_needed_count_as_an_empty_one() -> None:
 
 
 def test_where_it_would_only_rather_be_spread_it_is_if_it_can() -> None:
-    on = board(*TWO, node_1=(pod("a", labels={"app": "web"}),), node_2=(hungry("old", "1"),))
+    on = cache(*TWO, node_1=(pod("a", labels={"app": "web"}),), node_2=(hungry("old", "1"),))
     anyway = spread(must=False)
 
     assert place(pod("new", labels={"app": "web"}, topology_spread_constraints=anyway), on) == (
@@ -242,14 +250,16 @@ def test_where_it_would_only_rather_be_spread_it_is_if_it_can() -> None:
 
 
 def test_pods_of_one_sort_have_one_shape_and_others_do_not() -> None:
-    def shape(**given: Any) -> bytes:
-        return wish(pod(**given)).shape
+    def signature(**given: Any) -> bytes:
+        return queued_pod_info(pod(**given)).signature
 
-    assert shape(name="a", labels={"x": "1"}) == shape(name="b", labels={"x": "2"})
-    assert shape() != shape(node_selector={"a": "b"})
-    assert wish(hungry(cpu="1")).shape == wish(hungry(cpu="1000m")).shape
-    assert wish(hungry(cpu="1")).shape != wish(hungry(cpu="2")).shape
+    assert signature(name="a", labels={"x": "1"}) == signature(name="b", labels={"x": "2"})
+    assert signature() != signature(node_selector={"a": "b"})
+    assert (
+        queued_pod_info(hungry(cpu="1")).signature == queued_pod_info(hungry(cpu="1000m")).signature
+    )
+    assert queued_pod_info(hungry(cpu="1")).signature != queued_pod_info(hungry(cpu="2")).signature
     constraints = spread()
-    assert shape(labels={"x": "1"}, topology_spread_constraints=constraints) != shape(
+    assert signature(labels={"x": "1"}, topology_spread_constraints=constraints) != signature(
         labels={"x": "2"}, topology_spread_constraints=constraints
     )

@@ -4,7 +4,10 @@ from typing import Final, NamedTuple, TypeAlias
 
 from steersman.kinds import apps_v1, core_v1, replace
 from steersman_cluster.workloads.scheduler.plugins.node_affinity import matches_node
-from steersman_cluster.workloads.scheduler.plugins.taint_toleration import EVICTING, untolerated
+from steersman_cluster.workloads.scheduler.plugins.taint_toleration import (
+    NO_EXECUTE,
+    untolerated_taint,
+)
 
 DaemonSet: TypeAlias = apps_v1.DaemonSet
 Node: TypeAlias = core_v1.Node
@@ -55,8 +58,8 @@ def fit(spec: core_v1.PodSpec, node: Node) -> Fit:
         return Fit(False, False)
     if not matches_node(spec, node):
         return Fit(False, False)
-    if untolerated(node, spec.tolerations) is not None:
-        return Fit(False, untolerated(node, spec.tolerations, effects=EVICTING) is None)
+    if untolerated_taint(node, spec.tolerations) is not None:
+        return Fit(False, untolerated_taint(node, spec.tolerations, effects=NO_EXECUTE) is None)
     return Fit(True, True)
 
 

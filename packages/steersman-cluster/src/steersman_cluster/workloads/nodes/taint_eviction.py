@@ -18,7 +18,7 @@ from steersman.kinds import core_v1
 from steersman.kinds.base import replace
 from steersman_cluster.workloads.nodes.node_taints import is_simulated_node
 from steersman_cluster.workloads.pods import is_ended
-from steersman_cluster.workloads.scheduler.plugins.taint_toleration import EVICTING, tolerates
+from steersman_cluster.workloads.scheduler.plugins.taint_toleration import NO_EXECUTE, tolerates
 from steersman_cluster.workloads.status_writer import put_pod_status
 
 BY_NODE: Final = "node"
@@ -84,7 +84,7 @@ def bearable_seconds(
 def evicting(node: core_v1.Node) -> tuple[core_v1.Taint, ...]:
     """The node's taints that drive Pods away."""
     taints = node.spec.taints if node.spec is not None else None
-    return tuple(each for each in taints or () if each.effect in EVICTING)
+    return tuple(each for each in taints or () if each.effect in NO_EXECUTE)
 
 
 def has_moved(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:

@@ -1,8 +1,8 @@
-"""The scheduler: binds Pods to nodes.
+"""The scheduler: it binds Pods to nodes, as kube-scheduler does.
 
 Takes:     Pods without a node, nodes, and the volume claims of those Pods
 Gives:     bindings, and conditions and events that say why a Pod has no node
-Promises:  - a Pod goes only where it may and where there is room
+Promises:  - a Pod goes only where it may and where there is node_info
            - what fits nowhere is told why, and tried again when that may have changed
            - many Pods of one sort that fit nowhere starve nobody
 Never:     preempts a Pod, or binds one that names another scheduler

@@ -1,7 +1,7 @@
-"""What runs where, kept up change by change: the nodes, their Pods, and the room that is left.
+"""The scheduler's cache: the nodes, the Pods that run there, and what is left of each node.
 
-All in memory; whoever follows the cluster tells it. Nothing in it asks for more than a look at one
-node or one namespace.
+The scheduler updates it with each change of a Pod or a node. No operation on it looks at more than
+one node or one namespace.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,195 +13,204 @@ from steersman_cluster.workloads.scheduler.plugins.node_ports import HostPort, h
 from steersman_cluster.workloads.scheduler.plugins.node_resources_fit import (
     Amounts,
     allocatable,
-    requests,
+    resource_requests,
 )
 
-# What is counted, when nodes are compared, for a Pod that asks for nothing, as the scheduler does.
-UNASKED: Final[Amounts] = {"cpu": 100, "memory": 200 * 1024 * 1024}
+# What kube-scheduler counts for a Pod without requests when it scores nodes.
+DEFAULT_REQUESTS: Final[Amounts] = {"cpu": 100, "memory": 200 * 1024 * 1024}
 
 Terms = tuple[core_v1.PodAffinityTerm, ...]
 
 
-class Guest(NamedTuple):
-    """A Pod on a node, as far as others have to reckon with it."""
+class PodInfo(NamedTuple):
+    """What the scheduler needs to know of a Pod that runs on a node."""
 
     uid: str
     namespace: str
     labels: Mapping[str, str]
     node: str
-    needs: Amounts
+    requested: Amounts
     ports: tuple[HostPort, ...]
     owner: str
-    keeps_away: Terms
-    is_ending: bool
+    required_anti_affinity_terms: Terms
+    is_terminating: bool
 
 
-class Room:
-    """A node and what is on it; Pods may be on one that nobody has heard of."""
+class NodeInfo:
+    """A node and its Pods; a Pod can be bound to a node that does not exist, or not yet."""
 
-    __slots__ = ("guests", "has", "is_known", "node", "owners", "ports", "used", "weighed")
+    __slots__ = (
+        "allocatable",
+        "is_known",
+        "node",
+        "non_zero_requested",
+        "owners",
+        "pods",
+        "ports",
+        "requested",
+    )
 
     def __init__(self) -> None:
         self.is_known = False
         self.node = core_v1.Node()
-        self.has: Amounts = {}
-        self.used: dict[str, int] = {}
-        self.weighed = dict.fromkeys(UNASKED, 0)
-        self.guests: dict[str, Guest] = {}
+        self.allocatable: Amounts = {}
+        self.requested: dict[str, int] = {}
+        self.non_zero_requested = dict.fromkeys(DEFAULT_REQUESTS, 0)
+        self.pods: dict[str, PodInfo] = {}
         self.ports: dict[str, tuple[HostPort, ...]] = {}
         self.owners: dict[str, int] = {}
 
-    def enter(self, guest: Guest) -> None:
-        """One more is there."""
-        self.guests[guest.uid] = guest
-        self._count(guest, 1)
-        if guest.ports:
-            self.ports[guest.uid] = guest.ports
+    def add(self, pod_info: PodInfo) -> None:
+        """Add a Pod."""
+        self.pods[pod_info.uid] = pod_info
+        self._count(pod_info, 1)
+        if pod_info.ports:
+            self.ports[pod_info.uid] = pod_info.ports
 
-    def leave(self, guest: Guest) -> None:
-        """One is gone."""
-        del self.guests[guest.uid]
-        self._count(guest, -1)
-        self.ports.pop(guest.uid, None)
+    def remove(self, pod_info: PodInfo) -> None:
+        """Remove a Pod."""
+        del self.pods[pod_info.uid]
+        self._count(pod_info, -1)
+        self.ports.pop(pod_info.uid, None)
 
-    def _count(self, guest: Guest, sign: int) -> None:
-        used = self.used
-        for name, amount in guest.needs.items():
-            used[name] = used.get(name, 0) + sign * amount
-        for name, unasked in UNASKED.items():
-            self.weighed[name] += sign * (guest.needs.get(name, 0) or unasked)
-        if guest.owner:
-            left = self.owners.get(guest.owner, 0) + sign
+    def _count(self, pod_info: PodInfo, sign: int) -> None:
+        requested = self.requested
+        for name, amount in pod_info.requested.items():
+            requested[name] = requested.get(name, 0) + sign * amount
+        for name, default in DEFAULT_REQUESTS.items():
+            self.non_zero_requested[name] += sign * (pod_info.requested.get(name, 0) or default)
+        if pod_info.owner:
+            left = self.owners.get(pod_info.owner, 0) + sign
             if left:
-                self.owners[guest.owner] = left
+                self.owners[pod_info.owner] = left
             else:
-                del self.owners[guest.owner]
+                del self.owners[pod_info.owner]
 
 
-class Board:
-    """All rooms, and where everybody is."""
+class SchedulerCache:
+    """The nodes, and the Pods by node, label and anti-affinity."""
 
     def __init__(self) -> None:
-        self._rooms: dict[str, Room] = {}
-        self._guests: dict[str, Guest] = {}
-        # By namespace and label: whoever is looked for by a selector is under one of its labels.
-        self._under: dict[str, dict[str, Guest]] = {}
-        # Those who keep others away, by whom; "" is whoever in whichever namespace.
-        self._guards: dict[str, dict[str, Guest]] = {}
-        self._known: list[Room] | None = None
+        self._node_infos: dict[str, NodeInfo] = {}
+        self._pods: dict[str, PodInfo] = {}
+        # By namespace and label: what a selector matches is under one of its labels.
+        self._by_label: dict[str, dict[str, PodInfo]] = {}
+        # Pods with anti-affinity, by what it repels; "" stands for any Pod in any namespace.
+        self._anti_affinity: dict[str, dict[str, PodInfo]] = {}
+        self._known: list[NodeInfo] | None = None
 
     def __repr__(self) -> str:
-        return f"<Board {len(self._guests)} Pods on {len(self.rooms)} nodes>"
+        return f"<SchedulerCache {len(self._pods)} Pods on {len(self.node_infos)} nodes>"
 
     @property
-    def rooms(self) -> list[Room]:
-        """The rooms of all nodes, by name."""
+    def node_infos(self) -> list[NodeInfo]:
+        """All nodes, by name."""
         if self._known is None:
-            found = [room for room in self._rooms.values() if room.is_known]
+            found = [node_info for node_info in self._node_infos.values() if node_info.is_known]
             self._known = sorted(found, key=_order)
         return self._known
 
     @property
-    def is_guarded(self) -> bool:
-        """Whether there is anybody who keeps others away."""
-        return bool(self._guards)
+    def has_anti_affinity(self) -> bool:
+        """Whether any Pod has required anti-affinity."""
+        return bool(self._anti_affinity)
 
-    def room(self, name: str) -> Room | None:
-        """The room of this node, if there is one."""
-        found = self._rooms.get(name)
+    def node_info(self, name: str) -> NodeInfo | None:
+        """The node of this name, if there is one."""
+        found = self._node_infos.get(name)
         return found if found is not None and found.is_known else None
 
-    def guests(
+    def pods(
         self, namespaces: Iterable[str] | None, selector: meta_v1.LabelSelector | None
-    ) -> Iterable[Guest]:
-        """Whom a selector can match in these namespaces, or in any; not all of them do."""
+    ) -> Iterable[PodInfo]:
+        """The Pods that a selector may match in these namespaces, or in all of them."""
         if namespaces is None:
-            return self._guests.values()
-        places = (selected_under(name, selector) for name in namespaces)
-        return (each for place in places for each in self._under.get(place, {}).values())
+            return self._pods.values()
+        keys = (selected_under(name, selector) for name in namespaces)
+        return (each for key in keys for each in self._by_label.get(key, {}).values())
 
-    def guards(self, pod: core_v1.Pod) -> Iterable[Guest]:
-        """Who may keep this Pod away."""
-        found: dict[str, Guest] = {}
-        for place in ("", *_places(pod.namespace or "", pod.labels)):
-            found.update(self._guards.get(place, {}))
+    def pods_with_anti_affinity(self, pod: core_v1.Pod) -> Iterable[PodInfo]:
+        """The Pods whose anti-affinity may repel this one."""
+        found: dict[str, PodInfo] = {}
+        for key in ("", *_label_keys(pod.namespace or "", pod.labels)):
+            found.update(self._anti_affinity.get(key, {}))
         return found.values()
 
-    def where(self, uid: str) -> str | None:
-        """On which node a Pod is."""
-        guest = self._guests.get(uid)
-        return guest.node if guest is not None else None
+    def node_of(self, uid: str) -> str | None:
+        """The node of a Pod."""
+        pod_info = self._pods.get(uid)
+        return pod_info.node if pod_info is not None else None
 
-    def put_node(self, node: core_v1.Node) -> None:
-        """The node is there, and like this."""
-        room = self._rooms.setdefault(node.name, Room())
-        if not room.is_known:
-            room.is_known = True
+    def set_node(self, node: core_v1.Node) -> None:
+        """Add or update a node."""
+        node_info = self._node_infos.setdefault(node.name, NodeInfo())
+        if not node_info.is_known:
+            node_info.is_known = True
             self._known = None
-        room.node = node
-        room.has = allocatable(node)
+        node_info.node = node
+        node_info.allocatable = allocatable(node)
 
-    def drop_node(self, name: str) -> None:
-        """The node is gone; its Pods may not be."""
-        room = self._rooms.get(name)
-        if room is not None:
-            room.is_known = False
+    def remove_node(self, name: str) -> None:
+        """Remove a node; its Pods may still exist."""
+        node_info = self._node_infos.get(name)
+        if node_info is not None:
+            node_info.is_known = False
             self._known = None
-            self._clear(name, room)
+            self._clear(name, node_info)
 
-    def put_pod(self, pod: core_v1.Pod, node: str) -> None:
-        """The Pod is on this node."""
-        guest = _guest(pod, node)
-        before = self._guests.get(guest.uid)
-        if before == guest:
+    def add_pod(self, pod: core_v1.Pod, node: str) -> None:
+        """Add a Pod to a node, or update it."""
+        pod_info = _pod_info(pod, node)
+        before = self._pods.get(pod_info.uid)
+        if before == pod_info:
             return
         if before is not None:
-            self.drop_pod(guest.uid)
-        self._guests[guest.uid] = guest
-        for place in _places(guest.namespace, guest.labels):
-            self._under.setdefault(place, {})[guest.uid] = guest
-        for place in _guarded_places(guest):
-            self._guards.setdefault(place, {})[guest.uid] = guest
-        self._rooms.setdefault(node, Room()).enter(guest)
+            self.remove_pod(pod_info.uid)
+        self._pods[pod_info.uid] = pod_info
+        for key in _label_keys(pod_info.namespace, pod_info.labels):
+            self._by_label.setdefault(key, {})[pod_info.uid] = pod_info
+        for key in _anti_affinity_keys(pod_info):
+            self._anti_affinity.setdefault(key, {})[pod_info.uid] = pod_info
+        self._node_infos.setdefault(node, NodeInfo()).add(pod_info)
 
-    def drop_pod(self, uid: str) -> None:
-        """The Pod is on no node any more."""
-        guest = self._guests.pop(uid, None)
-        if guest is None:
+    def remove_pod(self, uid: str) -> None:
+        """Remove a Pod."""
+        pod_info = self._pods.pop(uid, None)
+        if pod_info is None:
             return
-        for place in _places(guest.namespace, guest.labels):
-            _take_out(self._under, place, uid)
-        for place in _guarded_places(guest):
-            _take_out(self._guards, place, uid)
-        room = self._rooms[guest.node]
-        room.leave(guest)
-        self._clear(guest.node, room)
+        for key in _label_keys(pod_info.namespace, pod_info.labels):
+            _discard(self._by_label, key, uid)
+        for key in _anti_affinity_keys(pod_info):
+            _discard(self._anti_affinity, key, uid)
+        node_info = self._node_infos[pod_info.node]
+        node_info.remove(pod_info)
+        self._clear(pod_info.node, node_info)
 
-    def _clear(self, name: str, room: Room) -> None:
-        if not room.is_known and not room.guests:
-            del self._rooms[name]
+    def _clear(self, name: str, node_info: NodeInfo) -> None:
+        if not node_info.is_known and not node_info.pods:
+            del self._node_infos[name]
 
 
-def _places(namespace: str, labels: Mapping[str, str]) -> tuple[str, ...]:
-    """Where a Pod is looked for: in its namespace, by each of its labels."""
+def _label_keys(namespace: str, labels: Mapping[str, str]) -> tuple[str, ...]:
+    """The keys under which a Pod is indexed: its namespace, and each of its labels in it."""
     return (f"{namespace}/", *(f"{namespace}/{key}={value}" for key, value in labels.items()))
 
 
-def _guarded_places(guest: Guest) -> list[str]:
-    """Where those whom it keeps away would be."""
-    places: dict[str, None] = {}
-    for term in guest.keeps_away:
+def _anti_affinity_keys(pod_info: PodInfo) -> list[str]:
+    """The keys under which the Pods that it repels are indexed."""
+    keys: dict[str, None] = {}
+    for term in pod_info.required_anti_affinity_terms:
         is_wide = term.namespaces or term.namespace_selector is not None
-        places["" if is_wide else selected_under(guest.namespace, term.label_selector)] = None
-    return list(places)
+        keys["" if is_wide else selected_under(pod_info.namespace, term.label_selector)] = None
+    return list(keys)
 
 
-def _take_out(index: dict[str, dict[str, Guest]], place: str, uid: str) -> None:
-    found = index.get(place)
+def _discard(index: dict[str, dict[str, PodInfo]], key: str, uid: str) -> None:
+    found = index.get(key)
     if found is not None:
         found.pop(uid, None)
         if not found:
-            del index[place]
+            del index[key]
 
 
 def owner_of(pod: core_v1.Pod) -> str:
@@ -212,25 +221,25 @@ def owner_of(pod: core_v1.Pod) -> str:
     return ""
 
 
-def _order(room: Room) -> tuple[int, str]:
+def _order(node_info: NodeInfo) -> tuple[int, str]:
     # node-2 before node-10.
-    return len(room.node.name), room.node.name
+    return len(node_info.node.name), node_info.node.name
 
 
-def _guest(pod: core_v1.Pod, node: str) -> Guest:
+def _pod_info(pod: core_v1.Pod, node: str) -> PodInfo:
     spec = pod.spec or core_v1.PodSpec(containers=())
     keeping = spec.affinity.pod_anti_affinity if spec.affinity is not None else None
-    keeps_away = (
+    required_anti_affinity_terms = (
         keeping.required_during_scheduling_ignored_during_execution if keeping is not None else None
     )
-    return Guest(
+    return PodInfo(
         uid=pod.uid,
         namespace=pod.namespace or "",
         labels=pod.labels,
         node=node,
-        needs=requests(spec),
+        requested=resource_requests(spec),
         ports=host_ports(spec),
         owner=owner_of(pod),
-        keeps_away=keeps_away or (),
-        is_ending=pod.metadata.deletion_timestamp is not None,
+        required_anti_affinity_terms=required_anti_affinity_terms or (),
+        is_terminating=pod.metadata.deletion_timestamp is not None,
     )

@@ -1,7 +1,6 @@
-"""Which node a Pod goes to, or why to none. Pure.
+"""One scheduling cycle: filter the nodes for a Pod, score the rest, select one. Pure.
 
-Among the nodes that will do, the one that the most speaks for; where nothing makes a difference,
-the one that comes first by name.
+Of nodes with one score, the first by name wins.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,34 +10,39 @@ from typing import Final
 import msgspec
 
 from steersman.kinds import Codec, Part, core_v1
-from steersman_cluster.workloads.scheduler.cache import UNASKED, Board, Room, owner_of
+from steersman_cluster.workloads.scheduler.cache import (
+    DEFAULT_REQUESTS,
+    NodeInfo,
+    SchedulerCache,
+    owner_of,
+)
 from steersman_cluster.workloads.scheduler.plugins.inter_pod_affinity import (
+    InterPodAffinity,
     LabelsOf,
-    Neighbours,
-    has_neighbours,
 )
 from steersman_cluster.workloads.scheduler.plugins.node_affinity import (
     NOT_SELECTED,
     matches_node,
-    preference,
+    preferred_score,
 )
 from steersman_cluster.workloads.scheduler.plugins.node_ports import (
     PORTS_TAKEN,
     HostPort,
-    clashes,
     host_ports,
+    ports_conflict,
 )
 from steersman_cluster.workloads.scheduler.plugins.node_resources_fit import (
     TOO_MANY_PODS,
     Amounts,
-    insufficient,
-    requests,
+    insufficient_resources,
+    resource_requests,
 )
+from steersman_cluster.workloads.scheduler.plugins.pod_topology_spread import PodTopologySpread
 from steersman_cluster.workloads.scheduler.plugins.taint_toleration import (
     TAINTED,
+    count_prefer_no_schedule,
     tolerates,
-    unpreferred,
-    untolerated,
+    untolerated_taint,
 )
 
 NO_NODES: Final = "no nodes available to schedule pods"
@@ -56,87 +60,100 @@ _ENCODE = Codec().encode
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
-    """It goes to this node."""
+class ScheduleResult:
+    """The scheduler binds the Pod to this node."""
 
     node: str
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """It fits nowhere, and this is what is said of it."""
+class FitError:
+    """The Pod fits on no node; ``message`` goes to its condition and event."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """What a Pod needs of a node; two with the same ``shape`` fit in the same places."""
+class QueuedPodInfo:
+    """A Pod that needs a node; two with one ``signature`` fit on the same nodes."""
 
     pod: core_v1.Pod
-    needs: Amounts
+    requested: Amounts
     ports: tuple[HostPort, ...]
-    shape: bytes
-    has_neighbours: bool
+    signature: bytes
+    has_pod_constraints: bool
 
     @property
     def priority(self) -> int:
-        """The higher, the sooner its turn."""
+        """The Pod's priority: the queue pops the highest first."""
         return (self.pod.spec.priority if self.pod.spec is not None else None) or 0
 
 
-def wish(pod: core_v1.Pod) -> Wish:
-    """What this Pod needs."""
+def has_pod_constraints(spec: core_v1.PodSpec) -> bool:
+    """Whether the Pod has constraints on other Pods."""
+    affinity = spec.affinity
+    return bool(spec.topology_spread_constraints) or (
+        affinity is not None
+        and (affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None)
+    )
+
+
+def queued_pod_info(pod: core_v1.Pod) -> QueuedPodInfo:
+    """A Pod with all that decides where it fits."""
     spec = pod.spec or core_v1.PodSpec(containers=())
-    needs, ports = requests(spec), host_ports(spec)
-    is_social = has_neighbours(spec)
-    # Whatever decides where it may go. Labels and namespace only do where it has neighbours; others
-    # who keep it away are asked for each Pod.
-    said = (
-        sorted(needs.items()),
+    requested, ports = resource_requests(spec), host_ports(spec)
+    is_constrained = has_pod_constraints(spec)
+    # All that decides where it fits. Labels and namespace matter only with constraints on other
+    # Pods; the scheduler adds them where other Pods have anti-affinity.
+    parts = (
+        sorted(requested.items()),
         ports,
         sorted((spec.node_selector or {}).items()),
-        _plain(spec.affinity),
-        [_plain(each) for each in spec.tolerations or ()],
-        [_plain(each) for each in spec.topology_spread_constraints or ()],
+        _encoded(spec.affinity),
+        [_encoded(each) for each in spec.tolerations or ()],
+        [_encoded(each) for each in spec.topology_spread_constraints or ()],
         spec.preemption_policy,
-        (pod.namespace, sorted(pod.labels.items())) if is_social else None,
+        (pod.namespace, sorted(pod.labels.items())) if is_constrained else None,
     )
-    return Wish(
+    return QueuedPodInfo(
         pod=pod,
-        needs=needs,
+        requested=requested,
         ports=ports,
-        shape=msgspec.json.encode(said),
-        has_neighbours=is_social,
+        signature=msgspec.json.encode(parts),
+        has_pod_constraints=is_constrained,
     )
 
 
-def placed(wanted: Wish, board: Board, *, labels_of: LabelsOf) -> Placed | Refused:
-    """Where it goes."""
-    rooms = board.rooms
-    if not rooms:
-        return Refused(NO_NODES)
-    pod, spec = wanted.pod, wanted.pod.spec
-    named = _named(spec) if spec is not None else None
-    candidates = rooms if named is None else [r for r in map(board.room, named) if r is not None]
-    is_asked = wanted.has_neighbours or board.is_guarded
-    neighbours = Neighbours(pod, board, labels_of) if is_asked else None
-    fitting: list[Room] = []
-    refusals = _Refusals(len(rooms))
-    for room in candidates:
-        reasons, is_curable = _refusal(wanted, room, neighbours)
+def schedule_pod(
+    queued: QueuedPodInfo, cache: SchedulerCache, *, labels_of: LabelsOf
+) -> ScheduleResult | FitError:
+    """The node for a Pod, or why there is none."""
+    node_infos = cache.node_infos
+    if not node_infos:
+        return FitError(NO_NODES)
+    pod, spec = queued.pod, queued.pod.spec
+    named = _named_nodes(spec) if spec is not None else None
+    candidates = (
+        node_infos if named is None else [r for r in map(cache.node_info, named) if r is not None]
+    )
+    has_constraints = queued.has_pod_constraints or cache.has_anti_affinity
+    pod_plugins = _PodPlugins(pod, cache, labels_of) if has_constraints else None
+    feasible: list[NodeInfo] = []
+    diagnosis = _Diagnosis(len(node_infos))
+    for node_info in candidates:
+        reasons, is_resolvable = _filter(queued, node_info, pod_plugins)
         if reasons:
-            refusals.add(reasons, is_curable)
+            diagnosis.add(reasons, is_resolvable)
         else:
-            fitting.append(room)
-    if fitting:
-        return Placed(_best(wanted, fitting, neighbours))
-    refusals.add_absent(len(rooms) - len(candidates))
-    return Refused(refusals.message(spec))
+            feasible.append(node_info)
+    if feasible:
+        return ScheduleResult(_select_host(queued, feasible, pod_plugins))
+    diagnosis.add_absent(len(node_infos) - len(candidates))
+    return FitError(diagnosis.message(spec))
 
 
-def may_run(pod: core_v1.Pod, node: core_v1.Node) -> str | None:
-    """Why the Pod may not be on the node, whatever room there is; ``None`` if it may."""
+def static_reason(pod: core_v1.Pod, node: core_v1.Node) -> str | None:
+    """Why a Pod cannot run on a node regardless of other Pods; ``None`` if it can."""
     spec = pod.spec
     if spec is None:
         return NOT_SELECTED
@@ -146,136 +163,182 @@ def may_run(pod: core_v1.Pod, node: core_v1.Node) -> str | None:
         return CORDONED
     if spec.node_name and spec.node_name != node.name:
         return OTHER_NAME
-    if untolerated(node, tolerations) is not None:
+    if untolerated_taint(node, tolerations) is not None:
         return TAINTED
     if not matches_node(spec, node):
         return NOT_SELECTED
     return None
 
 
-def _refusal(wanted: Wish, room: Room, neighbours: Neighbours | None) -> tuple[Iterable[str], bool]:
-    """Why not this room, and whether it would do if others left it."""
-    node = room.node
-    reason = may_run(wanted.pod, node)
+def _filter(
+    queued: QueuedPodInfo, node_info: NodeInfo, pod_plugins: "_PodPlugins | None"
+) -> tuple[Iterable[str], bool]:
+    """Why a node does not fit, and whether removing Pods from it could help."""
+    node = node_info.node
+    reason = static_reason(queued.pod, node)
     if reason is not None:
         return (reason,), False
-    if wanted.ports and any(
-        clashes(ours, theirs)
-        for ours in wanted.ports
-        for taken in room.ports.values()
+    if queued.ports and any(
+        ports_conflict(ours, theirs)
+        for ours in queued.ports
+        for taken in node_info.ports.values()
         for theirs in taken
     ):
         return (PORTS_TAKEN,), True
-    short = insufficient(wanted.needs, used=room.used, has=room.has, pods=len(room.guests))
+    short = insufficient_resources(
+        queued.requested,
+        requested=node_info.requested,
+        allocatable=node_info.allocatable,
+        pods=len(node_info.pods),
+    )
     if short:
-        return short, _is_large_enough(wanted.needs, room.has, short)
-    if neighbours is not None:
-        refused = neighbours.refusal(node)
+        return short, _fits_empty_node(queued.requested, node_info.allocatable, short)
+    if pod_plugins is not None:
+        refused = pod_plugins.filter(node)
         if refused is not None:
             return (refused[0],), refused[1]
     return (), True
 
 
-def _is_large_enough(needs: Amounts, has: Amounts, short: Iterable[str]) -> bool:
-    """Whether the node could hold it if it were empty."""
+class _PodPlugins:
+    """The plugins whose results depend on the Pods of all nodes."""
+
+    __slots__ = ("affinity", "spread")
+
+    def __init__(self, pod: core_v1.Pod, cache: SchedulerCache, labels_of: LabelsOf) -> None:
+        self.affinity = InterPodAffinity(pod, cache, labels_of)
+        self.spread = PodTopologySpread(pod, cache)
+
+    def filter(self, node: core_v1.Node) -> tuple[str, bool] | None:
+        return self.spread.filter(node) or self.affinity.filter(node)
+
+
+def _fits_empty_node(requested: Amounts, allocatable: Amounts, short: Iterable[str]) -> bool:
+    """Whether the Pod would fit on the node if that were empty."""
     return all(
-        reason == TOO_MANY_PODS or needs[name] <= has.get(name, 0)
+        reason == TOO_MANY_PODS or requested[name] <= allocatable.get(name, 0)
         for reason in short
         for name in (reason.removeprefix("Insufficient "),)
     )
 
 
-class _Refusals:
+class _Diagnosis:
     def __init__(self, nodes: int) -> None:
         self._nodes = nodes
         self._reasons: dict[str, int] = {}
-        self._curable = 0
+        self._resolvable = 0
 
-    def add(self, reasons: Iterable[str], is_curable: bool) -> None:
+    def add(self, reasons: Iterable[str], is_resolvable: bool) -> None:
         for reason in reasons:
             self._reasons[reason] = self._reasons.get(reason, 0) + 1
-        self._curable += is_curable
+        self._resolvable += is_resolvable
 
     def add_absent(self, nodes: int) -> None:
         if nodes:
             self._reasons[NOT_NAMED] = nodes
 
     def message(self, spec: core_v1.PodSpec | None) -> str:
-        curable = self._curable
-        return f"{_counted(self._reasons, self._nodes)} {_hopes(spec, self._nodes, curable)}"
+        reasons = _reasons_message(self._reasons, self._nodes)
+        return f"{reasons} {_preemption_message(spec, self._nodes, self._resolvable)}"
 
 
-def unplaceable(pod: core_v1.Pod, board: Board, reason: str) -> Refused:
-    """What is said of a Pod that no node would help."""
-    nodes = len(board.rooms)
+def unschedulable(pod: core_v1.Pod, cache: SchedulerCache, reason: str) -> FitError:
+    """The message for a Pod that fits on no node, whatever its nodes are."""
+    nodes = len(cache.node_infos)
     if not nodes:
-        return Refused(NO_NODES)
-    return Refused(f"0/{nodes} nodes are available: {reason}. {_hopes(pod.spec, nodes, 0)}")
+        return FitError(NO_NODES)
+    return FitError(
+        f"0/{nodes} nodes are available: {reason}. {_preemption_message(pod.spec, nodes, 0)}"
+    )
 
 
-def _hopes(spec: core_v1.PodSpec | None, nodes: int, curable: int) -> str:
-    """What is said of the nodes on which others would have to make room."""
+def _preemption_message(spec: core_v1.PodSpec | None, nodes: int, resolvable: int) -> str:
+    """The part of a message that is about preemption."""
     if spec is not None and spec.preemption_policy == "Never":
         return "preemption: not eligible due to preemptionPolicy=Never."
-    return f"preemption: {_counted({NO_VICTIMS: curable, NO_HELP: nodes - curable}, nodes)}"
+    reasons = {NO_VICTIMS: resolvable, NO_HELP: nodes - resolvable}
+    return f"preemption: {_reasons_message(reasons, nodes)}"
 
 
-def _counted(reasons: Mapping[str, int], nodes: int) -> str:
+def _reasons_message(reasons: Mapping[str, int], nodes: int) -> str:
     counted = sorted(f"{count} {reason}" for reason, count in reasons.items() if count)
     return f"0/{nodes} nodes are available: {', '.join(counted)}."
 
 
-# Choosing
+# Scores
 
 
-def _best(wanted: Wish, rooms: list[Room], neighbours: Neighbours | None) -> str:
-    spec = wanted.pod.spec
-    if len(rooms) == 1 or spec is None:
-        return rooms[0].node.name
-    owner, affinity = owner_of(wanted.pod), spec.affinity
-    cpu = wanted.needs.get("cpu", 0) or UNASKED["cpu"]
-    memory = wanted.needs.get("memory", 0) or UNASKED["memory"]
-    marks = [_emptiness(room, cpu, memory) for room in rooms]
+def _select_host(
+    queued: QueuedPodInfo, node_infos: list[NodeInfo], pod_plugins: _PodPlugins | None
+) -> str:
+    spec = queued.pod.spec
+    if len(node_infos) == 1 or spec is None:
+        return node_infos[0].node.name
+    owner, affinity = owner_of(queued.pod), spec.affinity
+    cpu = queued.requested.get("cpu", 0) or DEFAULT_REQUESTS["cpu"]
+    memory = queued.requested.get("memory", 0) or DEFAULT_REQUESTS["memory"]
+    scores = [_least_allocated_score(node_info, cpu, memory) for node_info in node_infos]
     if affinity is not None and affinity.node_affinity is not None:
-        _weigh(marks, [preference(spec, room.node) for room in rooms], weight=2)
-    _weigh(marks, [-unpreferred(room.node, spec.tolerations) for room in rooms], weight=3)
-    if owner:
-        _weigh(marks, [-room.owners.get(owner, 0) for room in rooms], weight=2)
-    if neighbours is not None:
-        _weigh(marks, [neighbours.liking(room.node) for room in rooms], weight=2)
-        _weigh(marks, [-neighbours.crowding(room.node) for room in rooms], weight=2)
-    best = max(
-        range(len(rooms)), key=lambda index: (marks[index], -len(rooms[index].guests), -index)
+        _add_normalized(
+            scores, [preferred_score(spec, node_info.node) for node_info in node_infos], weight=2
+        )
+    _add_normalized(
+        scores,
+        [-count_prefer_no_schedule(node_info.node, spec.tolerations) for node_info in node_infos],
+        weight=3,
     )
-    return rooms[best].node.name
+    if owner:
+        _add_normalized(
+            scores, [-node_info.owners.get(owner, 0) for node_info in node_infos], weight=2
+        )
+    if pod_plugins is not None:
+        _add_normalized(
+            scores,
+            [pod_plugins.affinity.score(node_info.node) for node_info in node_infos],
+            weight=2,
+        )
+        _add_normalized(
+            scores,
+            [-pod_plugins.spread.count(node_info.node) for node_info in node_infos],
+            weight=2,
+        )
+    best = max(
+        range(len(node_infos)),
+        key=lambda index: (scores[index], -len(node_infos[index].pods), -index),
+    )
+    return node_infos[best].node.name
 
 
-def _emptiness(room: Room, cpu: int, memory: int) -> int:
-    """How much of the node would be left, in hundredths, of cpu and memory on average.
+def _least_allocated_score(node_info: NodeInfo, cpu: int, memory: int) -> int:
+    """NodeResourcesFit with LeastAllocated: the free share of CPU and memory, from 0 to 100.
 
-    In whole ones, as the scheduler counts: a node is no better for less than that.
+    In integers, as kube-scheduler computes it.
     """
     return (
-        _left(room.has.get("cpu", 0), room.weighed["cpu"] + cpu)
-        + _left(room.has.get("memory", 0), room.weighed["memory"] + memory)
+        _least_requested_score(
+            node_info.allocatable.get("cpu", 0), node_info.non_zero_requested["cpu"] + cpu
+        )
+        + _least_requested_score(
+            node_info.allocatable.get("memory", 0), node_info.non_zero_requested["memory"] + memory
+        )
     ) // 2
 
 
-def _left(has: int, used: int) -> int:
-    return (has - used) * 100 // has if has > used else 0
+def _least_requested_score(has: int, requested: int) -> int:
+    return (has - requested) * 100 // has if has > requested else 0
 
 
-def _weigh(marks: list[int], said: list[int], *, weight: int) -> None:
-    """Add what is said of each, spread out from 0 to 100, with this weight."""
-    least, most = min(said), max(said)
+def _add_normalized(scores: list[int], raw: list[int], *, weight: int) -> None:
+    """Add a plugin\'s scores, normalized to the range from 0 to 100, with its weight."""
+    least, most = min(raw), max(raw)
     if least == most:
         return
-    for index, value in enumerate(said):
-        marks[index] += weight * 100 * (value - least) // (most - least)
+    for index, value in enumerate(raw):
+        scores[index] += weight * 100 * (value - least) // (most - least)
 
 
-def _named(spec: core_v1.PodSpec) -> list[str] | None:
-    """The only nodes that it can go to, if it names them, as the Pods of a DaemonSet do."""
+def _named_nodes(spec: core_v1.PodSpec) -> list[str] | None:
+    """The only nodes that a Pod can run on, if its affinity names them, as a DaemonSet does."""
     affinity = spec.affinity.node_affinity if spec.affinity is not None else None
     required = (
         affinity.required_during_scheduling_ignored_during_execution
@@ -297,5 +360,5 @@ def _named(spec: core_v1.PodSpec) -> list[str] | None:
     return list(names)
 
 
-def _plain(part: Part | None) -> str:
+def _encoded(part: Part | None) -> str:
     return "" if part is None else _ENCODE(part).decode()

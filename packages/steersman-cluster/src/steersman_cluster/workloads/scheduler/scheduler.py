@@ -1,9 +1,9 @@
-"""The scheduler: Pods without a node get one, or are told why not.
+"""The scheduler: it binds Pods to nodes, or reports why it cannot.
 
-    Pods, nodes ──▶ board, waiting ──decide──▶ decisions ──workers──▶ bindings, conditions, events
+    Pods, nodes ──▶ cache, queue ──schedule──▶ results ──writers──▶ bindings, conditions, events
 
-One function decides, one Pod after another, on a board that shows its own decisions at once; what
-it decides is written by several workers.
+One task schedules one Pod after another. The cache assumes each result at once, before one of
+several writers has written it.
 """
 
 import asyncio
@@ -31,37 +31,37 @@ from steersman.units import format_time
 from steersman.workqueue import WorkQueue, default_limiter
 from steersman_cluster.workloads.nodes.node_taints import NOT_READY, has_taint
 from steersman_cluster.workloads.pods import is_ended
-from steersman_cluster.workloads.scheduler.cache import Board
+from steersman_cluster.workloads.scheduler.cache import SchedulerCache
 from steersman_cluster.workloads.scheduler.plugins.volume_claims import missing_claim
 from steersman_cluster.workloads.scheduler.schedule_one import (
-    Placed,
-    Refused,
-    Wish,
-    placed,
-    unplaceable,
-    wish,
+    FitError,
+    QueuedPodInfo,
+    ScheduleResult,
+    queued_pod_info,
+    schedule_pod,
+    unschedulable,
 )
-from steersman_cluster.workloads.scheduler.scheduling_queue import Waiting
+from steersman_cluster.workloads.scheduler.scheduling_queue import SchedulingQueue
 from steersman_cluster.workloads.settings import SCHEDULER, WorkloadSettings, node_name
 
 Obj = TypeVar("Obj", bound=Resource)
 
 # Writes in flight: enough that a server at some distance is kept busy.
 WORKERS: Final = 10
-# Decisions at a stretch; then everybody else gets a turn.
-TURN: Final = 50
-# Where so many sorts of Pods fit nowhere, they are tried again no more often than this.
-MANY_SORTS: Final = 100
+# Pods that are scheduled in a row before other tasks get a turn.
+BATCH_SIZE: Final = 50
+# Where so many signatures of Pods fit nowhere, they are tried again no more often than this.
+MANY_SIGNATURES: Final = 100
 REST_SECONDS: Final = 1.0
-# So long is nothing said of a Pod whose claims have no volumes yet.
+# How long a Pod may wait for its claims before an event reports it.
 CLAIM_SECONDS: Final = 0.5
-# So long are the first Pods kept waiting for the nodes that are just being registered: else they
-# would be told that there are none.
+# How long the first Pods wait for nodes that are just being registered: else they would all be
+# reported as unschedulable.
 START_SECONDS: Final = 5.0
 
 
 def scheduler(settings: WorkloadSettings) -> Runnable:
-    """What gives Pods a node."""
+    """The scheduler, as a runnable."""
 
     async def run(services: Services) -> None:
         async with (
@@ -80,33 +80,33 @@ def scheduler(settings: WorkloadSettings) -> Runnable:
                 observe=services.observe,
             )
             recorder.start_with(lambda: start(recorder.run(), name="events of the scheduler"))
-            scheduling = Scheduling(
+            pod_scheduler = Scheduler(
                 services,
                 pods=pods.lister,
                 namespaces=namespaces.lister,
                 claims=claims.lister,
                 recorder=recorder,
-                tells_routine=settings.routine_events,
+                records_routine=settings.routine_events,
             )
-            # Nodes first: a Pod that is decided on before they are known fits nowhere.
-            known = _hear(nodes, scheduling.node_changed)
+            # Nodes first: before they are in the cache, no Pod fits.
+            known = _add_handler(nodes, pod_scheduler.node_changed)
             await known.synced()
-            await scheduling.has_nodes(map(node_name, range(1, settings.nodes + 1)))
-            _hear(claims, scheduling.claim_changed)
-            _hear(pods, scheduling.pod_changed)
-            scheduling.employ_with(start)
-            await scheduling.decide()
+            await pod_scheduler.wait_for_nodes(map(node_name, range(1, settings.nodes + 1)))
+            _add_handler(claims, pod_scheduler.claim_changed)
+            _add_handler(pods, pod_scheduler.pod_changed)
+            pod_scheduler.start_writers(start)
+            await pod_scheduler.schedule_pods()
 
     return Runnable(run, name="scheduler")
 
 
-def _hear(informer: Informer[Obj], handler: Handler[Obj]) -> Registration[Obj]:
-    # What they do is to note it: what is decided, and written, is somebody else's turn.
+def _add_handler(informer: Informer[Obj], handler: Handler[Obj]) -> Registration[Obj]:
+    # The handlers only update the cache and the queue; other tasks schedule and write.
     return informer.add_handler(handler, name=SCHEDULER, inline=True, may_yield=True)
 
 
-class Scheduling:
-    """What is known, what is decided, and what is still to be written."""
+class Scheduler:
+    """The cache, the queue, and the results that are not written yet."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class Scheduling:
         namespaces: Lister[core_v1.Namespace],
         claims: Lister[core_v1.PersistentVolumeClaim],
         recorder: EventRecorder,
-        tells_routine: bool,
+        records_routine: bool,
     ) -> None:
         self._client = services.client
         self._caches = services.caches
@@ -124,20 +124,22 @@ class Scheduling:
         self._pods = pods
         self._namespaces = namespaces
         self._claims = claims
-        self._claiming: dict[ObjectKey, dict[str, None]] = {}  # who waits for which claim
+        self._waiting_for_claim: dict[
+            ObjectKey, dict[str, None]
+        ] = {}  # Pods by the claim that they wait for
         self._recorder = recorder
-        self._tells_routine = tells_routine
-        self._board = Board()
-        self._waiting = Waiting()
-        self._keys: dict[str, ObjectKey] = {}  # of all Pods that wait or are being written
-        self._decided: dict[str, Placed | Refused] = {}
+        self._records_routine = records_routine
+        self._cache = SchedulerCache()
+        self._pending = SchedulingQueue()
+        self._keys: dict[str, ObjectKey] = {}  # of all Pods that are queued or being written
+        self._results: dict[str, ScheduleResult | FitError] = {}
         self._assumed: dict[
             str, str
-        ] = {}  # nodes, by the uids of Pods that the cache shows without
-        self._is_freed = False
-        self._is_joined = False
+        ] = {}  # nodes of Pods that the informer still shows without one
+        self._has_node_event = False
+        self._has_pod_event = False
         self._tried_at = float("-inf")
-        self._news = asyncio.Event()
+        self._event = asyncio.Event()
         self._queue = WorkQueue[str](
             "scheduler",
             limiter=default_limiter(clock=services.clock, rng=services.rng),
@@ -145,31 +147,31 @@ class Scheduling:
             observe=services.observe,
         )
 
-    # What is heard
+    # Events
 
     def node_changed(self, delta: Delta[core_v1.Node]) -> None:
-        """Take in what became of a node."""
+        """Update the cache after a change of a node."""
         if isinstance(delta, Deleted):
-            self._board.drop_node(delta.key.name)
-            # Others may be less crowded by comparison, and the message counts nodes.
-            self._is_joined = True
+            self._cache.remove_node(delta.key.name)
+            # Spread constraints compare nodes, and messages count them.
+            self._has_pod_event = True
         else:
-            room = self._board.room(delta.key.name)
-            before = room.node if room is not None else None
-            self._board.put_node(delta.obj)
-            if before is not None and not _offers_more(before, delta.obj):
+            node_info = self._cache.node_info(delta.key.name)
+            before = node_info.node if node_info is not None else None
+            self._cache.set_node(delta.obj)
+            if before is not None and not _may_fit_more(before, delta.obj):
                 return
-            self._is_freed = True
-        self._news.set()
+            self._has_node_event = True
+        self._event.set()
 
     def claim_changed(self, delta: Delta[core_v1.PersistentVolumeClaim]) -> None:
-        """Try those again who wait for this claim."""
-        for uid in self._claiming.pop(delta.key, ()):
-            self._waiting.try_again(uid)
-            self._news.set()
+        """Activate the Pods that wait for this claim."""
+        for uid in self._waiting_for_claim.pop(delta.key, ()):
+            self._pending.activate(uid)
+            self._event.set()
 
     def pod_changed(self, delta: Delta[core_v1.Pod]) -> None:
-        """Take in what became of a Pod."""
+        """Update the cache and the queue after a change of a Pod."""
         pod = delta.obj
         uid = pod.uid
         spec = pod.spec
@@ -178,130 +180,130 @@ class Scheduling:
         if isinstance(delta, Deleted) or is_ended(pod):
             self._forget(uid)
         elif spec.node_name:
-            self._settle(pod, spec.node_name)
+            self._add_to_cache(pod, spec.node_name)
         elif uid not in self._assumed:
-            self._consider(pod, spec)
+            self._enqueue(pod, spec)
 
     def _forget(self, uid: str) -> None:
         self._assumed.pop(uid, None)
-        self._decided.pop(uid, None)
+        self._results.pop(uid, None)
         self._keys.pop(uid, None)
-        self._waiting.remove(uid)
+        self._pending.remove(uid)
         self._queue.forget(uid)
-        if self._board.where(uid) is not None:
-            self._board.drop_pod(uid)
-            self._is_freed = True
-            self._news.set()
+        if self._cache.node_of(uid) is not None:
+            self._cache.remove_pod(uid)
+            self._has_node_event = True
+            self._event.set()
 
-    def _settle(self, pod: core_v1.Pod, node: str) -> None:
+    def _add_to_cache(self, pod: core_v1.Pod, node: str) -> None:
         uid = pod.uid
-        is_news = self._assumed.pop(uid, None) is None and self._board.where(uid) is None
+        is_news = self._assumed.pop(uid, None) is None and self._cache.node_of(uid) is None
         self._keys.pop(uid, None)
-        self._waiting.remove(uid)
-        self._board.put_pod(pod, node)
+        self._pending.remove(uid)
+        self._cache.add_pod(pod, node)
         if is_news:
-            # Put there by somebody else: those who want to be near it may go there now.
-            self._is_joined = True
-            self._news.set()
+            # Another scheduler has bound it: Pods with affinity to it may fit now.
+            self._has_pod_event = True
+            self._event.set()
 
-    def _consider(self, pod: core_v1.Pod, spec: core_v1.PodSpec) -> None:
+    def _enqueue(self, pod: core_v1.Pod, spec: core_v1.PodSpec) -> None:
         is_ours = (spec.scheduler_name or SCHEDULER) == SCHEDULER
         is_ready = not spec.scheduling_gates and pod.metadata.deletion_timestamp is None
         if not is_ours or not is_ready:
-            self._waiting.remove(pod.uid)
+            self._pending.remove(pod.uid)
             return
-        wanted = wish(pod)
-        if pod.uid in self._waiting and self._waiting.is_known(wanted):
-            return  # only our own words on it have come back
+        queued = queued_pod_info(pod)
+        if pod.uid in self._pending and self._pending.is_unchanged(queued):
+            return  # only the condition that the scheduler itself has written
         self._keys[pod.uid] = ObjectKey(pod.namespace, pod.name)
-        self._waiting.add(wanted)
-        self._news.set()
+        self._pending.add(queued)
+        self._event.set()
 
-    async def has_nodes(self, names: Iterable[str]) -> None:
-        """Wait until these nodes are there and ready; but not for ever."""
+    async def wait_for_nodes(self, names: Iterable[str]) -> None:
+        """Wait until these nodes exist and are ready, or ``START_SECONDS`` have passed."""
         missing = dict.fromkeys(names)
         try:
             async with self._clock.timeout(START_SECONDS):
                 while missing:
-                    self._news.clear()
+                    self._event.clear()
                     for name in [*missing]:
-                        room = self._board.room(name)
-                        if room is not None and not has_taint(room.node, NOT_READY):
+                        node_info = self._cache.node_info(name)
+                        if node_info is not None and not has_taint(node_info.node, NOT_READY):
                             del missing[name]
                     if missing:
-                        await self._news.wait()
+                        await self._event.wait()
         except TimeoutError:
-            pass  # it will be told of the Pods that nothing can be found for them
-        self._news.set()
+            pass  # Pods that do not fit are reported as usual
+        self._event.set()
 
-    # What is decided
+    # Scheduling
 
-    async def decide(self) -> None:
-        """Decide for whoever has a turn, for ever."""
+    async def schedule_pods(self) -> None:
+        """Schedule one active Pod after another, until cancelled."""
         while True:
-            await self._hear()
+            await self._wait_for_events()
             decided = 0
-            while (wanted := self._waiting.next()) is not None:
-                self._decide(wanted)
+            while (queued := self._pending.pop()) is not None:
+                self._schedule_one(queued)
                 decided += 1
-                if decided % TURN == 0:
+                if decided % BATCH_SIZE == 0:
                     await self._clock.sleep(0)
 
-    async def _hear(self) -> None:
-        """Wait for news, and see who is to be tried again for it."""
-        is_postponed = self._is_freed or self._is_joined
+    async def _wait_for_events(self) -> None:
+        """Wait for an event, and activate the Pods for which it matters."""
+        is_postponed = self._has_node_event or self._has_pod_event
         rest_seconds = self._tried_at + REST_SECONDS - self._clock.monotonic()
         try:
             async with self._clock.timeout(max(0.0, rest_seconds) if is_postponed else None):
-                await self._news.wait()
+                await self._event.wait()
         except TimeoutError:
-            pass  # what was postponed is due
-        self._news.clear()
-        is_many = self._waiting.sorts > MANY_SORTS
+            pass  # the postponed retry is due
+        self._event.clear()
+        is_many = self._pending.signatures > MANY_SIGNATURES
         now_at = self._clock.monotonic()
         if is_many and now_at < self._tried_at + REST_SECONDS:
             return
-        if self._is_freed or self._is_joined:
-            self._waiting.reconsider(only_neighbours=not self._is_freed)
-            self._is_freed = self._is_joined = False
+        if self._has_node_event or self._has_pod_event:
+            self._pending.move_all_to_active(only_pod_constraints=not self._has_node_event)
+            self._has_node_event = self._has_pod_event = False
             self._tried_at = now_at
 
-    def _decide(self, wanted: Wish) -> None:
-        uid = wanted.pod.uid
-        missing = missing_claim(wanted.pod, self._claim)
+    def _schedule_one(self, queued: QueuedPodInfo) -> None:
+        uid = queued.pod.uid
+        missing = missing_claim(queued.pod, self._claim)
         if missing is not None:
             key, reason = missing
-            self._claiming.setdefault(key, {})[uid] = None
-            self._decided[uid] = unplaceable(wanted.pod, self._board, reason)
-            # Most claims are served in a moment, and then nothing need be said.
+            self._waiting_for_claim.setdefault(key, {})[uid] = None
+            self._results[uid] = unschedulable(queued.pod, self._cache, reason)
+            # Most claims are bound within a moment, and then there is nothing to report.
             self._queue.add_after(uid, CLAIM_SECONDS)
             return
-        outcome = self._place(wanted)
-        if isinstance(outcome, Placed):
-            self._waiting.remove(uid)
-            self._board.put_pod(wanted.pod, outcome.node)
+        outcome = self._schedule_pod(queued)
+        if isinstance(outcome, ScheduleResult):
+            self._pending.remove(uid)
+            self._cache.add_pod(queued.pod, outcome.node)
             self._assumed[uid] = outcome.node
-            if self._waiting.has_neighbours:
-                # Those who want to be near it may go there now.
-                self._is_joined = True
-                self._news.set()
-        self._decided[uid] = outcome
+            if self._pending.has_pod_constraints:
+                # Pods with affinity to it may fit now.
+                self._has_pod_event = True
+                self._event.set()
+        self._results[uid] = outcome
         self._queue.add(uid)
 
-    def _place(self, wanted: Wish) -> Placed | Refused:
-        sort = wanted.shape
-        if self._board.is_guarded and not wanted.has_neighbours:
-            # Who is kept away by others is of a sort of its own.
-            pod = wanted.pod
-            sort += repr((pod.namespace, sorted(pod.labels.items()))).encode()
-        message = self._waiting.message(sort)
+    def _schedule_pod(self, queued: QueuedPodInfo) -> ScheduleResult | FitError:
+        signature = queued.signature
+        if self._cache.has_anti_affinity and not queued.has_pod_constraints:
+            # Anti-affinity of other Pods depends on its namespace and labels.
+            pod = queued.pod
+            signature += repr((pod.namespace, sorted(pod.labels.items()))).encode()
+        message = self._pending.message(signature)
         outcome = (
-            Refused(message)
+            FitError(message)
             if message is not None
-            else placed(wanted, self._board, labels_of=self._labels_of)
+            else schedule_pod(queued, self._cache, labels_of=self._labels_of)
         )
-        if isinstance(outcome, Refused):
-            self._waiting.block(wanted, sort, outcome.message)
+        if isinstance(outcome, FitError):
+            self._pending.add_unschedulable(queued, signature, outcome.message)
         return outcome
 
     def _claim(self, key: ObjectKey) -> core_v1.PersistentVolumeClaim | None:
@@ -311,65 +313,64 @@ class Scheduling:
         found = self._namespaces.get(namespace)
         return dict(found.labels) if found is not None else {}
 
-    # What is written
+    # Writers
 
-    def employ_with(self, start: Start) -> None:
-        """Have what is decided written, by as many as there is work for, and one to spare."""
-        employed = idle = 0
+    def start_writers(self, start: Start) -> None:
+        """Start writers: as many as there are results to write, and one to spare."""
+        started = idle = 0
 
         async def work() -> None:
             nonlocal idle
             while True:
                 async with self._queue.take() as uid:
                     idle -= 1
-                    if not idle and employed < WORKERS:
-                        employ()
+                    if not idle and started < WORKERS:
+                        start_writer()
                     await self._write(uid)
                 idle += 1
                 await self._clock.sleep(0)
 
-        def employ() -> None:
-            nonlocal employed, idle
-            start(work(), name=f"scheduler/{employed}")
-            employed, idle = employed + 1, idle + 1
+        def start_writer() -> None:
+            nonlocal started, idle
+            start(work(), name=f"scheduler/{started}")
+            started, idle = started + 1, idle + 1
 
-        employ()
+        start_writer()
 
     async def _write(self, uid: str) -> None:
-        key, decision = self._keys.get(uid), self._decided.pop(uid, None)
+        key, decision = self._keys.get(uid), self._results.pop(uid, None)
         if key is None:
             self._queue.forget(uid)
             return
         pod = self._pods.get(key.name, namespace=key.namespace)
         if pod is None or pod.uid != uid:
-            return  # word of its end is on its way
+            return  # the event of its deletion is on its way
         if decision is None:
             self._try_again(pod)
             return
         try:
-            if isinstance(decision, Placed):
+            if isinstance(decision, ScheduleResult):
                 await self._bind(pod, decision.node)
             else:
-                await self._refuse(pod, decision.message)
+                await self._record_failure(pod, decision.message)
         except SteersmanError:
-            # It is gone, somebody else has given it a node, or nobody knows whether it happened:
-            # look again in a while.
-            if isinstance(decision, Refused):
-                self._decided.setdefault(uid, decision)
+            # The Pod is gone, is bound already, or the answer was lost: try again later.
+            if isinstance(decision, FitError):
+                self._results.setdefault(uid, decision)
             self._queue.add_rate_limited(uid)
         else:
             self._queue.forget(uid)
 
     def _try_again(self, pod: core_v1.Pod) -> None:
-        """Take back what was not written, unless it was all the same."""
+        """Return a Pod to the queue whose result was not written."""
         spec = pod.spec
-        if spec is None or spec.node_name or pod.uid in self._waiting:
+        if spec is None or spec.node_name or pod.uid in self._pending:
             return
         if self._assumed.pop(pod.uid, None) is not None:
-            self._board.drop_pod(pod.uid)
-            self._is_freed = True
-        self._consider(pod, spec)
-        self._news.set()
+            self._cache.remove_pod(pod.uid)
+            self._has_node_event = True
+        self._enqueue(pod, spec)
+        self._event.set()
 
     async def _bind(self, pod: core_v1.Pod, node: str) -> None:
         binding = core_v1.Binding(
@@ -380,11 +381,11 @@ class Scheduling:
             core_v1.Pod, pod.name, "binding", of=core_v1.Binding, namespace=pod.namespace
         )
         await target.create(binding)
-        if self._tells_routine:
+        if self._records_routine:
             note = f"Successfully assigned {pod.namespace}/{pod.name} to {node}"
             self._recorder.record(pod, "Scheduled", note, action="Binding")
 
-    async def _refuse(self, pod: core_v1.Pod, message: str) -> None:
+    async def _record_failure(self, pod: core_v1.Pod, message: str) -> None:
         if pod.spec is None or pod.spec.node_name or pod.deletion_time is not None:
             return
         self._recorder.record(pod, "FailedScheduling", message, type="Warning", action="Scheduling")
@@ -410,8 +411,8 @@ class Scheduling:
         await self._caches.record_write(target.patch(patch))
 
 
-def _offers_more(before: core_v1.Node, after: core_v1.Node) -> bool:
-    """Whether somebody may fit there now who did not before: not for each sign of life."""
+def _may_fit_more(before: core_v1.Node, after: core_v1.Node) -> bool:
+    """Whether a Pod may fit now that did not before; a heartbeat changes nothing."""
     if before.labels != after.labels or before.spec != after.spec:
         return True
     old, new = before.status, after.status

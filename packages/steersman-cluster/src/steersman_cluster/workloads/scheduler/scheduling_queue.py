@@ -1,145 +1,151 @@
-"""Pods that have no node yet: whose turn it is, and who fits nowhere for now. Pure.
+"""The scheduling queue: Pods without a node, active or unschedulable. Pure.
 
-Pods that fit in the same places are blocked together: when something changes, one of them is tried,
-and only if it fits the next. Five thousand of one sort cost one try.
+Pods with one signature fit on the same nodes, and become unschedulable together. After a change,
+the queue activates one of them, and the next one only if that one fits. Five thousand Pods with
+one signature cost one attempt.
 """
 
 from heapq import heappop, heappush
 from itertools import count
 
-from steersman_cluster.workloads.scheduler.schedule_one import Wish
+from steersman_cluster.workloads.scheduler.schedule_one import QueuedPodInfo
 
 
-class Waiting:
-    """Those who wait, by their uids."""
+class SchedulingQueue:
+    """Pods that wait for a node, by uid."""
 
     def __init__(self) -> None:
-        self._wishes: dict[str, Wish] = {}
-        self._turns: list[tuple[int, float, int, str]] = []
-        self._has_turn: set[str] = set()
+        self._pods: dict[str, QueuedPodInfo] = {}
+        self._heap: list[tuple[int, float, int, str]] = []
+        self._active: set[str] = set()
         self._numbers: dict[str, int] = {}
         self._groups: dict[bytes, _Group] = {}
         self._group_of: dict[str, bytes] = {}
         self._next_number = count()
-        self._social = 0  # of the groups, how many have neighbours
+        self._constrained_groups = 0  # of the groups, how many have affinity
 
     def __len__(self) -> int:
-        """How many wait."""
-        return len(self._wishes)
+        """How many Pods wait."""
+        return len(self._pods)
 
     def __contains__(self, uid: str) -> bool:
-        return uid in self._wishes
+        return uid in self._pods
 
     def __repr__(self) -> str:
-        return (
-            f"<Waiting {len(self)}, {len(self._has_turn)} to be tried, {len(self._groups)} sorts>"
-        )
+        return f"<SchedulingQueue {len(self)}, {len(self._active)} active>"
 
     @property
-    def sorts(self) -> int:
-        """How many sorts of Pods fit nowhere."""
+    def signatures(self) -> int:
+        """How many signatures are unschedulable."""
         return len(self._groups)
 
     @property
-    def has_neighbours(self) -> bool:
-        """Whether one of them fits nowhere because of where others are, or are not."""
-        return self._social > 0
+    def has_pod_constraints(self) -> bool:
+        """Whether an unschedulable Pod has constraints on other Pods."""
+        return self._constrained_groups > 0
 
-    def wish(self, uid: str) -> Wish:
-        """What it needs."""
-        return self._wishes[uid]
+    def queued_pod_info(self, uid: str) -> QueuedPodInfo:
+        """What it requested."""
+        return self._pods[uid]
 
-    def is_known(self, wish: Wish) -> bool:
-        """Whether it waits with the same wish."""
-        known = self._wishes.get(wish.pod.uid)
-        return known is not None and (known.shape, known.priority) == (wish.shape, wish.priority)
+    def is_unchanged(self, queued_pod_info: QueuedPodInfo) -> bool:
+        """Whether the Pod is in the queue with the same signature and priority."""
+        known = self._pods.get(queued_pod_info.pod.uid)
+        return known is not None and (known.signature, known.priority) == (
+            queued_pod_info.signature,
+            queued_pod_info.priority,
+        )
 
-    def add(self, wish: Wish) -> None:
-        """It waits for its turn; one that waits already and has changed has a turn, too."""
-        uid = wish.pod.uid
+    def add(self, queued_pod_info: QueuedPodInfo) -> None:
+        """Add a Pod, or activate it again because it has changed."""
+        uid = queued_pod_info.pod.uid
         self._leave_group(uid)
-        self._wishes[uid] = wish
+        self._pods[uid] = queued_pod_info
         self._numbers.setdefault(uid, next(self._next_number))
-        self._give_turn(uid)
+        self._activate(uid)
 
-    def try_again(self, uid: str) -> None:
-        """It has another turn, if it waits."""
-        if uid in self._wishes:
-            self._give_turn(uid)
+    def activate(self, uid: str) -> None:
+        """Activate the Pod, if it is in the queue."""
+        if uid in self._pods:
+            self._activate(uid)
 
     def remove(self, uid: str) -> None:
-        """It waits no longer."""
+        """Remove a Pod."""
         self._leave_group(uid)
-        self._wishes.pop(uid, None)
+        self._pods.pop(uid, None)
         self._numbers.pop(uid, None)
-        self._has_turn.discard(uid)
+        self._active.discard(uid)
 
-    def next(self) -> Wish | None:
-        """Whose turn it is: the highest priority first, and then who has waited longest."""
-        while self._turns:
-            *_, uid = heappop(self._turns)
-            if uid in self._has_turn:
-                self._has_turn.remove(uid)
-                return self._wishes[uid]
+    def pop(self) -> QueuedPodInfo | None:
+        """The next active Pod: by priority, and then by creation time."""
+        while self._heap:
+            *_, uid = heappop(self._heap)
+            if uid in self._active:
+                self._active.remove(uid)
+                return self._pods[uid]
         return None
 
-    def message(self, sort: bytes) -> str | None:
-        """Why none of this sort fits anywhere; ``None`` if nobody knows."""
-        group = self._groups.get(sort)
-        return None if group is None or group.is_in_doubt else group.message
+    def message(self, signature: bytes) -> str | None:
+        """Why Pods with this signature are unschedulable; ``None`` if they may fit."""
+        group = self._groups.get(signature)
+        return None if group is None or group.is_retried else group.message
 
-    def block(self, wish: Wish, sort: bytes, message: str) -> None:
-        """It fits nowhere, and so does nobody of its sort until something changes."""
-        uid = wish.pod.uid
-        self._leave_group(uid, goes_to=sort)
-        group = self._groups.get(sort)
+    def add_unschedulable(
+        self, queued_pod_info: QueuedPodInfo, signature: bytes, message: str
+    ) -> None:
+        """Mark a Pod, and all Pods with its signature, as unschedulable until something changes."""
+        uid = queued_pod_info.pod.uid
+        self._leave_group(uid, goes_to=signature)
+        group = self._groups.get(signature)
         if group is None:
-            group = self._groups[sort] = _Group(has_neighbours=wish.has_neighbours)
-            self._social += group.has_neighbours
+            group = self._groups[signature] = _Group(
+                has_pod_constraints=queued_pod_info.has_pod_constraints
+            )
+            self._constrained_groups += group.has_pod_constraints
         group.message = message
-        group.is_in_doubt = False
+        group.is_retried = False
         group.members[uid] = None
-        self._group_of[uid] = sort
+        self._group_of[uid] = signature
 
-    def reconsider(self, *, only_neighbours: bool = False) -> None:
-        """Something has changed: one of each sort has a turn, if it is a change for its sort."""
+    def move_all_to_active(self, *, only_pod_constraints: bool = False) -> None:
+        """Activate one Pod of each signature, or only of those with constraints on other Pods."""
         for group in self._groups.values():
-            if group.has_neighbours or not only_neighbours:
-                self._try_first(group)
+            if group.has_pod_constraints or not only_pod_constraints:
+                self._activate_first(group)
 
-    def _try_first(self, group: "_Group") -> None:
-        group.is_in_doubt = True
-        self._give_turn(next(iter(group.members)))
+    def _activate_first(self, group: "_Group") -> None:
+        group.is_retried = True
+        self._activate(next(iter(group.members)))
 
-    def _give_turn(self, uid: str) -> None:
-        if uid not in self._has_turn:
-            self._has_turn.add(uid)
-            wish = self._wishes[uid]
-            made = wish.pod.metadata.creation_timestamp
+    def _activate(self, uid: str) -> None:
+        if uid not in self._active:
+            self._active.add(uid)
+            queued_pod_info = self._pods[uid]
+            made = queued_pod_info.pod.metadata.creation_timestamp
             since = made.timestamp() if made is not None else 0.0
-            heappush(self._turns, (-wish.priority, since, self._numbers[uid], uid))
+            heappush(self._heap, (-queued_pod_info.priority, since, self._numbers[uid], uid))
 
     def _leave_group(self, uid: str, *, goes_to: bytes | None = None) -> None:
-        sort = self._group_of.pop(uid, None)
-        if sort is None:
+        signature = self._group_of.pop(uid, None)
+        if signature is None:
             return
-        group = self._groups[sort]
+        group = self._groups[signature]
         del group.members[uid]
         if not group.members:
-            if sort != goes_to:
-                del self._groups[sort]
-                self._social -= group.has_neighbours
-        elif sort != goes_to and group.is_in_doubt:
-            # It was the one to be tried: now it is the next one's turn.
-            self._try_first(group)
+            if signature != goes_to:
+                del self._groups[signature]
+                self._constrained_groups -= group.has_pod_constraints
+        elif signature != goes_to and group.is_retried:
+            # The group's active Pod has left: the next one takes its place.
+            self._activate_first(group)
 
 
 class _Group:
-    __slots__ = ("has_neighbours", "is_in_doubt", "members", "message")
+    __slots__ = ("has_pod_constraints", "is_retried", "members", "message")
 
-    def __init__(self, *, has_neighbours: bool) -> None:
-        self.has_neighbours = has_neighbours
+    def __init__(self, *, has_pod_constraints: bool) -> None:
+        self.has_pod_constraints = has_pod_constraints
         self.message = ""
-        # Whether one of them is to be tried: until then nobody knows whether they fit.
-        self.is_in_doubt = False
+        # Whether one of them is active: until it is tried, the others may fit or not.
+        self.is_retried = False
         self.members: dict[str, None] = {}

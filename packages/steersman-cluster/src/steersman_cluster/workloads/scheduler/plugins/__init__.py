@@ -9,7 +9,10 @@ Never:     decides between nodes, or reads from the API server
 
 from steersman_cluster.workloads.scheduler.plugins.node_affinity import matches_node
 from steersman_cluster.workloads.scheduler.plugins.node_ports import host_ports
-from steersman_cluster.workloads.scheduler.plugins.node_resources_fit import requests
-from steersman_cluster.workloads.scheduler.plugins.taint_toleration import tolerates, untolerated
+from steersman_cluster.workloads.scheduler.plugins.node_resources_fit import resource_requests
+from steersman_cluster.workloads.scheduler.plugins.taint_toleration import (
+    tolerates,
+    untolerated_taint,
+)
 
-__all__ = ["host_ports", "matches_node", "requests", "tolerates", "untolerated"]
+__all__ = ["host_ports", "matches_node", "resource_requests", "tolerates", "untolerated_taint"]

@@ -18,36 +18,36 @@ def matches_node(spec: core_v1.PodSpec, node: core_v1.Node) -> bool:
         return True
     required = affinity.required_during_scheduling_ignored_during_execution
     return required is None or any(
-        matches_term(term, node) for term in required.node_selector_terms
+        matches_selector_term(term, node) for term in required.node_selector_terms
     )
 
 
-def matches_term(term: core_v1.NodeSelectorTerm, node: core_v1.Node) -> bool:
-    """Whether all that one term asks is true of the node; a term that asks nothing never is."""
+def matches_selector_term(term: core_v1.NodeSelectorTerm, node: core_v1.Node) -> bool:
+    """Whether a node matches all of one term; an empty term matches no node."""
     expressions, fields = term.match_expressions or (), term.match_fields or ()
     if not expressions and not fields:
         return False
     labels = node.labels
-    return all(_holds(each, labels.get(each.key)) for each in expressions) and all(
-        # The name is the only field that can be asked for.
-        _holds(each, node.name if each.key == "metadata.name" else None)
+    return all(_requirement_matches(each, labels.get(each.key)) for each in expressions) and all(
+        # A term can select by no other field.
+        _requirement_matches(each, node.name if each.key == "metadata.name" else None)
         for each in fields
     )
 
 
-def preference(spec: core_v1.PodSpec, node: core_v1.Node) -> int:
-    """The weights of all the preferred node affinity terms that hold for this node."""
+def preferred_score(spec: core_v1.PodSpec, node: core_v1.Node) -> int:
+    """The sum of the weights of the preferred terms that match this node."""
     affinity = spec.affinity.node_affinity if spec.affinity is not None else None
     if affinity is None:
         return 0
     return sum(
         each.weight
         for each in affinity.preferred_during_scheduling_ignored_during_execution or ()
-        if matches_term(each.preference, node)
+        if matches_selector_term(each.preference, node)
     )
 
 
-def _holds(wanted: core_v1.NodeSelectorRequirement, value: str | None) -> bool:
+def _requirement_matches(wanted: core_v1.NodeSelectorRequirement, value: str | None) -> bool:
     match wanted.operator:
         case "In":
             return value is not None and value in (wanted.values or ())

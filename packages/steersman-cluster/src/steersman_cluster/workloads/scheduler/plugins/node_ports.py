@@ -18,7 +18,7 @@ class HostPort(NamedTuple):
 
 
 def host_ports(spec: core_v1.PodSpec) -> tuple[HostPort, ...]:
-    """The node's ports that the Pod takes while it runs."""
+    """The ports of the node that a Pod uses."""
     beside = [each for each in spec.init_containers or () if each.restart_policy == "Always"]
     found: list[HostPort] = []
     for container in (*beside, *spec.containers):
@@ -29,8 +29,8 @@ def host_ports(spec: core_v1.PodSpec) -> tuple[HostPort, ...]:
     return tuple(found)
 
 
-def clashes(wanted: HostPort, taken: HostPort) -> bool:
-    """Whether two cannot have both."""
+def ports_conflict(wanted: HostPort, taken: HostPort) -> bool:
+    """Whether two Pods cannot use both."""
     return (
         wanted.port == taken.port
         and wanted.protocol == taken.protocol

@@ -15,16 +15,16 @@ Amounts: TypeAlias = Mapping[str, int]
 TOO_MANY_PODS: Final = "Too many pods"
 
 
-def requests(spec: core_v1.PodSpec) -> Amounts:
-    """What the Pod asks for: its containers together, or its greediest moment while it starts."""
+def resource_requests(spec: core_v1.PodSpec) -> Amounts:
+    """The requests of a Pod: of its containers, or of its init containers where those need more."""
     running: dict[str, int] = {}
     for container in spec.containers:
-        _add(running, _asked(container.resources))
+        _add(running, _container_requests(container.resources))
     if spec.init_containers:
-        beside: dict[str, int] = {}  # init containers that go on running
+        beside: dict[str, int] = {}  # of sidecar containers
         most: dict[str, int] = {}
         for container in spec.init_containers:
-            asked = _asked(container.resources)
+            asked = _container_requests(container.resources)
             if container.restart_policy == "Always":
                 _add(beside, asked)
                 moment = beside
@@ -36,34 +36,38 @@ def requests(spec: core_v1.PodSpec) -> Amounts:
         _add(running, beside)
         for name, amount in most.items():
             running[name] = max(running.get(name, 0), amount)
-    if spec.resources is not None:  # what is said of the Pod as a whole goes before its parts
-        running.update(_asked(spec.resources))
+    if (
+        spec.resources is not None
+    ):  # requests of the Pod as a whole win over those of its containers
+        running.update(_container_requests(spec.resources))
     if spec.overhead:
         _add(running, _amounts(spec.overhead))
     return running
 
 
 def allocatable(node: core_v1.Node) -> Amounts:
-    """What the node has for Pods."""
+    """The allocatable resources of a node."""
     status = node.status
     return _amounts(status.allocatable or status.capacity or {}) if status is not None else {}
 
 
-def insufficient(wanted: Amounts, *, used: Amounts, has: Amounts, pods: int) -> list[str]:
-    """Of what there is too little left on a node with so many Pods, as reasons to refuse it."""
-    short = [TOO_MANY_PODS] if pods + 1 > has.get("pods", 0) else []
+def insufficient_resources(
+    wanted: Amounts, *, requested: Amounts, allocatable: Amounts, pods: int
+) -> list[str]:
+    """The reasons why a node with so many Pods has too little left, by resource."""
+    short = [TOO_MANY_PODS] if pods + 1 > allocatable.get("pods", 0) else []
     for name, amount in wanted.items():
-        if amount > 0 and amount > has.get(name, 0) - used.get(name, 0):
+        if amount > 0 and amount > allocatable.get(name, 0) - requested.get(name, 0):
             short.append(f"Insufficient {name}")
     return short
 
 
-def _asked(resources: core_v1.ResourceRequirements | None) -> Amounts:
+def _container_requests(resources: core_v1.ResourceRequirements | None) -> Amounts:
     if resources is None:
         return {}
     if not resources.limits:
         return _amounts(resources.requests) if resources.requests else {}
-    # The server fills in what is limited and not asked for; templates have not been there yet.
+    # The server defaults requests to limits; a template has not passed the server yet.
     return {**_amounts(resources.limits), **_amounts(resources.requests or {})}
 
 

@@ -7,15 +7,15 @@ from steersman.kinds import core_v1
 from steersman_cluster.workloads.scheduler.plugins.node_affinity import as_int
 
 #: Effects of a taint that keep new Pods away.
-REPELLING: Final = ("NoSchedule", "NoExecute")
+NO_NEW_PODS: Final = ("NoSchedule", "NoExecute")
 #: The effect that evicts Pods that run already.
-EVICTING: Final = ("NoExecute",)
+NO_EXECUTE: Final = ("NoExecute",)
 
 TAINTED: Final = "node(s) had untolerated taint(s)"
 
 
 def tolerates(toleration: core_v1.Toleration, taint: core_v1.Taint) -> bool:
-    """Whether this toleration is for this taint."""
+    """Whether this toleration tolerates this taint."""
     if toleration.effect and toleration.effect != taint.effect:
         return False
     if toleration.key and toleration.key != taint.key:
@@ -34,30 +34,33 @@ def tolerates(toleration: core_v1.Toleration, taint: core_v1.Taint) -> bool:
             return False
 
 
-def untolerated(
+def untolerated_taint(
     node: core_v1.Node,
     tolerations: Iterable[core_v1.Toleration] | None,
     *,
-    effects: Collection[str] = REPELLING,
+    effects: Collection[str] = NO_NEW_PODS,
 ) -> core_v1.Taint | None:
-    """The first taint of these effects that nothing tolerates; ``None`` if there is none."""
+    """The first taint of these effects that is not tolerated; ``None`` if there is none."""
     taints = node.spec.taints if node.spec is not None else None
     if not taints:
         return None
-    borne = tuple(tolerations or ())
+    tolerations_ = tuple(tolerations or ())
     for taint in taints:
-        if taint.effect in effects and not any(tolerates(each, taint) for each in borne):
+        if taint.effect in effects and not any(tolerates(each, taint) for each in tolerations_):
             return taint
     return None
 
 
-def unpreferred(node: core_v1.Node, tolerations: Iterable[core_v1.Toleration] | None) -> int:
-    """How many taints of the node would rather not have the Pod."""
+def count_prefer_no_schedule(
+    node: core_v1.Node, tolerations: Iterable[core_v1.Toleration] | None
+) -> int:
+    """How many ``PreferNoSchedule`` taints of the node the Pod does not tolerate."""
     taints = node.spec.taints if node.spec is not None else None
     if not taints:
         return 0
-    borne = tuple(tolerations or ())
+    tolerations_ = tuple(tolerations or ())
     return sum(
-        taint.effect == "PreferNoSchedule" and not any(tolerates(each, taint) for each in borne)
+        taint.effect == "PreferNoSchedule"
+        and not any(tolerates(each, taint) for each in tolerations_)
         for taint in taints
     )

@@ -1,4 +1,4 @@
-"""What keeps a Pod from a node because of the volumes that it claims. Pure."""
+"""VolumeBinding: the claims that a Pod needs before the scheduler can bind it. Pure."""
 
 from collections.abc import Callable
 from typing import Final, TypeAlias
@@ -15,7 +15,7 @@ Find: TypeAlias = Callable[[ObjectKey], core_v1.PersistentVolumeClaim | None]
 
 
 def missing_claim(pod: core_v1.Pod, find: Find) -> tuple[ObjectKey, str] | None:
-    """The first claim that has no volume for the Pod yet, and what is said of that."""
+    """The first claim of a Pod that is not bound, and the reason in kube-scheduler's words."""
     unbound: ObjectKey | None = None
     for volume in (pod.spec.volumes if pod.spec is not None else None) or ():
         is_its_own = volume.ephemeral is not None

@@ -6,7 +6,7 @@ from typing import Any
 
 from steersman.kinds import core_v1, meta_v1
 from steersman.units import Quantity
-from steersman_cluster.workloads.scheduler.cache import Board
+from steersman_cluster.workloads.scheduler.cache import SchedulerCache
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -73,12 +73,12 @@ def node(
     )
 
 
-def board(*nodes: core_v1.Node, **pods: tuple[core_v1.Pod, ...]) -> Board:
+def cache(*nodes: core_v1.Node, **pods: tuple[core_v1.Pod, ...]) -> SchedulerCache:
     """Nodes, and the Pods on them: ``node_1=(pod,)``."""
-    made = Board()
+    made = SchedulerCache()
     for each in nodes:
-        made.put_node(each)
-    for name, guests in pods.items():
-        for guest in guests:
-            made.put_pod(guest, name.replace("_", "-"))
+        made.set_node(each)
+    for name, bound in pods.items():
+        for pod_ in bound:
+            made.add_pod(pod_, name.replace("_", "-"))
     return made
