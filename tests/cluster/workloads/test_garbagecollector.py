@@ -16,7 +16,7 @@ from steersman_cluster.simulation import Actor, NoFaults, SimulatedCluster, simu
 from steersman_cluster.simulation.transport import wait_forever
 from steersman_cluster.workloads import WorkloadSettings
 from steersman_cluster.workloads.garbagecollector import runnables
-from steersman_cluster.workloads.garbagecollector.monitors import LATE_SECONDS
+from steersman_cluster.workloads.garbagecollector.monitors import DEFERRED_SECONDS
 from tests.cluster.workloads.owners import (
     HELD,
     ConfigMap,
@@ -105,7 +105,7 @@ def test_a_dependent_keeps_its_owners_that_are_there_and_loses_the_others() -> N
 
 def test_an_owner_that_never_was_takes_its_dependents_along() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
-        there = await cluster.create(config_map("there"))
+        there = await cluster.create(config_map("solid"))
         await cluster.settle()
         gone = of(config_map("gone"), uid="0b7c9d3a-0000-4000-8000-000000000000")
 
@@ -113,7 +113,7 @@ def test_an_owner_that_never_was_takes_its_dependents_along() -> None:
         await cluster.create(config_map("kept", gone, of(there)))
         await cluster.settle()
 
-        assert await left(cluster) == ["kept", "there"]
+        assert await left(cluster) == ["kept", "solid"]
         kept = await cluster.get(ConfigMap, "kept")
         assert kept.metadata.owner_references == (of(there),)
 
@@ -311,13 +311,13 @@ def test_what_lives_in_no_namespace_goes_with_an_owner_that_does_not_either() ->
 
         await delete(cluster, fleet)
 
-        assert cluster.clock.monotonic() < LATE_SECONDS
+        assert cluster.clock.monotonic() < DEFERRED_SECONDS
         assert not {"captain", "mate"} & set(await left(cluster, ClusterRole))
 
     told(steps)
 
 
-@pytest.mark.parametrize("seconds", [0.0, 2 * LATE_SECONDS])
+@pytest.mark.parametrize("seconds", [0.0, 2 * DEFERRED_SECONDS])
 def test_quiet_kinds_are_followed_after_a_while(seconds: float) -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.advance(seconds)
@@ -326,7 +326,7 @@ def test_quiet_kinds_are_followed_after_a_while(seconds: float) -> None:
 
         await delete(cluster, role, "Foreground")
         if not seconds:
-            await cluster.advance(LATE_SECONDS)
+            await cluster.advance(DEFERRED_SECONDS)
             await cluster.settle()
 
         assert "captain" not in await left(cluster, ClusterRole)

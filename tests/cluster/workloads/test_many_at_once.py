@@ -10,8 +10,8 @@ from steersman.wire import Request
 from steersman_cluster.simulation import Actor, NoFaults, SimulatedCluster, simulate
 from steersman_cluster.workloads import WorkloadSettings
 from steersman_cluster.workloads.garbagecollector import runnables as garbage
-from steersman_cluster.workloads.garbagecollector.controller import WORKERS as COLLECTORS
-from steersman_cluster.workloads.scheduler.scheduler import WORKERS as SCHEDULERS
+from steersman_cluster.workloads.garbagecollector.controller import MAX_WORKERS as COLLECTORS
+from steersman_cluster.workloads.scheduler.scheduler import MAX_WORKERS as SCHEDULERS
 from steersman_cluster.workloads.scheduler.scheduler import scheduler
 from tests.cluster.workloads.owners import config_map, of, secret
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from steersman.kinds.meta_v1 import ObjectMeta, OwnerReference
-from steersman_cluster.workloads.garbagecollector.absent_owner_cache import AbsentOwners
-from steersman_cluster.workloads.garbagecollector.graph import Graph, Work
+from steersman_cluster.workloads.garbagecollector.absent_owner_cache import AbsentOwnerCache
+from steersman_cluster.workloads.garbagecollector.graph import DependencyGraph, WorkItem
 from steersman_cluster.workloads.garbagecollector.identity import Identity
 
 ENDING = datetime(2030, 1, 1, tzinfo=UTC)
@@ -34,18 +34,18 @@ def metadata(
     )
 
 
-def empty_graph() -> Graph:
-    return Graph(absent=AbsentOwners())
+def empty_graph() -> DependencyGraph:
+    return DependencyGraph(absent=AbsentOwnerCache())
 
 
-def seen(graph: Graph, uid: str, *owners: OwnerReference, **rest: object) -> None:
+def seen(graph: DependencyGraph, uid: str, *owners: OwnerReference, **rest: object) -> None:
     """Tell a graph of an object in the usual place."""
-    graph.saw(identity(uid), metadata(*owners, **rest))  # type: ignore[arg-type]
+    graph.update(identity(uid), metadata(*owners, **rest))  # type: ignore[arg-type]
 
 
-def work_in(graph: Graph) -> list[tuple[str, str]]:
+def work_in(graph: DependencyGraph) -> list[tuple[str, str]]:
     """All that is to be looked at, as pairs."""
     return [(each.what, each.uid) for each in graph.take_work()]
 
 
-COLLECT_B = Work("collect", "b")
+COLLECT_B = WorkItem("collect", "b")

@@ -1,11 +1,11 @@
 """Owners that are known not to be there."""
 
-from steersman_cluster.workloads.garbagecollector.absent_owner_cache import AbsentOwners
+from steersman_cluster.workloads.garbagecollector.absent_owner_cache import AbsentOwnerCache
 from tests.unit.workloads.garbagecollector.owners import identity
 
 
 def test_those_that_were_added_are_known() -> None:
-    absent = AbsentOwners()
+    absent = AbsentOwnerCache()
 
     absent.add(identity("a"))
 
@@ -14,15 +14,15 @@ def test_those_that_were_added_are_known() -> None:
 
 
 def test_the_same_uid_elsewhere_is_another() -> None:
-    absent = AbsentOwners()
+    absent = AbsentOwnerCache()
 
     absent.add(identity("a"))
 
-    assert identity("a", namespace="there") not in absent
+    assert identity("a", namespace="solid") not in absent
 
 
 def test_the_one_that_was_longest_not_asked_for_is_forgotten_first() -> None:
-    absent = AbsentOwners(most=2)
+    absent = AbsentOwnerCache(most=2)
     absent.add(identity("a"))
     absent.add(identity("b"))
     assert identity("a") in absent

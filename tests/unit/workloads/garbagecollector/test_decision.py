@@ -5,28 +5,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steersman_cluster.workloads.garbagecollector.decision import (
+    ClassifiedOwner,
+    Decision,
     Delete,
     Keep,
-    Owned,
-    Standing,
+    OwnerState,
     Unlink,
-    Verdict,
-    unblocked,
-    verdict,
+    decide,
+    unblock_owner_references,
 )
 from steersman_cluster.workloads.garbagecollector.graph import FOREGROUND, ORPHAN
 from tests.unit.workloads.garbagecollector.owners import owner
 
 
 def judged(
-    *standings: Standing,
+    *standings: OwnerState,
     finalizers: tuple[str, ...] = (),
     has_dependents: bool = False,
-    is_in_circle: bool = False,
-) -> Verdict:
-    owned = [Owned(owner(str(number)), each) for number, each in enumerate(standings)]
-    return verdict(
-        owned, finalizers=finalizers, has_dependents=has_dependents, is_in_circle=is_in_circle
+    has_circle: bool = False,
+) -> Decision:
+    classified = [
+        ClassifiedOwner(owner(str(number)), each) for number, each in enumerate(standings)
+    ]
+    return decide(
+        classified, finalizers=finalizers, has_dependents=has_dependents, has_circle=has_circle
     )
 
 
@@ -43,12 +45,12 @@ def test_what_has_lost_all_its_owners_goes() -> None:
 
 
 def test_what_has_all_its_owners_stays_as_it_is() -> None:
-    assert judged("there", "there") == Keep()
+    assert judged("solid", "solid") == Keep()
 
 
 @pytest.mark.parametrize("lost", ["absent", "waiting"])
-def test_a_dependent_keeps_its_owners_that_are_there(lost: Standing) -> None:
-    assert judged("there", lost) == Unlink(left=(owner("0"),))
+def test_a_dependent_keeps_its_owners_that_are_there(lost: OwnerState) -> None:
+    assert judged("solid", lost) == Unlink(left=(owner("0"),))
 
 
 def test_what_has_dependents_itself_goes_in_the_foreground_if_its_owner_waits() -> None:
@@ -62,7 +64,7 @@ def test_what_has_none_goes_at_once_if_its_owner_waits() -> None:
 
 
 def test_a_circle_of_those_that_wait_is_broken() -> None:
-    found = judged("waiting", has_dependents=True, is_in_circle=True)
+    found = judged("waiting", has_dependents=True, has_circle=True)
 
     assert found == Delete(propagation="Foreground", unblock=True)
 
@@ -80,24 +82,24 @@ def test_what_somebody_has_decided_for_its_dependents_is_kept_to(
 
 
 def test_what_names_an_owner_that_nobody_can_look_for_stays() -> None:
-    assert judged("absent", "nowhere") == Keep()
+    assert judged("absent", "unresolvable") == Keep()
 
 
 @given(
-    st.lists(st.sampled_from(("there", "absent", "waiting", "nowhere")), max_size=4),
+    st.lists(st.sampled_from(("solid", "absent", "waiting", "unresolvable")), max_size=4),
     st.booleans(),
     st.booleans(),
 )
 def test_nothing_goes_that_has_an_owner(
-    standings: list[Standing], has_dependents: bool, is_in_circle: bool
+    standings: list[OwnerState], has_dependents: bool, has_circle: bool
 ) -> None:
-    found = judged(*standings, has_dependents=has_dependents, is_in_circle=is_in_circle)
+    found = judged(*standings, has_dependents=has_dependents, has_circle=has_circle)
 
-    if "there" in standings:
+    if "solid" in standings:
         assert not isinstance(found, Delete)
 
 
 def test_owners_that_are_unblocked_are_otherwise_the_same() -> None:
     blocking, other = owner("a", blocks=True), owner("b")
 
-    assert unblocked([blocking, other]) == (owner("a", blocks=False), other)
+    assert unblock_owner_references([blocking, other]) == (owner("a", blocks=False), other)

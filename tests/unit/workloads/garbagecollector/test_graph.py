@@ -4,7 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from steersman.kinds.meta_v1 import OwnerReference
-from steersman_cluster.workloads.garbagecollector.graph import FOREGROUND, ORPHAN, Graph, Misplaced
+from steersman_cluster.workloads.garbagecollector.graph import (
+    FOREGROUND,
+    ORPHAN,
+    DependencyGraph,
+    NamespaceMismatch,
+)
 from tests.unit.workloads.garbagecollector.owners import (
     empty_graph,
     identity,
@@ -15,7 +20,7 @@ from tests.unit.workloads.garbagecollector.owners import (
 )
 
 
-def pair(**rest: object) -> Graph:
+def pair(**rest: object) -> DependencyGraph:
     """``a`` owns ``b``, and both are known."""
     graph = empty_graph()
     seen(graph, "a")
@@ -27,7 +32,7 @@ def pair(**rest: object) -> Graph:
 def test_dependents_are_looked_at_when_their_owner_goes() -> None:
     graph = pair()
 
-    graph.went(identity("a"))
+    graph.remove(identity("a"))
 
     assert work_in(graph) == [("collect", "b")]
     assert identity("a") in graph.absent
@@ -36,7 +41,7 @@ def test_dependents_are_looked_at_when_their_owner_goes() -> None:
 def test_an_owner_of_which_nobody_tells_any_more_is_asked_for_and_not_taken_for_absent() -> None:
     graph = pair()
 
-    graph.doubt(identity("a"))
+    graph.remove_unconfirmed(identity("a"))
 
     found = graph.node("a")
     assert work_in(graph) == [("verify", "a")]
@@ -47,11 +52,11 @@ def test_an_owner_of_which_nobody_tells_any_more_is_asked_for_and_not_taken_for_
 
 def test_an_owner_that_was_in_doubt_and_is_told_of_again_has_its_dependents() -> None:
     graph = pair()
-    graph.doubt(identity("a"))
+    graph.remove_unconfirmed(identity("a"))
     seen(graph, "a")
     work_in(graph)
 
-    graph.went(identity("a"))
+    graph.remove(identity("a"))
 
     assert work_in(graph) == [("collect", "b")]
 
@@ -59,7 +64,7 @@ def test_an_owner_that_was_in_doubt_and_is_told_of_again_has_its_dependents() ->
 def test_one_in_doubt_that_nobody_names_is_forgotten() -> None:
     graph = pair()
 
-    graph.doubt(identity("b"))
+    graph.remove_unconfirmed(identity("b"))
 
     assert graph.node("b") is None
     assert work_in(graph) == []
@@ -94,7 +99,7 @@ def test_a_virtual_owner_that_is_absent_goes_and_its_dependents_are_looked_at() 
     seen(graph, "b", owner("a"))
     work_in(graph)
 
-    graph.is_absent(identity("a"))
+    graph.mark_absent(identity("a"))
 
     assert graph.node("a") is None
     assert work_in(graph) == [("collect", "b")]
@@ -134,7 +139,7 @@ def test_an_owner_that_waits_is_looked_at_when_a_dependent_goes() -> None:
     seen(graph, "a", finalizers=(FOREGROUND,), ending=True)
     work_in(graph)
 
-    graph.went(identity("b"))
+    graph.remove(identity("b"))
 
     assert work_in(graph) == [("collect", "a")]
 
@@ -157,11 +162,11 @@ def test_only_dependents_that_say_so_block_their_owner() -> None:
     seen(graph, "d", owner("a"))
     found = graph.node("a")
     assert found is not None
-    assert not found.is_blocked
+    assert not found.has_blocking_dependents
 
     seen(graph, "b", owner("a", blocks=True))
 
-    assert found.is_blocked
+    assert found.has_blocking_dependents
 
 
 def test_what_comes_late_to_an_owner_that_waits_is_looked_at() -> None:
@@ -192,11 +197,11 @@ def test_one_that_is_ending_when_it_is_first_told_of_is_looked_at_too() -> None:
 
 def test_an_owner_in_another_namespace_is_reported_and_its_dependent_looked_at() -> None:
     graph = empty_graph()
-    graph.saw(identity("a", namespace="there"), metadata())
+    graph.update(identity("a", namespace="solid"), metadata())
 
     seen(graph, "b", owner("a"))
 
-    assert graph.take_misplaced() == [Misplaced(identity("b"), owner("a"))]
+    assert graph.take_mismatches() == [NamespaceMismatch(identity("b"), owner("a"))]
     assert work_in(graph) == [("collect", "b")]
 
 
@@ -205,20 +210,20 @@ def test_an_owner_in_another_namespace_is_reported_when_it_is_told_of_last() -> 
     seen(graph, "b", owner("a"))
     work_in(graph)
 
-    graph.saw(identity("a", namespace="there"), metadata())
+    graph.update(identity("a", namespace="solid"), metadata())
 
-    assert graph.take_misplaced() == [Misplaced(identity("b"), owner("a"))]
+    assert graph.take_mismatches() == [NamespaceMismatch(identity("b"), owner("a"))]
     assert work_in(graph) == [("collect", "b")]
 
 
 def test_an_owner_without_a_namespace_may_be_named_from_any() -> None:
     graph = empty_graph()
-    graph.saw(identity("n", namespace="", kind="Node"), metadata())
+    graph.update(identity("n", namespace="", kind="Node"), metadata())
 
     seen(graph, "b", owner("n", kind="Node"))
 
     assert work_in(graph) == []
-    assert graph.take_misplaced() == []
+    assert graph.take_mismatches() == []
 
 
 def test_one_that_is_named_wrongly_is_looked_at() -> None:
@@ -235,13 +240,13 @@ def test_a_virtual_owner_is_asked_for_by_the_next_name_that_it_is_given() -> Non
     seen(graph, "c", owner("a", name="two"))
     work_in(graph)
 
-    graph.is_absent(identity("a")._replace(name="one"))
+    graph.mark_absent(identity("a")._replace(name="one"))
 
     found = graph.node("a")
     assert found is not None
     assert found.identity.name == "two"
     assert work_in(graph) == [("collect", "b")]
-    assert [each.what for each in graph.take_again()] == ["verify"]
+    assert [each.what for each in graph.take_retries()] == ["verify"]
 
 
 def test_that_somebody_else_is_absent_says_nothing_of_an_owner_that_is_there() -> None:
@@ -249,7 +254,7 @@ def test_that_somebody_else_is_absent_says_nothing_of_an_owner_that_is_there() -
     seen(graph, "c", owner("a", name="another"))
     work_in(graph)
 
-    graph.is_absent(identity("a")._replace(name="another"))
+    graph.mark_absent(identity("a")._replace(name="another"))
 
     assert graph.node("a") is not None
     assert work_in(graph) == [("collect", "c")]
@@ -259,7 +264,7 @@ def test_one_that_owns_itself_is_forgotten_when_it_goes() -> None:
     graph = empty_graph()
     seen(graph, "a", owner("a"))
 
-    graph.went(identity("a"))
+    graph.remove(identity("a"))
 
     assert len(graph) == 0
 
@@ -275,7 +280,7 @@ owners = st.lists(
 steps = st.lists(
     st.tuples(
         st.sampled_from(UIDS),
-        st.sampled_from(("saw", "saw", "doubt", "went", "absent")),
+        st.sampled_from(("saw", "saw", "remove_unconfirmed", "went", "absent")),
         owners,
         st.booleans(),
         st.sets(st.sampled_from((FOREGROUND, ORPHAN)), max_size=2).map(sorted),
@@ -290,22 +295,22 @@ def test_owners_and_dependents_always_know_of_each_other(story: list[Step]) -> N
     told: dict[str, list[str]] = {}
     gone: set[str] = set()
 
-    for uid, what, named, is_ending, finalizers in story:
+    for uid, what, named, is_terminating, finalizers in story:
         if uid in gone:  # a uid never comes back
             continue
         match what:
             case "saw":
-                seen(graph, uid, *named, ending=is_ending, finalizers=finalizers)
+                seen(graph, uid, *named, ending=is_terminating, finalizers=finalizers)
                 told[uid] = [each.uid for each in named]
-            case "doubt":
-                graph.doubt(identity(uid))
+            case "remove_unconfirmed":
+                graph.remove_unconfirmed(identity(uid))
                 told.pop(uid, None)
             case "went":
-                graph.went(identity(uid))
+                graph.remove(identity(uid))
                 told.pop(uid, None)
                 gone.add(uid)
             case _:
-                graph.is_absent(identity(uid))
+                graph.mark_absent(identity(uid))
                 told.pop(uid, None)
                 gone.add(uid)
 
@@ -330,7 +335,7 @@ def test_nobody_whose_owner_went_is_forgotten(story: list[Step]) -> None:
     work_in(graph)
 
     for gone in UIDS[:2]:
-        graph.went(identity(gone))
+        graph.remove(identity(gone))
         told.pop(gone, None)
 
     looked_at = {uid for what, uid in work_in(graph) if what == "collect"}

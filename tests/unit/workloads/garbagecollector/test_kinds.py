@@ -11,7 +11,11 @@ from steersman_cluster.workloads.garbagecollector.discovery import (
     Definitions,
     defines,
 )
-from steersman_cluster.workloads.garbagecollector.kinds import KnownKinds, collectable, is_quiet
+from steersman_cluster.workloads.garbagecollector.kinds import (
+    ServedKinds,
+    deletable_kinds,
+    is_rarely_changed,
+)
 
 ALL = ("delete", "list", "watch")
 
@@ -51,7 +55,7 @@ def test_each_kind_is_followed_in_its_preferred_version() -> None:
         )
     )
 
-    assert [str(each) for each in collectable(discovery)] == [
+    assert [str(each) for each in deletable_kinds(discovery)] == [
         "autoscaling/v2 HorizontalPodAutoscaler"
     ]
 
@@ -66,7 +70,7 @@ def test_what_cannot_be_watched_and_events_are_left_out() -> None:
         )
     )
 
-    assert [str(each) for each in collectable(discovery)] == ["v1 Pod"]
+    assert [str(each) for each in deletable_kinds(discovery)] == ["v1 Pod"]
 
 
 @pytest.mark.parametrize(
@@ -84,11 +88,11 @@ def test_only_the_servers_own_kinds_without_a_namespace_are_quiet(
 ) -> None:
     gvk = GroupVersionKind.of(api_version, "Thing")
 
-    assert is_quiet(ResourceType(gvk=gvk, plural="things", namespaced=namespaced)) is is_so
+    assert is_rarely_changed(ResourceType(gvk=gvk, plural="things", namespaced=namespaced)) is is_so
 
 
 def test_an_owner_is_found_in_any_version_that_is_served() -> None:
-    kinds = KnownKinds(Discovery((served("apps/v1beta1", "Deployment", "deployments"),)))
+    kinds = ServedKinds(Discovery((served("apps/v1beta1", "Deployment", "deployments"),)))
 
     found = kinds.find("apps/v1beta1", "Deployment")
 
@@ -99,9 +103,9 @@ def test_an_owner_is_found_in_any_version_that_is_served() -> None:
 
 def test_a_definition_that_is_served_already_is_no_news() -> None:
     definitions = Definitions()
-    definitions.are_served(frozenset(("widgets.example.com",)))
+    definitions.set_served(frozenset(("widgets.example.com",)))
 
-    definitions.saw(definition("widgets.example.com"))
+    definitions.update(definition("widgets.example.com"))
 
     assert not definitions.changed.is_set()
     assert definitions.wait_seconds() is None
@@ -110,42 +114,42 @@ def test_a_definition_that_is_served_already_is_no_news() -> None:
 def test_a_new_definition_is_news_and_is_asked_for_until_it_is_served() -> None:
     definitions = Definitions()
 
-    definitions.saw(definition("widgets.example.com"))
+    definitions.update(definition("widgets.example.com"))
 
     waits = [definitions.wait_seconds() or 0.0 for _ in range(12)]
     assert definitions.changed.is_set()
     assert waits == sorted(waits)
     assert waits[-1] == LONGEST_SECONDS
-    definitions.are_served(frozenset(("widgets.example.com",)))
+    definitions.set_served(frozenset(("widgets.example.com",)))
     assert definitions.wait_seconds() is None
 
 
 def test_a_definition_that_says_something_else_is_news() -> None:
     definitions = Definitions()
-    definitions.are_served(frozenset(("widgets.example.com",)))
-    definitions.saw(definition("widgets.example.com"))
+    definitions.set_served(frozenset(("widgets.example.com",)))
+    definitions.update(definition("widgets.example.com"))
 
-    definitions.saw(definition("widgets.example.com", generation=2))
+    definitions.update(definition("widgets.example.com", generation=2))
 
     assert definitions.changed.is_set()
 
 
 def test_a_definition_that_went_is_news() -> None:
     definitions = Definitions()
-    definitions.are_served(frozenset(("widgets.example.com",)))
-    definitions.saw(definition("widgets.example.com"))
+    definitions.set_served(frozenset(("widgets.example.com",)))
+    definitions.update(definition("widgets.example.com"))
 
-    definitions.went("widgets.example.com")
+    definitions.remove("widgets.example.com")
 
     assert definitions.changed.is_set()
 
 
 def test_what_another_server_serves_is_asked_for_now_and_then() -> None:
     definitions = Definitions()
-    definitions.are_served(frozenset(("v1.metrics.k8s.io", "v1.apps")))
+    definitions.set_served(frozenset(("v1.metrics.k8s.io", "v1.apps")))
 
-    definitions.saw(api_service("v1.apps", automanaged="onstart"))
+    definitions.update(api_service("v1.apps", automanaged="onstart"))
     assert definitions.wait_seconds() is None
 
-    definitions.saw(api_service("v1.metrics.k8s.io"))
+    definitions.update(api_service("v1.metrics.k8s.io"))
     assert definitions.wait_seconds() == LONGEST_SECONDS

@@ -1,7 +1,7 @@
-"""The garbage collector: what nobody owns any more is deleted.
+"""The garbage collector: it deletes objects whose owners are gone.
 
-Takes:     the metadata of all kinds that can be deleted, as they come and go
-Gives:     deletions of dependents whose owners are gone; finalizers taken off owners that waited
+Takes:     the metadata of all objects of deletable kinds
+Gives:     deletions of dependents whose owners are gone, and owners without their finalizers
 Promises:  - dependents go when the last of their owners has gone
            - nothing is deleted whose owner is there
            - an owner that waits goes after the last dependent that blocks it
@@ -10,8 +10,7 @@ Promises:  - dependents go when the last of their owners has gone
            - circles of owners do not keep each other from being deleted
            - a new kind is collected as soon as it is defined
            - a kind that may not be read does not stop the others
-Never:     deletes anything without its uid and the version that it was judged by, or keeps whole
-           objects
+Never:     deletes without uid and resource version as preconditions, or keeps whole objects
 """
 
 from functools import partial
@@ -24,6 +23,6 @@ __all__ = ["runnables"]
 
 
 def runnables(settings: WorkloadSettings) -> tuple[Runnable, ...]:
-    """What collects garbage."""
+    """The garbage collector."""
     collect = partial(collect_garbage, on_first_write=settings.on_first_write)
     return (Runnable(collect, name=NAME),)

@@ -1,22 +1,22 @@
-"""Owners that are known not to be there: nobody has to ask for them again."""
+"""A cache of owners that are known not to exist, as in Kubernetes' garbage collector."""
 
 from typing import Final
 
 from steersman_cluster.workloads.garbagecollector.identity import Identity
 
-# As many as Kubernetes remembers. An object with a thousand dependents takes one of them.
-REMEMBERED: Final = 500
+# As in Kubernetes. An object with a thousand dependents takes one entry.
+CAPACITY: Final = 500
 
 
-class AbsentOwners:
-    """The last few identities that were found not to exist; a uid never comes back."""
+class AbsentOwnerCache:
+    """The identities that were last found not to exist; a uid is never used again."""
 
-    def __init__(self, *, most: int = REMEMBERED) -> None:
+    def __init__(self, *, most: int = CAPACITY) -> None:
         self._most = most
         self._known: dict[Identity, None] = {}
 
     def add(self, identity: Identity) -> None:
-        """Remember that there is no such object."""
+        """Add an identity that does not exist."""
         self._known.pop(identity, None)
         self._known[identity] = None
         if len(self._known) > self._most:
@@ -25,7 +25,7 @@ class AbsentOwners:
     def __contains__(self, identity: Identity) -> bool:
         if identity not in self._known:
             return False
-        # Those that are asked for stay.
+        # A hit makes it the newest entry.
         del self._known[identity]
         self._known[identity] = None
         return True
@@ -34,4 +34,4 @@ class AbsentOwners:
         return len(self._known)
 
     def __repr__(self) -> str:
-        return f"<AbsentOwners {len(self._known)} of {self._most}>"
+        return f"<AbsentOwnerCache {len(self._known)} of {self._most}>"

@@ -1,8 +1,8 @@
-"""The collector: looks at one object at a time, and does what its owners' end asks for.
+"""The collector: it processes one object at a time, and deletes it if its owners are gone.
 
-Nothing is deleted on the word of memory alone. That an owner is gone was told by the server, or the
-server is asked; and each write names the uid and the version that it was decided on, so that the
-server refuses it if either is no longer true. Then the object is read, and judged anew.
+The graph alone is never a reason to delete: the server has reported that an owner is gone, or is
+asked. Each write names the uid and the version that the decision was made for, so that the server
+rejects it if either has changed. Then the collector reads the object and decides again.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,107 +13,119 @@ from steersman.errors import Conflict, NotFound, UnknownKind
 from steersman.kinds import MetadataOnly
 from steersman.kinds.meta_v1 import OwnerReference
 from steersman_cluster.workloads.garbagecollector.decision import (
+    ClassifiedOwner,
     Delete,
     Keep,
-    Owned,
-    Standing,
+    OwnerState,
     Unlink,
-    unblocked,
-    verdict,
+    decide,
+    unblock_owner_references,
 )
-from steersman_cluster.workloads.garbagecollector.graph import FOREGROUND, ORPHAN, Graph, Node, Work
+from steersman_cluster.workloads.garbagecollector.graph import (
+    FOREGROUND,
+    ORPHAN,
+    DependencyGraph,
+    Node,
+    WorkItem,
+)
 from steersman_cluster.workloads.garbagecollector.identity import Identity, is_named, named_by
-from steersman_cluster.workloads.garbagecollector.kinds import KnownKinds
+from steersman_cluster.workloads.garbagecollector.kinds import ServedKinds
 
-# How often an object is read again in one go because somebody else wrote it meanwhile.
+# How often one attempt reads an object again after a conflict.
 ATTEMPTS: Final = 5
 
 
-class Known(NamedTuple):
-    """An object as it is known to be when something is decided about it."""
+class ObjectSnapshot(NamedTuple):
+    """The metadata of an object for which a decision is made."""
 
     resource_version: str
     owners: tuple[OwnerReference, ...]
     finalizers: tuple[str, ...]
-    is_ending: bool
+    is_terminating: bool
 
 
 class Collector:
-    """Does the work that a graph finds."""
+    """Processes the work items of a graph."""
 
-    def __init__(self, client: Client, graph: Graph) -> None:
+    def __init__(self, client: Client, graph: DependencyGraph) -> None:
         self._client = client
         self._graph = graph
-        #: What the server serves, by what is known of it; nothing, before it was asked.
-        self.kinds: KnownKinds | None = None
+        #: The kinds that the server serves; ``None`` before the first discovery.
+        self.kinds: ServedKinds | None = None
 
-    async def attempt(self, work: Work) -> bool:
-        """Do what there is to be done; whether it is to be looked at again, after a wait."""
+    async def attempt(self, work: WorkItem) -> bool:
+        """Process a work item; whether to retry it after a backoff."""
         node = self._graph.node(work.uid)
         if node is None or node.is_virtual != (work.what == "verify"):
             return False
         if work.what == "verify":
-            return await self._verify(node)
+            return await self._verify_virtual(node)
         if work.what == "orphan":
-            await self._orphan(node)
-        elif node.is_waiting:
-            if not node.is_blocked:
+            await self._orphan_dependents(node)
+        elif node.is_deleting_dependents:
+            if not node.has_blocking_dependents:
                 await self._drop_finalizer(node, FOREGROUND)
-        elif not (node.is_ending or node.is_condemned):
-            await self._collect(node)
+        elif not (node.is_terminating or node.is_delete_sent):
+            await self._attempt_to_delete(node)
         return False
 
-    # Owners that somebody names and nobody has told of
+    # Virtual owners
 
-    async def _verify(self, node: Node) -> bool:
+    async def _verify_virtual(self, node: Node) -> bool:
         identity = node.identity
         kind = self._kind_of(identity.api_version, identity.kind)
         if kind.resource_type.namespaced and not identity.namespace:
-            return False  # An object without a namespace names it: nobody can say which is meant.
-        if await self._found(kind, identity) is None:
-            self._graph.is_absent(identity)
+            return False  # Only cluster-scoped objects name it, so its namespace is unknown.
+        if await self._live(kind, identity) is None:
+            self._graph.mark_absent(identity)
             return False
-        # It will be heard of soon; or it came and went while nobody listened, and then not.
+        # Its event will arrive, unless it was created and deleted during a gap in the watch.
         return True
 
     # Dependents
 
-    async def _collect(self, node: Node) -> None:
-        known = _known(node)
+    async def _attempt_to_delete(self, node: Node) -> None:
+        snapshot = _snapshot(node)
         for attempt in range(ATTEMPTS):
             try:
-                # Somebody who keeps writing other things does not keep it for ever.
-                await self._collect_as(node, known, any_version=attempt == ATTEMPTS - 1)
+                # Frequent writes to the object do not prevent its deletion forever.
+                await self._delete_unless_owned(node, snapshot, any_version=attempt == ATTEMPTS - 1)
             except NotFound:
-                self._graph.is_absent(node.identity)
+                self._graph.mark_absent(node.identity)
                 return
             except Conflict:
                 latest = await self._latest(node)
-                if latest is None or latest.is_ending:
+                if latest is None or latest.is_terminating:
                     return
                 if attempt == ATTEMPTS - 1:
                     raise
-                known = latest
+                snapshot = latest
             else:
                 return
 
-    async def _collect_as(self, node: Node, known: Known, *, any_version: bool) -> None:
-        owned = [Owned(each, await self._standing(node, each)) for each in known.owners]
-        decided = verdict(
-            owned,
-            finalizers=known.finalizers,
+    async def _delete_unless_owned(
+        self, node: Node, snapshot: ObjectSnapshot, *, any_version: bool
+    ) -> None:
+        classified = [
+            ClassifiedOwner(each, await self._owner_state(node, each)) for each in snapshot.owners
+        ]
+        decided = decide(
+            classified,
+            finalizers=snapshot.finalizers,
             has_dependents=bool(node.dependents),
-            is_in_circle=any(each.is_waiting for each in node.dependents.values()),
+            has_circle=any(each.is_deleting_dependents for each in node.dependents.values()),
         )
         match decided:
             case Keep():
                 return
             case Unlink(left=left):
-                await self._patch(node.identity, known.resource_version, _naming(left))
+                await self._patch(node.identity, snapshot.resource_version, _owner_patch(left))
             case Delete(propagation=propagation, unblock=unblock):
-                identity, version = node.identity, known.resource_version
+                identity, version = node.identity, snapshot.resource_version
                 if unblock:
-                    freed = await self._patch(identity, version, _naming(unblocked(known.owners)))
+                    freed = await self._patch(
+                        identity, version, _owner_patch(unblock_owner_references(snapshot.owners))
+                    )
                     version = freed.resource_version
                 await self._client.delete(
                     self._kind_of(identity.api_version, identity.kind),
@@ -124,10 +136,10 @@ class Collector:
                         uid=identity.uid, resource_version=None if any_version else version
                     ),
                 )
-                node.is_condemned = True
+                node.is_delete_sent = True
 
-    async def _standing(self, node: Node, owner: OwnerReference) -> Standing:
-        """How an owner stands, by what the server has told, or tells."""
+    async def _owner_state(self, node: Node, owner: OwnerReference) -> OwnerState:
+        """The state of an owner, from the graph or from the server."""
         place = node.identity.namespace
         found = self._graph.node(owner.uid)
         if (
@@ -136,55 +148,55 @@ class Collector:
             and found.identity.namespace in ("", place)
             and is_named(found.identity, owner)
         ):
-            return "waiting" if found.is_waiting else "there"
+            return "waiting" if found.is_deleting_dependents else "solid"
         absent = self._graph.absent
         if named_by(owner, place) in absent or named_by(owner, "") in absent:
             return "absent"
         kind = self._kind_of(owner.api_version, owner.kind)
         if kind.resource_type.namespaced and not place:
-            return "nowhere"
+            return "unresolvable"
         identity = named_by(owner, place if kind.resource_type.namespaced else "")
-        latest = await self._found(kind, identity)
+        latest = await self._live(kind, identity)
         if latest is None:
             absent.add(identity)
             return "absent"
-        is_ending = latest.metadata.deletion_timestamp is not None
-        waits = is_ending and FOREGROUND in (latest.metadata.finalizers or ())
-        return "waiting" if waits else "there"
+        is_terminating = latest.metadata.deletion_timestamp is not None
+        waits = is_terminating and FOREGROUND in (latest.metadata.finalizers or ())
+        return "waiting" if waits else "solid"
 
-    # Owners whose end waits for their dependents
+    # Owners that wait for their dependents
 
-    async def _orphan(self, node: Node) -> None:
-        if not node.is_orphaning:
+    async def _orphan_dependents(self, node: Node) -> None:
+        if not node.is_orphaning_dependents:
             return
         uid = node.identity.uid
 
-        def without_owner(known: Known) -> Mapping[str, object] | None:
-            left = [each for each in known.owners if each.uid != uid]
-            return None if len(left) == len(known.owners) else _naming(left)
+        def without_owner(snapshot: ObjectSnapshot) -> Mapping[str, object] | None:
+            left = [each for each in snapshot.owners if each.uid != uid]
+            return None if len(left) == len(snapshot.owners) else _owner_patch(left)
 
         for dependent in list(node.dependents.values()):
-            await self._change(dependent, without_owner)
+            await self._update_metadata(dependent, without_owner)
         await self._drop_finalizer(node, ORPHAN)
 
     async def _drop_finalizer(self, node: Node, finalizer: str) -> None:
-        def without_it(known: Known) -> Mapping[str, object] | None:
-            left = [each for each in known.finalizers if each != finalizer]
-            return None if len(left) == len(known.finalizers) else {"finalizers": left}
+        def without_it(snapshot: ObjectSnapshot) -> Mapping[str, object] | None:
+            left = [each for each in snapshot.finalizers if each != finalizer]
+            return None if len(left) == len(snapshot.finalizers) else {"finalizers": left}
 
-        await self._change(node, without_it)
+        await self._update_metadata(node, without_it)
 
-    async def _change(
-        self, node: Node, change: Callable[[Known], Mapping[str, object] | None]
+    async def _update_metadata(
+        self, node: Node, change: Callable[[ObjectSnapshot], Mapping[str, object] | None]
     ) -> None:
-        """Have its metadata be as ``change`` says, which says nothing if it is so already."""
-        known = _known(node)
+        """Patch the metadata with what ``change`` returns; nothing if that is ``None``."""
+        snapshot = _snapshot(node)
         for attempt in range(ATTEMPTS):
-            metadata = change(known)
+            metadata = change(snapshot)
             if metadata is None:
                 return
             try:
-                await self._patch(node.identity, known.resource_version, metadata)
+                await self._patch(node.identity, snapshot.resource_version, metadata)
             except NotFound:
                 return
             except Conflict:
@@ -193,7 +205,7 @@ class Collector:
                     return
                 if attempt == ATTEMPTS - 1:
                     raise
-                known = latest
+                snapshot = latest
             else:
                 return
 
@@ -210,24 +222,24 @@ class Collector:
             namespace=identity.namespace or None,
         )
 
-    async def _latest(self, node: Node) -> Known | None:
-        """The object as it is now; ``None``, and its dependents are looked at, if it is gone."""
+    async def _latest(self, node: Node) -> ObjectSnapshot | None:
+        """The live object; if it is gone, ``None``, and the graph enqueues its dependents."""
         identity = node.identity
         kind = self._kind_of(identity.api_version, identity.kind)
-        found = await self._found(kind, identity)
+        found = await self._live(kind, identity)
         if found is None:
-            self._graph.is_absent(identity)
+            self._graph.mark_absent(identity)
             return None
         about = found.metadata
-        return Known(
+        return ObjectSnapshot(
             found.resource_version,
             about.owner_references or (),
             about.finalizers or (),
             about.deletion_timestamp is not None,
         )
 
-    async def _found(self, kind: type[MetadataOnly], identity: Identity) -> MetadataOnly | None:
-        """The object, if the one of this name is the one with this uid."""
+    async def _live(self, kind: type[MetadataOnly], identity: Identity) -> MetadataOnly | None:
+        """The live object, if its uid is the expected one."""
         namespace = identity.namespace if kind.resource_type.namespaced else None
         try:
             found = await self._client.get(kind, identity.name, namespace=namespace)
@@ -236,7 +248,7 @@ class Collector:
         return found if found.uid == identity.uid else None
 
     def find_kind(self, api_version: str, kind: str) -> type[MetadataOnly] | None:
-        """The class for the metadata of this kind; ``None`` if nobody serves it."""
+        """The class for the metadata of this kind; ``None`` if the server does not serve it."""
         return None if self.kinds is None else self.kinds.find(api_version, kind)
 
     def _kind_of(self, api_version: str, kind: str) -> type[MetadataOnly]:
@@ -250,10 +262,10 @@ class Collector:
         return found
 
 
-def _known(node: Node) -> Known:
-    return Known(node.resource_version, node.owners, node.finalizers, node.is_ending)
+def _snapshot(node: Node) -> ObjectSnapshot:
+    return ObjectSnapshot(node.resource_version, node.owners, node.finalizers, node.is_terminating)
 
 
-def _naming(owners: Sequence[OwnerReference]) -> Mapping[str, object]:
-    """The metadata that names these owners and no others."""
+def _owner_patch(owners: Sequence[OwnerReference]) -> Mapping[str, object]:
+    """The metadata of a patch that sets these owners."""
     return {"ownerReferences": owners or None}

@@ -1,4 +1,4 @@
-"""The garbage collector as something that runs: kinds followed, work taken up, trouble told."""
+"""The garbage collector: it runs monitors and workers, and reports what goes wrong."""
 
 from typing import Any, Final
 
@@ -10,88 +10,92 @@ from steersman.manager import Services
 from steersman.names import ObjectRef
 from steersman.observe import ReconcileFinished
 from steersman.workqueue import WorkQueue, default_limiter
-from steersman_cluster.workloads.garbagecollector.absent_owner_cache import AbsentOwners
+from steersman_cluster.workloads.garbagecollector.absent_owner_cache import AbsentOwnerCache
 from steersman_cluster.workloads.garbagecollector.collector import Collector
-from steersman_cluster.workloads.garbagecollector.graph import Graph, Misplaced, Work
+from steersman_cluster.workloads.garbagecollector.graph import (
+    DependencyGraph,
+    NamespaceMismatch,
+    WorkItem,
+)
 from steersman_cluster.workloads.garbagecollector.identity import Identity, named_by
-from steersman_cluster.workloads.garbagecollector.kinds import KnownKinds
-from steersman_cluster.workloads.garbagecollector.monitors import Following
+from steersman_cluster.workloads.garbagecollector.kinds import ServedKinds
+from steersman_cluster.workloads.garbagecollector.monitors import Monitors
 from steersman_cluster.workloads.settings import OnFirstWrite
 
-#: As which it is known in events.
+#: Its name in events.
 NAME: Final = "garbage-collector-controller"
 
-# Each waits for one answer at a time. More would be a burden to a server, fewer slow on a network.
-WORKERS: Final = 5
+# Requests in flight: more would load the server, fewer would be slow over a network.
+MAX_WORKERS: Final = 5
 
 
 async def collect_garbage(
     services: Services, *, on_first_write: OnFirstWrite | None = None
 ) -> None:
-    """Collect what nobody owns any more, until cancelled.
+    """Delete objects whose owners are gone, until cancelled.
 
     With ``on_first_write``, a kind is not watched before there is an object of it.
     """
     async with in_background() as start:
-        await _Collection(services, start, on_first_write=on_first_write).run()
+        await GarbageCollector(services, start, on_first_write=on_first_write).run()
 
 
-class _Collection:
-    """One life of the collector; it begins with what the server tells, and remembers nothing."""
+class GarbageCollector:
+    """One run of the garbage collector; it starts from what the server lists."""
 
     def __init__(
         self, services: Services, start: Start, *, on_first_write: OnFirstWrite | None
     ) -> None:
         self._services = services
         self._start = start
-        self._graph = Graph(absent=AbsentOwners())
+        self._graph = DependencyGraph(absent=AbsentOwnerCache())
         self._collector = Collector(services.client, self._graph)
-        self._queue = WorkQueue[Work](
+        self._queue = WorkQueue[WorkItem](
             "garbagecollector",
             limiter=default_limiter(clock=services.clock, rng=services.rng),
             clock=services.clock,
             observe=services.observe,
         )
-        self._following = Following(
+        self._monitors = Monitors(
             services,
             self._graph,
             start=start,
-            heard=self._heard,
-            found=self._found,
+            on_change=self._on_change,
+            on_discovery=self._on_discovery,
             on_first_write=on_first_write,
         )
         self._recorder: EventRecorder | None = None
-        self._failing: dict[Work, Identity] = {}
-        # As many as there is work for, and one to spare.
-        self._employed = 0
+        self._failing: dict[WorkItem, Identity] = {}
+        # As many workers as there are items to process, and one to spare.
+        self._workers = 0
         self._idle = 0
 
     async def run(self) -> None:
         try:
-            self._start(self._following.run(), name="kinds that can be collected")
-            # As long as not all is known, an owner may seem to be missing that is only late.
-            await self._following.whole()
-            self._employed += 1
+            self._start(self._monitors.run(), name="kinds that can be collected")
+            # Before all monitors have synchronized, an owner may only seem to be missing.
+            await self._monitors.synced()
+            self._workers += 1
             await self._work()
         finally:
-            self._following.end()
+            self._monitors.stop()
 
-    def _found(self, kinds: KnownKinds) -> None:
+    def _on_discovery(self, kinds: ServedKinds) -> None:
         self._collector.kinds = kinds
 
-    def _heard(self) -> None:
+    def _on_change(self) -> None:
         graph, queue = self._graph, self._queue
-        if not graph.has_news:
+        if not graph.has_work:
             return
         for work in graph.take_work():
             queue.add(work)
             node = graph.node(work.uid)
             if node is not None and node.is_virtual:
-                self._following.follow_named(node.identity.api_version, node.identity.kind)
-        for work in graph.take_again():
+                self._monitors.start_named(node.identity.api_version, node.identity.kind)
+        for work in graph.take_retries():
             queue.add_rate_limited(work)
-        for misplaced in graph.take_misplaced():
-            self._tell(misplaced)
+        for mismatch in graph.take_mismatches():
+            self._record_mismatch(mismatch)
 
     async def _work(self) -> None:
         queue = self._queue
@@ -99,22 +103,22 @@ class _Collection:
             self._idle += 1
             async with queue.take() as work:
                 self._idle -= 1
-                if not self._idle and self._employed < WORKERS:
-                    self._start(self._work(), name=f"garbage/{self._employed}")
-                    self._employed += 1
+                if not self._idle and self._workers < MAX_WORKERS:
+                    self._start(self._work(), name=f"garbage/{self._workers}")
+                    self._workers += 1
                 node = self._graph.node(work.uid)
                 if node is None:
                     queue.forget(work)
                     failed = self._failing.pop(work, None)
                     if failed is not None:
-                        # What failed was done all the same, and whoever was told hears of it.
-                        self._finished(failed, 0, None)
+                        # The failed attempt has taken effect after all: report that.
+                        self._observe_attempt(failed, 0, None)
                     continue
                 about, error = node.identity, None
                 try:
                     is_open = await self._collector.attempt(work)
                 except UnknownKind:
-                    is_open = True  # as long as nobody defines it, which is no failure of ours
+                    is_open = True  # not a failure: the kind may be defined later
                 except SteersmanError as caught:
                     is_open, error = True, caught
                 if error is None:
@@ -125,10 +129,12 @@ class _Collection:
                     queue.add_rate_limited(work)
                 else:
                     queue.forget(work)
-                self._finished(about, queue.num_requeues(work), error)
-                self._heard()
+                self._observe_attempt(about, queue.num_requeues(work), error)
+                self._on_change()
 
-    def _finished(self, about: Identity, failures: int, error: SteersmanError | None) -> None:
+    def _observe_attempt(
+        self, about: Identity, failures: int, error: SteersmanError | None
+    ) -> None:
         self._services.observe(
             ReconcileFinished(
                 controller=NAME,
@@ -141,11 +147,11 @@ class _Collection:
             )
         )
 
-    def _tell(self, misplaced: Misplaced) -> None:
-        about = misplaced.dependent
+    def _record_mismatch(self, mismatch: NamespaceMismatch) -> None:
+        about = mismatch.dependent
         kind = self._collector.find_kind(about.api_version, about.kind)
         if kind is None:
-            return  # Nobody serves it any more, and nobody can look at it.
+            return  # the kind is no longer served
         if self._recorder is None:
             services = self._services
             self._recorder = EventRecorder(
@@ -158,7 +164,7 @@ class _Collection:
                 observe=services.observe,
             )
             self._start(self._recorder.run(), name="events of the garbage collector")
-        owner = named_by(misplaced.owner, about.namespace)
+        owner = named_by(mismatch.owner, about.namespace)
         metadata: dict[str, Any] = {"name": about.name, "uid": about.uid}
         if about.namespace:
             metadata["namespace"] = about.namespace

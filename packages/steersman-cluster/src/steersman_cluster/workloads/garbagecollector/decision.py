@@ -1,4 +1,4 @@
-"""What becomes of an object, by what is known of its owners. Pure."""
+"""What to do with an object, by the state of its owners. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,77 +7,76 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from steersman.kinds.meta_v1 import OwnerReference
 from steersman_cluster.workloads.garbagecollector.graph import FOREGROUND, ORPHAN
 
-# What becomes of an object's own dependents when it is deleted.
+# How an object's own dependents are deleted.
 Propagation: TypeAlias = Literal["Background", "Foreground", "Orphan"]
 
-# ``there``: it exists; ``absent``: it does not; ``waiting``: it goes as soon as its dependents do;
-# ``nowhere``: it lives in a namespace, and who names it in none, so that nobody can look for it.
-Standing: TypeAlias = Literal["there", "absent", "waiting", "nowhere"]
+# ``solid``: it exists; ``absent``: it does not; ``waiting``: it is in foreground deletion;
+# ``unresolvable``: its kind is namespaced, and the object that names it is not.
+OwnerState: TypeAlias = Literal["solid", "absent", "waiting", "unresolvable"]
 
 
-class Owned(NamedTuple):
-    """One owner of an object, and how it stands."""
+class ClassifiedOwner(NamedTuple):
+    """One owner of an object, and its state."""
 
     owner: OwnerReference
-    standing: Standing
+    state: OwnerState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keep:
-    """It stays as it is."""
+    """The object stays as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unlink:
-    """It stays, and no longer names owners other than these."""
+    """The object stays, and keeps only these owner references."""
 
     left: tuple[OwnerReference, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delete:
-    """It goes; first ``unblock`` its owners, so that none of them waits for it."""
+    """The object is deleted; with ``unblock``, it stops blocking its owners before that."""
 
     propagation: Propagation
     unblock: bool = False
 
 
-Verdict: TypeAlias = Keep | Unlink | Delete
+Decision: TypeAlias = Keep | Unlink | Delete
 
 KEEP: Final = Keep()
 
 
-def verdict(
-    owned: Sequence[Owned],
+def decide(
+    classified: Sequence[ClassifiedOwner],
     *,
     finalizers: Sequence[str],
     has_dependents: bool,
-    is_in_circle: bool,
-) -> Verdict:
-    """What becomes of an object with these owners.
+    has_circle: bool,
+) -> Decision:
+    """What to do with an object that has these owners.
 
-    ``is_in_circle``: one of its own dependents waits for its dependents, so that it may be waiting
-    for this one.
+    ``has_circle``: one of its dependents is in foreground deletion, and may wait for this object.
     """
-    if not owned or any(each.standing == "nowhere" for each in owned):
+    if not classified or any(each.state == "unresolvable" for each in classified):
         return KEEP
-    there = tuple(each.owner for each in owned if each.standing == "there")
+    there = tuple(each.owner for each in classified if each.state == "solid")
     if there:
-        return KEEP if len(there) == len(owned) else Unlink(left=there)
-    if has_dependents and any(each.standing == "waiting" for each in owned):
-        return Delete(propagation="Foreground", unblock=is_in_circle)
-    return Delete(propagation=_as_it_wants(finalizers))
+        return KEEP if len(there) == len(classified) else Unlink(left=there)
+    if has_dependents and any(each.state == "waiting" for each in classified):
+        return Delete(propagation="Foreground", unblock=has_circle)
+    return Delete(propagation=_propagation_of(finalizers))
 
 
-def _as_it_wants(finalizers: Sequence[str]) -> Propagation:
-    """What somebody has decided for its dependents before; else they go after it."""
+def _propagation_of(finalizers: Sequence[str]) -> Propagation:
+    """The propagation policy that its finalizers ask for; background by default."""
     if ORPHAN in finalizers:
         return "Orphan"
     return "Foreground" if FOREGROUND in finalizers else "Background"
 
 
-def unblocked(owners: Sequence[OwnerReference]) -> tuple[OwnerReference, ...]:
-    """The same owners, of which none is kept waiting."""
+def unblock_owner_references(owners: Sequence[OwnerReference]) -> tuple[OwnerReference, ...]:
+    """The same owners, without ``blockOwnerDeletion``."""
     return tuple(
         OwnerReference(
             api_version=each.api_version,

@@ -1,4 +1,4 @@
-"""When to ask anew what the server serves: as soon as a kind is defined, or no longer is."""
+"""When to repeat discovery: as soon as a kind is defined or removed."""
 
 import asyncio
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ResourceType
 
-#: What kinds are defined by, and what whole groups of kinds come from.
+#: The kinds whose objects define kinds, or groups of kinds.
 DEFINING: Final = frozenset(
     (
         ("apiextensions.k8s.io", "customresourcedefinitions"),
@@ -14,22 +14,22 @@ DEFINING: Final = frozenset(
     )
 )
 
-# A kind is served a moment after its definition is there, and sometimes never. The longest wait is
-# that of Kubernetes' own collector, which always asks so often.
+# A kind is served a moment after its definition exists, and sometimes never. The longest wait is
+# the period of kube-controller-manager's garbage collector.
 FIRST_SECONDS: Final = 0.25
 LONGEST_SECONDS: Final = 30.0
 
-# On an APIService that stands for kinds of the API server itself.
+# On APIServices for groups of the API server itself.
 _OF_THE_SERVER: Final = "kube-aggregator.kubernetes.io/automanaged"
 
 
 def defines(resource_type: ResourceType) -> bool:
-    """Whether the objects of this kind say which kinds there are."""
+    """Whether the objects of this kind define kinds."""
     return (resource_type.gvk.group, resource_type.plural) in DEFINING
 
 
 class Definitions:
-    """Knows which kinds should be served, and notices when that changes."""
+    """The definitions of kinds; ``changed`` is set when discovery has to be repeated."""
 
     def __init__(self) -> None:
         self.changed = asyncio.Event()
@@ -38,8 +38,8 @@ class Definitions:
         self._foreign: dict[str, None] = {}
         self._waits = 0
 
-    def saw(self, obj: Resource | Unstructured) -> None:
-        """A definition is there."""
+    def update(self, obj: Resource | Unstructured) -> None:
+        """Add or update a definition."""
         name, generation = obj.name, obj.generation
         before = self._generations.get(name)
         self._generations[name] = generation
@@ -49,21 +49,21 @@ class Definitions:
             self._waits = 0
             self.changed.set()
 
-    def went(self, name: str) -> None:
-        """A definition is gone."""
+    def remove(self, name: str) -> None:
+        """Remove a definition."""
         self._foreign.pop(name, None)
         if self._generations.pop(name, None) is not None:
             self._waits = 0
             self.changed.set()
 
-    def are_served(self, names: frozenset[str]) -> None:
-        """These are the names of all that is served."""
+    def set_served(self, names: frozenset[str]) -> None:
+        """Set the names of all served kinds and groups."""
         self._served = names
 
     def wait_seconds(self) -> float | None:
-        """How long until it is worth asking again although nothing was heard; ``None``: never."""
+        """How long until discovery is repeated without a change; ``None``: it is not."""
         if any(name not in self._served for name in self._generations):
             self._waits += 1
             return min(FIRST_SECONDS * 2.0 ** min(self._waits - 1, 16), LONGEST_SECONDS)
-        # What another server serves, only that server knows.
+        # An aggregated server changes its kinds without an event.
         return LONGEST_SECONDS if self._foreign else None

@@ -1,43 +1,43 @@
-"""The graph of owners: who belongs to whom, and whom to look at when something changes. Pure.
+"""The dependency graph: objects, their owners, and what to process after a change. Pure.
 
-Objects come in as their kinds tell of them, in any order. An owner that somebody names and nobody
-has told of yet is *virtual*: it is there until somebody has asked the server, and found it absent.
+Events of objects arrive in any order. An owner that is referenced and not observed is *virtual*: it
+counts as present until the collector has asked the server for it.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
 from steersman.kinds.meta_v1 import ObjectMeta, OwnerReference
-from steersman_cluster.workloads.garbagecollector.absent_owner_cache import AbsentOwners
+from steersman_cluster.workloads.garbagecollector.absent_owner_cache import AbsentOwnerCache
 from steersman_cluster.workloads.garbagecollector.identity import Identity, is_named, named_by
 
 FOREGROUND: Final = "foregroundDeletion"
 ORPHAN: Final = "orphan"
 
 
-class Work(NamedTuple):
-    """What to look at: whether an object is garbage, to free its dependents, whether it exists."""
+class WorkItem(NamedTuple):
+    """What to do: ``collect`` garbage, ``orphan`` dependents, ``verify`` that an owner exists."""
 
     what: Literal["collect", "orphan", "verify"]
     uid: str
 
 
-class Misplaced(NamedTuple):
-    """An object that names an owner in another namespace."""
+class NamespaceMismatch(NamedTuple):
+    """An object whose owner reference names an object in another namespace."""
 
     dependent: Identity
     owner: OwnerReference
 
 
 class Node:
-    """What is known of an object, and who names it as an owner."""
+    """An object, and the objects that name it as an owner."""
 
     __slots__ = (
         "dependents",
         "finalizers",
         "identity",
-        "is_condemned",
-        "is_ending",
+        "is_delete_sent",
+        "is_terminating",
         "is_virtual",
         "owners",
         "resource_version",
@@ -46,32 +46,32 @@ class Node:
     def __init__(self, identity: Identity, *, is_virtual: bool) -> None:
         self.identity = identity
         self.is_virtual = is_virtual
-        self.is_ending = False
-        self.is_condemned = False  # whether we have asked for its end, which nobody has told of yet
+        self.is_terminating = False
+        self.is_delete_sent = False  # deleted, but not yet observed
         self.resource_version = ""
         self.owners: tuple[OwnerReference, ...] = ()
         self.finalizers: tuple[str, ...] = ()
         self.dependents: dict[str, Node] = {}
 
     def __repr__(self) -> str:
-        state = ", virtual" if self.is_virtual else ", ending" if self.is_ending else ""
+        state = ", virtual" if self.is_virtual else ", ending" if self.is_terminating else ""
         return f"<Node {self.identity}{state}, {len(self.dependents)} dependents>"
 
     @property
-    def is_waiting(self) -> bool:
-        """Whether it goes once its dependents have gone."""
-        return self.is_ending and FOREGROUND in self.finalizers
+    def is_deleting_dependents(self) -> bool:
+        """Whether it is in foreground deletion."""
+        return self.is_terminating and FOREGROUND in self.finalizers
 
     @property
-    def is_orphaning(self) -> bool:
-        """Whether it goes once its dependents no longer name it."""
-        return self.is_ending and ORPHAN in self.finalizers
+    def is_orphaning_dependents(self) -> bool:
+        """Whether its deletion waits until its dependents are orphaned."""
+        return self.is_terminating and ORPHAN in self.finalizers
 
     @property
-    def is_blocked(self) -> bool:
-        """Whether a dependent holds it until that is gone."""
+    def has_blocking_dependents(self) -> bool:
+        """Whether a dependent blocks its deletion."""
         uid = self.identity.uid
-        # Mostly the first one does; all are looked at only when nearly none is left.
+        # Mostly the first one does; all are read only when few are left.
         for each in self.dependents.values():
             for owner in each.owners:
                 if owner.block_owner_deletion and owner.uid == uid:
@@ -79,29 +79,29 @@ class Node:
         return False
 
 
-class Graph:
-    """All objects by uid; ``take_*`` give what has to be looked at since they were last asked."""
+class DependencyGraph:
+    """All objects by uid; ``take_*`` return what has to be processed since the last call."""
 
-    def __init__(self, *, absent: AbsentOwners) -> None:
+    def __init__(self, *, absent: AbsentOwnerCache) -> None:
         self.absent = absent
         self._nodes: dict[str, Node] = {}
-        self._work: dict[Work, None] = {}
-        self._again: list[Work] = []
-        self._misplaced: list[Misplaced] = []
+        self._work: dict[WorkItem, None] = {}
+        self._retries: list[WorkItem] = []
+        self._mismatches: list[NamespaceMismatch] = []
 
     def __repr__(self) -> str:
         virtual = sum(node.is_virtual for node in self._nodes.values())
-        return f"<Graph {len(self._nodes)} objects, {virtual} virtual>"
+        return f"<DependencyGraph {len(self._nodes)} objects, {virtual} virtual>"
 
     def __len__(self) -> int:
         return len(self._nodes)
 
     def node(self, uid: str) -> Node | None:
-        """The object with this uid, if anybody has told of it or names it."""
+        """The object with this uid, if it is observed or referenced."""
         return self._nodes.get(uid)
 
-    def told_of(self, api_version: str, kind: str) -> Sequence[Identity]:
-        """All objects of a kind that somebody has told of."""
+    def observed(self, api_version: str, kind: str) -> Sequence[Identity]:
+        """All observed objects of a kind."""
         return [
             node.identity
             for node in self._nodes.values()
@@ -111,135 +111,137 @@ class Graph:
         ]
 
     @property
-    def has_news(self) -> bool:
-        """Whether there is anything to take."""
-        return bool(self._work or self._again or self._misplaced)
+    def has_work(self) -> bool:
+        """Whether there is anything to process."""
+        return bool(self._work or self._retries or self._mismatches)
 
-    def take_work(self) -> Sequence[Work]:
-        """What to look at now."""
+    def take_work(self) -> Sequence[WorkItem]:
+        """What to process now."""
         work, self._work = self._work, {}
         return tuple(work)
 
-    def take_again(self) -> Sequence[Work]:
-        """What to look at again, after a wait: the last time it led nowhere."""
-        again, self._again = self._again, []
-        return again
+    def take_retries(self) -> Sequence[WorkItem]:
+        """What to process again after a backoff."""
+        retries, self._retries = self._retries, []
+        return retries
 
-    def take_misplaced(self) -> Sequence[Misplaced]:
-        """Who names an owner that is elsewhere."""
-        misplaced, self._misplaced = self._misplaced, []
-        return misplaced
+    def take_mismatches(self) -> Sequence[NamespaceMismatch]:
+        """The owner references to other namespaces."""
+        mismatch, self._mismatches = self._mismatches, []
+        return mismatch
 
-    # What is heard
+    # Events
 
-    def saw(self, identity: Identity, metadata: ObjectMeta) -> None:
-        """The object is there, and so it is."""
+    def update(self, identity: Identity, metadata: ObjectMeta) -> None:
+        """Add an object, or update it."""
         owners = metadata.owner_references or ()
         node = self._nodes.get(identity.uid)
         if node is None:
             node = self._nodes[identity.uid] = Node(identity, is_virtual=False)
             node.owners = owners
             if owners:
-                self._join(node, owners)
+                self._add_to_owners(node, owners)
         else:
             if node.is_virtual:
-                self._reveal(node, identity)
+                self._mark_observed(node, identity)
             if owners != node.owners:
                 self._change_owners(node, owners)
         node.resource_version = metadata.resource_version or ""
         if metadata.deletion_timestamp is None:
             node.finalizers = metadata.finalizers or ()
         else:
-            self._end(node, metadata.finalizers or ())
+            self._mark_terminating(node, metadata.finalizers or ())
 
-    def went(self, identity: Identity) -> None:
-        """The object is gone, says the server."""
+    def remove(self, identity: Identity) -> None:
+        """Remove an object: the server has reported its deletion."""
         node = self._nodes.pop(identity.uid, None)
         if node is None:
             return
-        self._leave(node, node.owners)
+        self._remove_from_owners(node, node.owners)
         if node.dependents:
             self.absent.add(identity)
-            self.look_at(node.dependents.values())
+            self.enqueue(node.dependents.values())
         for owner in node.owners:
             found = self._nodes.get(owner.uid)
-            if found is not None and found.is_waiting:
-                self.look_at((found,))
+            if found is not None and found.is_deleting_dependents:
+                self.enqueue((found,))
 
-    def doubt(self, identity: Identity) -> None:
-        """Nobody tells of this object any more; if somebody names it, it has to be asked for."""
+    def remove_unconfirmed(self, identity: Identity) -> None:
+        """Remove an object that is no longer observed; if it has dependents, it becomes virtual."""
         node = self._nodes.get(identity.uid)
         if node is None or node.is_virtual:
             return
         if not node.dependents:
-            self.went(identity)
+            self.remove(identity)
             return
-        self._leave(node, node.owners)
+        self._remove_from_owners(node, node.owners)
         node.owners = ()
         node.is_virtual = True
-        node.is_ending = node.is_condemned = False
-        self.look_at((node,))
+        node.is_terminating = node.is_delete_sent = False
+        self.enqueue((node,))
 
-    def is_absent(self, identity: Identity) -> None:
-        """The server was asked, and there is no such object."""
+    def mark_absent(self, identity: Identity) -> None:
+        """Handle the server's answer that there is no such object."""
         node = self._nodes.get(identity.uid)
         if node is None:
             return
         if not node.is_virtual and node.identity == identity:
-            self.went(identity)
+            self.remove(identity)
             return
         matching, others = partition(node.dependents.values(), identity)
         if node.is_virtual and not others:
-            self.went(identity)
+            self.remove(identity)
             return
-        # Its dependents do not agree on who it is, or it is somebody else than they say.
+        # Its dependents name it differently, or it is not the object that they name.
         if matching:
             self.absent.add(identity)
-            self.look_at(matching)
+            self.enqueue(matching)
         if node.is_virtual and node.identity == identity:
-            other = another_identity(others, identity)
+            other = alternate_identity(others, identity)
             if other is not None:
                 node.identity = other
-                self._again.append(Work("verify", identity.uid))
+                self._retries.append(WorkItem("verify", identity.uid))
 
-    def look_at(self, nodes: Iterable[Node]) -> None:
-        """Have these looked at: whether they are garbage, or whether they are there."""
+    def enqueue(self, nodes: Iterable[Node]) -> None:
+        """Enqueue objects: virtual ones to be verified, others to be collected."""
         for node in nodes:
             what: Literal["collect", "verify"] = "verify" if node.is_virtual else "collect"
-            self._work[Work(what, node.identity.uid)] = None
+            self._work[WorkItem(what, node.identity.uid)] = None
 
     # Inside
 
-    def _join(self, node: Node, owners: Iterable[OwnerReference]) -> None:
+    def _add_to_owners(self, node: Node, owners: Iterable[OwnerReference]) -> None:
         identity = node.identity
-        is_doubtful = False
+        may_mismatch = False
         for owner in owners:
             found = self._nodes.get(owner.uid)
             if found is None:
                 found = Node(named_by(owner, identity.namespace), is_virtual=True)
                 self._nodes[owner.uid] = found
-                self._work[Work("verify", owner.uid)] = None
-            elif not is_doubtful:
-                # What comes late to an owner that waits has to go as those did that were there.
-                is_doubtful = found.is_waiting or self._is_doubtful(node, owner, found)
+                self._work[WorkItem("verify", owner.uid)] = None
+            elif not may_mismatch:
+                # A dependent that is added during foreground deletion has to go, too.
+                may_mismatch = found.is_deleting_dependents or self._may_mismatch(
+                    node, owner, found
+                )
             found.dependents[identity.uid] = node
-        if is_doubtful:
-            self.look_at((node,))
+        if may_mismatch:
+            self.enqueue((node,))
 
-    def _is_doubtful(self, node: Node, owner: OwnerReference, found: Node) -> bool:
-        """Whether the owner may be another than the reference says."""
+    def _may_mismatch(self, node: Node, owner: OwnerReference, found: Node) -> bool:
+        """Whether the reference may not mean this owner."""
         theirs, mine = found.identity, node.identity
         if theirs.namespace and theirs.namespace != mine.namespace:
             if not found.is_virtual:
-                self._misplaced.append(Misplaced(mine, owner))
+                self._mismatches.append(NamespaceMismatch(mine, owner))
             return True
         if not is_named(theirs, owner):
             return True
         # A virtual owner without a namespace may have been named by an object that has none.
         return found.is_virtual and theirs.namespace != mine.namespace
 
-    def _reveal(self, node: Node, identity: Identity) -> None:
-        """An owner that was only named is there."""
+    def _mark_observed(self, node: Node, identity: Identity) -> None:
+        """Turn a virtual owner into an observed one."""
         node.is_virtual = False
         if identity == node.identity:
             return
@@ -247,8 +249,8 @@ class Graph:
         for dependent in partition(node.dependents.values(), identity)[1]:
             if identity.namespace and dependent.identity.namespace != identity.namespace:
                 owner = next(each for each in dependent.owners if each.uid == identity.uid)
-                self._misplaced.append(Misplaced(dependent.identity, owner))
-            self.look_at((dependent,))
+                self._mismatches.append(NamespaceMismatch(dependent.identity, owner))
+            self.enqueue((dependent,))
 
     def _change_owners(self, node: Node, owners: tuple[OwnerReference, ...]) -> None:
         before = {each.uid: each for each in node.owners}
@@ -257,12 +259,12 @@ class Graph:
             now = after.get(uid)
             is_freed = now is None or not now.block_owner_deletion
             if was.block_owner_deletion and is_freed and uid in self._nodes:
-                self.look_at((self._nodes[uid],))
+                self.enqueue((self._nodes[uid],))
         node.owners = owners
-        self._join(node, [each for uid, each in after.items() if uid not in before])
-        self._leave(node, [each for uid, each in before.items() if uid not in after])
+        self._add_to_owners(node, [each for uid, each in after.items() if uid not in before])
+        self._remove_from_owners(node, [each for uid, each in before.items() if uid not in after])
 
-    def _leave(self, node: Node, owners: Iterable[OwnerReference]) -> None:
+    def _remove_from_owners(self, node: Node, owners: Iterable[OwnerReference]) -> None:
         for owner in owners:
             found = self._nodes.get(owner.uid)
             if found is not None:
@@ -270,21 +272,21 @@ class Graph:
                 if found.is_virtual and not found.dependents:
                     del self._nodes[owner.uid]
 
-    def _end(self, node: Node, finalizers: tuple[str, ...]) -> None:
-        was_orphaning, was_waiting = node.is_orphaning, node.is_waiting
-        node.is_ending = True
+    def _mark_terminating(self, node: Node, finalizers: tuple[str, ...]) -> None:
+        was_orphaning, was_waiting = node.is_orphaning_dependents, node.is_deleting_dependents
+        node.is_terminating = True
         node.finalizers = finalizers
-        if node.is_orphaning:
+        if node.is_orphaning_dependents:
             if not was_orphaning:
-                self._work[Work("orphan", node.identity.uid)] = None
-        elif node.is_waiting and not was_waiting:
-            self.look_at((*node.dependents.values(), node))
+                self._work[WorkItem("orphan", node.identity.uid)] = None
+        elif node.is_deleting_dependents and not was_waiting:
+            self.enqueue((*node.dependents.values(), node))
 
 
 def partition(dependents: Iterable[Node], owner: Identity) -> tuple[Sequence[Node], Sequence[Node]]:
-    """Those that name the owner as it is, and those that mean its uid and say something else.
+    """The dependents whose references match the owner, and those that only have its uid.
 
-    One that names it several times may be among both.
+    One with several references may be in both lists.
     """
     matching: list[Node] = []
     others: list[Node] = []
@@ -300,15 +302,15 @@ def partition(dependents: Iterable[Node], owner: Identity) -> tuple[Sequence[Nod
     return matching, others
 
 
-def another_identity(dependents: Iterable[Node], absent: Identity) -> Identity | None:
-    """Who else the owner may be by what these say, the next after the one that is absent."""
+def alternate_identity(dependents: Iterable[Node], absent: Identity) -> Identity | None:
+    """The next identity, after the absent one, that the dependents name for the owner."""
     candidates: dict[Identity, None] = {}
     for each in dependents:
         for named in each.owners:
             if named.uid != absent.uid:
                 continue
             is_same = (named.api_version, named.kind) == (absent.api_version, absent.kind)
-            # That a kind lives in no namespace is known from the one that was asked for.
+            # The absent identity shows whether its kind is cluster-scoped.
             place = "" if is_same and not absent.namespace else each.identity.namespace
             candidates[named_by(named, place)] = None
     candidates.pop(absent, None)

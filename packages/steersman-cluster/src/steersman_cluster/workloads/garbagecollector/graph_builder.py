@@ -1,4 +1,4 @@
-"""What is heard of one kind, told to the graph."""
+"""The graph builder: it applies the events of one kind to the graph."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,40 +9,40 @@ from steersman.kinds import MetadataOnly, Resource
 from steersman.kinds.meta_v1 import ObjectMeta
 from steersman.names import ObjectKey, ResourceType
 from steersman_cluster.workloads.garbagecollector.discovery import Definitions
-from steersman_cluster.workloads.garbagecollector.graph import Graph
+from steersman_cluster.workloads.garbagecollector.graph import DependencyGraph
 from steersman_cluster.workloads.garbagecollector.identity import Identity
 
 
-class KindSink:
-    """Tells a graph what it hears of a kind, from a reflector or an informer.
+class GraphBuilder:
+    """Updates the graph with the events of a reflector or of an informer.
 
-    ``heard`` is called after each change, ``settled`` once all is told that was there at first, and
-    ``ended`` when the end of an object that lives in no namespace has begun, or has come.
+    ``on_change`` is called after each change, ``on_synced`` after the initial list, ``on_delete``
+    when the deletion of a cluster-scoped object begins or ends.
     """
 
     def __init__(
         self,
         resource_type: ResourceType,
-        graph: Graph,
+        graph: DependencyGraph,
         *,
         definitions: Definitions | None,
-        heard: Callable[[], None],
-        settled: Callable[[], None],
-        ended: Callable[[], None],
+        on_change: Callable[[], None],
+        on_synced: Callable[[], None],
+        on_delete: Callable[[], None],
     ) -> None:
         self._kind = resource_type.gvk.kind
         self._api_version = resource_type.gvk.api_version
         self._graph = graph
         self._definitions = definitions
-        self._heard = heard
-        self._settled = settled
-        self._ended = None if resource_type.namespaced else ended
-        self._is_whole = False
+        self._on_change = on_change
+        self._synced = on_synced
+        self._on_delete = None if resource_type.namespaced else on_delete
+        self._has_synced = False
 
     def __repr__(self) -> str:
-        return f"<KindSink {self._api_version} {self._kind}>"
+        return f"<GraphBuilder {self._api_version} {self._kind}>"
 
-    # From a reflector
+    # Events of a reflector
 
     def replace(
         self,
@@ -52,65 +52,67 @@ class KindSink:
         *,
         rewound: bool,  # noqa: ARG002 - as in the protocol
     ) -> None:
-        """This is all there is."""
-        if self._is_whole:
+        """Apply a list."""
+        if self._has_synced:
             there = {each.uid for each in objects.values()}
             there |= {_uid_in(each.body) for each in misfits}
-            for identity in self._graph.told_of(self._api_version, self._kind):
+            for identity in self._graph.observed(self._api_version, self._kind):
                 if identity.uid not in there:
-                    self._went(identity, is_certain=False)
-        self._is_whole = True
+                    self._remove(identity, is_certain=False)
+        self._has_synced = True
         for obj in objects.values():
-            self._saw(obj)
-        self._settled()
-        self._heard()
+            self._update(obj)
+        self._synced()
+        self._on_change()
 
-    def upsert(self, obj: MetadataOnly) -> None:
-        """The object was created or changed."""
-        self._saw(obj)
-        self._heard()
+    def wrote(self, obj: MetadataOnly) -> None:
+        """Apply an added or modified object."""
+        self._update(obj)
+        self._on_change()
 
-    def delete(self, obj: MetadataOnly) -> None:
-        """The object is gone."""
-        self._went(self._identity(obj.metadata), is_certain=True)
-        self._heard()
+    def removed(self, obj: MetadataOnly) -> None:
+        """Apply a deletion."""
+        self._remove(self._identity(obj.metadata), is_certain=True)
+        self._on_change()
 
-    def decode_failed(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
-        """An object does not even have metadata as it should be: it is left alone."""
+    def misfit(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
+        """Ignore an object whose metadata cannot be decoded."""
 
-    def progress(self, version: str) -> None:
-        """Everything up to a version has been told."""
+    def reached(self, version: str) -> None:
+        """Ignore the position of the watch."""
 
-    # From an informer
+    # Events of an informer
 
     def handle(self, delta: Delta[Any]) -> None:
-        """The object has changed."""
+        """Apply a delta."""
         if isinstance(delta, Sync):
             return
         if isinstance(delta, Deleted):
             identity = self._identity(delta.obj.metadata)
-            self._went(identity, is_certain=not delta.is_missed)
+            self._remove(identity, is_certain=not delta.is_missed)
         else:
-            self._saw(delta.obj)
-        self._heard()
+            self._update(delta.obj)
+        self._on_change()
 
-    def _saw(self, obj: Resource) -> None:
+    def _update(self, obj: Resource) -> None:
         metadata = obj.metadata
-        self._graph.saw(self._identity(metadata), metadata)
+        self._graph.update(self._identity(metadata), metadata)
         if self._definitions is not None:
-            self._definitions.saw(obj)
-        if self._ended is not None and metadata.deletion_timestamp is not None:
-            self._ended()
+            self._definitions.update(obj)
+        if self._on_delete is not None and metadata.deletion_timestamp is not None:
+            self._on_delete()
 
-    def _went(self, identity: Identity, *, is_certain: bool) -> None:
+    def _remove(self, identity: Identity, *, is_certain: bool) -> None:
         if is_certain:
-            self._graph.went(identity)
+            self._graph.remove(identity)
         else:
-            self._graph.doubt(identity)  # a list without it is not the server's word that it went
+            self._graph.remove_unconfirmed(
+                identity
+            )  # a list without it does not prove its deletion
         if self._definitions is not None:
-            self._definitions.went(identity.name)
-        if self._ended is not None:
-            self._ended()
+            self._definitions.remove(identity.name)
+        if self._on_delete is not None:
+            self._on_delete()
 
     def _identity(self, metadata: ObjectMeta) -> Identity:
         return Identity(

@@ -1,4 +1,4 @@
-"""Who an object is, as those know it that name it as their owner."""
+"""The identity of an object, as owner references name it."""
 
 from typing import NamedTuple
 
@@ -6,9 +6,9 @@ from steersman.kinds.meta_v1 import OwnerReference
 
 
 class Identity(NamedTuple):
-    """An object by kind, place, name and uid; ``namespace`` is ``""`` for what lives in none.
+    """An object by kind, namespace, name and uid; ``namespace`` is ``""`` if it is cluster-scoped.
 
-    In the order in which those are tried that are said to have one and the same uid.
+    Identities that share a uid are tried in the order of their fields.
     """
 
     kind: str
@@ -24,12 +24,12 @@ class Identity(NamedTuple):
 
 
 def named_by(owner: OwnerReference, namespace: str) -> Identity:
-    """The owner that an object of this namespace names."""
+    """The identity that an owner reference of an object in this namespace names."""
     return Identity(owner.kind, owner.api_version, namespace, owner.name, owner.uid)
 
 
 def is_named(identity: Identity, owner: OwnerReference) -> bool:
-    """Whether a reference means this object, wherever it is."""
+    """Whether an owner reference names this object, in any namespace."""
     return (
         owner.uid == identity.uid
         and owner.name == identity.name

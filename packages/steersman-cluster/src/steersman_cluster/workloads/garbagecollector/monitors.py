@@ -1,12 +1,11 @@
-"""All kinds followed, each as cheaply as can be.
+"""Monitors: one for each kind that the garbage collector watches.
 
-What somebody in this process follows anyway is followed with them. Of every other kind only the
-metadata is asked for, in one watch that begins with what is there; there is no cache of it, since
-the graph keeps what is needed.
+A monitor shares the informer of its kind if this process has one for all namespaces. Otherwise it
+watches the metadata only, and keeps no cache: the graph has what is needed.
 
-The server's own kinds that live in no namespace are many, and hardly ever change. They can depend
-only on what lives in no namespace either. So they are followed when that is at stake: when somebody
-names one as an owner, when the end of something without a namespace begins, or after a while.
+The server's own cluster-scoped kinds are many, and rarely change. Their owners are cluster-scoped,
+too. So their monitors start late: when an object names one of them as an owner, when the deletion
+of a cluster-scoped object begins, or after ``DEFERRED_SECONDS``.
 
 With ``on_first_write``, a kind is not watched before there is an object of it.
 """
@@ -31,73 +30,72 @@ from steersman_cluster.workloads.garbagecollector.discovery import (
     Definitions,
     defines,
 )
-from steersman_cluster.workloads.garbagecollector.graph import Graph
-from steersman_cluster.workloads.garbagecollector.graph_builder import KindSink
+from steersman_cluster.workloads.garbagecollector.graph import DependencyGraph
+from steersman_cluster.workloads.garbagecollector.graph_builder import GraphBuilder
 from steersman_cluster.workloads.garbagecollector.kinds import (
-    KnownKinds,
-    Place,
-    collectable,
-    is_quiet,
-    place_of,
+    KindKey,
+    ServedKinds,
+    deletable_kinds,
+    is_rarely_changed,
+    kind_key,
 )
 from steersman_cluster.workloads.settings import OnFirstWrite
 
-# After so long everything is followed, whether it seems to matter or not. A few seconds are nothing
-# in the life of a cluster, and more than most tests take.
-LATE_SECONDS: Final = 10.0
+# After this time all monitors run. It is short for a cluster, and longer than most tests.
+DEFERRED_SECONDS: Final = 10.0
 
-# For so long nothing is collected if a kind can neither be followed nor is refused.
-PATIENCE_SECONDS: Final = 30.0
+# How long the collector waits for a kind whose watch neither synchronizes nor fails.
+SYNC_TIMEOUT_SECONDS: Final = 30.0
 
 
-class Following:
-    """Keeps every kind followed that the server serves, as kinds come and go."""
+class Monitors:
+    """A monitor for each kind that the server serves, as kinds are added and removed."""
 
     def __init__(
         self,
         services: Services,
-        graph: Graph,
+        graph: DependencyGraph,
         *,
         start: Start,
-        heard: Callable[[], None],
-        found: Callable[[KnownKinds], None],
+        on_change: Callable[[], None],
+        on_discovery: Callable[[ServedKinds], None],
         on_first_write: OnFirstWrite | None,
     ) -> None:
         self._services = services
         self._graph = graph
         self._start = start
-        self._heard = heard
-        self._found = found
+        self._on_change = on_change
+        self._on_discovery = on_discovery
         self._on_first_write = on_first_write
-        # One request for each kind instead of two; from a server that cannot, there is a list.
+        # One request for each kind instead of two, where the server streams the list.
         self._settings = replace(services.caches.settings.reflector, initial="streamed")
         self._definitions = Definitions()
-        self._followed: dict[Place, _Followed] = {}
-        self._late: dict[Place, ResourceType] = {}
-        self._empty: set[Place] = set()
-        self._are_late_followed = False
-        self._unsettled: dict[Place, None] = {}
-        self._settled = asyncio.Event()
+        self._monitors: dict[KindKey, _Monitor] = {}
+        self._deferred: dict[KindKey, ResourceType] = {}
+        self._empty: set[KindKey] = set()
+        self._is_all_started = False
+        self._unsynced: dict[KindKey, None] = {}
+        self._synced = asyncio.Event()
 
     def __repr__(self) -> str:
-        return f"<Following {len(self._followed)} kinds, {len(self._unsettled)} not whole>"
+        return f"<Monitors {len(self._monitors)} kinds, {len(self._unsynced)} not synced>"
 
-    async def whole(self) -> None:
-        """Wait until every kind has told what is there, or that it will not; but not for ever."""
+    async def synced(self) -> None:
+        """Wait until every monitor has synchronized or failed, or the timeout has passed."""
         try:
-            async with self._services.clock.timeout(PATIENCE_SECONDS):
-                await self._settled.wait()
+            async with self._services.clock.timeout(SYNC_TIMEOUT_SECONDS):
+                await self._synced.wait()
         except TimeoutError:
             pass
 
     async def run(self) -> None:
-        """Follow whatever is served, until cancelled."""
+        """Run monitors for all kinds that are served, until cancelled."""
         definitions, clock = self._definitions, self._services.clock
-        self._start(self._follow_late(), name="kinds that hardly ever change")
+        self._start(self._start_deferred(), name="kinds that rarely change")
         while True:
             definitions.changed.clear()
             try:
-                self.follow(await self._services.client.discover())
+                self.sync(await self._services.client.discover())
                 wait_seconds = definitions.wait_seconds()
             except SteersmanError:
                 wait_seconds = definitions.wait_seconds() or LONGEST_SECONDS
@@ -107,121 +105,123 @@ class Following:
             except TimeoutError:
                 pass
 
-    def end(self) -> None:
-        """Begin with nothing any more, whatever comes to be."""
+    def stop(self) -> None:
+        """Start no more monitors."""
         self._empty.clear()
 
-    def follow(self, discovery: Discovery) -> None:
-        """Begin with what is new, and end with what is gone."""
-        kinds = KnownKinds(discovery)
-        self._found(kinds)
-        self._definitions.are_served(kinds.names)
-        served = {place_of(each): each for each in collectable(discovery)}
-        for place, gone in [*self._followed.items()]:
+    def sync(self, discovery: Discovery) -> None:
+        """Start monitors for new kinds, and stop those of removed kinds."""
+        kinds = ServedKinds(discovery)
+        self._on_discovery(kinds)
+        self._definitions.set_served(kinds.names)
+        served = {kind_key(each): each for each in deletable_kinds(discovery)}
+        for place, gone in [*self._monitors.items()]:
             if place not in served and gone.kind.gvk.api_version not in discovery.stale:
-                self._unfollow(place, gone)
+                self._stop_monitor(place, gone)
         self._empty.intersection_update(served)
         shareable = _shareable(self._services.caches)
-        at_once: dict[Place, Informer[Any]] = {}
-        self._late = {}
+        at_once: dict[KindKey, Informer[Any]] = {}
+        self._deferred = {}
         for place, kind in served.items():
-            if place in self._followed:
+            if place in self._monitors:
                 continue
             if (informer := shareable.get(place)) is None:
-                if is_quiet(kind) and not self._are_late_followed:
-                    self._late[place] = kind
+                if is_rarely_changed(kind) and not self._is_all_started:
+                    self._deferred[place] = kind
                 elif not self._is_empty(place, kind):
-                    self._begin(place, kind)
+                    self._start_monitor(place, kind)
             elif informer.has_synced:
                 at_once[place] = informer
             else:
-                self._begin_sharing({place: informer})
+                self._start_shared({place: informer})
         if at_once:
-            self._begin_sharing(at_once)
-        self._check_settled()
+            self._start_shared(at_once)
+        self._check_synced()
 
-    def _is_empty(self, place: Place, kind: ResourceType) -> bool:
-        """Whether there is nothing of it, and we hear when there is."""
+    def _is_empty(self, place: KindKey, kind: ResourceType) -> bool:
+        """Whether the kind has no objects, and the first write will start its monitor."""
         on_first_write = self._on_first_write
         if on_first_write is None or place in self._empty:
             return place in self._empty
 
         def begin() -> None:
-            # Since then, nobody may serve it any more, or want to hear of it.
+            # The kind may have been removed, or the monitors stopped.
             if place in self._empty:
                 self._empty.remove(place)
-                if place not in self._followed:
-                    self._begin(place, kind)
+                if place not in self._monitors:
+                    self._start_monitor(place, kind)
 
         if on_first_write(kind, begin):
             self._empty.add(place)
         return place in self._empty
 
-    def follow_named(self, api_version: str, kind: str) -> None:
-        """Somebody names an owner of this kind: it is no longer too quiet to be followed."""
+    def start_named(self, api_version: str, kind: str) -> None:
+        """Start the deferred monitor of a kind, because an object names an owner of it."""
         group = api_version.rpartition("/")[0]
-        for place, each in [*self._late.items()]:
+        for place, each in [*self._deferred.items()]:
             if each.gvk.kind == kind and each.gvk.group == group:
-                self._begin(place, self._late.pop(place))
+                self._start_monitor(place, self._deferred.pop(place))
 
-    def follow_all(self) -> None:
-        """Follow the quiet kinds, too."""
-        self._are_late_followed = True
-        late, self._late = self._late, {}
+    def start_all(self) -> None:
+        """Start all deferred monitors."""
+        self._is_all_started = True
+        late, self._deferred = self._deferred, {}
         for place, kind in late.items():
-            self._begin(place, kind)
+            self._start_monitor(place, kind)
 
-    async def _follow_late(self) -> None:
-        await self._services.clock.sleep(LATE_SECONDS)
-        self.follow_all()
+    async def _start_deferred(self) -> None:
+        await self._services.clock.sleep(DEFERRED_SECONDS)
+        self.start_all()
 
-    def _begin(self, place: Place, kind: ResourceType) -> None:
-        self._unsettled[place] = None
-        work = self._watch(kind, self._sink(place, kind), place)
-        self._followed[place] = _Followed(kind, self._start(work, name=f"owners among {kind}"))
+    def _start_monitor(self, place: KindKey, kind: ResourceType) -> None:
+        self._unsynced[place] = None
+        work = self._run_reflector(kind, self._graph_builder(place, kind), place)
+        self._monitors[place] = _Monitor(kind, self._start(work, name=f"owners among {kind}"))
 
-    def _begin_sharing(self, shared: Mapping[Place, Informer[Any]]) -> None:
+    def _start_shared(self, shared: Mapping[KindKey, Informer[Any]]) -> None:
         for place, informer in shared.items():
-            self._unsettled[place] = None
-            # Whoever else follows it hears of its end, and we with them.
-            self._followed[place] = _Followed(informer.kind.resource_type, None)
-        self._start(self._share(shared), name="owners among what others follow")
+            self._unsynced[place] = None
+            # The informer reports the end of its kind.
+            self._monitors[place] = _Monitor(informer.kind.resource_type, None)
+        self._start(self._run_shared(shared), name="owners among shared informers")
 
-    def _sink(self, place: Place, kind: ResourceType) -> KindSink:
-        return KindSink(
+    def _graph_builder(self, place: KindKey, kind: ResourceType) -> GraphBuilder:
+        return GraphBuilder(
             kind,
             self._graph,
             definitions=self._definitions if defines(kind) else None,
-            heard=self._heard,
-            settled=lambda: self._settle(place),
-            ended=self.follow_all,
+            on_change=self._on_change,
+            on_synced=lambda: self._mark_synced(place),
+            on_delete=self.start_all,
         )
 
-    async def _share(self, shared: Mapping[Place, Informer[Any]]) -> None:
-        """Hear what others hear; in one task where nobody has to wait for anything."""
+    async def _run_shared(self, shared: Mapping[KindKey, Informer[Any]]) -> None:
+        """Run monitors on shared informers, all in one task."""
         async with AsyncExitStack() as until_the_end:
-            told: dict[Place, Registration[Any]] = {}
+            registrations: dict[KindKey, Registration[Any]] = {}
             for place, each in shared.items():
-                # To have a share in it, and not only to know it: then it goes on without the other.
+                # To hold the informer, so that it outlives its other users.
                 informer = await until_the_end.enter_async_context(
                     self._services.caches.informer(each.kind)
                 )
                 kind = each.kind.resource_type
-                handle = self._sink(place, kind).handle
+                handle = self._graph_builder(place, kind).handle
                 name = f"owners among {kind}"
-                told[place] = informer.add_handler(handle, name=name, inline=True)
-                until_the_end.callback(informer.remove_handler, told[place])
-            for place, registration in told.items():
+                registrations[place] = informer.add_handler(handle, name=name, inline=True)
+                until_the_end.callback(informer.remove_handler, registrations[place])
+            for place, registration in registrations.items():
                 await registration.synced()
-                self._settle(place)
+                self._mark_synced(place)
             await asyncio.get_running_loop().create_future()
 
-    async def _watch(self, kind: ResourceType, sink: KindSink, place: Place) -> None:
+    async def _run_reflector(self, kind: ResourceType, sink: GraphBuilder, place: KindKey) -> None:
         services = self._services
 
         def observe(observation: Observation) -> None:
             if isinstance(observation, WatchFailed):
-                self._settle(place)  # one that cannot be followed does not hold up the others
+                self._mark_synced(
+                    place
+                )  # a kind that cannot be watched does not hold up the others
             services.observe(observation)
 
         await Reflector(
@@ -233,37 +233,37 @@ class Following:
             settings=self._settings,
         ).run()
 
-    def _unfollow(self, place: Place, gone: "_Followed") -> None:
+    def _stop_monitor(self, place: KindKey, gone: "_Monitor") -> None:
         if gone.task is None:
             return
         gone.task.cancel()
-        del self._followed[place]
-        self._settle(place)
-        for identity in self._graph.told_of(gone.kind.gvk.api_version, gone.kind.gvk.kind):
-            self._graph.doubt(identity)
-        self._heard()
+        del self._monitors[place]
+        self._mark_synced(place)
+        for identity in self._graph.observed(gone.kind.gvk.api_version, gone.kind.gvk.kind):
+            self._graph.remove_unconfirmed(identity)
+        self._on_change()
 
-    def _settle(self, place: Place) -> None:
-        if self._unsettled and place in self._unsettled:
-            del self._unsettled[place]
-            self._check_settled()
+    def _mark_synced(self, place: KindKey) -> None:
+        if self._unsynced and place in self._unsynced:
+            del self._unsynced[place]
+            self._check_synced()
 
-    def _check_settled(self) -> None:
-        if not self._unsettled:
-            self._settled.set()
+    def _check_synced(self) -> None:
+        if not self._unsynced:
+            self._synced.set()
 
 
-class _Followed(NamedTuple):
-    """A kind that is followed, and the task that does it; ``None``: somebody else's."""
+class _Monitor(NamedTuple):
+    """A monitored kind, and its task; ``None`` with a shared informer."""
 
     kind: ResourceType
     task: asyncio.Task[None] | None
 
 
-def _shareable(caches: Caches) -> Mapping[Place, Informer[Any]]:
-    """The informers that hear of all objects of a kind."""
+def _shareable(caches: Caches) -> Mapping[KindKey, Informer[Any]]:
+    """The informers that have all objects of a kind."""
     return {
-        place_of(each.kind.resource_type): each
+        kind_key(each.kind.resource_type): each
         for each in caches.informers
         if not each.scope.namespaces
         and not each.scope.is_limited

@@ -47,7 +47,7 @@ from steersman_cluster.workloads.settings import SCHEDULER, WorkloadSettings, no
 Obj = TypeVar("Obj", bound=Resource)
 
 # Writes in flight: enough that a server at some distance is kept busy.
-WORKERS: Final = 10
+MAX_WORKERS: Final = 10
 # Pods that are scheduled in a row before other tasks get a turn.
 BATCH_SIZE: Final = 50
 # Where so many signatures of Pods fit nowhere, they are tried again no more often than this.
@@ -324,7 +324,7 @@ class Scheduler:
             while True:
                 async with self._queue.take() as uid:
                     idle -= 1
-                    if not idle and started < WORKERS:
+                    if not idle and started < MAX_WORKERS:
                         start_writer()
                     await self._write(uid)
                 idle += 1
