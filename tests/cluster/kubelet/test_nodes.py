@@ -20,10 +20,10 @@ from tests.cluster.workloads.node_scenarios import (
     node,
     node_of,
     pod,
+    script,
     status_of,
     steps,
     taints_of,
-    told,
     writes_since,
 )
 
@@ -99,7 +99,7 @@ def test_nodes_that_are_there_are_left_as_they_are() -> None:
     steps(tell, nodes=2)
 
 
-def test_a_node_that_is_deleted_comes_back() -> None:
+def test_a_deleted_node_is_registered_again() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
         await cluster.create(pod())
         await cluster.settle()
@@ -116,7 +116,7 @@ def test_a_node_that_is_deleted_comes_back() -> None:
     steps(tell)
 
 
-def test_the_pods_of_a_node_that_stays_away_are_given_up() -> None:
+def test_the_pods_of_a_deleted_node_are_deleted() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
         await cluster.create(node("extra"))
         await cluster.settle()
@@ -156,7 +156,7 @@ def test_a_node_of_somebody_elses_making_can_be_a_stand_in() -> None:
     steps(tell, nodes=0)
 
 
-def test_a_taint_drives_away_those_who_do_not_bear_it() -> None:
+def test_a_taint_evicts_pods_that_do_not_tolerate_it() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
         await cluster.create(pod("frail"))
         await cluster.create(pod("patient", tolerations=(bearing(100),)))
@@ -213,7 +213,7 @@ def test_a_silent_node_loses_its_pods_after_a_while_and_gets_well_again() -> Non
         await cluster.create(pod())
         await cluster.settle()
 
-        silence = {"metadata": {"annotations": told(silent="true")}}
+        silence = {"metadata": {"annotations": script(silent="true")}}
         await cluster.patch(Node, "node-1", MergePatch(silence))
         await cluster.clock.sleep(1)
         silent = await cluster.get(Node, "node-1")
@@ -221,7 +221,7 @@ def test_a_silent_node_loses_its_pods_after_a_while_and_gets_well_again() -> Non
         early = await cluster.get(Pod, "one")
         await cluster.clock.sleep(60)
         late = await cluster.get(Pod, "one")
-        speech = {"metadata": {"annotations": told(silent="false")}}
+        speech = {"metadata": {"annotations": script(silent="false")}}
         await cluster.patch(Node, "node-1", MergePatch(speech))
         await cluster.settle()
 

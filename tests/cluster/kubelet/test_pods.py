@@ -16,10 +16,10 @@ from tests.cluster.workloads.node_scenarios import (
     node,
     node_of,
     pod,
+    script,
     state_of,
     status_of,
     steps,
-    told,
     writes_since,
 )
 
@@ -80,7 +80,7 @@ def test_a_pod_runs_and_is_ready_with_all_that_a_kubelet_says_of_it() -> None:
 def test_without_routine_events_only_what_goes_wrong_is_told() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
         await cluster.create(pod())
-        await cluster.create(pod("crashing", annotations=told(exit_code="1")))
+        await cluster.create(pod("crashing", annotations=script(exit_code="1")))
         await cluster.settle()
 
         assert await events_of(cluster, "one") == []
@@ -91,7 +91,7 @@ def test_without_routine_events_only_what_goes_wrong_is_told() -> None:
 
 def test_a_pod_can_take_its_time_to_start_and_to_become_ready() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
-        await cluster.create(pod(annotations=told(start_seconds="100", ready_seconds="200")))
+        await cluster.create(pod(annotations=script(start_seconds="100", ready_seconds="200")))
         await cluster.clock.sleep(99)
         starting = await cluster.get(Pod, "one")
         await cluster.clock.sleep(2)
@@ -116,7 +116,7 @@ def test_a_pod_can_take_its_time_to_start_and_to_become_ready() -> None:
 
 def test_a_pod_that_is_told_so_is_never_ready() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
-        await cluster.create(pod(annotations=told(never_ready="true")))
+        await cluster.create(pod(annotations=script(never_ready="true")))
         await cluster.settle()
 
         one = await cluster.get(Pod, "one")
@@ -130,10 +130,10 @@ def test_a_pod_that_is_told_so_is_never_ready() -> None:
 
 def test_a_pod_that_may_become_ready_after_all_does() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
-        await cluster.create(pod(annotations=told(never_ready="true")))
+        await cluster.create(pod(annotations=script(never_ready="true")))
         await cluster.settle()
 
-        patch = MergePatch({"metadata": {"annotations": told(never_ready="false")}})
+        patch = MergePatch({"metadata": {"annotations": script(never_ready="false")}})
         await cluster.patch(Pod, "one", patch)
         await cluster.settle()
 
@@ -144,7 +144,7 @@ def test_a_pod_that_may_become_ready_after_all_does() -> None:
 
 def test_a_crashing_container_is_restarted_after_ever_longer_waits() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
-        await cluster.create(pod(annotations=told(exit_code="3")))
+        await cluster.create(pod(annotations=script(exit_code="3")))
         restarts = []
         for seconds in (1, 10, 20, 40, 80, 160, 300, 300):
             await cluster.clock.sleep(seconds)
@@ -170,10 +170,10 @@ def test_pods_that_are_to_end_succeed_or_fail_by_their_exit_codes() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
         await cluster.create(pod("good", restart_policy="Never"))
         await cluster.create(
-            pod("bad", restart_policy="Never", annotations=told(exit_code="2", run_seconds="30"))
+            pod("bad", restart_policy="Never", annotations=script(exit_code="2", run_seconds="30"))
         )
         await cluster.create(
-            pod("tried", restart_policy="OnFailure", annotations=told(exit_code="1"))
+            pod("tried", restart_policy="OnFailure", annotations=script(exit_code="1"))
         )
         await cluster.clock.sleep(29)
         running = await cluster.get(Pod, "bad")
@@ -199,7 +199,9 @@ def test_pods_that_are_to_end_succeed_or_fail_by_their_exit_codes() -> None:
 
 def test_the_end_of_a_pod_is_one_write() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
-        await cluster.create(pod("done", restart_policy="Never", annotations=told(run_seconds="5")))
+        await cluster.create(
+            pod("done", restart_policy="Never", annotations=script(run_seconds="5"))
+        )
         await cluster.create(pod("gone"))
         await cluster.clock.sleep(1)
         before = len(cluster.history)
@@ -219,7 +221,7 @@ def test_the_end_of_a_pod_is_one_write() -> None:
 
 def test_a_pod_ends_in_the_time_that_it_takes_but_within_its_grace() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
-        slow = told(stop_seconds="100")
+        slow = script(stop_seconds="100")
         await cluster.create(pod("patient", annotations=slow, termination_grace_period_seconds=300))
         await cluster.create(pod("hasty", annotations=slow, termination_grace_period_seconds=20))
         await cluster.settle()
@@ -257,13 +259,13 @@ def test_a_pod_that_somebody_holds_says_how_it_ended() -> None:
 
 def test_an_image_that_cannot_be_pulled_is_waited_for() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
-        await cluster.create(pod(annotations=told(image="missing")))
+        await cluster.create(pod(annotations=script(image="missing")))
         await cluster.clock.sleep(1)
         first = await cluster.get(Pod, "one")
         await cluster.clock.sleep(60)
         then = await cluster.get(Pod, "one")
         await cluster.patch(
-            Pod, "one", MergePatch({"metadata": {"annotations": told(image="present")}})
+            Pod, "one", MergePatch({"metadata": {"annotations": script(image="present")}})
         )
         await cluster.settle()
 
@@ -297,7 +299,7 @@ def test_init_containers_come_first_and_sidecars_stay() -> None:
             core_v1.Container(name="setup", image="setup:1"),
             core_v1.Container(name="proxy", image="proxy:1", restart_policy="Always"),
         )
-        annotations = {**told(), "nodes.steersman.dev/run-seconds.setup": "30"}
+        annotations = {**script(), "nodes.steersman.dev/run-seconds.setup": "30"}
         await cluster.create(pod(init=init, annotations=annotations, restart_policy="Never"))
         await cluster.clock.sleep(29)
         preparing = await cluster.get(Pod, "one")
@@ -366,8 +368,8 @@ def test_a_condition_that_somebody_writes_behind_the_kubelets_back_stays() -> No
             {**each, "status": "False"} if each["type"] == "Ready" else each
             for each in known["conditions"]
         ]
-        moved = {"podIP": "10.9.9.9", "podIPs": [{"ip": "10.9.9.9"}]}
-        change = pod_difference(known, {**known, **moved, "conditions": unready})
+        with_address = {"podIP": "10.9.9.9", "podIPs": [{"ip": "10.9.9.9"}]}
+        change = pod_difference(known, {**known, **with_address, "conditions": unready})
         await cluster.patch(
             Pod, "one", StrategicMergePatch({"status": change}), subresource="status"
         )
@@ -399,7 +401,7 @@ def test_a_pod_with_a_deadline_fails_when_it_has_passed() -> None:
 
 def test_an_annotation_that_nobody_can_read_is_complained_of_and_goes_for_unsaid() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
-        await cluster.create(pod(annotations=told(start_seconds="soon")))
+        await cluster.create(pod(annotations=script(start_seconds="soon")))
         await cluster.settle()
 
         assert conditions_of(await cluster.get(Pod, "one"))["Ready"] == ("True", None)
@@ -416,7 +418,7 @@ def test_an_annotation_that_nobody_can_read_is_complained_of_and_goes_for_unsaid
     steps(tell)
 
 
-def test_no_two_pods_have_one_address() -> None:
+def test_no_two_pods_have_one_ip_address() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
         # Thirteen addresses, and all look for one at the same moment.
         await cluster.create(node("tight", pod_cidr="10.1.2.0/28"))
@@ -437,7 +439,7 @@ def test_no_two_pods_have_one_address() -> None:
     steps(tell, parts=())
 
 
-def test_a_pod_of_another_scheduler_or_another_kubelet_is_left_alone() -> None:
+def test_a_pod_of_another_scheduler_or_kubelet_is_left_alone() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
         await cluster.create(pod("theirs", scheduler_name="another"))
         await cluster.create(core_v1.Node(metadata=pod("real").metadata))

@@ -46,9 +46,9 @@ def cron_job(schedule: str, *, runs: Mapping[str, str] | None = None, **spec: An
 
 
 def job_template(runs: Mapping[str, str] | None, restart_policy: str) -> core_v1.PodTemplateSpec:
-    told = {f"nodes.steersman.dev/{what}": how for what, how in (runs or {}).items()}
+    run_steps = {f"nodes.steersman.dev/{what}": how for what, how in (runs or {}).items()}
     return core_v1.PodTemplateSpec(
-        metadata=meta_v1.ObjectMeta(annotations=told or None),
+        metadata=meta_v1.ObjectMeta(annotations=run_steps or None),
         spec=core_v1.PodSpec(
             containers=(core_v1.Container(name="main", image="work:1"),),
             restart_policy=restart_policy,

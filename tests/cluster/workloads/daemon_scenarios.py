@@ -17,7 +17,7 @@ Steps = Callable[[SimulatedCluster], Awaitable[None]]
 STAND_IN = {"nodes.steersman.dev/stand-in": "true"}
 
 
-def told(steps: Steps, *, parts: tuple[str, ...], nodes: int = 2) -> None:
+def simulate_steps(steps: Steps, *, parts: tuple[str, ...], nodes: int = 2) -> None:
     """Run the steps on a cluster of their own."""
     simulate(steps, settings=WorkloadSettings(parts=parts, nodes=nodes))
 

@@ -13,9 +13,9 @@ Pod = core_v1.Pod
 PREFIX = "nodes.steersman.dev/"
 
 
-def told(**said: str) -> dict[str, str]:
+def script(**values: str) -> dict[str, str]:
     """Annotations for the stand-in: ``run_seconds="3"``."""
-    return {f"{PREFIX}{what.replace('_', '-')}": value for what, value in said.items()}
+    return {f"{PREFIX}{what.replace('_', '-')}": value for what, value in values.items()}
 
 
 def pod(
@@ -49,7 +49,7 @@ def pod(
 def node(name: str, *, labels: Mapping[str, str] | None = None, **spec: Any) -> core_v1.Node:
     """A node of the test's own, whose kubelet is the stand-in."""
     return core_v1.Node(
-        metadata=meta_v1.ObjectMeta(name=name, labels=labels, annotations=told(stand_in="true")),
+        metadata=meta_v1.ObjectMeta(name=name, labels=labels, annotations=script(stand_in="true")),
         spec=core_v1.NodeSpec(**spec),
     )
 

@@ -14,23 +14,23 @@ from tests.real.workload_steps import Stage, virtual_stage
 T = TypeVar("T")
 
 PARTS = ("replicasets", "deployments")
-NOBODY = WorkloadSettings(parts=(), nodes=0)
-THEY = workloads(WorkloadSettings(parts=PARTS, nodes=0)).controllers
+NO_PARTS = WorkloadSettings(parts=(), nodes=0)
+CONTROLLERS = workloads(WorkloadSettings(parts=PARTS, nodes=0)).controllers
 
 Deployment = apps_v1.Deployment
 ReplicaSet = apps_v1.ReplicaSet
 Pod = core_v1.Pod
 
 
-def told(steps: Callable[[SimulatedCluster, Stage], Awaitable[T]]) -> T:
+def run_steps(steps: Callable[[SimulatedCluster, Stage], Awaitable[T]]) -> T:
     """What the steps come to, with the controllers as an operator that can be killed."""
 
     async def tell(cluster: SimulatedCluster) -> T:
         async with virtual_stage(cluster, KINDS) as stage:
-            await cluster.run_operator(*THEY)
+            await cluster.run_operator(*CONTROLLERS)
             return await steps(cluster, stage)
 
-    return simulate(tell, settings=NOBODY)
+    return simulate(tell, settings=NO_PARTS)
 
 
 def replica_set(name: str = "web", replicas: int = 3, **spec: Any) -> ReplicaSet:

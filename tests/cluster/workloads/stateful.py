@@ -21,7 +21,7 @@ Revision = apps_v1.ControllerRevision
 PARTS = ("garbagecollector", "nodes", "scheduler", "volumes", "statefulsets")
 
 
-def told(
+def run_steps(
     steps: Callable[[SimulatedCluster], Awaitable[None]],
     *,
     parts: tuple[str, ...] = PARTS,

@@ -15,7 +15,7 @@ Steps: TypeAlias = Callable[[Cluster], Awaitable[None]]
 EVERYWHERE = WorkloadSettings()
 NODES = WorkloadSettings(parts=("nodes", "scheduler"))
 # Nobody runs the Pods.
-NOBODY = WorkloadSettings(parts=())
+NO_PARTS = WorkloadSettings(parts=())
 
 
 async def succeeding(cluster: Cluster) -> None:
@@ -42,7 +42,7 @@ async def suspended(cluster: Cluster) -> None:
 
 @pytest.mark.parametrize(
     ("steps", "beside"),
-    [(succeeding, NODES), (failing, NODES), (indexed, NODES), (suspended, NOBODY)],
+    [(succeeding, NODES), (failing, NODES), (indexed, NODES), (suspended, NO_PARTS)],
 )
 async def test_a_job_comes_to_the_same_wherever_its_controller_crashes(
     steps: Steps, beside: WorkloadSettings

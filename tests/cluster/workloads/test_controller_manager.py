@@ -32,7 +32,7 @@ def test_all_parts_together_make_a_cluster_of_a_bare_api_server() -> None:
     assert phases == ["Running", "Running"]
 
 
-def test_a_part_that_is_not_wanted_does_not_run() -> None:
+def test_a_part_that_is_not_selected_does_not_run() -> None:
     async def main(cluster: SimulatedCluster) -> list[str]:
         await cluster.apply(web())
         await cluster.settle()
@@ -43,7 +43,7 @@ def test_a_part_that_is_not_wanted_does_not_run() -> None:
     assert simulate(main, settings=WorkloadSettings(parts=without)) == []
 
 
-def test_a_cluster_whose_controllers_were_killed_goes_on_where_it_was() -> None:
+def test_a_cluster_whose_controllers_were_killed_continues() -> None:
     async def main(cluster: SimulatedCluster) -> int:
         await cluster.apply(web(replicas=2))
         await cluster.clock.sleep(0.005)

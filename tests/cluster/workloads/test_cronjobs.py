@@ -17,7 +17,7 @@ ALONE = WorkloadSettings(parts=("cronjobs",))
 HOUR, DAY = 3600.0, 86400.0
 
 
-def told(steps: Any, *, settings: WorkloadSettings = BATCH) -> None:
+def run_steps(steps: Any, *, settings: WorkloadSettings = BATCH) -> None:
     simulate(steps, settings=settings)
 
 
@@ -31,7 +31,7 @@ async def status_of(cluster: SimulatedCluster) -> batch_v1.CronJobStatus:
     return found.status or batch_v1.CronJobStatus()
 
 
-def test_each_moment_of_a_schedule_has_one_job_however_often_it_is_tried() -> None:
+def test_each_time_of_a_schedule_has_one_job_however_often_it_is_tried() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         given = cron_job("*/20 * * * *", successful_jobs_history_limit=10)
         await cluster.create(given)
@@ -65,7 +65,7 @@ def test_each_moment_of_a_schedule_has_one_job_however_often_it_is_tried() -> No
             )
         ]
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_day_in_another_zone_begins_when_it_begins_there() -> None:
@@ -80,10 +80,10 @@ def test_a_day_in_another_zone_begins_when_it_begins_there() -> None:
         (made,) = await cluster.list(Job)
         assert made.metadata.creation_timestamp == datetime(2030, 1, 1, 18, 30, tzinfo=UTC)
 
-    told(steps)
+    run_steps(steps)
 
 
-def test_no_more_jobs_are_kept_than_the_history_has_room_for_in_a_day() -> None:
+def test_no_more_jobs_are_kept_than_the_history_limits_allow_in_a_day() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(cron_job("0 */3 * * *"))
         await cluster.advance(DAY)
@@ -96,10 +96,10 @@ def test_no_more_jobs_are_kept_than_the_history_has_room_for_in_a_day() -> None:
         ]
         assert "SuccessfulDelete" in [reason for _, reason, _ in await events(cluster, "tick")]
 
-    told(steps)
+    run_steps(steps)
 
 
-def test_what_is_forbidden_to_run_twice_at_once_never_does() -> None:
+def test_with_forbid_no_two_jobs_run_at_once() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         given = cron_job("*/10 * * * *", concurrency_policy="Forbid")
         await cluster.create(given)
@@ -113,7 +113,7 @@ def test_what_is_forbidden_to_run_twice_at_once_never_does() -> None:
             "Not starting job because prior execution is running and concurrency policy is Forbid",
         ) in await events(cluster, "tick")
 
-    told(steps, settings=ALONE)
+    run_steps(steps, settings=ALONE)
 
 
 def test_what_was_held_up_by_another_starts_when_that_is_over() -> None:
@@ -126,7 +126,7 @@ def test_what_was_held_up_by_another_starts_when_that_is_over() -> None:
         # From ten past to a little after thirty-five past: the one of half past is late.
         assert await due_times(cluster) == ["2030-01-01T00:10:00Z", "2030-01-01T00:30:00Z"]
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_what_may_run_twice_at_once_does() -> None:
@@ -138,7 +138,7 @@ def test_what_may_run_twice_at_once_does() -> None:
         assert len(await due_times(cluster)) == 3
         assert len((await status_of(cluster)).active or ()) == 3
 
-    told(steps, settings=ALONE)
+    run_steps(steps, settings=ALONE)
 
 
 def test_what_replaces_its_predecessor_runs_alone() -> None:
@@ -153,7 +153,7 @@ def test_what_replaces_its_predecessor_runs_alone() -> None:
             each.name for each in await cluster.list(Job)
         ]
 
-    told(steps, settings=ALONE)
+    run_steps(steps, settings=ALONE)
 
 
 def test_a_suspended_one_starts_nothing_and_then_only_the_last_that_was_missed() -> None:
@@ -168,7 +168,7 @@ def test_a_suspended_one_starts_nothing_and_then_only_the_last_that_was_missed()
 
         assert await due_times(cluster) == ["2030-01-01T05:00:00Z"]
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_what_is_too_late_is_not_started() -> None:
@@ -184,7 +184,7 @@ def test_what_is_too_late_is_not_started() -> None:
         await cluster.settle()
         assert await due_times(cluster) == ["2030-01-01T06:00:00Z"]
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_more_than_a_hundred_missed_are_told_and_the_last_is_started() -> None:
@@ -203,10 +203,10 @@ def test_more_than_a_hundred_missed_are_told_and_the_last_is_started() -> None:
             " clock skew",
         ) in await events(cluster, "tick")
 
-    told(steps, settings=ALONE)
+    run_steps(steps, settings=ALONE)
 
 
-def test_a_new_schedule_does_not_make_up_for_its_own_past() -> None:
+def test_a_new_schedule_does_not_make_up_for_times_before_it() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(cron_job("0 0 1 1 *"))
         await cluster.advance(1850.0)
@@ -219,7 +219,7 @@ def test_a_new_schedule_does_not_make_up_for_its_own_past() -> None:
         await cluster.settle()
         assert await due_times(cluster) == ["2030-01-01T00:40:00Z"]
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_new_schedule_that_comes_with_much_else_does_not_make_up_for_its_past_either() -> None:
@@ -235,7 +235,7 @@ def test_a_new_schedule_that_comes_with_much_else_does_not_make_up_for_its_past_
 
         assert await due_times(cluster) == []
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_job_that_went_missing_is_told_and_forgotten() -> None:
@@ -254,7 +254,7 @@ def test_a_job_that_went_missing_is_told_and_forgotten() -> None:
             f"Active job went missing: {running.name}",
         )
 
-    told(steps, settings=ALONE)
+    run_steps(steps, settings=ALONE)
 
 
 def test_a_job_that_somebody_slipped_in_is_told() -> None:
@@ -277,7 +277,7 @@ def test_a_job_that_somebody_slipped_in_is_told() -> None:
             )
         ]
 
-    told(steps, settings=ALONE)
+    run_steps(steps, settings=ALONE)
 
 
 def test_the_31st_of_february_is_told_to_be_no_day() -> None:
@@ -294,4 +294,4 @@ def test_the_31st_of_february_is_told_to_be_no_day() -> None:
             )
         ]
 
-    told(steps, settings=ALONE)
+    run_steps(steps, settings=ALONE)

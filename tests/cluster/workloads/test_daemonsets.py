@@ -16,7 +16,7 @@ from tests.cluster.workloads.daemon_scenarios import (
     bare_pod,
     notes,
     set_taints,
-    told,
+    simulate_steps,
     writes_of,
 )
 
@@ -88,7 +88,7 @@ def numbers(said: apps_v1.DaemonSetStatus) -> tuple[int, ...]:
 
 
 def run_steps(steps: Steps, *, nodes: int = 3) -> None:
-    told(steps, parts=PARTS, nodes=nodes)
+    simulate_steps(steps, parts=PARTS, nodes=nodes)
 
 
 def test_each_node_that_fits_has_one_pod_and_no_other_node_has_any() -> None:
@@ -207,7 +207,7 @@ def test_an_update_takes_no_more_pods_away_at_a_time_than_it_may() -> None:
     run_steps(steps, nodes=5)
 
 
-def test_a_surging_update_has_the_new_pod_available_before_the_old_one_goes() -> None:
+def test_with_maxsurge_the_new_pod_is_available_before_the_old_one_is_deleted() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         surging = rolling(0, 1)
         await cluster.apply(daemon_set(strategy=surging, min_ready_seconds=7))
@@ -345,7 +345,7 @@ def test_a_daemon_set_that_is_not_let_make_its_pods_says_why_and_tries_again() -
         await cluster.settle()
         assert numbers(await status(cluster)) == (2, 2, 2, 2, 2, 0)
 
-    told(steps, parts=(*PARTS, "quotas"), nodes=2)
+    simulate_steps(steps, parts=(*PARTS, "quotas"), nodes=2)
 
 
 def test_a_settled_daemon_set_is_left_alone() -> None:

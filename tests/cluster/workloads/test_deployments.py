@@ -9,7 +9,7 @@ from steersman.controller import controller_of
 from steersman.kinds import core_v1, meta_v1, replace
 from steersman_cluster.simulation import SimulatedCluster
 from steersman_cluster.workloads.deployments.revisions import new_replica_set
-from steersman_cluster.workloads.deployments.rollout import Terms
+from steersman_cluster.workloads.deployments.rollout import ReplicaLimits
 from tests.cluster.workloads.replicated import (
     Deployment,
     ReplicaSet,
@@ -18,7 +18,7 @@ from tests.cluster.workloads.replicated import (
     pod,
     pods,
     ready_pods,
-    told,
+    run_steps,
 )
 from tests.real.deployment_scenarios import (
     SCENARIOS,
@@ -65,7 +65,7 @@ def test_a_rolling_update_keeps_within_its_limits_and_comes_to_its_end() -> None
         assert await condition(cluster, "Progressing") is not None
         return in_order(stage.steps.of(ReplicaSet))
 
-    steps = told(story)
+    steps = run_steps(story)
 
     sizes: dict[str, int] = {}
     totals = []
@@ -91,10 +91,10 @@ def test_never_are_fewer_pods_available_than_allowed() -> None:
 
         assert (fewest, most) == (4, 8)
 
-    told(story)
+    run_steps(story)
 
 
-def test_what_is_rolled_back_to_gets_a_new_revision_and_keeps_its_replicaset() -> None:
+def test_a_rollback_keeps_the_old_replicaset_and_gives_it_a_new_revision() -> None:
     async def story(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=1))
         await stage.all_ready()
@@ -111,7 +111,7 @@ def test_what_is_rolled_back_to_gets_a_new_revision_and_keeps_its_replicaset() -
         assert (await cluster.get(Deployment, WEB)).annotations[REVISION] == "3"
         assert first in [rs.uid for rs in await cluster.list(ReplicaSet)]
 
-    told(story)
+    run_steps(story)
 
 
 def test_nothing_new_comes_before_the_last_of_the_old_has_gone_where_all_is_recreated() -> None:
@@ -130,7 +130,7 @@ def test_nothing_new_comes_before_the_last_of_the_old_has_gone_where_all_is_recr
         await stage.all_ready()
         assert await revisions(cluster) == {"web:1": ("1", None, 0), "web:2": ("2", None, 2)}
 
-    told(story)
+    run_steps(story)
 
 
 def test_no_more_old_replica_sets_are_kept_than_wanted() -> None:
@@ -139,7 +139,7 @@ def test_no_more_old_replica_sets_are_kept_than_wanted() -> None:
 
         assert await revisions(cluster) == {"web:3": ("3", None, 0), "web:4": ("4", None, 1)}
 
-    told(story)
+    run_steps(story)
 
 
 def test_a_replica_set_learns_for_how_long_pods_must_be_ready() -> None:
@@ -154,10 +154,10 @@ def test_a_replica_set_learns_for_how_long_pods_must_be_ready() -> None:
         assert rs.spec is not None
         assert rs.spec.min_ready_seconds == 30
 
-    told(story)
+    run_steps(story)
 
 
-def test_a_deployment_that_is_paused_rolls_nothing_out() -> None:
+def test_a_paused_deployment_rolls_nothing_out() -> None:
     async def story(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=2))
         await stage.all_ready()
@@ -173,7 +173,7 @@ def test_a_deployment_that_is_paused_rolls_nothing_out() -> None:
             "Deployment is paused",
         )
 
-    told(story)
+    run_steps(story)
 
 
 def test_a_rollout_that_gets_nowhere_says_so_after_its_deadline_and_not_before() -> None:
@@ -205,7 +205,7 @@ def test_a_rollout_that_gets_nowhere_says_so_after_its_deadline_and_not_before()
             f'ReplicaSet "{name}" has successfully progressed.',
         )
 
-    told(story)
+    run_steps(story)
 
 
 def test_two_that_select_the_same_pods_roll_out_side_by_side() -> None:
@@ -223,7 +223,7 @@ def test_two_that_select_the_same_pods_roll_out_side_by_side() -> None:
         assert len(await pods(cluster)) == 4
         await cluster.assert_second_pass_writes_nothing()
 
-    told(story)
+    run_steps(story)
 
 
 def test_a_replica_set_of_the_template_that_nobody_controls_is_adopted() -> None:
@@ -254,7 +254,7 @@ def test_a_replica_set_of_the_template_that_nobody_controls_is_adopted() -> None
             f'ReplicaSet "{adopted.name}" has successfully progressed.',
         )
 
-    told(story)
+    run_steps(story)
 
 
 def test_one_that_is_going_makes_nothing_new() -> None:
@@ -271,14 +271,14 @@ def test_one_that_is_going_makes_nothing_new() -> None:
         assert going.status is not None
         assert going.status.observed_generation == going.generation
 
-    told(story)
+    run_steps(story)
 
 
 @pytest.mark.parametrize("is_ours", [True, False], ids=["by another template", "by a stranger"])
 def test_a_name_that_is_taken_is_not_fought_over(is_ours: bool) -> None:
     async def story(cluster: SimulatedCluster, stage: Stage) -> None:
         web = await stage.create(deployment(paused=True))
-        wanted = new_replica_set(web, revision=1, size=0, terms=Terms(replicas=4))
+        wanted = new_replica_set(web, revision=1, size=0, limits=ReplicaLimits(replicas=4))
         await cluster.create(taking_the_name_of(wanted, is_ours=is_ours))
 
         await change(stage, paused=False)
@@ -289,7 +289,7 @@ def test_a_name_that_is_taken_is_not_fought_over(is_ours: bool) -> None:
         assert (web.status.collision_count, web.status.available_replicas) == (1, 4)
         assert len(await cluster.list(ReplicaSet)) == 2
 
-    told(story)
+    run_steps(story)
 
 
 def taking_the_name_of(rs: ReplicaSet, *, is_ours: bool) -> ReplicaSet:
@@ -330,7 +330,7 @@ def test_a_replica_set_that_may_not_be_made_is_told_in_a_condition_and_an_event(
         assert "exceeded quota: few" in (message or "")
         assert message in await notes(cluster, "ReplicaSetCreateError")
 
-    told(story)
+    run_steps(story)
 
 
 def test_pods_that_may_not_be_made_are_told_of_the_deployment_too() -> None:
@@ -344,7 +344,7 @@ def test_pods_that_may_not_be_made_are_told_of_the_deployment_too() -> None:
         assert found is not None
         assert found[:2] == ("True", "FailedCreate")
 
-    told(story)
+    run_steps(story)
 
 
 def test_a_pod_that_a_stranger_has_made_is_not_taken_into_a_deployment() -> None:
@@ -357,16 +357,16 @@ def test_a_pod_that_a_stranger_has_made_is_not_taken_into_a_deployment() -> None
         # It lacks the hash that the ReplicaSet asks for.
         assert controller_of(await cluster.get(core_v1.Pod, "lonely")) is None
 
-    told(story)
+    run_steps(story)
 
 
-def test_a_deployment_at_rest_writes_nothing() -> None:
+def test_a_settled_deployment_writes_nothing() -> None:
     async def story(cluster: SimulatedCluster, stage: Stage) -> None:
         await rolling_update(stage)
 
         await cluster.assert_second_pass_writes_nothing()
 
-    told(story)
+    run_steps(story)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
@@ -393,4 +393,4 @@ def test_a_controller_that_is_killed_in_between_comes_to_the_same_end(scenario: 
         )
         return await revisions(cluster), len(await pods(cluster))
 
-    assert told(deadly) == told(calm)
+    assert run_steps(deadly) == run_steps(calm)

@@ -21,7 +21,7 @@ from tests.cluster.workloads.daemon_scenarios import (
     bare_pod,
     deployment,
     notes,
-    told,
+    simulate_steps,
     writes_of,
 )
 
@@ -104,10 +104,10 @@ async def target(cluster: SimulatedCluster, pod: str) -> tuple[str, str | None]:
 
 
 def run_steps(steps: Steps, **rest: Any) -> None:
-    told(steps, parts=PARTS, **rest)
+    simulate_steps(steps, parts=PARTS, **rest)
 
 
-def test_a_budget_counts_what_its_pods_controllers_want_and_not_what_is_there() -> None:
+def test_a_budget_counts_what_its_pods_controllers_want_and_not_what_exists() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(deployment(replicas=4))
         for name, spec in (
@@ -178,7 +178,7 @@ def test_no_more_pods_are_let_go_at_once_than_may() -> None:
     run_steps(steps)
 
 
-def test_what_the_server_has_charged_in_the_meantime_is_never_given_back() -> None:
+def test_a_charge_of_the_server_in_the_meantime_is_never_overwritten() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         cluster.fault_injector = crossing = Crossing("/poddisruptionbudgets/")
         await cluster.run_operator(*controllers(WorkloadSettings()))
@@ -205,7 +205,9 @@ def test_what_the_server_has_charged_in_the_meantime_is_never_given_back() -> No
         assert let_go == [one, two]
         assert await numbers(cluster) == (5, 2, 3, 0)
 
-    told(steps, parts=("garbagecollector", "nodes", "scheduler", "replicasets", "deployments"))
+    simulate_steps(
+        steps, parts=("garbagecollector", "nodes", "scheduler", "replicasets", "deployments")
+    )
 
 
 def test_a_pod_that_was_let_go_and_is_not_deleted_is_healthy_again_later() -> None:
@@ -262,7 +264,7 @@ def test_a_mark_that_nothing_came_of_is_taken_back() -> None:
     run_steps(steps)
 
 
-def test_a_budget_that_cannot_be_worked_out_lets_nobody_go() -> None:
+def test_a_budget_that_cannot_be_computed_allows_no_disruption() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         template = core_v1.PodTemplateSpec(
             metadata=meta_v1.ObjectMeta(labels=WEB),

@@ -29,12 +29,12 @@ from tests.cluster.workloads.owners import (
 )
 
 GARBAGE = WorkloadSettings(parts=("garbagecollector",))
-NOBODY = WorkloadSettings(parts=())
+NO_PARTS = WorkloadSettings(parts=())
 
 Steps = Callable[[SimulatedCluster], Awaitable[None]]
 
 
-def told(steps: Steps, *, settings: WorkloadSettings = GARBAGE) -> None:
+def run_steps(steps: Steps, *, settings: WorkloadSettings = GARBAGE) -> None:
     simulate(steps, settings=settings)
 
 
@@ -69,7 +69,7 @@ def test_dependents_go_when_the_last_of_their_owners_has_gone() -> None:
 
         assert await left(cluster) == []
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_nothing_is_deleted_whose_owner_is_there() -> None:
@@ -85,7 +85,7 @@ def test_nothing_is_deleted_whose_owner_is_there() -> None:
         assert await left(cluster) == ["child", "owner"]
         assert cluster.server.store.log.revision == before + 1
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_dependent_keeps_its_owners_that_are_there_and_loses_the_others() -> None:
@@ -100,7 +100,7 @@ def test_a_dependent_keeps_its_owners_that_are_there_and_loses_the_others() -> N
         child = await cluster.get(ConfigMap, "child")
         assert child.metadata.owner_references == (of(two),)
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_an_owner_that_never_was_takes_its_dependents_along() -> None:
@@ -117,7 +117,7 @@ def test_an_owner_that_never_was_takes_its_dependents_along() -> None:
         kept = await cluster.get(ConfigMap, "kept")
         assert kept.metadata.owner_references == (of(there),)
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_an_owner_that_comes_back_is_another() -> None:
@@ -131,7 +131,7 @@ def test_an_owner_that_comes_back_is_another() -> None:
 
         assert await left(cluster) == ["owner"]
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_what_lost_its_owner_while_nobody_watched_goes_as_well() -> None:
@@ -146,7 +146,7 @@ def test_what_lost_its_owner_while_nobody_watched_goes_as_well() -> None:
 
         assert await left(cluster) == []
 
-    told(steps, settings=NOBODY)
+    run_steps(steps, settings=NO_PARTS)
 
 
 @pytest.mark.parametrize("blocks", [True, False])
@@ -166,7 +166,7 @@ def test_an_owner_that_waits_goes_after_the_last_dependent_that_blocks_it(blocks
 
         assert await left(cluster) == []
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_dependents_of_dependents_go_first_in_the_foreground() -> None:
@@ -184,7 +184,7 @@ def test_dependents_of_dependents_go_first_in_the_foreground() -> None:
         await cluster.settle()
         assert await left(cluster) == []
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_orphaned_dependents_stay_and_name_their_owner_no_more() -> None:
@@ -202,7 +202,7 @@ def test_orphaned_dependents_stay_and_name_their_owner_no_more() -> None:
         assert child.metadata.owner_references == (of(other),)
         assert (await cluster.get(Secret, "alone")).metadata.owner_references is None
 
-    told(steps)
+    run_steps(steps)
 
 
 @pytest.mark.parametrize("propagation", ["Background", "Foreground"])
@@ -225,7 +225,7 @@ def test_circles_of_owners_do_not_keep_each_other_from_being_deleted(propagation
 
         assert await left(cluster) == []
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_an_owner_in_another_namespace_is_none_and_an_event_says_so() -> None:
@@ -248,7 +248,7 @@ def test_an_owner_in_another_namespace_is_none_and_an_event_says_so() -> None:
         assert events[0].regarding is not None
         assert events[0].regarding.uid == child.uid
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_dependent_without_a_namespace_stays_if_its_owner_has_one() -> None:
@@ -262,7 +262,7 @@ def test_a_dependent_without_a_namespace_stays_if_its_owner_has_one() -> None:
 
         assert "space" in await left(cluster, core_v1.Namespace)
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_an_owner_without_a_namespace_owns_what_has_one() -> None:
@@ -276,7 +276,7 @@ def test_an_owner_without_a_namespace_owns_what_has_one() -> None:
 
         assert await left(cluster) == []
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_new_kind_is_collected_as_soon_as_it_is_defined() -> None:
@@ -297,7 +297,7 @@ def test_a_new_kind_is_collected_as_soon_as_it_is_defined() -> None:
             each.at - before < 1 for each in cluster.history.requests[since:] if each.is_write
         )
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_what_lives_in_no_namespace_goes_with_an_owner_that_does_not_either() -> None:
@@ -314,7 +314,7 @@ def test_what_lives_in_no_namespace_goes_with_an_owner_that_does_not_either() ->
         assert cluster.clock.monotonic() < DEFERRED_SECONDS
         assert not {"captain", "mate"} & set(await left(cluster, ClusterRole))
 
-    told(steps)
+    run_steps(steps)
 
 
 @pytest.mark.parametrize("seconds", [0.0, 2 * DEFERRED_SECONDS])
@@ -331,7 +331,7 @@ def test_quiet_kinds_are_followed_after_a_while(seconds: float) -> None:
 
         assert "captain" not in await left(cluster, ClusterRole)
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_dependents_go_with_the_kind_of_their_owner() -> None:
@@ -346,7 +346,7 @@ def test_dependents_go_with_the_kind_of_their_owner() -> None:
 
         assert await left(cluster) == []
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_server_that_is_away_keeps_the_dependents_of_its_objects() -> None:
@@ -370,7 +370,7 @@ def test_a_server_that_is_away_keeps_the_dependents_of_its_objects() -> None:
 
         assert await left(cluster) == ["log"]
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_an_owner_of_a_kind_that_nobody_serves_keeps_its_dependents() -> None:
@@ -391,7 +391,7 @@ def test_an_owner_of_a_kind_that_nobody_serves_keeps_its_dependents() -> None:
 
         assert await left(cluster) == []
 
-    told(steps)
+    run_steps(steps)
 
 
 class Refusing(NoFaults):
@@ -414,7 +414,7 @@ def test_a_kind_that_may_not_be_read_does_not_stop_the_others() -> None:
 
         assert await left(cluster) == []
 
-    told(steps, settings=NOBODY)
+    run_steps(steps, settings=NO_PARTS)
 
 
 class WrittenMeanwhile(NoFaults):
@@ -454,7 +454,7 @@ def test_somebody_who_keeps_writing_a_dependent_does_not_keep_its_lost_owner_in_
         child = await cluster.get(Secret, "child")
         assert [each.name for each in child.metadata.owner_references or ()] == ["stays"]
 
-    told(steps, settings=NOBODY)
+    run_steps(steps, settings=NO_PARTS)
 
 
 class KilledAt(NoFaults):
@@ -508,7 +508,7 @@ def test_a_collector_that_is_killed_at_any_write_comes_to_the_same_end(after: bo
         return first.actor.is_dead
 
     number = 0
-    while simulate(steps, settings=NOBODY) or not number:
+    while simulate(steps, settings=NO_PARTS) or not number:
         number += 1
 
     assert number > 6
@@ -543,4 +543,4 @@ def test_a_deployment_takes_all_that_was_made_of_it_along() -> None:
         assert await left(cluster, apps_v1.Deployment, apps_v1.ReplicaSet, core_v1.Pod) == []
 
     parts = ("garbagecollector", "nodes", "scheduler", "replicasets", "deployments")
-    told(steps, settings=WorkloadSettings(parts=parts))
+    run_steps(steps, settings=WorkloadSettings(parts=parts))

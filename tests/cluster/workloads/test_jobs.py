@@ -28,7 +28,7 @@ from tests.cluster.workloads.batch import (
 )
 
 
-def told(steps: Any, *, settings: Any = BATCH) -> None:
+def run_steps(steps: Any, *, settings: Any = BATCH) -> None:
     """Have the steps told in a cluster of its own."""
     simulate(steps, settings=settings)
 
@@ -53,7 +53,7 @@ def test_a_job_runs_as_many_pods_at_once_as_it_may_until_enough_have_succeeded()
         assert [reason for _, reason, _ in told_of] == ["SuccessfulCreate"] * 5 + ["Completed"]
         assert told_of[-1] == ("Normal", "Completed", "Job completed")
 
-    told(steps)
+    run_steps(steps)
 
     assert list(dict.fromkeys(seen)) == [(2, 0, 0), (2, 2, 0), (1, 4, 0), (0, 5, 0)]
 
@@ -84,7 +84,7 @@ def test_a_failed_pod_is_replaced_after_ten_seconds_then_twice_as_long_each_time
             "Job has reached the specified backoff limit",
         )
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_job_whose_containers_are_restarted_too_often_fails() -> None:
@@ -97,7 +97,7 @@ def test_a_job_whose_containers_are_restarted_too_often_fails() -> None:
         assert (await conditions(cluster))[-1] == ("Failed", "True", "BackoffLimitExceeded")
         assert await pods(cluster) == []
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_each_index_of_a_job_has_a_pod_that_knows_it() -> None:
@@ -112,7 +112,7 @@ def test_each_index_of_a_job_has_a_pod_that_knows_it() -> None:
         status = await status_of(cluster)
         assert (status.completed_indexes, status.succeeded) == ("0-2", 3)
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_an_index_that_fails_for_good_leaves_the_others_alone() -> None:
@@ -135,7 +135,7 @@ def test_an_index_that_fails_for_good_leaves_the_others_alone() -> None:
         assert (status.succeeded, status.failed) == (2, 2)
         assert (await conditions(cluster))[-1] == ("Failed", "True", "FailedIndexes")
 
-    told(steps, settings=BY_HAND)
+    run_steps(steps, settings=BY_HAND)
 
 
 def test_a_rule_ends_a_job_at_the_first_failure_of_its_sort() -> None:
@@ -154,7 +154,7 @@ def test_a_rule_ends_a_job_at_the_first_failure_of_its_sort() -> None:
             " matching FailJob rule at index 0"
         )
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_enough_successes_end_a_job_and_what_still_runs() -> None:
@@ -171,7 +171,7 @@ def test_enough_successes_end_a_job_and_what_still_runs() -> None:
         assert (await conditions(cluster))[-1] == ("Complete", "True", "SuccessPolicy")
         assert [pod.name for pod in await pods(cluster)] == [first.name]
 
-    told(steps, settings=BY_HAND)
+    run_steps(steps, settings=BY_HAND)
 
 
 def test_a_job_that_is_active_for_too_long_fails_and_its_pods_go() -> None:
@@ -192,10 +192,10 @@ def test_a_job_that_is_active_for_too_long_fails_and_its_pods_go() -> None:
         decided = status.conditions[0].last_transition_time
         assert decided == status.start_time + timedelta(seconds=30)
 
-    told(steps)
+    run_steps(steps)
 
 
-def test_a_suspended_job_has_no_pods_and_goes_on_where_it_was() -> None:
+def test_a_suspended_job_has_no_pods_and_continues_after_its_resumption() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         runs = {"run-seconds": "10"}
         await cluster.create(job(parallelism=1, completions=2, runs=runs))
@@ -221,7 +221,7 @@ def test_a_suspended_job_has_no_pods_and_goes_on_where_it_was() -> None:
             "Suspended",
         ]
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_pod_that_is_deleted_has_failed_and_is_replaced_after_ten_seconds() -> None:
@@ -239,7 +239,7 @@ def test_a_pod_that_is_deleted_has_failed_and_is_replaced_after_ten_seconds() ->
         assert await counts(cluster) == (1, 0, 1)
         assert len(await pods(cluster)) == 1
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_job_waits_with_a_new_pod_until_the_old_one_has_ended_if_told_so() -> None:
@@ -260,7 +260,7 @@ def test_a_job_waits_with_a_new_pod_until_the_old_one_has_ended_if_told_so() -> 
         status = await status_of(cluster)
         assert (status.active, status.terminating, status.failed) == (1, 0, 1)
 
-    told(steps, settings=BY_HAND)
+    run_steps(steps, settings=BY_HAND)
 
 
 def test_fewer_pods_run_when_fewer_may() -> None:
@@ -273,10 +273,10 @@ def test_fewer_pods_run_when_fewer_may() -> None:
         assert await counts(cluster) == (1, 0, 0)
         assert len(await pods(cluster)) == 1
 
-    told(steps)
+    run_steps(steps)
 
 
-def test_a_job_that_is_over_is_deleted_after_its_time_and_not_before() -> None:
+def test_a_finished_job_is_deleted_after_its_ttl_and_not_before() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(job(ttl_seconds_after_finished=600))
         await cluster.advance(500.0)
@@ -289,7 +289,7 @@ def test_a_job_that_is_over_is_deleted_after_its_time_and_not_before() -> None:
         assert await cluster.find(Job, "work") is None
         assert await pods(cluster) == []
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_job_that_is_given_more_time_stays() -> None:
@@ -304,11 +304,11 @@ def test_a_job_that_is_given_more_time_stays() -> None:
 
         assert await cluster.find(Job, "work") is not None
 
-    told(steps)
+    run_steps(steps)
 
 
 @pytest.mark.parametrize("propagation", ["Background", "Foreground", "Orphan"])
-def test_a_pod_that_no_job_will_count_any_more_is_let_go(propagation: Any) -> None:
+def test_a_pod_that_no_job_will_count_loses_its_finalizer(propagation: Any) -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(job(parallelism=2, runs={"run-seconds": "1000"}))
         await cluster.clock.sleep(5.0)
@@ -321,7 +321,7 @@ def test_a_pod_that_no_job_will_count_any_more_is_let_go(propagation: Any) -> No
         assert len(left) == (2 if propagation == "Orphan" else 0)
         assert [pod.metadata.finalizers for pod in left] == [None] * len(left)
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_pod_that_nobody_owns_is_adopted_and_counted() -> None:
@@ -345,10 +345,10 @@ def test_a_pod_that_nobody_owns_is_adopted_and_counted() -> None:
         await cluster.settle()
         assert await counts(cluster) == (1, 1, 0)
 
-    told(steps, settings=BY_HAND)
+    run_steps(steps, settings=BY_HAND)
 
 
-def test_a_job_that_somebody_else_manages_is_left_alone() -> None:
+def test_a_job_of_another_controller_is_left_alone() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(job(managed_by="example.com/queue"))
         await cluster.settle()
@@ -356,7 +356,7 @@ def test_a_job_that_somebody_else_manages_is_left_alone() -> None:
         assert await pods(cluster) == []
         assert (await cluster.get(Job, "work")).status in (None, batch_v1.JobStatus())
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_job_that_may_not_make_pods_says_so_and_goes_on_when_it_may() -> None:
@@ -383,7 +383,7 @@ def test_a_job_that_may_not_make_pods_says_so_and_goes_on_when_it_may() -> None:
         await cluster.settle()
         assert await counts(cluster) == (1, 0, 0)
 
-    told(steps, settings=BY_HAND)
+    run_steps(steps, settings=BY_HAND)
 
 
 def test_a_job_whose_pods_never_rest_counts_those_that_have_ended_all_the_same() -> None:
@@ -400,7 +400,7 @@ def test_a_job_whose_pods_never_rest_counts_those_that_have_ended_all_the_same()
 
         assert await counts(cluster) == (1, 1, 0)
 
-    told(steps, settings=BY_HAND)
+    run_steps(steps, settings=BY_HAND)
 
 
 def test_a_job_at_rest_writes_nothing() -> None:
@@ -413,4 +413,4 @@ def test_a_job_at_rest_writes_nothing() -> None:
 
         assert cluster.history.writes(since=before) == []
 
-    told(steps, settings=BY_HAND)
+    run_steps(steps, settings=BY_HAND)

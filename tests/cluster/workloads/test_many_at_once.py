@@ -15,7 +15,7 @@ from steersman_cluster.workloads.scheduler.scheduler import MAX_WORKERS as SCHED
 from steersman_cluster.workloads.scheduler.scheduler import scheduler
 from tests.cluster.workloads.owners import config_map, of, secret
 
-NOBODY = WorkloadSettings(parts=())
+NO_PARTS = WorkloadSettings(parts=())
 HELD_SECONDS = 5.0
 MANY = 30
 ROOM = core_v1.NodeStatus(allocatable={"cpu": Quantity("8"), "pods": Quantity("110")})
@@ -48,8 +48,8 @@ def test_as_many_collectors_as_there_is_work_for_and_no_more_than_a_server_bears
 ) -> None:
     async def main(cluster: SimulatedCluster) -> tuple[int, float, int]:
         held = Held(cluster, "DELETE", "/secrets/")
-        cluster.fault_injector = held
-        await cluster.run_operator(runnables=garbage(NOBODY))
+        cluster.disturbance = held
+        await cluster.run_operator(runnables=garbage(NO_PARTS))
         owner = await cluster.create(config_map("owner"))
         for each in range(number):
             await cluster.create(secret(f"s{each}", of(owner)))
@@ -60,7 +60,7 @@ def test_as_many_collectors_as_there_is_work_for_and_no_more_than_a_server_bears
         await cluster.settle()
         return held.most, held.last_at - began_at, len(await cluster.list(core_v1.Secret))
 
-    most, took_seconds, left = simulate(main, settings=NOBODY)
+    most, took_seconds, left = simulate(main, settings=NO_PARTS)
 
     assert left == 0
     assert most == min(number, COLLECTORS)
@@ -74,8 +74,8 @@ def test_as_many_schedulers_as_there_is_work_for_and_no_more_than_a_server_bears
 ) -> None:
     async def main(cluster: SimulatedCluster) -> tuple[int, float, int]:
         held = Held(cluster, "POST", "/binding")
-        cluster.fault_injector = held
-        await cluster.run_operator(runnables=[scheduler(replace(NOBODY, nodes=0))])
+        cluster.disturbance = held
+        await cluster.run_operator(runnables=[scheduler(replace(NO_PARTS, nodes=0))])
         await cluster.create(core_v1.Node(metadata=meta_v1.ObjectMeta(name="n"), status=ROOM))
         await cluster.settle()
         began_at = cluster.clock.monotonic()
@@ -89,7 +89,7 @@ def test_as_many_schedulers_as_there_is_work_for_and_no_more_than_a_server_bears
         placed = [each for each in pods if each.spec is not None and each.spec.node_name == "n"]
         return held.most, held.last_at - began_at, len(placed)
 
-    most, took_seconds, placed = simulate(main, settings=NOBODY)
+    most, took_seconds, placed = simulate(main, settings=NO_PARTS)
 
     assert placed == number
     assert most == min(number, SCHEDULERS)

@@ -22,14 +22,14 @@ Namespace = core_v1.Namespace
 Pod = core_v1.Pod
 
 ALONE = WorkloadSettings(parts=("namespaces",), root_ca="the CA")
-NOBODY = WorkloadSettings(parts=())
+NO_PARTS = WorkloadSettings(parts=())
 
 FREE = MergePatch({"metadata": {"finalizers": None}})
 
 Steps = Callable[[SimulatedCluster], Awaitable[None]]
 
 
-def told(steps: Steps, *, settings: WorkloadSettings = ALONE) -> None:
+def registration(steps: Steps, *, settings: WorkloadSettings = ALONE) -> None:
     simulate(steps, settings=settings)
 
 
@@ -82,10 +82,10 @@ def test_every_namespace_has_a_default_serviceaccount_and_the_root_certificate()
             assert root.data == {"ca.crt": "the CA"}
             assert root.annotations == {DESCRIPTION: DESCRIBED}
 
-    told(steps)
+    registration(steps)
 
 
-def test_they_are_made_again_when_they_are_deleted_and_put_right_when_they_are_changed() -> None:
+def test_they_are_created_again_after_a_deletion_and_corrected_after_a_change() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await harbour(cluster)
 
@@ -100,7 +100,7 @@ def test_they_are_made_again_when_they_are_deleted_and_put_right_when_they_are_c
             root = await cluster.get(ConfigMap, ROOT_CA, namespace=namespace)
             assert root.data == {"ca.crt": "the CA"}
 
-    told(steps)
+    registration(steps)
 
 
 def test_nothing_is_written_where_all_is_right() -> None:
@@ -113,10 +113,10 @@ def test_nothing_is_written_where_all_is_right() -> None:
 
         assert cluster.server.store.log.revision == before + 1
 
-    told(steps)
+    registration(steps)
 
 
-def test_a_namespace_goes_when_all_that_is_in_it_has_gone() -> None:
+def test_a_namespace_is_deleted_after_its_content() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await harbour(cluster)
         await cluster.install(Boat)
@@ -135,7 +135,7 @@ def test_a_namespace_goes_when_all_that_is_in_it_has_gone() -> None:
         assert await cluster.find(Namespace, "harbour") is None
         assert await cluster.find(ConfigMap, "elsewhere") is not None
 
-    told(steps)
+    registration(steps)
 
 
 def test_an_empty_namespace_goes_after_the_grace() -> None:
@@ -149,10 +149,10 @@ def test_an_empty_namespace_goes_after_the_grace() -> None:
 
         assert await cluster.find(Namespace, "harbour") is None
 
-    told(steps)
+    registration(steps)
 
 
-def test_what_holds_up_a_namespace_is_in_its_conditions() -> None:
+def test_what_blocks_a_deletion_is_in_the_conditions_of_the_namespace() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await harbour(cluster)
         await cluster.create(config_map("one", namespace="harbour", finalizers=(HELD,)))
@@ -170,7 +170,7 @@ def test_what_holds_up_a_namespace_is_in_its_conditions() -> None:
             ),
         }
 
-    told(steps)
+    registration(steps)
 
 
 def test_a_finalizer_nobody_removes_keeps_the_namespace_and_nothing_else() -> None:
@@ -191,10 +191,10 @@ def test_a_finalizer_nobody_removes_keeps_the_namespace_and_nothing_else() -> No
         assert await cluster.find(Namespace, "other") is None
         assert await cluster.find(Namespace, "harbour") is not None
 
-    told(steps)
+    registration(steps)
 
 
-def test_pods_end_before_anything_else_is_deleted() -> None:
+def test_pods_are_deleted_before_anything_else() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await harbour(cluster)
         await cluster.create(pod("slow", node_name="far", termination_grace_period_seconds=20))
@@ -218,7 +218,7 @@ def test_pods_end_before_anything_else_is_deleted() -> None:
 
         assert await cluster.find(Namespace, "harbour") is None
 
-    told(steps)
+    registration(steps)
 
 
 def test_pods_that_run_are_given_their_grace() -> None:
@@ -231,7 +231,7 @@ def test_pods_that_run_are_given_their_grace() -> None:
         assert true_of(held) == {}
         assert await cluster.find(Pod, "slow", namespace="harbour") is not None
 
-    told(steps)
+    registration(steps)
 
 
 def test_a_namespace_waits_for_kinds_of_a_server_that_is_away() -> None:
@@ -265,7 +265,7 @@ def test_a_namespace_waits_for_kinds_of_a_server_that_is_away() -> None:
         await cluster.settle()
         assert await cluster.find(Namespace, "harbour") is None
 
-    told(steps)
+    registration(steps)
 
 
 class Refusing(NoFaults):
@@ -276,7 +276,7 @@ class Refusing(NoFaults):
             raise Forbidden(wanted="delete", code=403, reason="Forbidden", message="not you")
 
 
-def test_a_kind_that_cannot_be_deleted_does_not_keep_the_others() -> None:
+def test_a_kind_that_cannot_be_deleted_does_not_block_the_others() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         cluster.fault_injector = Refusing()
         await cluster.run_operator(runnables=runnables(ALONE))
@@ -293,7 +293,7 @@ def test_a_kind_that_cannot_be_deleted_does_not_keep_the_others() -> None:
         }
         assert await cluster.find(ConfigMap, "one", namespace="harbour") is None
 
-    told(steps, settings=NOBODY)
+    registration(steps, settings=NO_PARTS)
 
 
 class KilledAt(NoFaults):
@@ -330,4 +330,4 @@ def test_whoever_is_killed_while_ending_a_namespace_ends_it_later(number: int) -
 
         assert await cluster.find(Namespace, "harbour") is None
 
-    told(steps, settings=NOBODY)
+    registration(steps, settings=NO_PARTS)

@@ -27,7 +27,7 @@ LABELS = {"app": "web"}
 Boat = Unstructured.of("test.example.com/v1", "Boat", plural="boats")
 
 
-def told(steps: Callable[[SimulatedCluster], Awaitable[None]]) -> None:
+def annotated_usage(steps: Callable[[SimulatedCluster], Awaitable[None]]) -> None:
     simulate(steps, settings=ALONE)
 
 
@@ -132,7 +132,7 @@ def test_the_number_of_replicas_follows_the_use_of_the_pods() -> None:
             ("SuccessfulRescale", f"New size: 4; reason: {why}"),
         ]
 
-    told(steps)
+    annotated_usage(steps)
 
 
 def test_the_number_stays_within_its_bounds_and_changes_no_faster_than_its_behavior_allows() -> (
@@ -155,7 +155,7 @@ def test_the_number_stays_within_its_bounds_and_changes_no_faster_than_its_behav
         assert seen == [3, 4, 4, 4]
         assert (await conditions(cluster))["ScalingLimited"] == ("True", "TooManyReplicas")
 
-    told(steps)
+    annotated_usage(steps)
 
 
 def test_pods_that_say_nothing_lead_to_no_change_and_it_is_said_why() -> None:
@@ -177,7 +177,7 @@ def test_pods_that_say_nothing_lead_to_no_change_and_it_is_said_why() -> None:
         )
         assert ("FailedGetResourceMetric", why) in await events(cluster)
 
-    told(steps)
+    annotated_usage(steps)
 
 
 def test_what_is_not_there_cannot_be_scaled_and_it_is_said() -> None:
@@ -192,7 +192,7 @@ def test_what_is_not_there_cannot_be_scaled_and_it_is_said() -> None:
             ("FailedGetScale", 'no matches for kind "Nothing" in group "example.com"'),
         ]
 
-    told(steps)
+    annotated_usage(steps)
 
 
 def test_two_autoscalers_of_the_same_pods_do_nothing() -> None:
@@ -208,7 +208,7 @@ def test_two_autoscalers_of_the_same_pods_do_nothing() -> None:
         assert await replicas(cluster) == 2
         assert (await conditions(cluster))["ScalingActive"] == ("False", "AmbiguousSelector")
 
-    told(steps)
+    annotated_usage(steps)
 
 
 def test_what_somebody_has_set_to_zero_stays_at_zero() -> None:
@@ -220,7 +220,7 @@ def test_what_somebody_has_set_to_zero_stays_at_zero() -> None:
         assert await replicas(cluster) == 0
         assert (await conditions(cluster))["ScalingActive"] == ("False", "ScalingDisabled")
 
-    told(steps)
+    annotated_usage(steps)
 
 
 def boats() -> apiextensions_v1.CustomResourceDefinition:
@@ -251,7 +251,7 @@ def boats() -> apiextensions_v1.CustomResourceDefinition:
     )
 
 
-def test_whatever_has_a_scale_can_be_scaled_custom_resources_included() -> None:
+def test_every_kind_with_a_scale_can_be_scaled_custom_resources_included() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         crd = await cluster.client.create(boats())
         await wait_for(cluster.client, type(crd), crd.name, is_ready, within_seconds=30.0)
@@ -269,10 +269,10 @@ def test_whatever_has_a_scale_can_be_scaled_custom_resources_included() -> None:
 
         assert (await cluster.get(Boat, "web")).body["spec"]["crew"] == 3
 
-    told(steps)
+    annotated_usage(steps)
 
 
-def test_without_an_autoscaler_nothing_is_done() -> None:
+def test_without_an_autoscaler_nothing_is_read_or_written() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(deployment(2))
         await put_pods(cluster, 2, "90m")
@@ -285,7 +285,7 @@ def test_without_an_autoscaler_nothing_is_done() -> None:
         targets = [each.target for each in cluster.history.requests[before:]]
         assert [each for each in targets if "/pods" in each or "/scale" in each] == []
 
-    told(steps)
+    annotated_usage(steps)
 
 
 def test_an_autoscaler_that_is_deleted_does_nothing_any_more() -> None:
@@ -302,4 +302,4 @@ def test_an_autoscaler_that_is_deleted_does_nothing_any_more() -> None:
 
         assert await replicas(cluster) == 2
 
-    told(steps)
+    annotated_usage(steps)

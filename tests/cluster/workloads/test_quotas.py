@@ -20,7 +20,7 @@ from tests.cluster.workloads.daemon_scenarios import (
     Steps,
     bare_pod,
     deployment,
-    told,
+    simulate_steps,
     writes_of,
 )
 
@@ -60,7 +60,7 @@ async def used(cluster: SimulatedCluster, name: str = "quota") -> dict[str, str]
 
 
 def run_steps(steps: Steps) -> None:
-    told(steps, parts=PARTS)
+    simulate_steps(steps, parts=PARTS)
 
 
 def test_what_is_there_before_a_quota_counts() -> None:
@@ -82,7 +82,7 @@ def test_what_is_there_before_a_quota_counts() -> None:
     run_steps(steps)
 
 
-def test_what_is_gone_is_given_back() -> None:
+def test_a_deleted_object_no_longer_counts() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(quota({"pods": "1", "requests.memory": "1Gi", "configmaps": "5"}))
         await cluster.settle()
@@ -203,7 +203,7 @@ def test_a_quota_with_a_scope_counts_what_is_in_it() -> None:
     run_steps(steps)
 
 
-def test_what_the_server_has_charged_is_not_charged_again() -> None:
+def test_what_the_server_has_charged_is_not_counted_twice() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(quota({"pods": "9"}))
         await cluster.settle()
@@ -218,7 +218,7 @@ def test_what_the_server_has_charged_is_not_charged_again() -> None:
     run_steps(steps)
 
 
-def test_what_the_server_has_charged_in_the_meantime_stays_charged() -> None:
+def test_a_charge_of_the_server_in_the_meantime_is_kept() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         cluster.fault_injector = crossing = Crossing("/resourcequotas/")
         await cluster.run_operator(runnables=runnables(WorkloadSettings()))
@@ -249,10 +249,10 @@ def test_what_the_server_has_charged_in_the_meantime_stays_charged() -> None:
         assert seen == [{"pods": "2"}]
         assert await used(cluster) == {"pods": "2"}
 
-    told(steps, parts=("garbagecollector", "nodes", "scheduler"))
+    simulate_steps(steps, parts=("garbagecollector", "nodes", "scheduler"))
 
 
-def test_nothing_is_followed_that_no_quota_counts() -> None:
+def test_a_kind_that_no_quota_counts_is_not_watched() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         followed: list[list[str]] = []
 
@@ -275,10 +275,10 @@ def test_nothing_is_followed_that_no_quota_counts() -> None:
         await cluster.settle()
         assert followed[-1] == ["ResourceQuota"]
 
-    told(steps, parts=())
+    simulate_steps(steps, parts=())
 
 
-def test_a_change_costs_no_more_than_the_object_that_changed() -> None:
+def test_a_change_costs_only_the_evaluation_of_the_object_that_changed() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         for number in range(40):
             await cluster.create(bare_pod(f"pod-{number}", **AT_ONCE))

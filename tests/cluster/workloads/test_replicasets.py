@@ -13,7 +13,7 @@ from tests.cluster.workloads.replicated import (
     pods,
     ready_pods,
     replica_set,
-    told,
+    run_steps,
 )
 from tests.real.workload_steps import Stage
 
@@ -37,7 +37,7 @@ def test_a_replicaset_has_as_many_pods_as_it_wants() -> None:
 
         assert counts == [(3, 3, 3), (5, 5, 5), (1, 1, 1), (0, 0, None)]
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_pods_that_nobody_controls_are_adopted_and_count() -> None:
@@ -55,7 +55,7 @@ def test_pods_that_nobody_controls_are_adopted_and_count() -> None:
         assert controller_of(await cluster.get(Pod, "other")) is None
         assert len(await pods(cluster)) == 3
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_pod_that_comes_later_and_matches_is_adopted_and_is_one_too_many() -> None:
@@ -70,7 +70,7 @@ def test_a_pod_that_comes_later_and_matches_is_adopted_and_is_one_too_many() -> 
         assert await cluster.find(Pod, "late") is None
         assert len(await pods(cluster)) == 2
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_pod_whose_labels_no_longer_match_is_let_go_and_another_is_made() -> None:
@@ -87,7 +87,7 @@ def test_a_pod_whose_labels_no_longer_match_is_let_go_and_another_is_made() -> N
         assert [each.name for each in await pods(cluster) if each.labels["app"] == "web"] != []
         assert len(await pods(cluster)) == 2
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_pods_that_have_failed_are_replaced_and_stay_to_be_looked_at() -> None:
@@ -103,7 +103,7 @@ def test_pods_that_have_failed_are_replaced_and_stay_to_be_looked_at() -> None:
         assert len(await pods(cluster)) == 2
         assert kept.name in await ready_pods(cluster)
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_those_that_are_not_ready_go_first() -> None:
@@ -117,7 +117,7 @@ def test_those_that_are_not_ready_go_first() -> None:
 
         assert [each.name for each in await pods(cluster)] == working
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_pod_counts_as_available_once_it_has_been_ready_for_long_enough() -> None:
@@ -135,7 +135,7 @@ def test_a_pod_counts_as_available_once_it_has_been_ready_for_long_enough() -> N
         assert rs.status is not None
         assert rs.status.available_replicas == 1
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_two_that_select_the_same_pods_each_have_their_own() -> None:
@@ -148,10 +148,10 @@ def test_two_that_select_the_same_pods_each_have_their_own() -> None:
         names = [owner.name for owner in owners if owner is not None]
         assert sorted(names) == ["one", "one", "two", "two", "two"]
 
-    told(steps)
+    run_steps(steps)
 
 
-def test_what_cannot_be_made_is_tried_once_and_not_a_thousand_times() -> None:
+def test_a_rejected_creation_is_tried_once_and_not_a_thousand_times() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await no_more(cluster, "pods", 0)
         before = cluster.moment()
@@ -174,7 +174,7 @@ def test_what_cannot_be_made_is_tried_once_and_not_a_thousand_times() -> None:
         assert "is forbidden: exceeded quota: few" in (failure.message or "")
         assert (await notes(cluster, "FailedCreate"))[0] == f"Error creating: {failure.message}"
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_what_could_not_be_made_is_made_when_it_can_be() -> None:
@@ -191,7 +191,7 @@ def test_what_could_not_be_made_is_made_when_it_can_be() -> None:
         assert rs.status is not None
         assert (rs.status.replicas, rs.status.conditions) == (3, None)
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_one_that_is_going_makes_no_pods_and_still_counts_them() -> None:
@@ -210,7 +210,7 @@ def test_one_that_is_going_makes_no_pods_and_still_counts_them() -> None:
         assert going.status is not None
         assert (len(await pods(cluster)), going.status.replicas) == (1, 1)
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_each_pod_that_comes_or_goes_is_told() -> None:
@@ -231,14 +231,14 @@ def test_each_pod_that_comes_or_goes_is_told() -> None:
         events = await cluster.list(events_v1.Event)
         assert {each.reporting_controller for each in events} == {"replicaset-controller"}
 
-    told(steps)
+    run_steps(steps)
 
 
-def test_a_replicaset_at_rest_writes_nothing() -> None:
+def test_a_settled_replicaset_writes_nothing() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await cluster.create(replica_set(replicas=2, min_ready_seconds=5))
         await stage.all_ready()
 
         await cluster.assert_second_pass_writes_nothing()
 
-    told(steps)
+    run_steps(steps)

@@ -20,7 +20,7 @@ from tests.real.replication_scenarios import (
 Pod = core_v1.Pod
 
 
-def told(steps: Callable[[SimulatedCluster], Awaitable[None]]) -> None:
+def run_steps(steps: Callable[[SimulatedCluster], Awaitable[None]]) -> None:
     simulate(steps, settings=WorkloadSettings())
 
 
@@ -49,10 +49,10 @@ def test_a_replicationcontroller_has_as_many_pods_as_it_wants() -> None:
             (0, (0, None, None)),
         ]
 
-    told(steps)
+    run_steps(steps)
 
 
-def test_a_replicationcontroller_at_rest_writes_nothing() -> None:
+def test_a_settled_replicationcontroller_writes_nothing() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(replication_controller(2))
         await cluster.settle()
@@ -62,7 +62,7 @@ def test_a_replicationcontroller_at_rest_writes_nothing() -> None:
 
         assert cluster.history.writes(since=before) == []
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_its_scale_is_what_an_autoscaler_and_people_change() -> None:
@@ -87,7 +87,7 @@ def test_its_scale_is_what_an_autoscaler_and_people_change() -> None:
         assert found.spec.replicas == 3
         assert len(await pods(cluster)) == 3
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_pods_that_nobody_controls_are_adopted_by_their_labels() -> None:
@@ -108,7 +108,7 @@ def test_pods_that_nobody_controls_are_adopted_by_their_labels() -> None:
         assert controller_of(await cluster.get(Pod, "other")) is None
         assert len(await pods(cluster)) == 3
 
-    told(steps)
+    run_steps(steps)
 
 
 @pytest.mark.parametrize(("policy", "left"), [("Background", 0), ("Foreground", 0), ("Orphan", 2)])
@@ -127,7 +127,7 @@ def test_its_pods_go_with_it_or_are_left_as_the_policy_says(
         assert len(found) == left
         assert [controller_of(each) for each in found] == [None] * left
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_orphans_are_taken_back_by_a_replicationcontroller_of_their_labels() -> None:
@@ -146,7 +146,7 @@ def test_orphans_are_taken_back_by_a_replicationcontroller_of_their_labels() -> 
             "next"
         }
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_what_cannot_be_made_is_in_its_status_and_in_an_event() -> None:
@@ -169,7 +169,7 @@ def test_what_cannot_be_made_is_in_its_status_and_in_an_event() -> None:
             "replication-controller"
         }
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_pod_that_is_deleted_is_replaced() -> None:
@@ -186,4 +186,4 @@ def test_a_pod_that_is_deleted_is_replaced() -> None:
         assert kept.name in names
         assert gone.name not in names
 
-    told(steps)
+    run_steps(steps)

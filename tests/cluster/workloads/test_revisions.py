@@ -12,9 +12,9 @@ from tests.cluster.workloads.stateful import (
     StatefulSet,
     images,
     names,
+    run_steps,
     stateful_set,
     status,
-    told,
 )
 
 PARTS = ("garbagecollector", "nodes", "scheduler", "statefulsets")
@@ -66,7 +66,7 @@ def test_a_revision_holds_what_restores_its_template_as_a_patch() -> None:
         assert await numbers(cluster) == {first: 3, second: 2}
         assert (await status(cluster)).current_revision == first
 
-    told(steps, parts=PARTS)
+    run_steps(steps, parts=PARTS)
 
 
 def test_a_revision_carries_the_annotations_of_its_set_for_kubectl_to_show() -> None:
@@ -80,10 +80,10 @@ def test_a_revision_carries_the_annotations_of_its_set_for_kubectl_to_show() -> 
         [made] = await cluster.list(Revision)
         assert made.annotations == cause
 
-    told(steps, parts=PARTS)
+    run_steps(steps, parts=PARTS)
 
 
-def test_a_revision_whose_answer_was_lost_is_found_again() -> None:
+def test_a_revision_whose_create_response_was_lost_is_found_again() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         loses = LosesAnswers()
         cluster.fault_injector = loses
@@ -95,7 +95,7 @@ def test_a_revision_whose_answer_was_lost_is_found_again() -> None:
         assert await names(cluster, Revision) == [newest]
         assert (await status(cluster)).collision_count == 0
 
-    told(steps, parts=("nodes", "scheduler"))
+    run_steps(steps, parts=("nodes", "scheduler"))
 
 
 def test_a_name_that_somebody_else_has_taken_is_counted_as_a_collision() -> None:
@@ -114,7 +114,7 @@ def test_a_name_that_somebody_else_has_taken_is_counted_as_a_collision() -> None
         assert await names(cluster, Revision) == sorted([first, second])
         assert (await status(cluster)).collision_count == 1
 
-    told(steps, parts=PARTS)
+    run_steps(steps, parts=PARTS)
 
 
 def test_a_history_is_kept_as_short_as_the_set_says() -> None:
@@ -126,7 +126,7 @@ def test_a_history_is_kept_as_short_as_the_set_says() -> None:
 
         assert await names(cluster, Revision) == sorted(made[2:])
 
-    told(steps, parts=PARTS)
+    run_steps(steps, parts=PARTS)
 
 
 def test_revisions_left_behind_are_taken_up_again() -> None:
@@ -142,4 +142,4 @@ def test_revisions_left_behind_are_taken_up_again() -> None:
         owner = await cluster.get(StatefulSet, "web")
         assert [each.uid for each in kept.metadata.owner_references or ()] == [owner.uid]
 
-    told(steps, parts=PARTS)
+    run_steps(steps, parts=PARTS)

@@ -43,7 +43,7 @@ async def nodes_of(cluster: SimulatedCluster) -> dict[str, str | None]:
     return {each.name: node_of(each) for each in await cluster.list(Pod)}
 
 
-def test_a_pod_goes_only_where_it_may_and_where_there_is_room() -> None:
+def test_a_pod_is_bound_only_to_a_node_on_which_it_fits() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
         await cluster.create(node("big", labels={"disk": "ssd"}))
         taint = core_v1.Taint(key="for", value="others", effect="NoSchedule")
@@ -68,7 +68,7 @@ def test_a_pod_goes_only_where_it_may_and_where_there_is_room() -> None:
     steps(tell)
 
 
-def test_what_fits_nowhere_is_told_why_and_tried_again_when_that_may_have_changed() -> None:
+def test_an_unschedulable_pod_has_the_reason_in_its_status_and_is_retried_after_a_change() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
         await cluster.create(pod("first", requests={"cpu": "5"}))
         await cluster.create(pod("second", requests={"cpu": "5"}))

@@ -15,7 +15,7 @@ ALONE = WorkloadSettings(parts=("services",))
 WEB: Mapping[str, str] = {"app": "web"}
 
 
-def told(steps: Callable[[SimulatedCluster], Awaitable[None]]) -> None:
+def run_steps(steps: Callable[[SimulatedCluster], Awaitable[None]]) -> None:
     simulate(steps, settings=ALONE)
 
 
@@ -98,7 +98,7 @@ def test_a_service_has_a_slice_and_endpoints_with_its_pods() -> None:
         assert [each.ip for each in subset.addresses or ()] == ["10.0.0.1"]
         assert [each.ip for each in subset.not_ready_addresses or ()] == ["10.0.0.2"]
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_burst_of_pod_changes_becomes_one_write() -> None:
@@ -117,10 +117,10 @@ def test_a_burst_of_pod_changes_becomes_one_write() -> None:
         assert after.name == before.name
         assert after.generation == before.generation + 1
 
-    told(steps)
+    run_steps(steps)
 
 
-def test_nothing_is_written_where_nothing_has_changed() -> None:
+def test_an_unchanged_service_writes_nothing() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(node())
         await put_pod(cluster, 1)
@@ -137,7 +137,7 @@ def test_nothing_is_written_where_nothing_has_changed() -> None:
         assert await slices(cluster) == [before]
         assert await cluster.get(Endpoints, "web") == endpoints
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_pod_that_is_deleted_or_relabelled_leaves_the_slice() -> None:
@@ -156,7 +156,7 @@ def test_a_pod_that_is_deleted_or_relabelled_leaves_the_slice() -> None:
         (found,) = await slices(cluster)
         assert [each.addresses for each in found.endpoints or ()] == [("10.0.0.2",)]
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_slice_that_somebody_has_changed_or_deleted_is_put_right() -> None:
@@ -179,7 +179,7 @@ def test_a_slice_that_somebody_has_changed_or_deleted_is_put_right() -> None:
         assert again.name != made.name
         assert (await cluster.get(Endpoints, "web")).subsets
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_more_than_a_hundred_pods_are_in_several_slices() -> None:
@@ -192,7 +192,7 @@ def test_more_than_a_hundred_pods_are_in_several_slices() -> None:
 
         assert sorted(len(each.endpoints or ()) for each in await slices(cluster)) == [30, 100]
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_service_without_a_selector_or_with_another_name_has_none() -> None:
@@ -204,7 +204,7 @@ def test_a_service_without_a_selector_or_with_another_name_has_none() -> None:
         assert await slices(cluster, "bare") == await slices(cluster, "outside") == []
         assert await cluster.find(Endpoints, "bare") is None
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_headless_service_says_so_on_its_slice() -> None:
@@ -215,7 +215,7 @@ def test_a_headless_service_says_so_on_its_slice() -> None:
         (found,) = await slices(cluster)
         assert found.labels["service.kubernetes.io/headless"] == ""
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_pod_on_an_unknown_node_is_left_out_until_the_node_is_there() -> None:
@@ -238,7 +238,7 @@ def test_a_pod_on_an_unknown_node_is_left_out_until_the_node_is_there() -> None:
             f" Service {home}/web: Node node-9 Not Found"
         ]
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_the_endpoints_of_a_service_go_with_it() -> None:
@@ -251,7 +251,7 @@ def test_the_endpoints_of_a_service_go_with_it() -> None:
 
         assert await cluster.find(Endpoints, "web") is None
 
-    told(steps)
+    run_steps(steps)
 
 
 def by_hand(*ips: str) -> Endpoints:
@@ -281,7 +281,7 @@ def test_endpoints_written_by_hand_are_mirrored_to_slices() -> None:
         )
         assert [each.kind for each in mirror.metadata.owner_references or ()] == ["Endpoints"]
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_mirror_goes_when_its_service_is_given_a_selector() -> None:
@@ -299,7 +299,7 @@ def test_a_mirror_goes_when_its_service_is_given_a_selector() -> None:
         ]
         assert managers == ["endpointslice-controller.k8s.io"]
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_endpoints_that_are_not_to_be_mirrored_are_not() -> None:
@@ -312,4 +312,4 @@ def test_endpoints_that_are_not_to_be_mirrored_are_not() -> None:
 
         assert await slices(cluster, "db") == []
 
-    told(steps)
+    run_steps(steps)

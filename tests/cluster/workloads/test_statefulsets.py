@@ -19,17 +19,17 @@ from tests.cluster.workloads.stateful import (
     names,
     retention,
     rolling,
+    run_steps,
     said,
     scale,
     stateful_set,
     status,
-    told,
 )
 
 NEVER_READY = {"nodes.steersman.dev/never-ready": "true"}
 
 
-def test_ordered_pods_are_made_one_after_the_other_and_deleted_in_the_opposite_order() -> None:
+def test_ordered_pods_are_created_one_after_the_other_and_deleted_in_the_opposite_order() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         seen = await PodsSeen().following(cluster)
         await cluster.apply(stateful_set(3))
@@ -40,7 +40,7 @@ def test_ordered_pods_are_made_one_after_the_other_and_deleted_in_the_opposite_o
         assert " ".join(seen.steps) == "+0 +1 +2 -2 2 -1 1 -0 0"
         assert await names(cluster, Pod) == []
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_no_pod_is_made_after_one_that_is_not_ready() -> None:
@@ -51,10 +51,10 @@ def test_no_pod_is_made_after_one_that_is_not_ready() -> None:
         assert await names(cluster, Pod) == ["web-0"]
         assert (await status(cluster)).available_replicas == 0
 
-    told(steps)
+    run_steps(steps)
 
 
-def test_parallel_pods_are_waited_for_by_nobody() -> None:
+def test_parallel_pods_do_not_wait_for_each_other() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(
             stateful_set(3, pod_annotations=NEVER_READY, pod_management_policy="Parallel")
@@ -68,7 +68,7 @@ def test_parallel_pods_are_waited_for_by_nobody() -> None:
 
         assert await names(cluster, Pod) == []
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_ordinals_begin_where_they_should() -> None:
@@ -79,7 +79,7 @@ def test_ordinals_begin_where_they_should() -> None:
 
         assert await names(cluster, Pod) == ["web-4", "web-5"]
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_set_says_how_it_stands() -> None:
@@ -100,7 +100,7 @@ def test_a_set_says_how_it_stands() -> None:
             collision_count=0,
         )
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_set_that_is_going_makes_no_pods_and_still_counts_them() -> None:
@@ -123,7 +123,7 @@ def test_a_set_that_is_going_makes_no_pods_and_still_counts_them() -> None:
             before.update_revision,
         )
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_pod_counts_as_available_after_it_was_ready_long_enough() -> None:
@@ -141,10 +141,10 @@ def test_a_pod_counts_as_available_after_it_was_ready_long_enough() -> None:
         after = await status(cluster)
         assert (after.replicas, after.ready_replicas, after.available_replicas) == (2, 2, 2)
 
-    told(steps)
+    run_steps(steps)
 
 
-def test_an_update_replaces_pods_from_the_highest_number_down_to_the_partition() -> None:
+def test_an_update_replaces_pods_from_the_highest_ordinal_down_to_the_partition() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         seen = await PodsSeen().following(cluster)
         await cluster.apply(stateful_set(3, update_strategy=rolling(partition=1)))
@@ -166,7 +166,7 @@ def test_an_update_replaces_pods_from_the_highest_number_down_to_the_partition()
         assert (whole.current_replicas, whole.updated_replicas) == (3, 3)
         assert whole.current_revision == whole.update_revision == half.update_revision
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_below_the_partition_a_lost_pod_comes_back_as_it_was() -> None:
@@ -181,7 +181,7 @@ def test_below_the_partition_a_lost_pod_comes_back_as_it_was() -> None:
 
         assert await images(cluster) == {"web-0": "web:1", "web-1": "web:1", "web-2": "web:2"}
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_an_update_that_never_becomes_ready_stops_at_the_first_pod() -> None:
@@ -193,10 +193,10 @@ def test_an_update_that_never_becomes_ready_stops_at_the_first_pod() -> None:
 
         assert await images(cluster) == {"web-0": "web:1", "web-1": "web:1", "web-2": "web:2"}
 
-    told(steps)
+    run_steps(steps)
 
 
-def test_with_ondelete_a_pod_is_replaced_when_somebody_deletes_it() -> None:
+def test_with_ondelete_a_pod_is_replaced_only_after_it_is_deleted() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         strategy = apps_v1.StatefulSetUpdateStrategy(type="OnDelete")
         await cluster.apply(stateful_set(2, update_strategy=strategy))
@@ -211,11 +211,11 @@ def test_with_ondelete_a_pod_is_replaced_when_somebody_deletes_it() -> None:
 
         assert await images(cluster) == {"web-0": "web:2", "web-1": "web:1"}
 
-    told(steps)
+    run_steps(steps)
 
 
 @pytest.mark.parametrize("phase", ["Failed", "Succeeded"])
-def test_a_pod_that_has_ended_is_made_anew_under_its_name(phase: str) -> None:
+def test_a_pod_that_has_ended_is_created_again_under_its_name(phase: str) -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(stateful_set(2))
         await cluster.settle()
@@ -229,7 +229,7 @@ def test_a_pod_that_has_ended_is_made_anew_under_its_name(phase: str) -> None:
         assert (await cluster.get(Pod, "web-0")).uid != before.uid
         assert (await status(cluster)).available_replicas == 2
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_set_tells_what_it_did_in_the_words_of_the_real_controller() -> None:
@@ -245,7 +245,7 @@ def test_a_set_tells_what_it_did_in_the_words_of_the_real_controller() -> None:
             "SuccessfulDelete: Delete Pod web-0 in StatefulSet web successful",
         ]
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_what_the_server_refuses_is_said_in_its_words() -> None:
@@ -266,7 +266,7 @@ def test_what_the_server_refuses_is_said_in_its_words() -> None:
             " forbidden: exceeded quota: few, requested: pods=1, used: pods=1, limited: pods=1"
         ]
 
-    told(steps, parts=("nodes", "scheduler", "statefulsets", "quotas"))
+    run_steps(steps, parts=("nodes", "scheduler", "statefulsets", "quotas"))
 
 
 def test_a_claim_that_the_server_refuses_is_told_of_twice() -> None:
@@ -291,13 +291,13 @@ def test_a_claim_that_the_server_refuses_is_told_of_twice() -> None:
             f" data-web-0: {refusal}",
         ]
 
-    told(steps, parts=("nodes", "scheduler", "statefulsets", "quotas"))
+    run_steps(steps, parts=("nodes", "scheduler", "statefulsets", "quotas"))
 
 
 # Claims
 
 
-def test_a_pod_finds_the_claims_again_that_it_had_before() -> None:
+def test_a_pod_gets_the_claims_again_that_it_had_before() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(stateful_set(2, claims=(claim(),)))
         await cluster.settle()
@@ -312,7 +312,7 @@ def test_a_pod_finds_the_claims_again_that_it_had_before() -> None:
         assert list(before) == ["data-web-0", "data-web-1"]
         assert (await status(cluster)).available_replicas == 2
 
-    told(steps)
+    run_steps(steps)
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ def test_a_pod_finds_the_claims_again_that_it_had_before() -> None:
         ("Delete", "Delete", ["data-web-0"], []),
     ],
 )
-def test_claims_go_with_their_set_or_their_pod_only_if_the_policy_says_so(
+def test_claims_are_deleted_with_their_set_or_their_pod_only_by_the_retention_policy(
     when_scaled: str, when_deleted: str, after_scaling: list[str], after_deleting: list[str]
 ) -> None:
     async def steps(cluster: SimulatedCluster) -> None:
@@ -342,7 +342,7 @@ def test_claims_go_with_their_set_or_their_pod_only_if_the_policy_says_so(
         await cluster.settle()
         assert await names(cluster, Claim) == after_deleting
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_pod_that_comes_back_waits_until_the_claim_of_the_one_before_is_gone() -> None:
@@ -366,7 +366,7 @@ def test_a_pod_that_comes_back_waits_until_the_claim_of_the_one_before_is_gone()
         assert (await cluster.get(Claim, "data-web-1")).uid != before.uid
         assert (await status(cluster)).available_replicas == 2
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_no_pod_is_made_while_its_claim_is_being_deleted() -> None:
@@ -390,7 +390,7 @@ def test_no_pod_is_made_while_its_claim_is_being_deleted() -> None:
 
         assert (await status(cluster)).available_replicas == 1
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_claim_that_a_waiting_pod_has_lost_is_made_anew() -> None:
@@ -405,7 +405,7 @@ def test_a_claim_that_a_waiting_pod_has_lost_is_made_anew() -> None:
 
         assert (await cluster.get(Claim, "data-web-0")).uid != before.uid
 
-    told(steps, parts=("volumes", "statefulsets"))
+    run_steps(steps, parts=("volumes", "statefulsets"))
 
 
 def test_a_change_of_the_policy_changes_who_owns_the_claims() -> None:
@@ -423,7 +423,7 @@ def test_a_change_of_the_policy_changes_who_owns_the_claims() -> None:
         references = (await cluster.get(Claim, "data-web-0")).metadata.owner_references or ()
         assert [each.uid for each in references] == [owner.uid]
 
-    told(steps)
+    run_steps(steps)
 
 
 # Whose Pods
@@ -451,7 +451,7 @@ def test_a_pod_that_nobody_controls_is_adopted_and_put_right() -> None:
         assert [each.uid for each in after.metadata.owner_references or ()] == [owner.uid]
         assert after.labels["statefulset.kubernetes.io/pod-name"] == "web-0"
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_pod_with_another_name_is_not_adopted() -> None:
@@ -467,7 +467,7 @@ def test_a_pod_with_another_name_is_not_adopted() -> None:
         assert (await cluster.get(Pod, "other-0")).metadata.owner_references is None
         assert await names(cluster, Pod) == ["other-0", "web-0"]
 
-    told(steps)
+    run_steps(steps)
 
 
 def test_a_pod_whose_name_somebody_else_has_is_made_when_that_is_free() -> None:
@@ -488,10 +488,10 @@ def test_a_pod_whose_name_somebody_else_has_is_made_when_that_is_free() -> None:
         assert (await cluster.get(Pod, "web-0")).labels["app"] == "web"
         assert (await status(cluster)).available_replicas == 1
 
-    told(steps)
+    run_steps(steps)
 
 
-def test_a_statefulset_that_is_as_it_should_be_is_not_written_to() -> None:
+def test_a_settled_statefulset_writes_nothing() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.run_operator(*controllers(WorkloadSettings()))
         await cluster.apply(stateful_set(3, claims=(claim(),)))
@@ -500,4 +500,4 @@ def test_a_statefulset_that_is_as_it_should_be_is_not_written_to() -> None:
 
         await cluster.assert_second_pass_writes_nothing()
 
-    told(steps, parts=("nodes", "scheduler", "volumes"))
+    run_steps(steps, parts=("nodes", "scheduler", "volumes"))

@@ -17,8 +17,8 @@ from tests.cluster.workloads.stateful import (
     claim,
     names,
     phase_of,
+    run_steps,
     said,
-    told,
 )
 
 VOLUMES = ("volumes",)
@@ -103,7 +103,7 @@ def test_a_claim_whose_class_has_a_provisioner_gets_a_volume_of_its_own() -> Non
             "volume.kubernetes.io/storage-provisioner": "disks.example.com",
         }
 
-    told(steps, parts=VOLUMES)
+    run_steps(steps, parts=VOLUMES)
 
 
 def test_a_claim_that_names_no_class_gets_the_default_one() -> None:
@@ -117,7 +117,7 @@ def test_a_claim_that_names_no_class_gets_the_default_one() -> None:
         assert there.spec is not None
         assert there.spec.storage_class_name == "standard"
 
-    told(steps, parts=VOLUMES)
+    run_steps(steps, parts=VOLUMES)
 
 
 def test_a_claim_that_was_there_before_the_default_class_gets_it_too() -> None:
@@ -138,7 +138,7 @@ def test_a_claim_that_was_there_before_the_default_class_gets_it_too() -> None:
 
         assert await phase_of(cluster, Claim, "data") == "Bound"
 
-    told(steps, parts=VOLUMES)
+    run_steps(steps, parts=VOLUMES)
 
 
 def test_a_cluster_with_a_default_class_of_its_own_gets_no_other() -> None:
@@ -152,7 +152,7 @@ def test_a_cluster_with_a_default_class_of_its_own_gets_no_other() -> None:
 
         assert await names(cluster, StorageClass) == ["mine"]
 
-    told(steps, parts=())
+    run_steps(steps, parts=())
 
 
 def test_a_claim_that_waits_for_its_first_consumer_is_bound_when_there_is_one() -> None:
@@ -172,7 +172,7 @@ def test_a_claim_that_waits_for_its_first_consumer_is_bound_when_there_is_one() 
 
         assert await phase_of(cluster, Claim, "data") == "Bound"
 
-    told(steps, parts=VOLUMES)
+    run_steps(steps, parts=VOLUMES)
 
 
 def test_a_claim_takes_a_volume_that_is_there_and_no_two_take_the_same() -> None:
@@ -195,7 +195,7 @@ def test_a_claim_takes_a_volume_that_is_there_and_no_two_take_the_same() -> None
         assert await phase_of(cluster, Volume, "small") == "Bound"
         assert await phase_of(cluster, Volume, "tiny") == "Available"
 
-    told(steps, parts=VOLUMES)
+    run_steps(steps, parts=VOLUMES)
 
 
 def test_a_claim_that_waits_takes_a_volume_that_comes_later() -> None:
@@ -211,7 +211,7 @@ def test_a_claim_that_waits_takes_a_volume_that_comes_later() -> None:
 
         assert await phase_of(cluster, Claim, "data") == "Bound"
 
-    told(steps, parts=VOLUMES)
+    run_steps(steps, parts=VOLUMES)
 
 
 def test_a_claim_gets_the_volume_that_it_names_if_that_fits() -> None:
@@ -236,10 +236,10 @@ def test_a_claim_gets_the_volume_that_it_names_if_that_fits() -> None:
             'FailedBinding: volume "large" already bound to a different claim.',
         ]
 
-    told(steps, parts=VOLUMES)
+    run_steps(steps, parts=VOLUMES)
 
 
-def test_a_claim_in_use_is_not_gone_before_the_last_pod_is() -> None:
+def test_a_claim_in_use_is_not_deleted_before_its_last_pod() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(claim("data"))
         await cluster.create(user("one", "data"))
@@ -255,7 +255,7 @@ def test_a_claim_in_use_is_not_gone_before_the_last_pod_is() -> None:
         await cluster.settle()
         assert await names(cluster, Claim) == []
 
-    told(steps, parts=("nodes", "scheduler", "volumes"))
+    run_steps(steps, parts=("nodes", "scheduler", "volumes"))
 
 
 def with_its_own(name: str) -> Pod:
@@ -275,7 +275,7 @@ def with_its_own(name: str) -> Pod:
     )
 
 
-def test_a_claim_that_a_pod_has_for_itself_comes_and_goes_with_it() -> None:
+def test_an_ephemeral_claim_is_created_and_deleted_with_its_pod() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(with_its_own("one"))
         await cluster.settle()
@@ -291,7 +291,7 @@ def test_a_claim_that_a_pod_has_for_itself_comes_and_goes_with_it() -> None:
         assert await names(cluster, Claim) == []
         assert await names(cluster, Volume) == []
 
-    told(steps, parts=("garbagecollector", "nodes", "scheduler", "volumes"))
+    run_steps(steps, parts=("garbagecollector", "nodes", "scheduler", "volumes"))
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def test_a_pod_gets_no_node_before_the_claim_that_it_has_for_itself(
         [scheduled] = [each for each in pod.status.conditions or () if each.type == "PodScheduled"]
         assert (scheduled.message or "").startswith(f"0/2 nodes are available: {why}. preemption:")
 
-    told(steps, parts=("nodes", "scheduler"))
+    run_steps(steps, parts=("nodes", "scheduler"))
 
 
 def test_a_pod_that_has_lost_the_claim_it_had_for_itself_gets_another() -> None:
@@ -336,7 +336,7 @@ def test_a_pod_that_has_lost_the_claim_it_had_for_itself_gets_another() -> None:
 
         assert (await cluster.get(Claim, "one-scratch")).uid != before.uid
 
-    told(steps, parts=VOLUMES)
+    run_steps(steps, parts=VOLUMES)
 
 
 def test_a_claim_of_somebody_else_is_not_taken_for_a_pods_own() -> None:
@@ -351,13 +351,13 @@ def test_a_claim_of_somebody_else_is_not_taken_for_a_pods_own() -> None:
             " pod default/one (pod is not owner)"
         ]
 
-    told(steps, parts=VOLUMES)
+    run_steps(steps, parts=VOLUMES)
 
 
 @pytest.mark.parametrize(
     ("policy", "left"), [("Delete", []), ("Retain", ["Released"]), ("Recycle", ["Failed"])]
 )
-def test_a_volume_whose_claim_is_gone_is_deleted_or_kept_as_its_policy_says(
+def test_a_volume_whose_claim_is_gone_is_deleted_or_kept_by_its_reclaim_policy(
     policy: str, left: list[str]
 ) -> None:
     async def steps(cluster: SimulatedCluster) -> None:
@@ -372,7 +372,7 @@ def test_a_volume_whose_claim_is_gone_is_deleted_or_kept_as_its_policy_says(
         phases = [each.status.phase for each in await cluster.list(Volume) if each.status]
         assert phases == left
 
-    told(steps, parts=VOLUMES)
+    run_steps(steps, parts=VOLUMES)
 
 
 def test_a_volume_in_use_is_not_gone_before_its_claim_is() -> None:
@@ -389,7 +389,7 @@ def test_a_volume_in_use_is_not_gone_before_its_claim_is() -> None:
         await cluster.settle()
         assert await names(cluster, Volume) == []
 
-    told(steps, parts=VOLUMES)
+    run_steps(steps, parts=VOLUMES)
 
 
 def test_a_claim_whose_volume_is_gone_is_lost() -> None:
@@ -407,10 +407,10 @@ def test_a_claim_whose_volume_is_gone_is_lost() -> None:
             "ClaimLost: Bound claim has lost its PersistentVolume. Data on the volume is lost!"
         )
 
-    told(steps, parts=VOLUMES)
+    run_steps(steps, parts=VOLUMES)
 
 
-def test_a_class_that_somebody_else_serves_is_left_to_them() -> None:
+def test_a_class_of_another_provisioner_is_left_alone() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         others = {"volumes.steersman.dev/provision": "false"}
         await cluster.create(storage_class("theirs", annotations=others))
@@ -426,7 +426,7 @@ def test_a_class_that_somebody_else_serves_is_left_to_them() -> None:
 
         assert await phase_of(cluster, Claim, "data") == "Bound"
 
-    told(steps, parts=VOLUMES)
+    run_steps(steps, parts=VOLUMES)
 
 
 def test_a_class_without_a_provisioner_has_only_the_volumes_that_people_make() -> None:
@@ -440,7 +440,7 @@ def test_a_class_without_a_provisioner_has_only_the_volumes_that_people_make() -
             "ProvisioningFailed: no volume plugin matched name: kubernetes.io/no-provisioner"
         ]
 
-    told(steps, parts=VOLUMES)
+    run_steps(steps, parts=VOLUMES)
 
 
 def test_a_claim_that_asks_for_more_gets_more() -> None:
@@ -459,7 +459,7 @@ def test_a_claim_that_asks_for_more_gets_more() -> None:
         assert there.spec is not None
         assert there.spec.capacity == {"storage": Quantity("3Gi")}
 
-    told(steps, parts=VOLUMES)
+    run_steps(steps, parts=VOLUMES)
 
 
 def test_claims_and_volumes_that_are_as_they_should_be_are_not_written_to() -> None:
@@ -473,4 +473,4 @@ def test_claims_and_volumes_that_are_as_they_should_be_are_not_written_to() -> N
 
         await cluster.assert_second_pass_writes_nothing()
 
-    told(steps, parts=())
+    run_steps(steps, parts=())

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 from steersman.kinds import core_v1
 from steersman.kinds.base import replace
-from steersman_cluster.kubelet.addresses import machine_address, pod_address, pod_range
-from steersman_cluster.kubelet.annotations import unreadable
+from steersman_cluster.kubelet.addresses import node_address, pod_address, pod_range
+from steersman_cluster.kubelet.annotations import invalid_annotations
 from steersman_cluster.kubelet.node_status import new_node, status
 from steersman_cluster.workloads import WorkloadSettings, node_taints
 from tests.unit.workloads.nodes.samples import NOW, node, pod
@@ -17,7 +17,7 @@ def test_the_ranges_of_nodes_do_not_overlap() -> None:
     ranges = [ip_network(pod_range(number)) for number in range(100)]
 
     assert not any(a.overlaps(b) for a, b in pairwise(ranges))
-    assert len({machine_address(number) for number in range(1000)}) == 1000
+    assert len({node_address(number) for number in range(1000)}) == 1000
 
 
 def test_a_node_with_room_for_many_pods_has_addresses_for_them() -> None:
@@ -92,5 +92,5 @@ def test_annotations_that_make_no_sense_are_named() -> None:
         f"{prefix}image": "gone",
     }
 
-    assert unreadable(pod(annotations=good)) == ()
-    assert len(unreadable(pod(annotations=bad))) == 5
+    assert invalid_annotations(pod(annotations=good)) == ()
+    assert len(invalid_annotations(pod(annotations=bad))) == 5

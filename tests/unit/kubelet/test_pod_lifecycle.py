@@ -8,7 +8,13 @@ from steersman.kinds import core_v1
 from steersman.kinds.base import replace
 from steersman_cluster.kubelet.containers import wait_seconds
 from steersman_cluster.kubelet.pending_changes import has_pending_changes
-from steersman_cluster.kubelet.pod_lifecycle import Place, Step, ended, killings, lived
+from steersman_cluster.kubelet.pod_lifecycle import (
+    Place,
+    Step,
+    killing_events,
+    sync_pod,
+    terminated_status,
+)
 from tests.unit.workloads.nodes.samples import NOW, container, pod
 
 PLACE = Place(host_ip="172.20.0.2", pod_ip="10.128.0.9")
@@ -20,11 +26,11 @@ def after(seconds: float) -> datetime:
 
 
 def step(each: core_v1.Pod, *, seconds: float = 0, start_seconds: float = 0) -> Step:
-    return lived(each, PLACE, now=after(seconds), start_seconds=start_seconds)
+    return sync_pod(each, PLACE, now=after(seconds), start_seconds=start_seconds)
 
 
-def told(**said: str) -> dict[str, str]:
-    return {f"{PREFIX}{what.replace('_', '-')}": value for what, value in said.items()}
+def events(**values: str) -> dict[str, str]:
+    return {f"{PREFIX}{what.replace('_', '-')}": value for what, value in values.items()}
 
 
 def grown(each: core_v1.Pod, *, seconds: float = 0) -> core_v1.Pod:
@@ -56,7 +62,7 @@ def test_a_pod_that_has_time_to_start_is_being_created_until_then() -> None:
 
 
 def test_what_a_pod_says_goes_before_what_is_usual() -> None:
-    eager = bound(annotations=told(start_seconds="0"))
+    eager = bound(annotations=events(start_seconds="0"))
 
     assert step(eager, start_seconds=60).status.phase == "Running"
 
@@ -65,21 +71,21 @@ def test_a_second_look_at_the_same_moment_finds_nothing_to_do() -> None:
     for each in (
         bound(),
         bound(restart_policy="Never"),
-        bound(annotations=told(exit_code="1")),
-        bound(annotations=told(image="missing")),
-        bound(annotations=told(never_ready="true")),
-        bound(annotations=told(ready_seconds="5")),
+        bound(annotations=events(exit_code="1")),
+        bound(annotations=events(image="missing")),
+        bound(annotations=events(never_ready="true")),
+        bound(annotations=events(ready_seconds="5")),
     ):
         once = grown(each)
 
         again = step(once)
 
         assert again.status == once.status
-        assert again.told == ()
+        assert again.events == ()
 
 
 def test_a_container_that_has_run_its_time_is_over_and_not_before() -> None:
-    each = bound(restart_policy="Never", annotations=told(run_seconds="30", exit_code="7"))
+    each = bound(restart_policy="Never", annotations=events(run_seconds="30", exit_code="7"))
     running = step(each)
     over = step(replace(each, status=running.status), seconds=30)
 
@@ -115,16 +121,16 @@ def test_a_pod_that_is_over_stays_as_it_is() -> None:
     over = replace(bound(), status=core_v1.PodStatus(phase="Failed", reason="Evicted"))
 
     assert step(over).status == over.status
-    assert ended(over, now=NOW) == over.status
+    assert terminated_status(over, now=NOW) == over.status
 
 
 def test_containers_that_run_are_told_to_stop_and_others_are_not() -> None:
     running = grown(bound())
-    crashing = grown(bound(annotations=told(exit_code="1")))
+    crashing = grown(bound(annotations=events(exit_code="1")))
 
-    assert [each.note for each in killings(running)] == ["Stopping container app"]
-    assert killings(crashing) == ()
-    assert ended(running, now=NOW).phase == "Failed"
+    assert [each.note for each in killing_events(running)] == ["Stopping container app"]
+    assert killing_events(crashing) == ()
+    assert terminated_status(running, now=NOW).phase == "Failed"
 
 
 @pytest.mark.parametrize(
@@ -134,14 +140,14 @@ def test_containers_that_run_are_told_to_stop_and_others_are_not() -> None:
         (pod(scheduler_name="another"), False),
         (bound(), True),
         (grown(bound()), False),
-        (grown(bound(annotations=told(ready_seconds="9"))), True),
-        (grown(bound(annotations=told(never_ready="true"))), False),
-        (grown(bound(annotations=told(exit_code="1"))), False),
-        (grown(bound(annotations=told(image="missing"))), True),
-        (grown(grown(bound(annotations=told(image="missing"))), seconds=10), False),
-        (grown(bound(restart_policy="Never", annotations=told(run_seconds="9"))), True),
+        (grown(bound(annotations=events(ready_seconds="9"))), True),
+        (grown(bound(annotations=events(never_ready="true"))), False),
+        (grown(bound(annotations=events(exit_code="1"))), False),
+        (grown(bound(annotations=events(image="missing"))), True),
+        (grown(grown(bound(annotations=events(image="missing"))), seconds=10), False),
+        (grown(bound(restart_policy="Never", annotations=events(run_seconds="9"))), True),
         (grown(bound(restart_policy="Never")), False),
-        (grown(bound(annotations=told(run_seconds="9"))), False),
+        (grown(bound(annotations=events(run_seconds="9"))), False),
     ],
 )
 def test_a_pod_is_in_motion_while_it_is_owed_a_change(each: core_v1.Pod, is_moving: bool) -> None:

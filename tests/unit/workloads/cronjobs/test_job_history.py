@@ -26,7 +26,7 @@ def test_a_job_is_made_from_the_template_and_says_when_it_was_due() -> None:
     assert made.spec == given.spec.job_template.spec
 
 
-def test_no_more_jobs_are_kept_than_the_history_has_room_for() -> None:
+def test_no_more_jobs_are_kept_than_the_history_limits_allow() -> None:
     jobs = [
         ended("d", "Complete", minutes=4),
         ended("a", "Complete", minutes=1),

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from steersman_cluster.workloads.cronjobs.schedule import (
-    MANY,
+    TOO_MANY_MISSED,
     Due,
     NeverDue,
     due,
@@ -33,7 +33,7 @@ def at(hour: int, minute: int, second: int = 0, *, day: int = 1) -> datetime:
         (at(13, 5), at(13, 0), 6),
     ],
 )
-def test_of_what_was_missed_only_the_last_is_made_up_for(
+def test_of_missed_times_only_the_last_is_made_up_for(
     now: datetime, last: datetime | None, missed: int
 ) -> None:
     given = cron_job()
@@ -75,8 +75,14 @@ def test_what_is_too_late_to_be_started_is_not_looked_at() -> None:
 def test_so_many_that_a_clock_must_be_wrong_are_told_apart() -> None:
     given = cron_job("* * * * *")
 
-    assert due(given, schedule_of(given), CREATED + timedelta(minutes=MANY)).missed == MANY
-    assert due(given, schedule_of(given), CREATED + timedelta(minutes=MANY + 1)).missed > MANY
+    assert (
+        due(given, schedule_of(given), CREATED + timedelta(minutes=TOO_MANY_MISSED)).missed
+        == TOO_MANY_MISSED
+    )
+    assert (
+        due(given, schedule_of(given), CREATED + timedelta(minutes=TOO_MANY_MISSED + 1)).missed
+        > TOO_MANY_MISSED
+    )
 
 
 def test_decades_of_missed_moments_are_counted_at_once() -> None:

@@ -1,7 +1,7 @@
 """By which schedule a CronJob was last looked at."""
 
 from steersman.kinds import batch_v1, core_v1, meta_v1
-from steersman_cluster.workloads.cronjobs.seen_schedules import Schedules
+from steersman_cluster.workloads.cronjobs.seen_schedules import SeenSchedules
 
 
 def cron_job(schedule: str, *, uid: str = "one", zone: str | None = None) -> batch_v1.CronJob:
@@ -17,7 +17,7 @@ def cron_job(schedule: str, *, uid: str = "one", zone: str | None = None) -> bat
 
 
 def test_a_schedule_is_new_until_it_has_been_looked_at() -> None:
-    schedules = Schedules()
+    schedules = SeenSchedules()
     schedules.note(cron_job("@daily"))
 
     assert not schedules.is_new(cron_job("@daily"))
@@ -29,14 +29,14 @@ def test_a_schedule_is_new_until_it_has_been_looked_at() -> None:
 
 
 def test_a_cron_job_that_was_never_looked_at_has_no_new_schedule() -> None:
-    schedules = Schedules()
+    schedules = SeenSchedules()
     schedules.note(cron_job("@daily"))
 
     assert not schedules.is_new(cron_job("@hourly", uid="another"))
 
 
 def test_the_one_that_was_longest_not_looked_at_is_forgotten() -> None:
-    schedules = Schedules(most=2)
+    schedules = SeenSchedules(most=2)
     for uid in ("one", "two", "one", "three"):
         schedules.note(cron_job("@daily", uid=uid))
 

@@ -77,7 +77,7 @@ FITS: list[tuple[core_v1.Node, dict[str, Any], Fit]] = [
 
 
 @pytest.mark.parametrize(("there", "said", "how"), FITS)
-def test_a_pod_that_may_not_come_to_a_node_may_stay_unless_a_taint_drives_it_away(
+def test_a_pod_stays_on_a_node_that_no_longer_fits_unless_a_taint_evicts_it(
     there: core_v1.Node, said: dict[str, Any], how: Fit
 ) -> None:
     assert fit(daemon_spec(template(**said)), there) == how

@@ -7,7 +7,7 @@ import pytest
 
 from steersman.kinds import core_v1
 from steersman_cluster.workloads.daemonsets.node_fit import Fit, on_node
-from steersman_cluster.workloads.daemonsets.plan import Plan, by_node, planned
+from steersman_cluster.workloads.daemonsets.plan import Plan, by_node, make_plan
 from tests.unit.workloads.daemonsets.samples import NEW, NO, STAY, YES, daemon, on, spec
 from tests.unit.workloads.pods.samples import NOW, ago
 
@@ -19,7 +19,7 @@ def plan(
     surges: bool = False,
     wait_for: Callable[[str], float] = lambda _: 0.0,
 ) -> Plan:
-    return planned(
+    return make_plan(
         placed, fits, NEW, min_ready_seconds=0, surges=surges, now=NOW, wait_for=wait_for
     )
 

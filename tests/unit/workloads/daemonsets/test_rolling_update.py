@@ -140,7 +140,7 @@ states = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), min_si
 
 
 @given(states, st.integers(1, 4))
-def test_an_update_never_makes_more_pods_unavailable_than_it_may(
+def test_an_update_never_exceeds_maxunavailable(
     nodes: list[tuple[bool, bool, bool]], most: int
 ) -> None:
     pods = [

@@ -78,7 +78,7 @@ def test_a_pod_is_of_a_version_by_its_hash_or_by_the_number_of_its_template() ->
     assert version_of(AGENT, "hash") == Version(hash="hash", generation=None)
 
 
-def test_a_pod_that_failed_is_replaced_later_each_time() -> None:
+def test_a_failed_pod_is_replaced_with_backoff() -> None:
     failed, key, now = FailedPods(), ("uid", 1, "node-1"), NOW
     waits = []
 

@@ -8,18 +8,18 @@ from steersman_cluster.workloads.deployments.accessors import (
     count_in,
     deadline_seconds,
     history_limit,
+    limits_of,
     new_and_old,
     revision_of,
-    terms_of,
 )
-from steersman_cluster.workloads.deployments.rollout import Terms
+from steersman_cluster.workloads.deployments.rollout import ReplicaLimits
 from tests.unit.workloads.deployments.samples import deployment, replica_set
 
 ENDLESS = 2**31 - 1
 
 
 @pytest.mark.parametrize(
-    ("replicas", "surge", "unavailable", "terms"),
+    ("replicas", "surge", "unavailable", "limits"),
     [
         (3, "25%", "25%", (3, 1, 0)),  # up, and down
         (10, "25%", "25%", (10, 3, 2)),
@@ -32,15 +32,15 @@ ENDLESS = 2**31 - 1
     ],
 )
 def test_limits_are_numbers_or_parts_of_the_whole(
-    replicas: int, surge: int | str, unavailable: int | str, terms: tuple[int, int, int]
+    replicas: int, surge: int | str, unavailable: int | str, limits: tuple[int, int, int]
 ) -> None:
-    found = terms_of(deployment(replicas=replicas, surge=surge, unavailable=unavailable))
+    found = limits_of(deployment(replicas=replicas, surge=surge, unavailable=unavailable))
 
-    assert (found.replicas, found.surge, found.unavailable) == terms
+    assert (found.replicas, found.surge, found.unavailable) == limits
 
 
 def test_who_recreates_has_no_limits() -> None:
-    assert terms_of(deployment(strategy="Recreate")) == Terms(replicas=3)
+    assert limits_of(deployment(strategy="Recreate")) == ReplicaLimits(replicas=3)
 
 
 def test_the_largest_number_means_for_ever() -> None:

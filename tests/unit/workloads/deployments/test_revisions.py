@@ -9,7 +9,7 @@ from steersman_cluster.workloads.deployments.revisions import (
     next_revision,
     set_name,
 )
-from steersman_cluster.workloads.deployments.rollout import Terms
+from steersman_cluster.workloads.deployments.rollout import ReplicaLimits
 from tests.unit.workloads.deployments.samples import deployment, replica_set
 
 REVISION = "deployment.kubernetes.io/revision"
@@ -66,7 +66,7 @@ def test_a_long_history_loses_its_beginning() -> None:
 def test_a_new_replica_set_is_made_of_the_template_and_its_hash() -> None:
     wanted = deployment(annotations={"why": "because"}, min_ready_seconds=5)
 
-    made = new_replica_set(wanted, revision=2, size=1, terms=Terms(replicas=3, surge=1))
+    made = new_replica_set(wanted, revision=2, size=1, limits=ReplicaLimits(replicas=3, surge=1))
 
     hashed = made.labels["pod-template-hash"]
     assert made.name == f"web-{hashed}"
@@ -91,10 +91,10 @@ def test_a_new_replica_set_is_made_of_the_template_and_its_hash() -> None:
 def test_a_collision_gives_another_name() -> None:
     before = deployment()
     after = replace(before, status=apps_v1.DeploymentStatus(collision_count=1))
-    terms = Terms(replicas=3)
+    limits = ReplicaLimits(replicas=3)
 
     names = {
-        new_replica_set(each, revision=1, size=3, terms=terms).name for each in (before, after)
+        new_replica_set(each, revision=1, size=3, limits=limits).name for each in (before, after)
     }
 
     assert len(names) == 2

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from steersman_cluster.workloads.deployments.rollout import (
     Group,
+    ReplicaLimits,
     Resize,
-    Terms,
     first_size,
     is_scaled,
     recreate_step,
@@ -40,49 +40,54 @@ def steps(resizes: list[Resize]) -> list[tuple[str, int, int]]:
 
 
 def test_a_new_replica_set_begins_with_what_there_is_room_for() -> None:
-    assert first_size(Terms(replicas=3, surge=1), [group("a", 3)], is_rolling=True) == 1
-    assert first_size(Terms(replicas=3, surge=1), [], is_rolling=True) == 3
+    assert first_size(ReplicaLimits(replicas=3, surge=1), [group("a", 3)], is_rolling=True) == 1
+    assert first_size(ReplicaLimits(replicas=3, surge=1), [], is_rolling=True) == 3
     assert (
-        first_size(Terms(replicas=3, surge=0, unavailable=1), [group("a", 3)], is_rolling=True) == 0
+        first_size(
+            ReplicaLimits(replicas=3, surge=0, unavailable=1), [group("a", 3)], is_rolling=True
+        )
+        == 0
     )
-    assert first_size(Terms(replicas=3), [group("a", 3)], is_rolling=False) == 3
+    assert first_size(ReplicaLimits(replicas=3), [group("a", 3)], is_rolling=False) == 3
 
 
 def test_the_new_one_grows_before_the_old_ones_shrink() -> None:
-    terms = Terms(replicas=10, surge=3, unavailable=2)
+    limits = ReplicaLimits(replicas=10, surge=3, unavailable=2)
 
-    assert steps(rolling_step(terms, group("b", 3), [group("a", 8)])) == [("b", 3, 5)]
-    assert steps(rolling_step(terms, group("b", 3, 0), [group("a", 10)])) == [("a", 10, 8)]
+    assert steps(rolling_step(limits, group("b", 3), [group("a", 8)])) == [("b", 3, 5)]
+    assert steps(rolling_step(limits, group("b", 3, 0), [group("a", 10)])) == [("a", 10, 8)]
 
 
 def test_nothing_is_given_up_for_pods_that_do_not_come_up() -> None:
-    terms = Terms(replicas=10, surge=3, unavailable=2)
+    limits = ReplicaLimits(replicas=10, surge=3, unavailable=2)
 
-    assert rolling_step(terms, group("b", 5, 0), [group("a", 8)]) == []
+    assert rolling_step(limits, group("b", 5, 0), [group("a", 8)]) == []
     # One of the old ones has fallen over as well: still nothing.
-    assert rolling_step(terms, group("b", 5, 0), [group("a", 8, 7)]) == []
+    assert rolling_step(limits, group("b", 5, 0), [group("a", 8, 7)]) == []
 
 
 def test_what_is_not_available_anyway_goes_first() -> None:
-    terms = Terms(replicas=10, surge=3, unavailable=2)
+    limits = ReplicaLimits(replicas=10, surge=3, unavailable=2)
     olds = [group("a", 5), group("b", 4, 1)]
 
     # 9 + 4 Pods; 8 must stay. Of b, three are of no use; then one of a can be spared.
-    assert steps(rolling_step(terms, group("c", 4), olds)) == [("b", 4, 1), ("a", 5, 3)]
+    assert steps(rolling_step(limits, group("c", 4), olds)) == [("b", 4, 1), ("a", 5, 3)]
 
 
 def test_rolling_back_in_the_middle_gives_up_the_pods_that_never_came_up() -> None:
-    terms = Terms(replicas=10, surge=3, unavailable=2)
+    limits = ReplicaLimits(replicas=10, surge=3, unavailable=2)
 
-    assert steps(rolling_step(terms, group("a", 8, 7), [group("b", 5, 0)])) == [("b", 5, 1)]
+    assert steps(rolling_step(limits, group("a", 8, 7), [group("b", 5, 0)])) == [("b", 5, 1)]
 
 
 def test_one_that_is_too_large_shrinks_at_once() -> None:
-    assert steps(rolling_step(Terms(replicas=2, surge=1), group("a", 5), [])) == [("a", 5, 2)]
+    assert steps(rolling_step(ReplicaLimits(replicas=2, surge=1), group("a", 5), [])) == [
+        ("a", 5, 2)
+    ]
 
 
 def test_nothing_is_left_to_do_at_the_end() -> None:
-    assert rolling_step(Terms(replicas=3, surge=1), group("b", 3), [group("a", 0)]) == []
+    assert rolling_step(ReplicaLimits(replicas=3, surge=1), group("b", 3), [group("a", 0)]) == []
 
 
 def test_recreating_gives_up_all_that_is_old() -> None:
@@ -94,7 +99,7 @@ def test_recreating_gives_up_all_that_is_old() -> None:
 
 TERMS = st.integers(0, 12).flatmap(
     lambda replicas: st.tuples(st.integers(0, 5), st.integers(0, max(0, replicas))).map(
-        lambda limits: Terms(
+        lambda limits: ReplicaLimits(
             replicas=replicas,
             surge=limits[0],
             unavailable=max(limits[1], 0 if limits[0] else min(1, replicas)),
@@ -104,16 +109,16 @@ TERMS = st.integers(0, 12).flatmap(
 
 
 @st.composite
-def rollouts(draw: st.DrawFn) -> tuple[Terms, Group, list[Group]]:
-    """A Deployment in the middle of updates, within its terms, with Pods in any health."""
-    terms = draw(TERMS)
-    room, groups = terms.most, []
+def rollouts(draw: st.DrawFn) -> tuple[ReplicaLimits, Group, list[Group]]:
+    """A Deployment in the middle of updates, within its limits, with Pods in any health."""
+    limits = draw(TERMS)
+    room, groups = limits.most, []
     for name in "abcd"[: draw(st.integers(1, 4))]:
         size = draw(st.integers(0, room))
         room -= size
         groups.append(group(name, size, draw(st.integers(0, size))))
     new = groups.pop(draw(st.integers(0, len(groups) - 1)))
-    return terms, replace(new, size=min(new.size, terms.replicas)), groups
+    return limits, replace(new, size=min(new.size, limits.replicas)), groups
 
 
 def resized(groups: list[Group], resizes: list[Resize]) -> list[Group]:
@@ -133,40 +138,40 @@ def availables(groups: list[Group]) -> int:
 
 
 @given(rollouts())
-def test_a_rolling_update_never_wants_more_pods_than_it_may(
-    rollout: tuple[Terms, Group, list[Group]],
+def test_a_rolling_update_never_exceeds_maxsurge(
+    rollout: tuple[ReplicaLimits, Group, list[Group]],
 ) -> None:
-    terms, new, olds = rollout
+    limits, new, olds = rollout
 
-    after = resized([new, *olds], rolling_step(terms, new, olds))
+    after = resized([new, *olds], rolling_step(limits, new, olds))
 
-    assert sum(each.size for each in after) <= terms.most
+    assert sum(each.size for each in after) <= limits.most
 
 
 @given(rollouts())
-def test_a_rolling_update_never_gives_up_more_available_pods_than_it_may(
-    rollout: tuple[Terms, Group, list[Group]],
+def test_a_rolling_update_never_exceeds_maxunavailable(
+    rollout: tuple[ReplicaLimits, Group, list[Group]],
 ) -> None:
-    terms, new, olds = rollout
+    limits, new, olds = rollout
     new = replace(new, available=min(new.available, new.size))
     before = availables([new, *olds])
 
-    after = availables(resized([new, *olds], rolling_step(terms, new, olds)))
+    after = availables(resized([new, *olds], rolling_step(limits, new, olds)))
 
-    assert after >= min(before, terms.least)
+    assert after >= min(before, limits.least)
 
 
 @given(rollouts(), st.randoms(use_true_random=False))
 def test_a_rolling_update_comes_to_its_end_in_whatever_order_pods_come_up(
-    rollout: tuple[Terms, Group, list[Group]], chance: object
+    rollout: tuple[ReplicaLimits, Group, list[Group]], chance: object
 ) -> None:
-    terms, new, olds = rollout
+    limits, new, olds = rollout
     groups = [replace(new, available=min(new.available, new.size)), *olds]
 
     for _ in range(500):
-        step = rolling_step(terms, groups[0], groups[1:])
+        step = rolling_step(limits, groups[0], groups[1:])
         groups = resized(groups, step)
-        assert sum(each.size for each in groups) <= terms.most
+        assert sum(each.size for each in groups) <= limits.most
         waiting = [each for each in groups if each.available < each.size]
         if not step and not waiting:
             break
@@ -177,87 +182,92 @@ def test_a_rolling_update_comes_to_its_end_in_whatever_order_pods_come_up(
                 for each in groups
             ]
 
-    assert [each.size for each in groups] == [terms.replicas, *(0 for _ in olds)]
+    assert [each.size for each in groups] == [limits.replicas, *(0 for _ in olds)]
 
 
 # Scaling
 
 
 def test_a_deployment_was_scaled_if_its_active_sets_were_told_another_size() -> None:
-    terms = Terms(replicas=5)
+    limits = ReplicaLimits(replicas=5)
 
-    assert is_scaled(terms, [group("a", 3, desired=3)])
-    assert not is_scaled(terms, [group("a", 3, desired=5)])
-    assert not is_scaled(terms, [group("a", 0, desired=3), group("b", 3)])
+    assert is_scaled(limits, [group("a", 3, desired=3)])
+    assert not is_scaled(limits, [group("a", 3, desired=5)])
+    assert not is_scaled(limits, [group("a", 0, desired=3), group("b", 3)])
 
 
 def scaled(
-    terms: Terms, new: Group | None, olds: list[Group], *, is_rolling: bool = True, pods: int = 0
+    limits: ReplicaLimits,
+    new: Group | None,
+    olds: list[Group],
+    *,
+    is_rolling: bool = True,
+    pods: int = 0,
 ) -> list[tuple[str, int, int]]:
-    return steps(scaling_step(terms, new, olds, is_rolling=is_rolling, pods=pods))
+    return steps(scaling_step(limits, new, olds, is_rolling=is_rolling, pods=pods))
 
 
 def test_the_only_one_with_pods_gets_the_whole_size() -> None:
-    assert scaled(Terms(replicas=5), group("b", 3), [group("a", 0)]) == [("b", 3, 5)]
-    assert scaled(Terms(replicas=5), group("b", 0), [group("a", 3)]) == [("a", 3, 5)]
-    assert scaled(Terms(replicas=5), group("b", 5), [group("a", 0)]) == []
+    assert scaled(ReplicaLimits(replicas=5), group("b", 3), [group("a", 0)]) == [("b", 3, 5)]
+    assert scaled(ReplicaLimits(replicas=5), group("b", 0), [group("a", 3)]) == [("a", 3, 5)]
+    assert scaled(ReplicaLimits(replicas=5), group("b", 5), [group("a", 0)]) == []
 
 
 def test_without_any_pods_the_newest_gets_them() -> None:
-    assert scaled(Terms(replicas=2), group("b", 0), [group("a", 0)]) == [("b", 0, 2)]
-    assert scaled(Terms(replicas=2), None, [group("a", 0), group("b", 0)]) == [("b", 0, 2)]
-    assert scaled(Terms(replicas=2), None, []) == []
+    assert scaled(ReplicaLimits(replicas=2), group("b", 0), [group("a", 0)]) == [("b", 0, 2)]
+    assert scaled(ReplicaLimits(replicas=2), None, [group("a", 0), group("b", 0)]) == [("b", 0, 2)]
+    assert scaled(ReplicaLimits(replicas=2), None, []) == []
 
 
 def test_old_ones_beside_a_full_new_one_go() -> None:
     full = group("b", 5, desired=5)
 
-    assert scaled(Terms(replicas=5), full, [group("a", 2)]) == [("a", 2, 0)]
+    assert scaled(ReplicaLimits(replicas=5), full, [group("a", 2)]) == [("a", 2, 0)]
 
 
 @pytest.mark.parametrize(
-    ("terms", "sizes", "most", "after"),
+    ("limits", "sizes", "most", "after"),
     [
         # Twice as many, each twice as large; what is left over goes to the largest.
-        (Terms(replicas=20, surge=0), {"a": 5, "b": 5}, 10, {"b": 10, "a": 10}),
-        (Terms(replicas=12), {"a": 3, "b": 7}, 10, {"b": 8, "a": 4}),
-        (Terms(replicas=5), {"a": 5, "b": 5}, 10, {"a": 2, "b": 3}),
-        (Terms(replicas=0, surge=0), {"a": 5, "b": 5}, 10, {"a": 0, "b": 0}),
-        (Terms(replicas=10, surge=2), {"a": 6, "b": 6}, 12, {"a": 6, "b": 6}),
+        (ReplicaLimits(replicas=20, surge=0), {"a": 5, "b": 5}, 10, {"b": 10, "a": 10}),
+        (ReplicaLimits(replicas=12), {"a": 3, "b": 7}, 10, {"b": 8, "a": 4}),
+        (ReplicaLimits(replicas=5), {"a": 5, "b": 5}, 10, {"a": 2, "b": 3}),
+        (ReplicaLimits(replicas=0, surge=0), {"a": 5, "b": 5}, 10, {"a": 0, "b": 0}),
+        (ReplicaLimits(replicas=10, surge=2), {"a": 6, "b": 6}, 12, {"a": 6, "b": 6}),
     ],
 )
 def test_in_the_middle_of_an_update_each_gets_its_share(
-    terms: Terms, sizes: dict[str, int], most: int, after: dict[str, int]
+    limits: ReplicaLimits, sizes: dict[str, int], most: int, after: dict[str, int]
 ) -> None:
     old, new = (group(name, size, most=most) for name, size in sizes.items())
 
-    assert {name: size for name, _, size in scaled(terms, new, [old])} == after
+    assert {name: size for name, _, size in scaled(limits, new, [old])} == after
 
 
 def test_a_share_goes_by_the_pods_there_are_if_the_annotation_is_spoilt() -> None:
     olds, new = [group("a", 5)], group("b", 5)
 
-    assert scaled(Terms(replicas=20), new, olds, pods=10) == [("b", 5, 10), ("a", 5, 10)]
-    assert scaled(Terms(replicas=20), new, olds, pods=0) == [("b", 5, 15), ("a", 5, 5)]
+    assert scaled(ReplicaLimits(replicas=20), new, olds, pods=10) == [("b", 5, 10), ("a", 5, 10)]
+    assert scaled(ReplicaLimits(replicas=20), new, olds, pods=0) == [("b", 5, 15), ("a", 5, 5)]
 
 
 def test_there_are_no_shares_when_all_is_recreated() -> None:
     olds, new = [group("a", 5)], group("b", 5)
 
-    assert scaled(Terms(replicas=20), new, olds, is_rolling=False) == []
+    assert scaled(ReplicaLimits(replicas=20), new, olds, is_rolling=False) == []
 
 
 @given(rollouts(), st.integers(0, 20))
 def test_scaling_comes_out_at_what_is_allowed(
-    rollout: tuple[Terms, Group, list[Group]], before: int
+    rollout: tuple[ReplicaLimits, Group, list[Group]], before: int
 ) -> None:
-    terms, new, olds = rollout
+    limits, new, olds = rollout
     olds = [replace(old, most=before) for old in olds]
     active = [each for each in (new, *olds) if each.size > 0]
 
-    step = scaling_step(terms, new, olds, is_rolling=True, pods=0)
+    step = scaling_step(limits, new, olds, is_rolling=True, pods=0)
 
     if len(active) > 1 and len(step) == len(active):
-        wanted = terms.most if terms.replicas else 0
+        wanted = limits.most if limits.replicas else 0
         assert sum(each.after for each in step) == wanted
         assert all(each.after >= 0 for each in step)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from steersman.kinds import apps_v1
-from steersman_cluster.workloads.deployments.accessors import terms_of
+from steersman_cluster.workloads.deployments.accessors import limits_of
 from steersman_cluster.workloads.deployments.status import (
     condition_in,
     counted,
@@ -20,10 +20,10 @@ from tests.unit.workloads.deployments.samples import deployment, replica_set
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 LATER = NOW + timedelta(minutes=5)
 Status = apps_v1.DeploymentStatus
-TERMS = terms_of(deployment())
+TERMS = limits_of(deployment())
 
 
-def told(status: Status, type: str) -> tuple[str, str | None, str | None] | None:
+def annotations(status: Status, type: str) -> tuple[str, str | None, str | None] | None:
     found = condition_in(status, type)
     return None if found is None else (found.status, found.reason, found.message)
 
@@ -57,18 +57,18 @@ def test_enough_pods_are_available_or_they_are_not() -> None:
     wanted = deployment(replicas=3, unavailable=1)
 
     enough = counted(
-        wanted, terms_of(wanted), Status(), replica_set("new", size=3, ready=2), [], NOW
+        wanted, limits_of(wanted), Status(), replica_set("new", size=3, ready=2), [], NOW
     )
     too_few = counted(
-        wanted, terms_of(wanted), Status(), replica_set("new", size=3, ready=1), [], NOW
+        wanted, limits_of(wanted), Status(), replica_set("new", size=3, ready=1), [], NOW
     )
 
-    assert told(enough, "Available") == (
+    assert annotations(enough, "Available") == (
         "True",
         "MinimumReplicasAvailable",
         "Deployment has minimum availability.",
     )
-    assert told(too_few, "Available") == (
+    assert annotations(too_few, "Available") == (
         "False",
         "MinimumReplicasUnavailable",
         "Deployment does not have minimum availability.",
@@ -115,7 +115,7 @@ def rolled(
 def test_a_step_forward_is_progress_and_the_deadline_counts_from_there() -> None:
     status = rolled(progressing("NewReplicaSetCreated"), replica_set("new", size=1), now=LATER)
 
-    assert told(status, "Progressing") == (
+    assert annotations(status, "Progressing") == (
         "True",
         "ReplicaSetUpdated",
         'ReplicaSet "new" is progressing.',
@@ -138,7 +138,7 @@ def test_one_step_more_moves_the_deadline_though_it_says_the_same() -> None:
 def test_a_rollout_is_complete_when_all_pods_are_new_and_available() -> None:
     status = rolled(progressing("ReplicaSetUpdated"), replica_set("new", size=3))
 
-    assert told(status, "Progressing") == (
+    assert annotations(status, "Progressing") == (
         "True",
         "NewReplicaSetAvailable",
         'ReplicaSet "new" has successfully progressed.',
@@ -152,8 +152,8 @@ def test_a_rollout_that_is_complete_stays_so_when_a_pod_falls_over_and_gets_up()
     fallen = rolled(before, replica_set("new", size=3, ready=1), now=NOW + timedelta(hours=1))
     risen = rolled(fallen, replica_set("new", size=3, ready=2), now=NOW + timedelta(hours=2))
 
-    assert told(fallen, "Progressing") == told(before, "Progressing")
-    assert told(risen, "Progressing") == told(before, "Progressing")
+    assert annotations(fallen, "Progressing") == annotations(before, "Progressing")
+    assert annotations(risen, "Progressing") == annotations(before, "Progressing")
 
 
 def test_a_rollout_without_progress_times_out_after_its_deadline() -> None:
@@ -163,8 +163,8 @@ def test_a_rollout_without_progress_times_out_after_its_deadline() -> None:
     in_time = rolled(before, stuck, now=NOW + timedelta(seconds=600))
     too_late = rolled(before, stuck, now=NOW + timedelta(seconds=601))
 
-    assert told(in_time, "Progressing") == told(before, "Progressing")
-    assert told(too_late, "Progressing") == (
+    assert annotations(in_time, "Progressing") == annotations(before, "Progressing")
+    assert annotations(too_late, "Progressing") == (
         "False",
         "ProgressDeadlineExceeded",
         'ReplicaSet "new" has timed out progressing.',
@@ -174,7 +174,7 @@ def test_a_rollout_without_progress_times_out_after_its_deadline() -> None:
 def test_a_rollout_that_had_timed_out_may_still_come_to_its_end() -> None:
     before = progressing("ProgressDeadlineExceeded", "False")
 
-    assert told(rolled(before, replica_set("new", size=3)), "Progressing") == (
+    assert annotations(rolled(before, replica_set("new", size=3)), "Progressing") == (
         "True",
         "NewReplicaSetAvailable",
         'ReplicaSet "new" has successfully progressed.',
@@ -190,7 +190,7 @@ def test_without_a_deadline_nothing_is_said_of_progress() -> None:
         wanted, TERMS, before, counted(wanted, TERMS, before, new, [], NOW), new, [], NOW
     )
 
-    assert told(status, "Progressing") is None
+    assert annotations(status, "Progressing") is None
 
 
 def test_what_keeps_a_replica_set_from_its_pods_is_said_of_the_deployment_and_taken_back() -> None:
@@ -206,8 +206,8 @@ def test_what_keeps_a_replica_set_from_its_pods_is_said_of_the_deployment_and_ta
     failing = rolled(Status(), replica_set("new"), hindered)
     mended = rolled(failing, replica_set("new"), replica_set("old", size=1))
 
-    assert told(failing, "ReplicaFailure") == ("True", "FailedCreate", "exceeded quota")
-    assert told(mended, "ReplicaFailure") is None
+    assert annotations(failing, "ReplicaFailure") == ("True", "FailedCreate", "exceeded quota")
+    assert annotations(mended, "ReplicaFailure") is None
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_a_deployment_says_that_it_is_paused_or_resumed(
 ) -> None:
     status = paused_or_resumed(deployment(paused=is_paused), progressing(before), NOW)
 
-    assert told(status, "Progressing") == after
+    assert annotations(status, "Progressing") == after
 
 
 def test_it_is_looked_at_again_a_second_after_its_deadline() -> None:

@@ -55,7 +55,7 @@ def test_only_a_number_that_must_stay_needs_no_one_to_say_how_many_there_should_
     assert [needs_scale(each) for each in specs] == [False, True, True, False]
 
 
-def test_a_pod_that_the_server_has_let_go_is_not_healthy_any_more() -> None:
+def test_an_evicted_pod_is_not_healthy_any_more() -> None:
     pods = [pod("a", ready=ago(9)), pod("b", ready=ago(9)), pod("c"), pod("d", ready=ago(9))]
 
     assert healthy(pods, {}) == 3
@@ -63,7 +63,7 @@ def test_a_pod_that_the_server_has_let_go_is_not_healthy_any_more() -> None:
     assert healthy([pod("a", ready=ago(9), ending=True)], {}) == 0
 
 
-def test_a_pod_that_was_let_go_and_stayed_counts_again_after_two_minutes() -> None:
+def test_an_evicted_pod_that_stays_counts_again_after_two_minutes() -> None:
     pods = [pod("early"), pod("late"), pod("exact"), pod("ending", ending=True), pod("other")]
     before = {
         "early": ago(20),

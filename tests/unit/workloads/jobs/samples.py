@@ -6,7 +6,7 @@ from typing import Any
 from steersman.kinds import batch_v1, core_v1, meta_v1
 from steersman.kinds.base import replace
 from steersman_cluster.workloads.jobs.accessors import COMPLETION_INDEX, INDEX_FAILURES, TRACKING
-from steersman_cluster.workloads.jobs.state import Look, look_at
+from steersman_cluster.workloads.jobs.state import JobState, compute_state
 
 NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 
@@ -99,9 +99,9 @@ def pod(
     )
 
 
-def looked(job: batch_v1.Job, *pods: core_v1.Pod) -> Look:
+def looked(job: batch_v1.Job, *pods: core_v1.Pod) -> JobState:
     """How it stands now."""
-    return look_at(job, pods, NOW)
+    return compute_state(job, pods, NOW)
 
 
 def with_status(job: batch_v1.Job, status: batch_v1.JobStatus) -> batch_v1.Job:

@@ -4,13 +4,13 @@ import pytest
 
 from steersman.kinds import batch_v1
 from steersman_cluster.workloads.jobs.accessors import NO_INDEX
-from steersman_cluster.workloads.jobs.plan import MOST_AT_ONCE, Plan, planned
-from steersman_cluster.workloads.jobs.state import Look
+from steersman_cluster.workloads.jobs.plan import MAX_PODS_PER_RECONCILE, Plan, make_plan
+from steersman_cluster.workloads.jobs.state import JobState
 from tests.unit.workloads.jobs.samples import indexed, job, looked, names, pod
 
 
-def plan_of(look: Look) -> Plan:
-    return planned(look, vanished={})
+def plan_of(job_state: JobState) -> Plan:
+    return make_plan(job_state, vanished={})
 
 
 @pytest.mark.parametrize(
@@ -111,4 +111,4 @@ def test_one_index_that_waits_holds_up_no_other() -> None:
 def test_no_more_than_five_hundred_are_made_in_one_look() -> None:
     plan = plan_of(looked(indexed(parallelism=900, completions=900)))
 
-    assert plan.make == tuple(range(MOST_AT_ONCE))
+    assert plan.make == tuple(range(MAX_PODS_PER_RECONCILE))

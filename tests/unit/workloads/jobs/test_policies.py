@@ -4,7 +4,7 @@ import pytest
 
 from steersman.kinds import batch_v1
 from steersman_cluster.workloads.jobs.completion_indexes import Indexes
-from steersman_cluster.workloads.jobs.policies import Judged, judged, success
+from steersman_cluster.workloads.jobs.policies import FailureEffect, failure_effect, success
 from tests.unit.workloads.jobs.samples import pod
 
 
@@ -29,16 +29,20 @@ def policy(*rules: batch_v1.PodFailurePolicyRule) -> batch_v1.PodFailurePolicy:
 
 
 def test_a_failure_counts_unless_a_rule_says_otherwise() -> None:
-    assert judged(None, pod("p", "Failed")) == Judged()
-    assert judged(policy(on_codes("Ignore", "In", 42)), pod("p", "Failed")) == Judged()
+    assert failure_effect(None, pod("p", "Failed")) == FailureEffect()
+    assert (
+        failure_effect(policy(on_codes("Ignore", "In", 42)), pod("p", "Failed")) == FailureEffect()
+    )
 
 
 def test_the_first_rule_that_matches_decides() -> None:
     rules = policy(on_codes("Ignore", "In", 42), on_codes("FailJob", "NotIn", 1))
 
-    assert judged(rules, pod("p", "Failed", exit_code=42)) == Judged(counts=False, action="Ignore")
-    assert judged(rules, pod("p", "Failed", exit_code=1)) == Judged()
-    assert judged(rules, pod("p", "Failed", exit_code=3)) == Judged(
+    assert failure_effect(rules, pod("p", "Failed", exit_code=42)) == FailureEffect(
+        counts=False, action="Ignore"
+    )
+    assert failure_effect(rules, pod("p", "Failed", exit_code=1)) == FailureEffect()
+    assert failure_effect(rules, pod("p", "Failed", exit_code=3)) == FailureEffect(
         action="FailJob",
         failure="Container main for pod here/p failed with exit code 3"
         " matching FailJob rule at index 1",
@@ -48,23 +52,23 @@ def test_the_first_rule_that_matches_decides() -> None:
 def test_a_code_of_zero_matches_nothing() -> None:
     rules = policy(on_codes("FailJob", "NotIn", 1))
 
-    assert judged(rules, pod("p", "Failed", exit_code=0)) == Judged()
+    assert failure_effect(rules, pod("p", "Failed", exit_code=0)) == FailureEffect()
 
 
 def test_a_rule_for_one_container_does_not_match_another() -> None:
     rules = policy(on_codes("FailIndex", "In", 1, container="other"))
 
-    assert judged(rules, pod("p", "Failed", exit_code=1)) == Judged()
+    assert failure_effect(rules, pod("p", "Failed", exit_code=1)) == FailureEffect()
 
 
 def test_a_condition_of_the_pod_can_be_the_reason() -> None:
     rules = policy(on_condition("FailJob", "DisruptionTarget"))
     disrupted = pod("p", "Failed", conditions=(("DisruptionTarget", "True"),))
 
-    assert judged(rules, disrupted).failure == (
+    assert failure_effect(rules, disrupted).failure == (
         "Pod here/p has condition DisruptionTarget matching FailJob rule at index 0"
     )
-    assert judged(rules, pod("p", "Failed")).failure is None
+    assert failure_effect(rules, pod("p", "Failed")).failure is None
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from steersman.kinds import batch_v1
-from steersman_cluster.workloads.jobs.state import Verdict, is_complete
+from steersman_cluster.workloads.jobs.state import FinishReason, is_complete
 from tests.unit.workloads.jobs.samples import NOW, indexed, job, looked, names, pod
 from tests.unit.workloads.jobs.test_policies import on_codes, policy
 
@@ -25,7 +25,7 @@ def uncounted(
 def test_what_has_ended_is_counted_wherever_it_stands() -> None:
     given = job(completions=9, status=uncounted(succeeded=("a",), failed=("b",)))
 
-    look = looked(
+    job_state = looked(
         given,
         pod("a", "Succeeded"),  # being counted
         pod("b", "Failed"),  # being counted
@@ -37,8 +37,8 @@ def test_what_has_ended_is_counted_wherever_it_stands() -> None:
         pod("h", "Pending"),
     )
 
-    assert (look.succeeded, look.failed) == (5, 4)
-    assert (names(look.active), look.ready) == (["g", "h"], 1)
+    assert (job_state.succeeded, job_state.failed) == (5, 4)
+    assert (names(job_state.active), job_state.ready) == (["g", "h"], 1)
 
 
 def test_a_pod_on_its_way_out_has_failed_unless_only_failures_are_replaced() -> None:
@@ -54,8 +54,8 @@ def test_a_pod_on_its_way_out_has_failed_unless_only_failures_are_replaced() -> 
 def test_too_many_failures_are_the_end() -> None:
     pods = [pod(f"p{number}", "Failed") for number in range(3)]
 
-    assert looked(job(backoff_limit=3), *pods).verdict is None
-    assert looked(job(backoff_limit=2), *pods).verdict == Verdict(
+    assert looked(job(backoff_limit=3), *pods).finish_reason is None
+    assert looked(job(backoff_limit=2), *pods).finish_reason == FinishReason(
         is_success=False,
         reason="BackoffLimitExceeded",
         message="Job has reached the specified backoff limit",
@@ -70,17 +70,17 @@ def test_restarts_count_where_containers_are_restarted(
 ) -> None:
     given = job(backoff_limit=limit, restart_policy="OnFailure")
 
-    assert (looked(given, pod("p", restarts=restarts)).verdict is not None) == is_over
+    assert (looked(given, pod("p", restarts=restarts)).finish_reason is not None) == is_over
 
 
 def test_a_job_that_is_active_for_too_long_is_over() -> None:
-    def after(seconds: int, **spec: bool) -> Verdict | None:
+    def after(seconds: int, **spec: bool) -> FinishReason | None:
         status = batch_v1.JobStatus(start_time=NOW - timedelta(seconds=seconds))
-        return looked(job(active_deadline_seconds=30, status=status, **spec)).verdict
+        return looked(job(active_deadline_seconds=30, status=status, **spec)).finish_reason
 
     assert after(29) is None
     assert after(30, suspend=True) is None
-    assert after(30) == Verdict(
+    assert after(30) == FinishReason(
         is_success=False,
         reason="DeadlineExceeded",
         message="Job was active longer than specified deadline",
@@ -98,9 +98,9 @@ def test_a_job_says_how_long_it_may_still_be_active() -> None:
 def test_a_rule_can_end_a_job_at_its_first_failure() -> None:
     given = job(pod_failure_policy=policy(on_codes("FailJob", "In", 3)))
 
-    verdict = looked(given, pod("p", "Failed", exit_code=3)).verdict
+    finish_reason = looked(given, pod("p", "Failed", exit_code=3)).finish_reason
 
-    assert verdict == Verdict(
+    assert finish_reason == FinishReason(
         is_success=False,
         reason="PodFailurePolicy",
         message="Container main for pod here/p failed with exit code 3"
@@ -111,9 +111,9 @@ def test_a_rule_can_end_a_job_at_its_first_failure() -> None:
 def test_a_failure_that_is_ignored_is_not_counted() -> None:
     given = job(backoff_limit=0, pod_failure_policy=policy(on_codes("Ignore", "In", 3)))
 
-    look = looked(given, pod("p", "Failed", exit_code=3))
+    job_state = looked(given, pod("p", "Failed", exit_code=3))
 
-    assert (look.failed, look.verdict) == (0, None)
+    assert (job_state.failed, job_state.finish_reason) == (0, None)
 
 
 def test_an_earlier_verdict_stands() -> None:
@@ -122,7 +122,7 @@ def test_an_earlier_verdict_stands() -> None:
     )
     given = job(status=batch_v1.JobStatus(conditions=(condition,)))
 
-    assert looked(given).verdict == Verdict(
+    assert looked(given).finish_reason == FinishReason(
         is_success=False, reason="DeadlineExceeded", message="too long", is_new=False
     )
 
@@ -130,7 +130,7 @@ def test_an_earlier_verdict_stands() -> None:
 def test_an_index_is_done_once_one_pod_of_it_has_succeeded() -> None:
     status = batch_v1.JobStatus(completed_indexes="0,1", succeeded=2)
 
-    look = looked(
+    job_state = looked(
         indexed(completions=5, status=status),
         pod("a", "Succeeded", index=0, is_tracked=False),
         pod("b", "Succeeded", index=3),
@@ -139,14 +139,14 @@ def test_an_index_is_done_once_one_pod_of_it_has_succeeded() -> None:
         pod("e", "Failed", index=4),
     )
 
-    assert (str(look.counted_indexes), str(look.done_indexes)) == ("0,1", "0,1,3")
-    assert (look.succeeded, look.failed) == (3, 1)
+    assert (str(job_state.counted_indexes), str(job_state.done_indexes)) == ("0,1", "0,1,3")
+    assert (job_state.succeeded, job_state.failed) == (3, 1)
 
 
 def test_an_index_fails_after_its_own_limit() -> None:
     given = indexed(completions=5, backoff_limit_per_index=1)
 
-    look = looked(
+    job_state = looked(
         given,
         pod("a", "Failed", index=0, failures=1),
         pod("b", "Failed", index=1, failures=0),
@@ -154,18 +154,18 @@ def test_an_index_fails_after_its_own_limit() -> None:
         pod("d", "Running", index=2, failures=1),
     )
 
-    assert str(look.failed_indexes) == "0"
-    assert {index: each.name for index, each in look.replaced.items()} == {1: "b"}
-    assert look.verdict is None
+    assert str(job_state.failed_indexes) == "0"
+    assert {index: each.name for index, each in job_state.replaced.items()} == {1: "b"}
+    assert job_state.finish_reason is None
 
 
 def test_a_job_whose_indexes_have_all_ended_and_some_failed_has_failed() -> None:
     given = indexed(completions=2, backoff_limit_per_index=0)
 
-    look = looked(given, pod("a", "Failed", index=0), pod("b", "Succeeded", index=1))
+    job_state = looked(given, pod("a", "Failed", index=0), pod("b", "Succeeded", index=1))
 
-    assert look.verdict is not None
-    assert (look.verdict.reason, look.verdict.message) == (
+    assert job_state.finish_reason is not None
+    assert (job_state.finish_reason.reason, job_state.finish_reason.message) == (
         "FailedIndexes",
         "Job has failed indexes",
     )
@@ -177,18 +177,18 @@ def test_a_job_ends_when_more_indexes_fail_than_may() -> None:
     one = looked(given, pod("a", "Failed", index=0))
     two = looked(given, pod("a", "Failed", index=0), pod("b", "Failed", index=4))
 
-    assert one.verdict is None
-    assert two.verdict is not None
-    assert two.verdict.reason == "MaxFailedIndexesExceeded"
+    assert one.finish_reason is None
+    assert two.finish_reason is not None
+    assert two.finish_reason.reason == "MaxFailedIndexesExceeded"
 
 
 def test_a_policy_can_say_that_enough_have_succeeded() -> None:
     rule = batch_v1.SuccessPolicyRule(succeeded_indexes="0")
     given = indexed(completions=3, success_policy=batch_v1.SuccessPolicy(rules=(rule,)))
 
-    look = looked(given, pod("a", "Succeeded", index=0), pod("b", index=1))
+    job_state = looked(given, pod("a", "Succeeded", index=0), pod("b", index=1))
 
-    assert look.verdict == Verdict(
+    assert job_state.finish_reason == FinishReason(
         is_success=True, reason="SuccessPolicy", message="Matched rules at index 0"
     )
 
@@ -200,6 +200,6 @@ def test_a_policy_can_say_that_enough_have_succeeded() -> None:
 def test_a_job_is_complete_when_enough_have_succeeded_and_none_is_left(
     completions: int | None, succeeded: int, active: int, is_so: bool
 ) -> None:
-    look = looked(job(completions=completions, status=batch_v1.JobStatus(succeeded=succeeded)))
+    job_state = looked(job(completions=completions, status=batch_v1.JobStatus(succeeded=succeeded)))
 
-    assert is_complete(look, active) == is_so
+    assert is_complete(job_state, active) == is_so

@@ -7,14 +7,14 @@ import pytest
 from steersman.kinds import batch_v1, core_v1
 from steersman_cluster.workloads.jobs import status
 from steersman_cluster.workloads.jobs.accessors import status_of
-from steersman_cluster.workloads.jobs.state import Verdict, completed
+from steersman_cluster.workloads.jobs.state import FinishReason, completed
 from steersman_cluster.workloads.jobs.status import (
-    MOST_UNCOUNTED,
-    account,
+    MAX_UNCOUNTED,
+    count_ended,
     finished,
     with_counts,
+    with_finish_reason,
     with_suspension,
-    with_verdict,
 )
 from tests.unit.workloads.jobs.samples import (
     NOW,
@@ -28,7 +28,7 @@ from tests.unit.workloads.jobs.samples import (
 )
 from tests.unit.workloads.jobs.test_policies import on_codes, policy
 
-FAILED = Verdict(is_success=False, reason="DeadlineExceeded", message="too long")
+FAILED = FinishReason(is_success=False, reason="DeadlineExceeded", message="too long")
 
 
 def counts(status: batch_v1.JobStatus) -> tuple[int, int]:
@@ -56,8 +56,8 @@ def walked(
 
     state = list(pods)
     try:
-        look = looked(given, *state)
-        first = account(look, status_of(given), None)
+        job_state = looked(given, *state)
+        first = count_ended(job_state, status_of(given), None)
         if first.status != status_of(given):
             written()
             given = with_status(given, first.status)
@@ -67,7 +67,7 @@ def walked(
                 written()
                 gone[state[place].uid] = None
                 state[place] = released(state[place])
-        second = status.released(status_of(given), look, gone)
+        second = status.released(status_of(given), job_state, gone)
         if second != status_of(given):
             written()
             given = with_status(given, second)
@@ -103,18 +103,18 @@ def test_each_index_that_ends_is_counted_once_whatever_happens_in_between(steps:
 
 
 def test_what_still_runs_when_a_job_fails_has_failed_with_it() -> None:
-    look = looked(job(), pod("a"), pod("b", "Succeeded"))
+    job_state = looked(job(), pod("a"), pod("b", "Succeeded"))
 
-    found = account(look, status_of(look.job), FAILED)
+    found = count_ended(job_state, status_of(job_state.job), FAILED)
 
     assert uncounted(found.status) == (("b",), ("a",))
     assert names(found.release) == ["a", "b"]
 
 
 def test_what_still_runs_when_a_job_succeeds_is_not_counted() -> None:
-    look = looked(job(), pod("a"), pod("b", "Succeeded"))
+    job_state = looked(job(), pod("a"), pod("b", "Succeeded"))
 
-    found = account(look, status_of(look.job), completed())
+    found = count_ended(job_state, status_of(job_state.job), completed())
 
     assert uncounted(found.status) == (("b",), ())
     assert names(found.release) == ["a", "b"]
@@ -122,9 +122,9 @@ def test_what_still_runs_when_a_job_succeeds_is_not_counted() -> None:
 
 def test_a_failure_that_is_ignored_is_let_go_uncounted() -> None:
     given = job(pod_failure_policy=policy(on_codes("Ignore", "In", 3)))
-    look = looked(given, pod("a", "Failed", exit_code=3))
+    job_state = looked(given, pod("a", "Failed", exit_code=3))
 
-    found = account(look, status_of(look.job), None)
+    found = count_ended(job_state, status_of(job_state.job), None)
 
     assert uncounted(found.status) == ((), ())
     assert names(found.release) == ["a"]
@@ -134,20 +134,22 @@ def test_the_last_failed_pod_of_an_index_is_kept_until_it_is_replaced() -> None:
     given = indexed(completions=2, backoff_limit_per_index=3)
     failed = pod("a", "Failed", index=0, failures=1)
 
-    before = account(looked(given, failed), status_of(given), None)
-    after = account(looked(given, failed, pod("b", index=0, failures=2)), status_of(given), None)
+    before = count_ended(looked(given, failed), status_of(given), None)
+    after = count_ended(
+        looked(given, failed, pod("b", index=0, failures=2)), status_of(given), None
+    )
 
     assert (names(before.release), names(after.release)) == ([], ["a"])
 
 
 def test_no_more_uids_are_written_than_a_status_has_room_for() -> None:
-    pods = [pod(f"p{number:03}", "Succeeded") for number in range(MOST_UNCOUNTED + 10)]
-    look = looked(job(completions=600), *pods)
+    pods = [pod(f"p{number:03}", "Succeeded") for number in range(MAX_UNCOUNTED + 10)]
+    job_state = looked(job(completions=600), *pods)
 
-    found = account(look, status_of(look.job), None)
+    found = count_ended(job_state, status_of(job_state.job), None)
 
-    assert (len(uncounted(found.status)[0]), found.is_all) == (MOST_UNCOUNTED, False)
-    assert len(found.release) == MOST_UNCOUNTED
+    assert (len(uncounted(found.status)[0]), found.is_all) == (MAX_UNCOUNTED, False)
+    assert len(found.release) == MAX_UNCOUNTED
 
 
 def test_a_job_is_not_over_while_pods_are_to_be_counted_or_waited_for() -> None:
@@ -162,7 +164,7 @@ def test_a_job_is_not_over_while_pods_are_to_be_counted_or_waited_for() -> None:
 
 
 def test_a_job_says_where_it_goes_before_it_is_there() -> None:
-    met = with_verdict(batch_v1.JobStatus(), completed(), NOW)
+    met = with_finish_reason(batch_v1.JobStatus(), completed(), NOW)
     over = finished(met, completed(), NOW)
 
     assert over is not None
@@ -174,7 +176,7 @@ def test_a_job_says_where_it_goes_before_it_is_there() -> None:
 
 
 def test_a_job_that_has_failed_has_no_time_of_completion() -> None:
-    over = finished(with_verdict(batch_v1.JobStatus(), FAILED, NOW), FAILED, NOW)
+    over = finished(with_finish_reason(batch_v1.JobStatus(), FAILED, NOW), FAILED, NOW)
 
     assert over is not None
     assert [each.type for each in over.conditions or ()] == ["FailureTarget", "Failed"]

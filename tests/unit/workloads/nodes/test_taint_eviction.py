@@ -7,7 +7,7 @@ import pytest
 from steersman.kinds import core_v1
 from steersman.kinds.base import replace
 from steersman_cluster.workloads.nodes.node_taints import node_taints
-from steersman_cluster.workloads.nodes.taint_eviction import bearable_seconds
+from steersman_cluster.workloads.nodes.taint_eviction import tolerated_seconds
 from tests.unit.workloads.nodes.samples import NOW, node
 
 BROKEN = core_v1.Taint(key="broken", effect="NoExecute")
@@ -51,5 +51,5 @@ def test_a_pod_may_stay_as_long_as_its_shortest_toleration_lasts(
     ]
     taint = replace(BROKEN, time_added=NOW - timedelta(seconds=since))
 
-    assert bearable_seconds(borne, (taint,), now=NOW) == left
-    assert bearable_seconds(borne, (), now=NOW) is None
+    assert tolerated_seconds(borne, (taint,), now=NOW) == left
+    assert tolerated_seconds(borne, (), now=NOW) is None

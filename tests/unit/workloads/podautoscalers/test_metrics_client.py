@@ -1,6 +1,6 @@
 """How much Pods use, by what they say."""
 
-from steersman_cluster.workloads.podautoscalers.metrics_client import measured, told
+from steersman_cluster.workloads.podautoscalers.metrics_client import annotated_usage, server_usage
 from steersman_cluster.workloads.podautoscalers.replica_calculator import Usage
 from tests.unit.workloads.podautoscalers.samples import NOW, pod
 
@@ -10,8 +10,8 @@ CPU = "nodes.steersman.dev/cpu-usage"
 def test_a_pod_says_what_each_of_its_containers_uses() -> None:
     both = pod(annotations={CPU: "250m", f"{CPU}.proxy": "10m"}, containers=("main", "proxy"))
 
-    assert told([both], "cpu", "", NOW) == {"web-1": Usage(milli=260, time=NOW)}
-    assert told([both], "cpu", "proxy", NOW) == {"web-1": Usage(milli=10, time=NOW)}
+    assert annotated_usage([both], "cpu", "", NOW) == {"web-1": Usage(milli=260, time=NOW)}
+    assert annotated_usage([both], "cpu", "proxy", NOW) == {"web-1": Usage(milli=10, time=NOW)}
 
 
 def test_a_pod_that_says_nothing_or_nonsense_or_does_not_run_is_not_measured() -> None:
@@ -22,7 +22,7 @@ def test_a_pod_that_says_nothing_or_nonsense_or_does_not_run_is_not_measured() -
         pod("other", annotations={CPU: "1"}, containers=("other",)),
     ]
 
-    assert told(given, "cpu", "main", NOW) == {}
+    assert annotated_usage(given, "cpu", "main", NOW) == {}
 
 
 def test_a_metrics_server_is_read() -> None:
@@ -36,6 +36,8 @@ def test_a_metrics_server_is_read() -> None:
         ],
     }
 
-    assert measured([item], "cpu", "") == {"web-1": Usage(milli=14, time=NOW, window_seconds=30.0)}
-    assert measured([item], "memory", "") == {}
-    assert list(measured([item], "memory", "main")) == ["web-1"]
+    assert server_usage([item], "cpu", "") == {
+        "web-1": Usage(milli=14, time=NOW, window_seconds=30.0)
+    }
+    assert server_usage([item], "memory", "") == {}
+    assert list(server_usage([item], "memory", "main")) == ["web-1"]

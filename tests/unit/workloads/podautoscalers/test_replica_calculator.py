@@ -78,7 +78,7 @@ def test_an_average_value_needs_no_requests() -> None:
     assert proposal == Proposal(replicas=3, average_milli=300)
 
 
-def test_a_pod_without_a_measurement_never_makes_a_change_larger() -> None:
+def test_a_pod_without_metrics_never_makes_a_change_larger() -> None:
     up = proposed(pods(3), used(100, 100), current=3)
     down = proposed(pods(3), used(10, 10), current=3)
 

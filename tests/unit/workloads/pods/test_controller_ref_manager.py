@@ -22,7 +22,7 @@ def names(pods: tuple[core_v1.Pod, ...]) -> list[str]:
     return [each.name for each in pods]
 
 
-def test_a_pod_that_a_stranger_controls_is_never_claimed() -> None:
+def test_a_pod_with_another_controller_is_never_claimed() -> None:
     claim = claimed(replica_set(), replica_set().spec.selector, [pod(owner=OTHER)])  # type: ignore[union-attr]
 
     assert claim.ours == claim.adopt == claim.release == ()
@@ -104,7 +104,7 @@ LABELS = st.dictionaries(st.sampled_from("abc"), st.sampled_from("xy"), max_size
 
 
 @given(LABELS, LABELS)
-def test_what_an_owner_selects_and_nobody_controls_is_found_without_looking_at_the_rest(
+def test_a_selected_pod_without_a_controller_is_found_without_a_scan_of_the_others(
     wanted: dict[str, str], labels: dict[str, str]
 ) -> None:
     selector = meta_v1.LabelSelector(match_labels=wanted)

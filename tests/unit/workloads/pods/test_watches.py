@@ -9,7 +9,12 @@ from steersman.cache import Indexer, Lister, Scope
 from steersman.controller import CacheReader
 from steersman.kinds import apps_v1, core_v1, meta_v1, replace
 from steersman.names import ObjectKey
-from steersman_cluster.workloads.pods import SELECTOR_INDEX, HolderOf, by_selector, is_counted_anew
+from steersman_cluster.workloads.pods import (
+    SELECTOR_INDEX,
+    HolderOf,
+    by_selector,
+    is_counted_differently,
+)
 from tests.unit.workloads.pods.samples import NOW, ago, pod, replica_set
 
 ReplicaSet = apps_v1.ReplicaSet
@@ -84,8 +89,8 @@ CHANGES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_whoever_counts_pods_hears_of_what_counts(change: dict[str, Any]) -> None:
-    assert is_counted_anew(pod(), pod(**change))
-    assert is_counted_anew(None, pod())
+    assert is_counted_differently(pod(), pod(**change))
+    assert is_counted_differently(None, pod())
 
 
 def test_whoever_counts_pods_does_not_hear_of_the_rest() -> None:
@@ -96,4 +101,4 @@ def test_whoever_counts_pods_does_not_hear_of_the_rest() -> None:
     told = replace(status, conditions=(scheduled, *(status.conditions or ())))
     after = replace(pod(ready=ago(10), restarts=3, annotations={"a": "b"}), status=told)
 
-    assert not is_counted_anew(before, after)
+    assert not is_counted_differently(before, after)

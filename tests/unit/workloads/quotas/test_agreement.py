@@ -11,7 +11,13 @@ from steersman.kinds import Codec, Resource, core_v1
 from steersman.names import GroupResource
 from steersman.units import Quantity
 from steersman_cluster.apiserver.builtin.plugins import quota_usage
-from steersman_cluster.workloads.quotas.evaluators import CLAIMS, PODS, SERVICES, usage, user_of
+from steersman_cluster.workloads.quotas.evaluators import (
+    CLAIMS,
+    PODS,
+    SERVICES,
+    kind_of_resource,
+    usage,
+)
 from steersman_cluster.workloads.quotas.scopes import is_in_scope, rules_of
 from tests.unit.workloads.pods.samples import NOW
 
@@ -165,5 +171,5 @@ def test_a_name_is_about_the_same_objects(name: str) -> None:
 
     theirs = [each for each in KINDS if quota_usage.matching(each, hard)]
 
-    found = user_of(name)
+    found = kind_of_resource(name)
     assert theirs == ([] if found is None else [found])

@@ -8,7 +8,13 @@ import pytest
 from steersman.kinds import Resource, core_v1, meta_v1, metadata_only
 from steersman.names import GroupResource
 from steersman.units import Quantity
-from steersman_cluster.workloads.quotas.evaluators import CLAIMS, PODS, SERVICES, usage, user_of
+from steersman_cluster.workloads.quotas.evaluators import (
+    CLAIMS,
+    PODS,
+    SERVICES,
+    kind_of_resource,
+    usage,
+)
 from steersman_cluster.workloads.quotas.scopes import is_in_scope, rules_of
 from tests.unit.workloads.pods.samples import NOW, ago
 
@@ -182,7 +188,7 @@ USERS = [
 
 @pytest.mark.parametrize(("name", "user"), USERS)
 def test_each_name_is_about_objects_of_one_kind(name: str, user: str | None) -> None:
-    found = user_of(name)
+    found = kind_of_resource(name)
 
     assert (None if found is None else str(found)) == user
 

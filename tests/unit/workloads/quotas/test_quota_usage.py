@@ -9,15 +9,15 @@ from steersman.kinds import core_v1, meta_v1
 from steersman.names import ObjectKey
 from steersman.units import Quantity
 from steersman_cluster.workloads.quotas.evaluators import CLAIMS, PODS
-from steersman_cluster.workloads.quotas.quota_usage import Ledger
+from steersman_cluster.workloads.quotas.quota_usage import QuotaUsage
 from tests.unit.workloads.pods.samples import NOW
 
 ALL = {PODS: None, CLAIMS: None}
 
 
-def ledger(*names: str, scopes: tuple[str, ...] | None = None) -> Ledger:
+def quota_usage(*names: str, scopes: tuple[str, ...] | None = None) -> QuotaUsage:
     hard = {name: Quantity(10) for name in names}
-    return Ledger(core_v1.ResourceQuotaSpec(hard=hard, scopes=scopes))
+    return QuotaUsage(core_v1.ResourceQuotaSpec(hard=hard, scopes=scopes))
 
 
 def key(name: str) -> ObjectKey:
@@ -39,20 +39,20 @@ def pod(memory: str = "1Gi", *, phase: str = "Running", grace: int | None = None
     )
 
 
-def used(ledger: Ledger) -> dict[str, str]:
-    return {name: str(each) for name, each in ledger.used(ALL).items()}
+def used(quota_usage: QuotaUsage) -> dict[str, str]:
+    return {name: str(each) for name, each in quota_usage.used(ALL).items()}
 
 
 def test_a_new_ledger_says_that_nothing_is_used() -> None:
-    empty = ledger("pods", "requests.storage", "example.com/unknown")
+    empty = quota_usage("pods", "requests.storage", "example.com/unknown")
 
     assert empty.users == (PODS, CLAIMS)
     assert used(empty) == {"pods": "0", "requests.storage": "0"}
     assert empty.used({PODS: None}).keys() == {"pods"}
 
 
-def test_what_is_put_in_is_used_and_what_is_gone_is_given_back() -> None:
-    book = ledger("pods", "requests.memory")
+def test_what_is_put_in_is_used_and_a_deleted_object_no_longer_counts() -> None:
+    book = quota_usage("pods", "requests.memory")
 
     assert book.put(PODS, key("a"), pod("1Gi"), NOW) > 0
     assert book.put(PODS, key("b"), pod("500Mi"), NOW) > 0
@@ -63,7 +63,7 @@ def test_what_is_put_in_is_used_and_what_is_gone_is_given_back() -> None:
 
 
 def test_an_object_that_uses_less_than_before_gives_back_the_rest() -> None:
-    book = ledger("pods", "count/pods", "requests.memory")
+    book = quota_usage("pods", "count/pods", "requests.memory")
     book.put(PODS, key("a"), pod("1Gi"), NOW)
 
     assert book.put(PODS, key("a"), pod("1Gi"), NOW) == 0
@@ -73,7 +73,7 @@ def test_an_object_that_uses_less_than_before_gives_back_the_rest() -> None:
 
 
 def test_what_is_in_no_scope_of_the_quota_is_not_counted() -> None:
-    book = ledger("pods", scopes=("BestEffort",))
+    book = quota_usage("pods", scopes=("BestEffort",))
 
     assert book.put(PODS, key("a"), pod("1Gi"), NOW) == 0
     assert book.put(PODS, key("b"), pod("0"), NOW) > 0
@@ -81,7 +81,7 @@ def test_what_is_in_no_scope_of_the_quota_is_not_counted() -> None:
 
 
 def test_a_pod_that_does_not_go_is_free_of_charge_after_twice_its_grace() -> None:
-    book = ledger("pods", "count/pods")
+    book = quota_usage("pods", "count/pods")
     book.put(PODS, key("a"), pod(grace=30), NOW)
 
     assert book.release(NOW) == 60.001
@@ -91,7 +91,7 @@ def test_a_pod_that_does_not_go_is_free_of_charge_after_twice_its_grace() -> Non
 
 
 def test_a_pod_that_has_gone_is_not_waited_for() -> None:
-    book = ledger("pods")
+    book = quota_usage("pods")
     book.put(PODS, key("a"), pod(grace=30), NOW)
     book.remove(PODS, key("a"))
 
@@ -107,7 +107,7 @@ changes = st.lists(
 def test_counting_as_things_change_comes_to_the_same_as_counting_anew(
     changes: list[tuple[str, str | None]],
 ) -> None:
-    book = ledger("pods", "requests.memory")
+    book = quota_usage("pods", "requests.memory")
     there: dict[str, str] = {}
     for name, memory in changes:
         if memory is None:

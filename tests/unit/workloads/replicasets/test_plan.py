@@ -25,7 +25,7 @@ def test_batches_double_until_all_are_made(count: int, sizes: list[int]) -> None
     ("wanted", "active", "missing"),
     [(3, 1, 2), (1, 3, -2), (2, 2, 0), (2000, 0, 500), (0, 2000, -500), (None, 0, 1)],
 )
-def test_no_more_than_five_hundred_pods_are_made_at_once(
+def test_no_more_than_five_hundred_pods_are_created_in_one_reconcile(
     wanted: int | None, active: int, missing: int
 ) -> None:
     assert difference(replica_set(replicas=wanted), active) == missing

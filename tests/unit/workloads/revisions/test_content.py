@@ -51,7 +51,7 @@ def test_a_template_comes_back_from_its_revision() -> None:
     assert found == wanted
 
 
-def test_revisions_are_named_as_the_real_controllers_name_them() -> None:
+def test_revisions_are_named_as_kube_controller_manager_names_them() -> None:
     # Seen on a real control plane.
     patch = (
         b'{"spec":{"template":{"$patch":"replace","metadata":{"labels":{"app":"web"}},'

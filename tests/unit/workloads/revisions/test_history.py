@@ -3,7 +3,14 @@
 from datetime import UTC, datetime, timedelta
 
 from steersman.kinds import apps_v1, meta_v1
-from steersman_cluster.workloads.revisions import Keep, Make, Renumber, excess, in_order, planned
+from steersman_cluster.workloads.revisions import (
+    Create,
+    Keep,
+    Renumber,
+    excess,
+    in_order,
+    make_plan,
+)
 
 Revision = apps_v1.ControllerRevision
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
@@ -18,25 +25,25 @@ def revision(name: str, number: int, *, data: str = "", after: float = 0.0) -> R
 
 
 def test_a_history_begins_with_one() -> None:
-    assert planned((), b'{"is":"new"}') == Make(number=1)
+    assert make_plan((), b'{"is":"new"}') == Create(number=1)
 
 
 def test_the_newest_revision_is_kept_while_the_template_stays_the_same() -> None:
     history = (revision("one", 1), revision("two", 2))
 
-    assert planned(history, b'{"is":"two"}') == Keep(revision=history[1])
+    assert make_plan(history, b'{"is":"two"}') == Keep(revision=history[1])
 
 
-def test_a_template_that_was_there_before_keeps_its_revision_under_a_new_number() -> None:
+def test_a_template_of_the_past_keeps_its_revision_under_a_new_number() -> None:
     history = (revision("one", 1), revision("two", 2))
 
-    assert planned(history, b'{"is":"one"}') == Renumber(revision=history[0], number=3)
+    assert make_plan(history, b'{"is":"one"}') == Renumber(revision=history[0], number=3)
 
 
 def test_a_new_template_gets_the_next_number() -> None:
     history = (revision("one", 3), revision("two", 7))
 
-    assert planned(history, b'{"is":"new"}') == Make(number=8)
+    assert make_plan(history, b'{"is":"new"}') == Create(number=8)
 
 
 def test_of_revisions_with_the_same_number_the_older_comes_first_and_then_the_name() -> None:
@@ -50,7 +57,7 @@ def test_of_revisions_with_the_same_number_the_older_comes_first_and_then_the_na
     assert [each.name for each in in_order(mixed)] == ["d", "a", "b", "c"]
 
 
-def test_no_revision_that_is_in_use_is_taken_out_of_a_history() -> None:
+def test_a_revision_in_use_is_never_deleted() -> None:
     history = [revision(name, number) for number, name in enumerate("abcde")]
 
     gone = excess(history, is_live=lambda each: each.name in ("a", "e"), limit=1)

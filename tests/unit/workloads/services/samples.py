@@ -7,7 +7,7 @@ from typing import Any
 from steersman.controller import owner_reference
 from steersman.kinds import core_v1, discovery_v1, meta_v1
 from steersman_cluster.workloads.services.endpoints import labels_of
-from steersman_cluster.workloads.services.slices import MANAGER, NewSlice, Plan, planned
+from steersman_cluster.workloads.services.slices import MANAGER, NewSlice, Plan, make_plan
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 WEB: Mapping[str, str] = {"app": "web"}
@@ -93,7 +93,7 @@ def plan(
     slices: Iterable[discovery_v1.EndpointSlice] = (),
 ) -> Plan:
     """What is to be written."""
-    return planned(of, pods, slices, node_of=node_of)
+    return make_plan(of, pods, slices, node_of=node_of)
 
 
 def written(

@@ -74,20 +74,20 @@ def test_a_pod_without_an_address_is_no_endpoint() -> None:
 def test_a_pod_on_a_node_that_nobody_knows_is_left_out() -> None:
     lost = pod("lost", ips=("10.0.0.2",), node="node-9")
 
-    planned = plan(service(), [pod(), lost])
+    make_plan = plan(service(), [pod(), lost])
 
-    assert [each.addresses for each in planned.create[0].endpoints] == [("10.0.0.1",)]
-    assert planned.homeless == (lost,)
+    assert [each.addresses for each in make_plan.create[0].endpoints] == [("10.0.0.1",)]
+    assert make_plan.homeless == (lost,)
 
 
 def test_a_named_target_port_is_looked_up_in_each_pod() -> None:
     pods = [pod("old", port=8080), pod("new", ips=("10.0.0.2",), port=9090)]
 
-    planned = plan(service(), pods)
+    make_plan = plan(service(), pods)
 
-    ports = [each.port for new in planned.create for each in new.ports]
+    ports = [each.port for new in make_plan.create for each in new.ports]
     assert sorted(port for port in ports if port) == [8080, 9090]
-    assert [len(new.endpoints) for new in planned.create] == [1, 1]
+    assert [len(new.endpoints) for new in make_plan.create] == [1, 1]
 
 
 def test_a_port_that_no_container_has_is_left_out() -> None:
@@ -109,9 +109,9 @@ def test_a_pod_gets_the_hostname_it_has_in_the_domain_of_its_service() -> None:
 def test_each_family_has_slices_of_its_own() -> None:
     both = pod(ips=("10.0.0.1", "fd00::1"))
 
-    planned = plan(service(ip_families=("IPv6", "IPv4")), [both])
+    make_plan = plan(service(ip_families=("IPv6", "IPv4")), [both])
 
-    assert [(new.address_type, new.endpoints[0].addresses) for new in planned.create] == [
+    assert [(new.address_type, new.endpoints[0].addresses) for new in make_plan.create] == [
         ("IPv6", ("fd00::1",)),
         ("IPv4", ("10.0.0.1",)),
     ]
@@ -127,9 +127,9 @@ def test_a_service_without_pods_has_one_empty_slice_which_stays_as_it_is() -> No
 
 
 def test_a_slice_holds_no_more_than_a_hundred_endpoints() -> None:
-    planned = plan(service(), many(250))
+    make_plan = plan(service(), many(250))
 
-    assert [len(new.endpoints) for new in planned.create] == [100, 100, 50]
+    assert [len(new.endpoints) for new in make_plan.create] == [100, 100, 50]
 
 
 def test_nothing_is_planned_where_nothing_has_changed() -> None:
@@ -159,7 +159,7 @@ def test_a_new_pod_goes_where_there_is_room() -> None:
     assert again.create == ()
 
 
-def test_a_slice_is_updated_rather_than_made_anew_when_all_its_pods_go() -> None:
+def test_a_slice_is_updated_rather_than_replaced_when_all_its_pods_go() -> None:
     there = all_written(service(), plan(service(), [pod()]))
 
     again = plan(service(), [], there)
@@ -168,7 +168,7 @@ def test_a_slice_is_updated_rather_than_made_anew_when_all_its_pods_go() -> None
     assert (again.create, again.delete) == ((), ())
 
 
-def test_a_slice_is_updated_rather_than_made_anew_when_the_ports_change() -> None:
+def test_a_slice_is_updated_rather_than_replaced_when_the_ports_change() -> None:
     there = all_written(service(), plan(service(), [pod()]))
 
     again = plan(service(), [pod(port=9090)], there)

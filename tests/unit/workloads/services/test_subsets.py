@@ -2,7 +2,7 @@
 
 from steersman.kinds import core_v1, meta_v1, replace
 from steersman_cluster.workloads.services.subsets import (
-    MOST_ADDRESSES,
+    MAX_ADDRESSES,
     is_up_to_date,
     labels_of,
     subsets_of,
@@ -74,11 +74,11 @@ def test_what_has_other_labels_is_not_up_to_date() -> None:
 
 
 def test_too_many_are_cut_off_those_that_are_not_ready_first() -> None:
-    ready = many(MOST_ADDRESSES - 10)
+    ready = many(MAX_ADDRESSES - 10)
     others = [pod(f"late-{n}", ips=(f"10.9.0.{n}",), ready=False) for n in range(20)]
 
     (subset,), is_cut = truncated(subsets_of(service(), [*ready, *others]))
 
     assert is_cut
-    assert len(subset.addresses or ()) == MOST_ADDRESSES - 10
+    assert len(subset.addresses or ()) == MAX_ADDRESSES - 10
     assert len(subset.not_ready_addresses or ()) == 10

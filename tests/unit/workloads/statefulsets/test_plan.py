@@ -8,10 +8,10 @@ from steersman.kinds import apps_v1, core_v1
 from steersman_cluster.workloads.statefulsets.identity import StatefulSet
 from steersman_cluster.workloads.statefulsets.plan import (
     Create,
+    CreateClaims,
     Delete,
-    FillClaims,
-    Mend,
-    OwnClaims,
+    RepairPod,
+    UpdateClaimOwners,
     members,
     status_of,
     steps,
@@ -37,11 +37,11 @@ def told(step: Any) -> str:
             return f"create {ordinal}{' as before' if is_current else ''}"
         case Delete(pod=gone):
             return f"delete {gone.name}"
-        case Mend(pod=mended):
+        case RepairPod(pod=mended):
             return f"mend {mended.name}"
-        case FillClaims(pod=waiting):
+        case CreateClaims(pod=waiting):
             return f"claims of {waiting.name}"
-        case OwnClaims(pod=gone):
+        case UpdateClaimOwners(pod=gone):
             return f"owners of the claims of {gone.name}"
         case _:
             raise AssertionError(step)

@@ -7,8 +7,8 @@ from steersman.kinds import Resource, apps_v1, meta_v1, replace
 from steersman_cluster.workloads.statefulsets.retention import (
     corrected,
     has_other_controller,
+    initial_references,
     is_left_over,
-    references_at_birth,
 )
 from tests.unit.workloads.statefulsets.samples import claim, pod, stateful_set
 
@@ -37,7 +37,7 @@ def test_the_policy_says_who_owns_a_claim(
     smaller = stateful_set(0, when_deleted=when_deleted, when_scaled=when_scaled)
     wrong = claim(owner, KEPT)
 
-    assert uids(references_at_birth(owner)) == while_wanted
+    assert uids(initial_references(owner)) == while_wanted
     assert uids(corrected(wrong, owner, KEPT)) == while_wanted
     assert uids(corrected(wrong, smaller, KEPT)) == while_too_many
 

@@ -1,7 +1,7 @@
-"""What a Pod can tell the stand-in about how its life is to go, by annotation. Pure.
+"""Annotations of a Pod that script its containers. Pure.
 
-Of all containers with ``nodes.steersman.dev/WHAT``, or of one with ``…/WHAT.CONTAINER``, which goes
-first. Init containers go by those with their name only.
+``nodes.steersman.dev/WHAT`` is for all containers, and ``nodes.steersman.dev/WHAT.CONTAINER`` for
+one, which wins. Init containers use only those with their name.
 """
 
 from collections.abc import Mapping
@@ -13,33 +13,33 @@ from steersman.kinds import core_v1
 
 PREFIX: Final = "nodes.steersman.dev/"
 
-#: On a Pod: how long from getting a node to its first container's start.
+#: On a Pod: the time from its binding to the start of its first container.
 START_SECONDS: Final = f"{PREFIX}start-seconds"
-#: How long a container runs until it is ready.
+#: The time from a container's start until it is ready.
 READY_SECONDS: Final = f"{PREFIX}ready-seconds"
-#: ``"true"``: it never becomes ready.
+#: ``"true"``: the container never becomes ready.
 NEVER_READY: Final = f"{PREFIX}never-ready"
-#: How long a container runs until it exits by itself.
+#: The time from a container's start until it exits.
 RUN_SECONDS: Final = f"{PREFIX}run-seconds"
-#: With which code it then exits. Given alone, a container exits at once.
+#: Its exit code. Without a run time, the container exits at once.
 EXIT_CODE: Final = f"{PREFIX}exit-code"
-#: ``"missing"``: its image cannot be pulled.
+#: ``"missing"``: the image cannot be pulled.
 IMAGE: Final = f"{PREFIX}image"
-#: On a Pod: how long it takes to end once that is asked of it, within its grace period.
+#: On a Pod: how long its termination takes, within its grace period.
 STOP_SECONDS: Final = f"{PREFIX}stop-seconds"
-#: How much it uses, for whoever measures.
+#: The usage of a container, for autoscaling.
 CPU_USAGE: Final = f"{PREFIX}cpu-usage"
 MEMORY_USAGE: Final = f"{PREFIX}memory-usage"
 
-#: On a Node: ``"true"`` if its kubelet has fallen silent.
-SILENT: Final = f"{PREFIX}silent"
+#: On a Node: ``"true"`` if its kubelet does not respond.
+UNRESPONSIVE: Final = f"{PREFIX}silent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """How a container's life goes.
+    """The script of a container.
 
-    ``ready_seconds`` is ``None`` if it is never ready, ``run_seconds`` if it runs for ever.
+    ``ready_seconds`` is ``None`` if it never becomes ready, ``run_seconds`` if it does not exit.
     """
 
     ready_seconds: float | None = 0.0
@@ -48,44 +48,44 @@ class Script:
     image_is_missing: bool = False
 
 
-FOR_EVER: Final = Script()
-AT_ONCE: Final = Script(run_seconds=0.0)
+RUNS_FOREVER: Final = Script()
+EXITS_AT_ONCE: Final = Script(run_seconds=0.0)
 
 
-def is_told(pod: core_v1.Pod) -> bool:
-    """Whether it tells anything at all."""
+def is_scripted(pod: core_v1.Pod) -> bool:
+    """Whether a Pod has any script annotation."""
     return any(name.startswith(PREFIX) for name in pod.metadata.annotations or ())
 
 
 def script(pod: core_v1.Pod, container: core_v1.Container, *, is_init: bool) -> Script:
-    """How the life of this container of the Pod is to go."""
+    """The script of a container of the Pod."""
     spec = pod.spec
     restart_policy = spec.restart_policy if spec is not None else None
     is_sidecar = is_init and container.restart_policy == "Always"
     ends = not is_sidecar and (is_init or (restart_policy or "Always") != "Always")
-    usual = AT_ONCE if ends else FOR_EVER
-    if not is_told(pod):
+    usual = EXITS_AT_ONCE if ends else RUNS_FOREVER
+    if not is_scripted(pod):
         return usual
-    said = _Said(pod.annotations, container.name, is_init=is_init)
-    exit_code = said.code(EXIT_CODE)
+    values = _Annotations(pod.annotations, container.name, is_init=is_init)
+    exit_code = values.code(EXIT_CODE)
     usual_run = 0.0 if exit_code is not None else usual.run_seconds
-    run_seconds = said.seconds(RUN_SECONDS)
-    is_never_ready = said.value(NEVER_READY) == "true"
+    run_seconds = values.seconds(RUN_SECONDS)
+    is_never_ready = values.value(NEVER_READY) == "true"
     return Script(
-        ready_seconds=None if is_never_ready else said.seconds(READY_SECONDS) or 0.0,
+        ready_seconds=None if is_never_ready else values.seconds(READY_SECONDS) or 0.0,
         run_seconds=usual_run if run_seconds is None else run_seconds,
         exit_code=exit_code or 0,
-        image_is_missing=said.value(IMAGE) == "missing",
+        image_is_missing=values.value(IMAGE) == "missing",
     )
 
 
 def seconds_of(pod: core_v1.Pod, annotation: str) -> float | None:
-    """What an annotation of the Pod as a whole says, if it is a number of seconds."""
+    """An annotation of the Pod as a number of seconds, if it is one."""
     return _seconds(pod.annotations.get(annotation))
 
 
-def unreadable(pod: core_v1.Pod) -> tuple[str, ...]:
-    """What it tells and nobody can make sense of, as sentences."""
+def invalid_annotations(pod: core_v1.Pod) -> tuple[str, ...]:
+    """The invalid script annotations of a Pod, as sentences."""
     complaints: list[str] = []
     for name, value in (pod.metadata.annotations or {}).items():
         if not name.startswith(PREFIX):
@@ -103,7 +103,7 @@ def unreadable(pod: core_v1.Pod) -> tuple[str, ...]:
     return tuple(complaints)
 
 
-class _Said:
+class _Annotations:
     __slots__ = ("_annotations", "_is_init", "_name")
 
     def __init__(self, annotations: Mapping[str, str], name: str, *, is_init: bool) -> None:

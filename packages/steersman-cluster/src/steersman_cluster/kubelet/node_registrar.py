@@ -1,4 +1,4 @@
-"""The nodes: registered, kept well, made again when they are deleted, and heard from."""
+"""The node registrar: it registers nodes, and maintains their status, taints and leases."""
 
 from typing import Final
 
@@ -16,29 +16,29 @@ from steersman_cluster.kubelet.node_status import (
     new_node,
     status,
 )
-from steersman_cluster.kubelet.pod_worker import is_silent
+from steersman_cluster.kubelet.pod_worker import is_unresponsive
 from steersman_cluster.workloads import WorkloadSettings, is_simulated_node, node_name, node_taints
 
-# Nodes are few, and change seldom; so many are registered at once.
+# Nodes are few and rarely change; this many are registered at once.
 WORKERS: Final = 4
 
 
-def machines(settings: WorkloadSettings) -> Runnable:
-    """What registers the nodes and keeps them."""
+def node_registrar(settings: WorkloadSettings) -> Runnable:
+    """The node registrar."""
 
     async def run(services: Services) -> None:
-        async with services.caches.informer(core_v1.Node) as nodes, in_background() as start:
-            keeping = Keeping(settings, services, nodes.lister)
-            nodes.add_handler(keeping.node_changed, name="nodes", inline=True, may_yield=True)
+        async with services.caches.following(core_v1.Node) as nodes, in_background() as start:
+            registrar = NodeRegistrar(settings, services, nodes.lister)
+            nodes.add_handler(registrar.node_changed, name="nodes", inline=True, may_yield=True)
             for number in range(1, WORKERS):
-                start(keeping.work(), name=f"nodes/{number}")
-            await keeping.work()
+                start(registrar.work(), name=f"nodes/{number}")
+            await registrar.work()
 
     return Runnable(run, name="nodes")
 
 
-class Keeping:
-    """Looks after the nodes, by their names."""
+class NodeRegistrar:
+    """Registers and maintains the nodes, by name."""
 
     def __init__(
         self, settings: WorkloadSettings, services: Services, nodes: Lister[core_v1.Node]
@@ -61,22 +61,22 @@ class Keeping:
             self._queue.add(name)
 
     def node_changed(self, delta: Delta[core_v1.Node]) -> None:
-        """Have a look at it."""
+        """Enqueue a node."""
         self._queue.add(delta.key.name)
 
     async def work(self) -> None:
-        """Look after one node after another, for ever."""
+        """Process one node after another, until cancelled."""
         while True:
             async with self._queue.take() as name:
                 try:
-                    await self._look_after(name)
+                    await self._sync_node(name)
                 except SteersmanError:
                     self._queue.add_rate_limited(name)
                 else:
                     self._queue.forget(name)
             await self._clock.sleep(0)
 
-    async def _look_after(self, name: str) -> None:
+    async def _sync_node(self, name: str) -> None:
         node = self._nodes.get(name)
         if node is None:
             number = self._wanted.get(name)
@@ -87,39 +87,41 @@ class Keeping:
             try:
                 node = await self._caches.record_write(self._client.create(wanted))
             except AlreadyExists:
-                return  # somebody else's, and word of it is on its way
+                return  # it exists already, and its event is on its way
         if node.deletion_time is None and is_simulated_node(node):
-            node = await self._keep_well(node)
-            if not is_silent(node):
-                await self._give_sign(node)
+            node = await self._sync_status(node)
+            if not is_unresponsive(node):
+                await self._heartbeat(node)
 
-    async def _keep_well(self, node: core_v1.Node) -> core_v1.Node:
-        now, is_heard = self._clock.now(), not is_silent(node)
-        wanted = status(node, self._settings, address=address_of(node), now=now, is_heard=is_heard)
+    async def _sync_status(self, node: core_v1.Node) -> core_v1.Node:
+        now, is_responsive = self._clock.now(), not is_unresponsive(node)
+        wanted = status(
+            node, self._settings, address=address_of(node), now=now, is_responsive=is_responsive
+        )
         if node.status != wanted:
             target = self._client.status(core_v1.Node, node.name)
             patch = MergePatch({"metadata": {"uid": node.uid}, "status": wanted})
             node = await self._caches.record_write(target.patch(patch))
-        wanted_taints = node_taints(node, now=now, is_responsive=is_heard)
+        wanted_taints = node_taints(node, now=now, is_responsive=is_responsive)
         if wanted_taints != ((node.spec.taints if node.spec is not None else None) or ()):
             body = {"metadata": {"uid": node.uid}, "spec": {"taints": wanted_taints or None}}
             write = self._client.patch(core_v1.Node, node.name, MergePatch(body))
             node = await self._caches.record_write(write)
         return node
 
-    async def _give_sign(self, node: core_v1.Node) -> None:
+    async def _heartbeat(self, node: core_v1.Node) -> None:
         every_seconds = self._settings.heartbeat_seconds
         if every_seconds is None:
             return
         now_at = self._clock.monotonic()
         left_seconds = self._renewed.get(node.name, float("-inf")) + every_seconds - now_at
         if left_seconds <= 0:
-            await self._renew(node)
+            await self._renew_lease(node)
             self._renewed[node.name] = now_at
             left_seconds = every_seconds
         self._queue.add_after(node.name, left_seconds)
 
-    async def _renew(self, node: core_v1.Node) -> None:
+    async def _renew_lease(self, node: core_v1.Node) -> None:
         now = self._clock.now()
         patch = MergePatch({"spec": {"renewTime": format_micro_time(now)}})
         try:

@@ -1,4 +1,4 @@
-"""A node as its kubelet would register it. Pure."""
+"""The Node object and lease that a kubelet maintains. Pure."""
 
 from datetime import datetime
 from hashlib import sha256
@@ -7,16 +7,16 @@ from typing import Final
 from steersman.kinds import coordination_v1, core_v1, meta_v1
 from steersman.kinds.base import replace
 from steersman.units import MicroTime, Quantity
-from steersman_cluster.kubelet.addresses import machine_address, pod_range
+from steersman_cluster.kubelet.addresses import node_address, pod_range
 from steersman_cluster.workloads import SIMULATED_NODE, WorkloadSettings, node_name
 
 LEASES: Final = "kube-node-lease"
-# As long as a kubelet's: four signs of life may be missed.
+# The duration of a kubelet's lease: four renewals may be missed.
 LEASE_SECONDS: Final = 40
 VERSION: Final = "v1.36.3"
 
-# What is well about a node that is well: type, status, reason, message.
-_WELL: Final = (
+# The conditions of a healthy node: type, status, reason, message.
+_HEALTHY: Final = (
     (
         "MemoryPressure",
         "False",
@@ -29,12 +29,12 @@ _WELL: Final = (
 )
 
 
-_TYPES: Final = tuple(type_ for type_, *_ in _WELL)
-_UNHEARD: Final = ("Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status.")
+_TYPES: Final = tuple(type_ for type_, *_ in _HEALTHY)
+_UNRESPONSIVE: Final = ("Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status.")
 
 
 def new_node(number: int, settings: WorkloadSettings, *, now: datetime) -> core_v1.Node:
-    """The node with this number, as it registers."""
+    """The node with this number, as it is registered."""
     name = node_name(number)
     addresses = pod_range(number - 1, pods=settings.node_pods)
     node = core_v1.Node(
@@ -47,11 +47,11 @@ def new_node(number: int, settings: WorkloadSettings, *, now: datetime) -> core_
             provider_id=f"steersman://{name}",
         ),
     )
-    return replace(node, status=status(node, settings, address=machine_address(number), now=now))
+    return replace(node, status=status(node, settings, address=node_address(number), now=now))
 
 
 def labels(name: str) -> dict[str, str]:
-    """What a kubelet says of the machine."""
+    """The labels that a kubelet sets."""
     return {
         "beta.kubernetes.io/arch": "amd64",
         "beta.kubernetes.io/os": "linux",
@@ -67,9 +67,9 @@ def status(
     *,
     address: str,
     now: datetime,
-    is_heard: bool = True,
+    is_responsive: bool = True,
 ) -> core_v1.NodeStatus:
-    """The node's status, well or not heard of; what it says of its own size is left to it."""
+    """The status of a node, healthy or unresponsive; its capacity is kept."""
     before = node.status or core_v1.NodeStatus()
     size = before.capacity or {
         "cpu": Quantity(settings.node_cpu),
@@ -81,7 +81,7 @@ def status(
         before,
         capacity=size,
         allocatable=before.allocatable or size,
-        conditions=conditions(before.conditions, now=now, is_heard=is_heard),
+        conditions=conditions(before.conditions, now=now, is_responsive=is_responsive),
         addresses=before.addresses
         or (
             core_v1.NodeAddress(type="InternalIP", address=address),
@@ -94,32 +94,34 @@ def status(
 
 
 def conditions(
-    before: tuple[core_v1.NodeCondition, ...] | None, *, now: datetime, is_heard: bool
+    before: tuple[core_v1.NodeCondition, ...] | None, *, now: datetime, is_responsive: bool
 ) -> tuple[core_v1.NodeCondition, ...]:
-    """All is well, or nobody knows; what was so already stays, and what is not ours, too."""
+    """The conditions of a healthy or unresponsive node; unchanged and foreign ones are kept."""
     known = {each.type: each for each in before or ()}
-    wanted = _WELL if is_heard else [(type_, *_UNHEARD) for type_, *_ in _WELL]
-    stated: list[core_v1.NodeCondition] = []
+    wanted = _HEALTHY if is_responsive else [(type_, *_UNRESPONSIVE) for type_, *_ in _HEALTHY]
+    conditions_: list[core_v1.NodeCondition] = []
     for type_, value, reason, message in wanted:
         old = known.get(type_)
         if old is not None and old.status == value and old.reason == reason:
-            stated.append(old)
+            conditions_.append(old)
             continue
-        stated.append(
+        conditions_.append(
             core_v1.NodeCondition(
                 type=type_,
                 status=value,
                 reason=reason,
                 message=message,
-                last_heartbeat_time=now if is_heard or old is None else old.last_heartbeat_time,
+                last_heartbeat_time=now
+                if is_responsive or old is None
+                else old.last_heartbeat_time,
                 last_transition_time=now,
             )
         )
-    return (*stated, *(each for each in before or () if each.type not in _TYPES))
+    return (*conditions_, *(each for each in before or () if each.type not in _TYPES))
 
 
 def new_lease(node: core_v1.Node, *, now: datetime) -> coordination_v1.Lease:
-    """The sign of life of a node, the first time."""
+    """The first lease of a node."""
     owner = meta_v1.OwnerReference(api_version="v1", kind="Node", name=node.name, uid=node.uid)
     return coordination_v1.Lease(
         metadata=meta_v1.ObjectMeta(name=node.name, namespace=LEASES, owner_references=(owner,)),
@@ -132,7 +134,7 @@ def new_lease(node: core_v1.Node, *, now: datetime) -> coordination_v1.Lease:
 
 
 def _is_filled(info: core_v1.NodeSystemInfo | None) -> bool:
-    # The server fills the field with empty words.
+    # The server fills the field with empty strings.
     return info is not None and bool(info.kubelet_version)
 
 
@@ -153,6 +155,6 @@ def _info(name: str) -> core_v1.NodeSystemInfo:
 
 
 def _identity(name: str) -> str:
-    """What looks like a uuid, and is the same for the same name."""
+    """A stable value that looks like a uuid."""
     digits = sha256(name.encode()).hexdigest()
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:32]))

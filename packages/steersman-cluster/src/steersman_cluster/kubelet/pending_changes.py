@@ -1,4 +1,4 @@
-"""Whether a Pod is still on its way. Pure."""
+"""Whether the kubelet will change a Pod soon. Pure."""
 
 from typing import Final
 
@@ -11,10 +11,11 @@ _STUCK: Final = (CRASHING, PULL_WAITING)
 
 
 def has_pending_changes(pod: core_v1.Pod) -> bool:
-    """Whether the stand-in still owes the Pod a change soon.
+    """Whether the simulated scheduler and kubelet will change the Pod soon.
 
-    So it is while it waits for a node that it may get, starts, becomes ready, runs to its end, or
-    ends. Not while it fits nowhere, crashes again and again, lacks its image or is never ready.
+    That is the case while it waits for a node, starts, becomes ready, runs to completion, or
+    terminates. It is not while it is unschedulable, crashes again and again, lacks its image, or is
+    never ready.
     """
     spec, status, metadata = pod.spec, pod.status, pod.metadata
     if spec is None:
@@ -48,10 +49,10 @@ def _will_change(pod: core_v1.Pod, spec: core_v1.PodSpec, status: core_v1.PodSta
     is_for_ever = (spec.restart_policy or "Always") == "Always"
     known = {each.name: each for each in status.container_statuses or ()}
     for container in spec.containers:
-        told = script(pod, container, is_init=False)
-        if told.run_seconds is not None and not is_for_ever:
+        events = script(pod, container, is_init=False)
+        if events.run_seconds is not None and not is_for_ever:
             return True
         each = known.get(container.name)
-        if each is None or (not each.ready and told.ready_seconds is not None):
+        if each is None or (not each.ready and events.ready_seconds is not None):
             return True
     return False

@@ -1,4 +1,4 @@
-"""The conditions of a Pod, as its kubelet states them. Pure."""
+"""The conditions of a Pod that the kubelet maintains. Pure."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -7,7 +7,7 @@ from typing import Final
 from steersman.kinds import core_v1
 from steersman.kinds.base import replace
 
-# Those that a kubelet decides; all others are left as they are.
+# The kubelet's own conditions; all others are kept.
 OURS: Final = (
     "PodReadyToStartContainers",
     "Initialized",
@@ -27,27 +27,30 @@ def with_conditions(
     now: datetime,
     has_sandbox: bool,
 ) -> core_v1.PodStatus:
-    """The status with conditions that fit its containers and its phase."""
+    """The status with conditions that fit its containers and phase."""
     old = {each.type: each for each in before.conditions or ()}
     others = [each for each in before.conditions or () if each.type not in OURS]
     containers = _containers_ready(pod, after)
     is_running = has_sandbox and after.phase not in _OVER
-    stated = (
-        _Stated("PodReadyToStartContainers", "True" if is_running else "False"),
+    conditions_ = (
+        _Condition("PodReadyToStartContainers", "True" if is_running else "False"),
         _initialized(pod, after),
         _ready(pod, containers, old),
         containers,
-        _Stated("PodScheduled", "True"),
+        _Condition("PodScheduled", "True"),
     )
     generation = pod.metadata.generation
     conditions = (
         *others,
-        *(each.condition(old.get(each.type), now=now, generation=generation) for each in stated),
+        *(
+            each.condition(old.get(each.type), now=now, generation=generation)
+            for each in conditions_
+        ),
     )
     return replace(after, conditions=conditions)
 
 
-class _Stated:
+class _Condition:
     __slots__ = ("message", "reason", "status", "type")
 
     def __init__(self, type: str, status: str, reason: str = "", message: str = "") -> None:
@@ -71,13 +74,13 @@ class _Stated:
         )
 
 
-def _initialized(pod: core_v1.Pod, status: core_v1.PodStatus) -> _Stated:
+def _initialized(pod: core_v1.Pod, status: core_v1.PodStatus) -> _Condition:
     spec = pod.spec
     if status.phase == "Succeeded":
-        return _Stated("Initialized", "True", "PodCompleted")
+        return _Condition("Initialized", "True", "PodCompleted")
     has_run = any(each.container_id for each in status.container_statuses or ())
     if spec is None or not spec.init_containers or has_run:
-        return _Stated("Initialized", "True")
+        return _Condition("Initialized", "True")
     incomplete = [
         container.name
         for container, each in zip(
@@ -86,19 +89,19 @@ def _initialized(pod: core_v1.Pod, status: core_v1.PodStatus) -> _Stated:
         if not _is_initialized(container, each)
     ]
     if not incomplete:
-        return _Stated("Initialized", "True")
-    message = f"containers with incomplete status: {_as_go(incomplete)}"
-    return _Stated("Initialized", "False", "ContainersNotInitialized", message)
+        return _Condition("Initialized", "True")
+    message = f"containers with incomplete status: {_format(incomplete)}"
+    return _Condition("Initialized", "False", "ContainersNotInitialized", message)
 
 
 def _is_initialized(container: core_v1.Container, status: core_v1.ContainerStatus) -> bool:
     return bool(status.started) if container.restart_policy == "Always" else status.ready
 
 
-def _containers_ready(pod: core_v1.Pod, status: core_v1.PodStatus) -> _Stated:
+def _containers_ready(pod: core_v1.Pod, status: core_v1.PodStatus) -> _Condition:
     over = _OVER.get(status.phase or "")
     if over:
-        return _Stated("ContainersReady", "False", over)
+        return _Condition("ContainersReady", "False", over)
     spec = pod.spec
     inits = spec.init_containers if spec is not None else None
     sidecars = {each.name for each in inits or () if each.restart_policy == "Always"}
@@ -109,15 +112,17 @@ def _containers_ready(pod: core_v1.Pod, status: core_v1.PodStatus) -> _Stated:
     ]
     unready += [each.name for each in status.container_statuses or () if not each.ready]
     if not unready:
-        return _Stated("ContainersReady", "True")
-    message = f"containers with unready status: {_as_go(unready)}"
-    return _Stated("ContainersReady", "False", "ContainersNotReady", message)
+        return _Condition("ContainersReady", "True")
+    message = f"containers with unready status: {_format(unready)}"
+    return _Condition("ContainersReady", "False", "ContainersNotReady", message)
 
 
-def _ready(pod: core_v1.Pod, containers: _Stated, old: dict[str, core_v1.PodCondition]) -> _Stated:
+def _ready(
+    pod: core_v1.Pod, containers: _Condition, old: dict[str, core_v1.PodCondition]
+) -> _Condition:
     if containers.status != "True":
         reason, message = containers.reason or "", containers.message or ""
-        return _Stated("Ready", containers.status, reason, message)
+        return _Condition("Ready", containers.status, reason, message)
     missing: list[str] = []
     for gate in (pod.spec.readiness_gates if pod.spec is not None else None) or ():
         type_ = gate.condition_type
@@ -131,9 +136,9 @@ def _ready(pod: core_v1.Pod, containers: _Stated, old: dict[str, core_v1.PodCond
                 f'the status of pod readiness gate "{type_}" is not "True", but {found.status}'
             )
     if missing:
-        return _Stated("Ready", "False", "ReadinessGatesNotReady", ", ".join(missing))
-    return _Stated("Ready", "True")
+        return _Condition("Ready", "False", "ReadinessGatesNotReady", ", ".join(missing))
+    return _Condition("Ready", "True")
 
 
-def _as_go(names: Iterable[str]) -> str:
+def _format(names: Iterable[str]) -> str:
     return f"[{' '.join(names)}]"

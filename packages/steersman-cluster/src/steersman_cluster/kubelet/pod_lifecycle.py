@@ -1,6 +1,6 @@
-"""A Pod's life on its node: what its status is to say at a moment. Pure.
+"""The lifecycle of a Pod on its node: its status at a time. Pure.
 
-A Pod that starts at once goes from nothing to running and ready in one step.
+A Pod that starts at once goes from pending to ready in one step.
 """
 
 from collections.abc import Iterable
@@ -12,19 +12,19 @@ from steersman.kinds import core_v1
 from steersman.kinds.base import replace
 from steersman_cluster.kubelet.annotations import (
     START_SECONDS,
-    is_told,
+    invalid_annotations,
+    is_scripted,
     script,
     seconds_of,
-    unreadable,
 )
 from steersman_cluster.kubelet.containers import (
     TERMINATED,
-    Moment,
-    Told,
-    advanced,
+    PodEvent,
+    SyncContext,
+    advance,
     may_restart,
-    stopped,
-    unborn,
+    stop,
+    waiting_status,
 )
 from steersman_cluster.kubelet.pod_conditions import with_conditions
 
@@ -35,40 +35,40 @@ _NO_STATUS: Final = core_v1.PodStatus()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """What to write and tell now, and when to look again."""
+    """A status to write, events to record, and when to sync again."""
 
     status: core_v1.PodStatus
-    told: tuple[Told, ...] = ()
+    events: tuple[PodEvent, ...] = ()
     after_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a Pod runs: the node's address and its own."""
+    """The IP addresses of the node and of the Pod."""
 
     host_ip: str
     pod_ip: str
 
 
-def lived(pod: core_v1.Pod, place: Place, *, now: datetime, start_seconds: float) -> Step:
-    """What becomes of a Pod that has a node and is not being deleted."""
+def sync_pod(pod: core_v1.Pod, place: Place, *, now: datetime, start_seconds: float) -> Step:
+    """The next step of a bound Pod that is not being deleted."""
     before = pod.status or _NO_STATUS
     if before.phase in ("Succeeded", "Failed") or pod.spec is None:
         return Step(status=before)
-    moment = Moment(pod=pod, now=now)
-    if is_told(pod):
+    sync = SyncContext(pod=pod, now=now)
+    if is_scripted(pod):
         if before.start_time is None:
-            moment.told += [
-                Told("UnreadableAnnotation", f"{each}, and goes for unsaid", "Warning", False)
-                for each in unreadable(pod)
+            sync.events += [
+                PodEvent("UnreadableAnnotation", f"{each}, and goes for unsaid", "Warning", False)
+                for each in invalid_annotations(pod)
             ]
         own_seconds = seconds_of(pod, START_SECONDS)
         start_seconds = start_seconds if own_seconds is None else own_seconds
     start_time = before.start_time or now
-    has_begun = _has_begun(before) or moment.is_past(_scheduled_time(before), start_seconds)
+    has_sandbox_ = _has_sandbox(before) or sync.is_past(_scheduled_time(before), start_seconds)
     inits, mains = _statuses(pod.spec, before)
-    if has_begun:
-        inits, mains = _lived(pod.spec, inits, mains, moment)
+    if has_sandbox_:
+        inits, mains = _sync_containers(pod.spec, inits, mains, sync)
     after = replace(
         before,
         phase=_phase(pod.spec, inits, mains),
@@ -79,28 +79,28 @@ def lived(pod: core_v1.Pod, place: Place, *, now: datetime, start_seconds: float
         init_container_statuses=inits or None,
         container_statuses=mains,
     )
-    if has_begun:
+    if has_sandbox_:
         after = _at(after, place)
     limit = pod.spec.active_deadline_seconds
     is_alive = after.phase not in ("Succeeded", "Failed")
-    if limit is not None and is_alive and moment.is_past(start_time, limit):
-        told = Told("DeadlineExceeded", DEADLINE, is_routine=False)
-        after = _stopped(after, now)
-        after = replace(after, phase="Failed", reason=told.reason, message=told.note)
-        moment.told.append(told)
-    status = with_conditions(pod, before, after, now=now, has_sandbox=has_begun)
-    # Nobody is waiting for what would come later.
+    if limit is not None and is_alive and sync.is_past(start_time, limit):
+        events = PodEvent("DeadlineExceeded", DEADLINE, is_routine=False)
+        after = _stop_containers(after, now)
+        after = replace(after, phase="Failed", reason=events.reason, message=events.note)
+        sync.events.append(events)
+    status = with_conditions(pod, before, after, now=now, has_sandbox=has_sandbox_)
+    # An ended Pod needs no further sync.
     is_over = status.phase in ("Succeeded", "Failed")
-    due_times = () if is_over else moment.due_times
+    due_times = () if is_over else sync.due_times
     return Step(
         status=status,
-        told=tuple(moment.told),
+        events=tuple(sync.events),
         after_seconds=min(((due - now).total_seconds() for due in due_times), default=None),
     )
 
 
-def moved(pod: core_v1.Pod, place: Place) -> core_v1.PodStatus:
-    """The status of a Pod that needs another address."""
+def with_address(pod: core_v1.Pod, place: Place) -> core_v1.PodStatus:
+    """The status of a Pod with another IP address."""
     return _at(pod.status or _NO_STATUS, place)
 
 
@@ -108,12 +108,12 @@ def _at(status: core_v1.PodStatus, place: Place) -> core_v1.PodStatus:
     return replace(status, pod_ip=place.pod_ip, pod_ips=(core_v1.PodIP(ip=place.pod_ip),))
 
 
-def ended(pod: core_v1.Pod, *, now: datetime) -> core_v1.PodStatus:
-    """The status of a Pod all of whose containers were told to stop."""
+def terminated_status(pod: core_v1.Pod, *, now: datetime) -> core_v1.PodStatus:
+    """The status of a Pod after all its containers were stopped."""
     before = pod.status or _NO_STATUS
     if before.phase in ("Succeeded", "Failed") or pod.spec is None:
         return before
-    after = _stopped(before, now)
+    after = _stop_containers(before, now)
     is_success = bool(after.container_statuses) and all(
         each.state is not None
         and each.state.terminated is not None
@@ -124,21 +124,21 @@ def ended(pod: core_v1.Pod, *, now: datetime) -> core_v1.PodStatus:
     return with_conditions(pod, before, after, now=now, has_sandbox=False)
 
 
-def killings(pod: core_v1.Pod) -> tuple[Told, ...]:
-    """What is told of the containers of a Pod that has to stop."""
+def killing_events(pod: core_v1.Pod) -> tuple[PodEvent, ...]:
+    """The events of a Pod whose containers are stopped."""
     status = pod.status or _NO_STATUS
     return tuple(
-        Told("Killing", f"Stopping container {each.name}")
+        PodEvent("Killing", f"Stopping container {each.name}")
         for each in (*(status.init_container_statuses or ()), *(status.container_statuses or ()))
         if each.state is not None and each.state.running is not None
     )
 
 
-def _stopped(status: core_v1.PodStatus, now: datetime) -> core_v1.PodStatus:
+def _stop_containers(status: core_v1.PodStatus, now: datetime) -> core_v1.PodStatus:
     def all_of(
         statuses: Iterable[core_v1.ContainerStatus] | None,
     ) -> tuple[core_v1.ContainerStatus, ...] | None:
-        found = tuple(stopped(each, exit_code=TERMINATED, now=now) for each in statuses or ())
+        found = tuple(stop(each, exit_code=TERMINATED, now=now) for each in statuses or ())
         return found or None
 
     return replace(
@@ -148,8 +148,8 @@ def _stopped(status: core_v1.PodStatus, now: datetime) -> core_v1.PodStatus:
     )
 
 
-def _has_begun(status: core_v1.PodStatus) -> bool:
-    """Whether it has an address: that it gets when its first container starts."""
+def _has_sandbox(status: core_v1.PodStatus) -> bool:
+    """Whether the sandbox is running: the Pod has an IP address."""
     return bool(status.pod_ip)
 
 
@@ -170,45 +170,45 @@ def _statuses(spec: core_v1.PodSpec, before: core_v1.PodStatus) -> tuple[Statuse
     }
     reason = "PodInitializing" if spec.init_containers else "ContainerCreating"
     return (
-        tuple(known.get(c.name) or unborn(c, reason) for c in spec.init_containers or ()),
-        tuple(known.get(c.name) or unborn(c, reason) for c in spec.containers),
+        tuple(known.get(c.name) or waiting_status(c, reason) for c in spec.init_containers or ()),
+        tuple(known.get(c.name) or waiting_status(c, reason) for c in spec.containers),
     )
 
 
-def _lived(
-    spec: core_v1.PodSpec, inits: Statuses, mains: Statuses, moment: Moment
+def _sync_containers(
+    spec: core_v1.PodSpec, inits: Statuses, mains: Statuses, sync: SyncContext
 ) -> tuple[Statuses, Statuses]:
-    pod, policy = moment.pod, spec.restart_policy or "Always"
+    pod, policy = sync.pod, spec.restart_policy or "Always"
     after: list[core_v1.ContainerStatus] = []
     may_go_on = True
     for container, status in zip(spec.init_containers or (), inits, strict=True):
         if may_go_on:
             is_sidecar = container.restart_policy == "Always"
-            status = advanced(
+            status = advance(
                 container,
                 status,
                 script(pod, container, is_init=True),
-                # Those that prepare the Pod are tried again until they succeed, if at all.
+                # Init containers are retried until they succeed, if the policy allows it.
                 restart_policy="Always" if is_sidecar else _until_success(policy),
                 is_init=not is_sidecar,
-                moment=moment,
+                sync=sync,
             )
             may_go_on = _is_through(status, is_sidecar=is_sidecar) or _has_run(mains)
         after.append(status)
     if may_go_on:
         mains = tuple(
-            advanced(
+            advance(
                 container,
                 status,
                 script(pod, container, is_init=False),
                 restart_policy=policy,
                 is_init=False,
-                moment=moment,
+                sync=sync,
             )
             for container, status in zip(spec.containers, mains, strict=True)
         )
-        if _are_over(mains, policy):
-            after = [stopped(each, exit_code=0, now=moment.now) for each in after]
+        if _have_ended(mains, policy):
+            after = [stop(each, exit_code=0, now=sync.now) for each in after]
     return tuple(after), mains
 
 
@@ -227,8 +227,8 @@ def _has_run(statuses: Statuses) -> bool:
     return any(each.container_id for each in statuses)
 
 
-def _are_over(statuses: Statuses, policy: str) -> bool:
-    """Whether they have all exited, and none will be started again."""
+def _have_ended(statuses: Statuses, policy: str) -> bool:
+    """Whether all containers have exited and none will be restarted."""
     for each in statuses:
         terminated = each.state.terminated if each.state is not None else None
         if terminated is None or may_restart(terminated.exit_code, policy):
@@ -247,7 +247,7 @@ def _phase(spec: core_v1.PodSpec, inits: Statuses, mains: Statuses) -> str:
         return "Pending"
     if not all(each.container_id for each in mains):
         return "Pending"
-    if not _are_over(mains, policy):
+    if not _have_ended(mains, policy):
         return "Running"
     codes = [
         each.state.terminated.exit_code for each in mains if each.state and each.state.terminated

@@ -1,4 +1,4 @@
-"""The kubelet stand-in: Pods that have a node live, and die, without a single process."""
+"""Pod workers: they run and terminate the Pods of simulated nodes."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -18,9 +18,15 @@ from steersman.controller import (
 )
 from steersman.kinds import core_v1
 from steersman_cluster.kubelet.addresses import address_of, pod_address
-from steersman_cluster.kubelet.annotations import SILENT, STOP_SECONDS, seconds_of
-from steersman_cluster.kubelet.containers import Told
-from steersman_cluster.kubelet.pod_lifecycle import Place, ended, killings, lived, moved
+from steersman_cluster.kubelet.annotations import STOP_SECONDS, UNRESPONSIVE, seconds_of
+from steersman_cluster.kubelet.containers import PodEvent
+from steersman_cluster.kubelet.pod_lifecycle import (
+    Place,
+    killing_events,
+    sync_pod,
+    terminated_status,
+    with_address,
+)
 from steersman_cluster.workloads import (
     WorkloadSettings,
     is_ended,
@@ -33,15 +39,15 @@ BY_ADDRESS: Final = "address"
 
 
 def kubelet(settings: WorkloadSettings) -> Controller[core_v1.Pod]:
-    """The controller that runs the Pods of the nodes whose kubelet is the stand-in."""
+    """The controller of the Pods on nodes with a simulated kubelet."""
     return _controller(settings.pod_start_seconds, settings.routine_events)
 
 
-@lru_cache(maxsize=16)  # it is a value, and looked over when it is made
-def _controller(start_seconds: float, tells_routine: bool) -> Controller[core_v1.Pod]:
+@lru_cache(maxsize=16)  # it is a value, and validated when it is created
+def _controller(start_seconds: float, records_routine: bool) -> Controller[core_v1.Pod]:
     return Controller(
         core_v1.Pod,
-        reconcile=_Kubelet(start_seconds=start_seconds, tells_routine=tells_routine).reconcile,
+        reconcile=PodWorker(start_seconds=start_seconds, records_routine=records_routine).reconcile,
         while_deleting=True,
         when=matters,
         indexes={BY_NODE: by_node, BY_ADDRESS: by_address},
@@ -53,36 +59,36 @@ def _controller(start_seconds: float, tells_routine: bool) -> Controller[core_v1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kubelet:
+class PodWorker:
     start_seconds: float
-    tells_routine: bool
+    records_routine: bool
 
     async def reconcile(self, pod: core_v1.Pod, ctx: Context) -> Outcome:
         node_name = pod.spec.node_name if pod.spec is not None else None
         node = ctx.get(core_v1.Node, node_name) if node_name else None
-        if node is None or not is_ours(node):
+        if node is None or not is_managed(node):
             return Done()
         deletion_time = pod.deletion_time
         if deletion_time is not None:
-            return await self._end(pod, deletion_time, ctx)
-        return await self._live(pod, node, ctx)
+            return await self._terminate(pod, deletion_time, ctx)
+        return await self._sync(pod, node, ctx)
 
-    async def _live(self, pod: core_v1.Pod, node: core_v1.Node, ctx: Context) -> Outcome:
+    async def _sync(self, pod: core_v1.Pod, node: core_v1.Node, ctx: Context) -> Outcome:
         now = ctx.now
         place = Place(host_ip=address_of(node), pod_ip=_pod_ip(pod, node, ctx))
-        step = lived(pod, place, now=now, start_seconds=self.start_seconds)
+        step = sync_pod(pod, place, now=now, start_seconds=self.start_seconds)
         answer = await put_pod_status(ctx, pod, step.status)
         while len(_holders(answer, ctx)) > 1:
-            # Another one looked for an address at the same moment, found the same, and was faster.
+            # Another Pod has taken the same address at the same time.
             place = replace(place, pod_ip=_free_ip(pod, node, ctx))
             if answer.status is not None and place.pod_ip == answer.status.pod_ip:
                 break  # there are more Pods than addresses
-            step = replace(step, status=moved(answer, place))
+            step = replace(step, status=with_address(answer, place))
             answer = await put_pod_status(ctx, answer, step.status)
-        self._tell(answer, step.told, ctx)
+        self._record(answer, step.events, ctx)
         return Done() if step.after_seconds is None else Later(after_seconds=step.after_seconds)
 
-    async def _end(self, pod: core_v1.Pod, deletion_time: datetime, ctx: Context) -> Outcome:
+    async def _terminate(self, pod: core_v1.Pod, deletion_time: datetime, ctx: Context) -> Outcome:
         metadata = pod.metadata
         grace_seconds = metadata.deletion_grace_period_seconds or 0
         is_over = is_ended(pod)
@@ -91,44 +97,44 @@ class _Kubelet:
             asked_time = deletion_time - timedelta(seconds=grace_seconds)
             left_seconds = stop_seconds - (ctx.now - asked_time).total_seconds()
             if stop_seconds and left_seconds > 0:
-                self._tell(pod, killings(pod), ctx)
+                self._record(pod, killing_events(pod), ctx)
                 return Later(after_seconds=left_seconds)
             if not stop_seconds:
-                self._tell(pod, killings(pod), ctx)
+                self._record(pod, killing_events(pod), ctx)
         if metadata.finalizers and not is_over:
-            # Whoever holds it wants to know how it ended.
-            pod = await put_pod_status(ctx, pod, ended(pod, now=ctx.now))
+            # Controllers with finalizers on the Pod need its final status.
+            pod = await put_pod_status(ctx, pod, terminated_status(pod, now=ctx.now))
         if grace_seconds or not metadata.finalizers:
             await ctx.delete(pod, grace_seconds=0)
         return Done()
 
-    def _tell(self, pod: core_v1.Pod, told: Iterable[Told], ctx: Context) -> None:
-        for each in told:
-            if self.tells_routine or not each.is_routine:
+    def _record(self, pod: core_v1.Pod, events: Iterable[PodEvent], ctx: Context) -> None:
+        for each in events:
+            if self.records_routine or not each.is_routine:
                 ctx.record(each.reason, each.note, type=each.type, action="Run", about=pod)
 
 
-# Which Pods are run
+# Nodes and Pods
 
 
-def is_silent(node: core_v1.Node) -> bool:
-    """Whether the node's kubelet is to be as if it had stopped."""
-    return (node.metadata.annotations or {}).get(SILENT) == "true"
+def is_unresponsive(node: core_v1.Node) -> bool:
+    """Whether the node's kubelet is set to be unresponsive."""
+    return (node.metadata.annotations or {}).get(UNRESPONSIVE) == "true"
 
 
-def is_ours(node: core_v1.Node) -> bool:
-    """Whether the stand-in runs the node's Pods."""
-    return is_simulated_node(node) and not is_silent(node)
+def is_managed(node: core_v1.Node) -> bool:
+    """Whether the node has a simulated kubelet that responds."""
+    return is_simulated_node(node) and not is_unresponsive(node)
 
 
 def by_node(pod: core_v1.Pod) -> Iterable[str]:
-    """Under the node that it was given."""
+    """The node that a Pod is bound to."""
     name = pod.spec.node_name if pod.spec is not None else None
     return (name,) if name else ()
 
 
 def by_address(pod: core_v1.Pod) -> Iterable[str]:
-    """Under its own address, for as long as it has one to itself."""
+    """Its IP address, while the Pod owns one."""
     status, spec = pod.status, pod.spec
     if status is None or spec is None or not status.pod_ip:
         return ()
@@ -136,12 +142,12 @@ def by_address(pod: core_v1.Pod) -> Iterable[str]:
 
 
 def pods_of(node: core_v1.Node, cached: CacheReader) -> Iterable[core_v1.Pod]:
-    """The Pods that were given this node."""
+    """The Pods that are bound to this node."""
     return cached.by_index(core_v1.Pod, BY_NODE, node.name)
 
 
 def matters(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
-    """What a kubelet acts on: not its own words, which come back to it with each status."""
+    """Whether a change of a Pod needs a sync; a status is the kubelet's own write."""
     spec, metadata = new.spec, new.metadata
     if spec is None or not spec.node_name:
         return False
@@ -159,8 +165,8 @@ def matters(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
 
 
 def node_matters(old: core_v1.Node | None, new: core_v1.Node) -> bool:
-    """Whether the stand-in's own Pods may be others than before."""
-    return old is None or is_ours(old) != is_ours(new)
+    """Whether a change of a node changes which Pods the kubelet runs."""
+    return old is None or is_managed(old) != is_managed(new)
 
 
 # Addresses
@@ -170,7 +176,7 @@ def _pod_ip(pod: core_v1.Pod, node: core_v1.Node, ctx: Context) -> str:
     if pod.spec is not None and pod.spec.host_network:
         return address_of(node)
     has = pod.status.pod_ip if pod.status is not None else None
-    # Of two with one address, which only happens where we were not there to see it, one moves.
+    # Of two Pods with one address, which two kubelets may have given, one gets another.
     if has and all(each.uid >= pod.uid for each in _holders(pod, ctx)):
         return has
     return _free_ip(pod, node, ctx)
@@ -184,6 +190,6 @@ def _free_ip(pod: core_v1.Pod, node: core_v1.Node, ctx: Context) -> str:
 
 
 def _holders(pod: core_v1.Pod, ctx: Context) -> list[core_v1.Pod]:
-    """All who have the address that it has."""
+    """All Pods with this Pod's address."""
     found = [ctx.by_index(core_v1.Pod, BY_ADDRESS, address) for address in by_address(pod)]
     return found[0] if found else []

@@ -1,15 +1,15 @@
-"""What every cluster runs: the controllers that make Pods of Deployments, and nodes that run them.
+"""The controllers of kube-controller-manager, and kube-scheduler: they make a server a cluster.
 
-Takes:     settings, and a way to an API server, embedded or real
-Gives:     a cluster: workloads with Pods that run, Services with endpoints, owners whose ends are
-           the ends of what they own, and namespaces that go with all that is in them
-Promises:  - a part that is not wanted does not run
+Takes:     settings, a transport to an API server, embedded or real, and a kubelet for the nodes
+Gives:     a cluster: workloads with Pods, Services with endpoints, garbage collection, and
+           namespaces whose deletion deletes their content
+Promises:  - a part that is not selected does not run
            - all parts together make a cluster of a bare API server
-           - a cluster whose controllers were killed goes on where it was
-Never:     runs a container, looks into an API server from behind, or acts on import
+           - a cluster whose controllers were killed continues
+Never:     runs a container, reads an API server's storage, or acts on import
 
-Written with nothing but our own runtime: each part is a ``Controller``, or a ``Runnable`` over
-informers where no one kind is the unit. A package for each, by the name that ``PARTS`` has.
+Each part is a package with the name that ``PARTS`` has. It consists of ``Controller`` values, or of
+a ``Runnable`` over informers where it does not reconcile objects of one kind.
 """
 
 from typing import TYPE_CHECKING
@@ -51,7 +51,7 @@ __all__ = [
     "workloads",
 ]
 
-# To choose the parts takes none of what it takes to run them.
+# Selecting parts does not import the controllers.
 _LAZY = {
     "ALONE": "controller_manager",
     "Kubelet": "controller_manager",

@@ -1,15 +1,15 @@
-"""What a server's no means to those who tell people of it. Pure."""
+"""Errors of the API server, as events and conditions report them. Pure."""
 
 from steersman.errors import ApiError, SteersmanError
 
 
-def said(error: SteersmanError) -> str:
-    """What went wrong, in the server's own words if it has said anything: people look for those."""
+def error_message(error: SteersmanError) -> str:
+    """The server's message, or the error's own text."""
     return error.message if isinstance(error, ApiError) else str(error)
 
 
-def is_namespace_ending(error: SteersmanError) -> bool:
-    """Whether nothing can be made there any more, because all that is there goes: no news."""
+def is_namespace_terminating(error: SteersmanError) -> bool:
+    """Whether creation failed because the namespace is being deleted, which needs no report."""
     return isinstance(error, ApiError) and any(
         cause.reason == "NamespaceTerminating" for cause in error.causes
     )

@@ -1,4 +1,4 @@
-"""All parts of a cluster in one manager, and how it is run."""
+"""All parts of a cluster in one manager."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -18,7 +18,7 @@ from steersman.observe import ApiWarned, Observation, Observer
 from steersman.wire import Transport
 from steersman_cluster.workloads.settings import WorkloadSettings
 
-# They stand for parts of a cluster of which there is one: no lease, no probes, and every right.
+# They are the only replica in their cluster: no lease, no probes, and every permission.
 ALONE: Final[Mapping[str, Any]] = {
     "leader_election": False,
     "health_address": "",
@@ -29,22 +29,22 @@ ALONE: Final[Mapping[str, Any]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workloads:
-    """What makes an API server a cluster, to be run by a manager."""
+    """The controllers and runnables of a cluster, to be run by a manager."""
 
     controllers: tuple[Controller[Any], ...]
     runnables: tuple[Runnable, ...]
 
     def manager(self, settings: ManagerSettings | None = None) -> Manager:
-        """A manager of all of them."""
+        """A manager for all of them."""
         return Manager(controllers=self.controllers, runnables=self.runnables, settings=settings)
 
 
-#: What runs the Pods of the cluster's nodes, as further controllers and runnables.
+#: Returns what runs the Pods of the cluster's nodes.
 Kubelet: TypeAlias = Callable[[WorkloadSettings], Workloads]
 
 
 def workloads(settings: WorkloadSettings, *, kubelet: Kubelet | None = None) -> Workloads:
-    """The controllers and runnables of the parts that are wanted.
+    """The controllers and runnables of the selected parts.
 
     ``kubelet`` belongs to the part ``nodes``; without one, no node is registered and no Pod runs.
     """
@@ -71,7 +71,7 @@ async def running_workloads(
     rng: Random,
     observe: Observer,
 ) -> AsyncIterator[None]:
-    """The cluster's own controllers, which run while the block does."""
+    """Run the controllers of a cluster while the block runs."""
     environment = ManagerEnvironment(
         connect=connect,
         namespace="kube-system",
@@ -95,7 +95,7 @@ async def running_workloads(
 
 
 def _without_warnings(observe: Observer, observation: Observation) -> None:
-    # A part of a cluster has to keep what is on its way out, Endpoints among it.
+    # These controllers maintain deprecated kinds on purpose, Endpoints among them.
     if not isinstance(observation, ApiWarned):
         observe(observation)
 

@@ -1,4 +1,4 @@
-"""What a controller remembers from one look to the next, and takes with it when it ends."""
+"""State that a controller keeps between reconciles, for as long as it runs."""
 
 from collections.abc import Callable
 from random import Random
@@ -9,10 +9,10 @@ T = TypeVar("T")
 
 
 class PerRun(Generic[T]):
-    """A memory for each run of a controller.
+    """One state for each run of a controller.
 
-    A controller is a value, and may be run again after a crash, or in another world. What tells
-    the runs apart is their source of chance, of which each has its own.
+    A controller is a value: it can run again after a crash, or in another simulated cluster. Each
+    run has its own source of randomness, which identifies it.
     """
 
     def __init__(self, make: Callable[[], T]) -> None:
@@ -23,7 +23,7 @@ class PerRun(Generic[T]):
         return len(self._of_runs)
 
     def of(self, run: Random) -> T:
-        """The memory of this run."""
+        """The state of this run."""
         found = self._of_runs.get(run)
         if found is None:
             found = self._of_runs[run] = self._make()

@@ -1,4 +1,4 @@
-"""``WorkloadSettings``: which parts of a cluster are played, and how large it is."""
+"""``WorkloadSettings``: which parts of a cluster run, and the size of its nodes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,14 +8,14 @@ from steersman.errors import BadSettings
 from steersman.names import ResourceType
 from steersman.units import Quantity
 
-#: Calls a function when the first object of a kind is written, and returns whether it will: not if
-#: there are objects of that kind already.
+#: Registers a function to be called when the first object of a kind is written. Returns whether it
+#: was registered: not if there are objects of that kind already.
 OnFirstWrite: TypeAlias = Callable[[ResourceType, Callable[[], None]], bool]
 
-#: The scheduler of Pods that name no other.
+#: The scheduler of Pods that name none.
 SCHEDULER: Final = "default-scheduler"
 
-#: All parts, in the order in which they are started.
+#: All parts, in the order of their start.
 PARTS: Final = (
     "namespaces",
     "garbagecollector",
@@ -38,15 +38,15 @@ PARTS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadSettings:
-    """Which parts run, on how many nodes, and how large a node is.
+    """Which parts run, the number of nodes, and the size of each.
 
-    ``root_ca`` is what every namespace is told to trust the API server by. A Pod starts
-    ``pod_start_seconds`` after it was given a node, unless it says otherwise. A node gives a sign
-    of life every ``heartbeat_seconds``; only a real node controller misses it. Without
-    ``routine_events`` nothing is told of Pods for which all goes well. A ``storage_class`` is made
-    at the start for claims that name none, unless there is a default already. With
-    ``on_first_write``, which an API server in the same process has, the garbage collector does not
-    watch a kind before there is an object of it.
+    ``root_ca`` is the certificate that every namespace gets as ``kube-root-ca.crt``. A Pod starts
+    ``pod_start_seconds`` after its binding, unless an annotation of it says otherwise. A node
+    renews its lease every ``heartbeat_seconds``; only a real node controller needs that. Without
+    ``routine_events``, only failures produce events of Pods. With ``storage_class``, the class
+    ``standard`` is created at the start, unless there is a default class. With ``on_first_write``,
+    which an API server in the same process provides, the garbage collector does not watch a kind
+    before there is an object of it.
     """
 
     parts: tuple[str, ...] = PARTS
@@ -66,20 +66,20 @@ class WorkloadSettings:
         if self.nodes < 0 or self.node_pods < 1:
             raise BadSettings(
                 source="nodes",
-                problem=f"{self.nodes} nodes with room for {self.node_pods} Pods each cannot be",
-                what_now="Give no fewer than no nodes, and each room for at least one Pod.",
+                problem=f"{self.nodes} nodes for {self.node_pods} Pods each are impossible",
+                what_now="Set nodes to at least 0, and node_pods to at least 1.",
             )
         for quantity in (self.node_cpu, self.node_memory):
             Quantity(quantity)
 
     def without(self, *names: str) -> "WorkloadSettings":
-        """The same without these parts; ``BadSettings`` where there is no such part."""
+        """These settings without some parts; ``BadSettings`` for an unknown part."""
         _check_parts(names)
         return replace(self, parts=tuple(each for each in self.parts if each not in names))
 
 
 def node_name(number: int) -> str:
-    """The name of the node with this number; they are counted from 1."""
+    """The name of the node with this number, from 1 on."""
     return f"node-{number}"
 
 
@@ -87,7 +87,7 @@ def _check_parts(names: tuple[str, ...]) -> None:
     unknown = next((each for each in names if each not in PARTS), None)
     if unknown is None:
         return
-    from difflib import get_close_matches  # not needed where all names are right
+    from difflib import get_close_matches  # only for the error message
 
     like = get_close_matches(unknown.lower(), PARTS, n=1)
     raise BadSettings(

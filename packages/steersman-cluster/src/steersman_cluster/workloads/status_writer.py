@@ -1,4 +1,4 @@
-"""How a status is written: what differs, as one patch, and nothing if nothing does."""
+"""Status writes: one patch with the difference, and no request if there is none."""
 
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
@@ -11,8 +11,7 @@ from steersman.kinds import Codec, Part, Resource, core_v1
 
 Obj = TypeVar("Obj", bound=Resource)
 
-# Of a Pod's status, the lists that the server merges by a key of their items, and that are one's
-# own all the same.
+# Lists of a Pod's status that the server merges by key, but that have a single writer.
 _OWN_LISTS: Final = ("hostIPs", "podIPs")
 
 _ENCODE = Codec().encode
@@ -26,12 +25,12 @@ async def put_status(
     annotations: Mapping[str, str] | None = None,
     if_unchanged: bool = False,
 ) -> Obj:
-    """The object with this status; what only the old one had is gone.
+    """Write the status of an object; fields that are not in it are removed.
 
-    ``annotations`` are written along with it. With ``if_unchanged``, ``Conflict`` if somebody has
-    written the object since it was read.
+    ``annotations`` are written along with it. With ``if_unchanged``, raises ``Conflict`` if the
+    object has changed since it was read.
     """
-    obj = await _as_it_is(ctx, obj)
+    obj = await _current(ctx, obj)
     before: Any = getattr(obj, "status", None)
     change: dict[str, Any] = {}
     if before != status:
@@ -50,11 +49,12 @@ async def put_status(
 
 
 async def put_pod_status(ctx: Context, pod: core_v1.Pod, status: core_v1.PodStatus) -> core_v1.Pod:
-    """The Pod with this status, and with all conditions that others have put there meanwhile.
+    """Write the status of a Pod, and keep the conditions of other writers.
 
-    Whoever opens a readiness gate writes beside the kubelet, and neither takes back the other's.
+    The controller that sets a readiness gate writes beside the kubelet; neither removes the other's
+    conditions.
     """
-    pod = await _as_it_is(ctx, pod)
+    pod = await _current(ctx, pod)
     if pod.status == status:
         return pod
     change = pod_difference({} if pod.status is None else plain(pod.status), plain(status))
@@ -64,7 +64,7 @@ async def put_pod_status(ctx: Context, pod: core_v1.Pod, status: core_v1.PodStat
 
 
 def pod_difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """What a strategic merge patch says to make one status of a Pod the other."""
+    """The strategic merge patch that turns one status of a Pod into another."""
     change = merge_difference(before, after)
     if "conditions" in change:
         old = {each["type"]: each for each in before.get("conditions", ())}
@@ -85,7 +85,7 @@ def pod_difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[
 
 
 def merge_difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """What a merge patch says to make one of the other, both of plain JSON."""
+    """The merge patch that turns one JSON object into another."""
     change: dict[str, Any] = {name: None for name in before if name not in after}
     for name, value in after.items():
         old = before.get(name)
@@ -99,15 +99,15 @@ def merge_difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dic
 
 
 def plain(part: Any) -> Any:
-    """As it is sent."""
+    """Its JSON, decoded."""
     return msgspec.json.decode(_ENCODE(part))
 
 
-async def _as_it_is(ctx: Context, obj: Obj) -> Obj:
-    """The object to compare with: asked of the server, if the last look has failed."""
+async def _current(ctx: Context, obj: Obj) -> Obj:
+    """The object to compare with: the live one, if the last reconcile has failed."""
     if not ctx.failures:
         return obj
-    # What failed may have been done all the same, and the cache may not know it yet: a status
-    # that differs from what it used to be only there would be left as it is.
+    # A failed write may have taken effect without the cache having it yet. Compared with the cache,
+    # a status that equals the old one would then not be written.
     live = await ctx.live.get(type(obj), obj.name, namespace=obj.namespace)
     return live if live.uid == obj.uid else obj

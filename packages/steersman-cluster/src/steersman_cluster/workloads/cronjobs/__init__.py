@@ -1,13 +1,13 @@
-"""CronJobs: a Job at each moment of a schedule.
+"""CronJobs: a Job at each time of a schedule.
 
 Takes:     CronJobs, and the Jobs that they control
-Gives:     Jobs started, replaced and cleared away; statuses and events
-Promises:  - each moment of a schedule has one Job, however often it is tried
-           - what is forbidden to run twice at once never does
-           - of what was missed only the last is made up for
-           - no more Jobs are kept than the history has room for
-           - a new schedule does not make up for its own past
-Never:     starts what is too late, or anything while it is suspended
+Gives:     Jobs started, replaced and deleted; statuses and events
+Promises:  - each time of a schedule has one Job however often it is tried
+           - with Forbid no two Jobs run at once
+           - of missed times only the last is made up for
+           - no more Jobs are kept than the history limits allow
+           - a new schedule does not make up for times before it
+Never:     starts a Job after its deadline, or while the CronJob is suspended
 """
 
 from functools import partial
@@ -20,7 +20,7 @@ from steersman_cluster.workloads.cronjobs.controller import (
     job_matters,
     reconcile,
 )
-from steersman_cluster.workloads.cronjobs.seen_schedules import Schedules
+from steersman_cluster.workloads.cronjobs.seen_schedules import SeenSchedules
 from steersman_cluster.workloads.run_state import PerRun
 from steersman_cluster.workloads.settings import WorkloadSettings
 
@@ -28,14 +28,14 @@ __all__ = ["controllers"]
 
 
 def controllers(settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """The controller of CronJobs."""
-    del settings  # they are the same on every cluster
+    """The CronJob controller."""
+    del settings  # they do not depend on the settings
     return (
         Controller(
             batch_v1.CronJob,
             name="cronjob-controller",
             event_source="cronjob-controller",
-            reconcile=partial(reconcile, memories=PerRun(Schedules)),
+            reconcile=partial(reconcile, memories=PerRun(SeenSchedules)),
             when=cron_job_matters,
             owns=(Owns(batch_v1.Job, verbs=("create", "delete"), when=job_matters),),
             while_deleting=True,

@@ -1,4 +1,4 @@
-"""The CronJob controller: a Job at each moment of the schedule, and the old ones cleared away."""
+"""The CronJob controller: it starts a Job at each time of the schedule, and deletes old Jobs."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -7,7 +7,7 @@ from steersman.controller import Context, Done, Later, Outcome, controller_of
 from steersman.errors import AlreadyExists, ApiError, BadValue, NotFound, Unreachable
 from steersman.kinds import batch_v1
 from steersman.units import Schedule, quoted, time_zone
-from steersman_cluster.workloads.api_errors import is_namespace_ending, said
+from steersman_cluster.workloads.api_errors import error_message, is_namespace_terminating
 from steersman_cluster.workloads.cronjobs.job_history import (
     is_active,
     job_for,
@@ -17,7 +17,7 @@ from steersman_cluster.workloads.cronjobs.job_history import (
     without,
 )
 from steersman_cluster.workloads.cronjobs.schedule import (
-    MANY,
+    TOO_MANY_MISSED,
     NeverDue,
     due,
     is_too_late,
@@ -26,7 +26,7 @@ from steersman_cluster.workloads.cronjobs.schedule import (
     next_seconds,
     schedule_of,
 )
-from steersman_cluster.workloads.cronjobs.seen_schedules import Schedules
+from steersman_cluster.workloads.cronjobs.seen_schedules import SeenSchedules
 from steersman_cluster.workloads.jobs import end_of
 from steersman_cluster.workloads.run_state import PerRun
 from steersman_cluster.workloads.status_writer import put_status
@@ -36,16 +36,16 @@ Job = batch_v1.Job
 Status = batch_v1.CronJobStatus
 
 
-async def reconcile(cron_job: CronJob, ctx: Context, *, memories: PerRun[Schedules]) -> Outcome:
-    """Start what is due, and say what runs."""
+async def reconcile(cron_job: CronJob, ctx: Context, *, memories: PerRun[SeenSchedules]) -> Outcome:
+    """Start the Job that is due, and update the status."""
     schedules = memories.of(ctx.rng)
     jobs = sorted(ctx.owned(Job), key=_by_name)
     status = cron_job.status or Status()
-    status = await _clear_away(ctx, cron_job, jobs, status)
-    status = await _look_after(ctx, jobs, status)
-    # What would have been due by a new schedule in the past was not meant to be.
+    status = await _delete_surplus(ctx, cron_job, jobs, status)
+    status = await _with_active_jobs(ctx, jobs, status)
+    # Times of a new schedule before its creation were not meant to be.
     is_new = schedules.is_new(cron_job)
-    moment = None if is_new else _moment_to_start(ctx, cron_job, status)
+    moment = None if is_new else _time_to_start(ctx, cron_job, status)
     if moment is not None:
         try:
             status = await _start(ctx, cron_job, status, moment)
@@ -58,16 +58,16 @@ async def reconcile(cron_job: CronJob, ctx: Context, *, memories: PerRun[Schedul
 
 
 def cron_job_matters(old: CronJob | None, new: CronJob) -> bool:
-    """Whether a change of a CronJob asks for something; its status is our own doing."""
+    """Whether a change of a CronJob needs a reconcile; its status is the controller's own."""
     return old is None or old.generation != new.generation or old.deletion_time != new.deletion_time
 
 
 def job_matters(old: Job | None, new: Job) -> bool:
-    """Whether a change of a Job is of interest to its CronJob."""
+    """Whether a change of a Job matters to its CronJob."""
     return old is None or end_of(old) != end_of(new)
 
 
-async def _clear_away(
+async def _delete_surplus(
     ctx: Context, cron_job: CronJob, jobs: Sequence[Job], status: Status
 ) -> Status:
     for job in surplus(cron_job, jobs):
@@ -76,11 +76,11 @@ async def _clear_away(
     return status
 
 
-async def _look_after(ctx: Context, jobs: Sequence[Job], status: Status) -> Status:
-    """The status, with what has become of the Jobs that it knows, and of some that it does not."""
+async def _with_active_jobs(ctx: Context, jobs: Sequence[Job], status: Status) -> Status:
+    """The status with the state of the active Jobs, and of active Jobs that it does not have."""
     for job in jobs:
         if end_of(job) is not None:
-            status = _told_of_end(ctx, status, job)
+            status = _with_finished_job(ctx, status, job)
         elif not is_active(status, job):
             note = f"Saw a job that the controller did not create or forgot: {job.name}"
             ctx.record("UnexpectedJob", note, type="Warning")
@@ -92,8 +92,8 @@ async def _look_after(ctx: Context, jobs: Sequence[Job], status: Status) -> Stat
     return status
 
 
-def _told_of_end(ctx: Context, status: Status, job: Job) -> Status:
-    """The status, after a Job is over; told, if the status did not know."""
+def _with_finished_job(ctx: Context, status: Status, job: Job) -> Status:
+    """The status after a Job has finished; with an event, if the status had it as active."""
     end = end_of(job)
     if end is not None and is_active(status, job):
         status = without(status, (job.uid,))
@@ -101,8 +101,8 @@ def _told_of_end(ctx: Context, status: Status, job: Job) -> Status:
     return with_success(status, job)
 
 
-def _moment_to_start(ctx: Context, cron_job: CronJob, status: Status) -> datetime | None:
-    """The moment for which a Job is to be started now; ``None`` if there is none."""
+def _time_to_start(ctx: Context, cron_job: CronJob, status: Status) -> datetime | None:
+    """The time for which a Job is started now; ``None`` if there is none."""
     if cron_job.deletion_time is not None or cron_job.spec.suspend:
         return None
     schedule = _schedule(ctx, cron_job)
@@ -117,7 +117,7 @@ def _moment_to_start(ctx: Context, cron_job: CronJob, status: Status) -> datetim
         return None
     if found.last is None:
         return None
-    if found.missed > MANY:
+    if found.missed > TOO_MANY_MISSED:
         note = (
             "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check"
             " clock skew"
@@ -148,17 +148,19 @@ async def _start(ctx: Context, cron_job: CronJob, status: Status, moment: dateti
     try:
         job = await ctx.create_owned(wanted)
     except AlreadyExists:
-        # Its name is its moment's: somebody has started it, perhaps we ourselves before a crash.
+        # The name contains the time: the Job exists already, perhaps from before a crash.
         job = await ctx.live.get(Job, wanted.name)
         owner = controller_of(job)
         if owner is None or owner.uid != cron_job.uid or is_active(status, job):
             return status
         if end_of(job) is not None:
             status = with_started(status, job, moment)
-            return _told_of_end(ctx, status, job)
+            return _with_finished_job(ctx, status, job)
     except (ApiError, Unreachable) as error:
-        if not is_namespace_ending(error):
-            ctx.record("FailedCreate", f"Error creating job: {said(error)}", type="Warning")
+        if not is_namespace_terminating(error):
+            ctx.record(
+                "FailedCreate", f"Error creating job: {error_message(error)}", type="Warning"
+            )
         raise
     else:
         ctx.record("SuccessfulCreate", f"Created job {job.name}")
@@ -166,7 +168,7 @@ async def _start(ctx: Context, cron_job: CronJob, status: Status, moment: dateti
 
 
 async def _replace(ctx: Context, status: Status) -> Status:
-    """The status without those that still ran, and now do not."""
+    """The status without the active Jobs, which are deleted."""
     for each in status.active or ():
         name = each.name or ""
         job = ctx.get(Job, name)
@@ -174,7 +176,7 @@ async def _replace(ctx: Context, status: Status) -> Status:
             try:
                 job = await ctx.live.get(Job, name)
             except (ApiError, Unreachable) as error:
-                ctx.record("FailedGet", f"Get job: {said(error)}", type="Warning")
+                ctx.record("FailedGet", f"Get job: {error_message(error)}", type="Warning")
                 raise
         await _delete(ctx, job)
         status = without(status, (job.uid,))
@@ -185,7 +187,7 @@ async def _deleted(ctx: Context, job: Job) -> bool:
     try:
         await _delete(ctx, job)
     except (ApiError, Unreachable):
-        return False  # it is told; there will be another look
+        return False  # an event reports it, and the next reconcile retries
     return True
 
 
@@ -193,7 +195,7 @@ async def _delete(ctx: Context, job: Job) -> None:
     try:
         await ctx.delete(job)
     except (ApiError, Unreachable) as error:
-        ctx.record("FailedDelete", f"Deleted job: {said(error)}", type="Warning")
+        ctx.record("FailedDelete", f"Deleted job: {error_message(error)}", type="Warning")
         raise
     ctx.record("SuccessfulDelete", f"Deleted job {job.name}")
 
@@ -207,7 +209,7 @@ async def _is_there(ctx: Context, name: str) -> bool:
 
 
 def _schedule(ctx: Context, cron_job: CronJob) -> Schedule | None:
-    """Its schedule; ``None``, and told, if there is something wrong with it."""
+    """Its schedule; ``None``, with an event, if it is invalid."""
     spec = cron_job.spec
     try:
         time_zone(spec.time_zone or "")

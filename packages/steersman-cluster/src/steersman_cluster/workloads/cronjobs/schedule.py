@@ -1,4 +1,4 @@
-"""When a CronJob is due, when it was last, and when it is next. Pure."""
+"""When a CronJob is due, and when it will be next. Pure."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,22 +10,22 @@ from steersman.units import Schedule, parse_schedule, time_zone
 
 CronJob = batch_v1.CronJob
 
-# After so many, a clock is more likely to be wrong than a controller to have slept.
-MANY: Final = 100
-# A timer that is a little early would find that it is not time yet.
+# With more missed times than this, a wrong clock is more likely than a stopped controller.
+TOO_MANY_MISSED: Final = 100
+# A timer may fire a little early.
 _MARGIN_SECONDS: Final = 0.1
 
 
 class NeverDue(Exception):
-    """A schedule that can be read, and has no moments: the 31st of February."""
+    """A valid schedule without times, such as February 31."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
-    """The last moment at which a CronJob should have run, and how many were missed until then.
+    """The last time at which a CronJob should have run, and how many times were missed.
 
-    ``since`` is from when on nothing has run. ``missed`` is counted roughly, by the time between
-    two.
+    ``since`` is the start of the interval without a Job. ``missed`` is an estimate, from the
+    interval between two times.
     """
 
     since: datetime
@@ -34,16 +34,16 @@ class Due:
 
 
 def schedule_of(cron_job: CronJob) -> Schedule:
-    """Its schedule, by the clocks of its zone; ``BadValue`` if it cannot be read."""
+    """Its schedule, in its time zone; ``BadValue`` if it is invalid."""
     return parse_schedule(cron_job.spec.schedule, zone=cron_job.spec.time_zone)
 
 
 def due(
     cron_job: CronJob, schedule: Schedule, now: datetime, *, within_deadline: bool = True
 ) -> Due:
-    """What has become due since it last ran, or since it is there.
+    """The time that has become due since the last Job, or since its creation.
 
-    ``within_deadline``: what is too late to be started by now does not count.
+    ``within_deadline``: times beyond the starting deadline do not count.
     """
     since = _since(cron_job, now, within_deadline=within_deadline)
     first = schedule.after(since)
@@ -58,7 +58,7 @@ def due(
         return Due(since=since, last=first)
     between_seconds = int((second - first).total_seconds())
     missed = int((now - first).total_seconds()) // between_seconds + 1
-    # From shortly before the last: a schedule need not have the same time between any two.
+    # From shortly before the last: the intervals of a schedule can differ.
     last, at = None, schedule.after(first + timedelta(seconds=(missed - 2) * between_seconds))
     while at is not None and at <= now:
         last, at = at, schedule.after(at)
@@ -66,7 +66,7 @@ def due(
 
 
 def next_seconds(cron_job: CronJob, schedule: Schedule, now: datetime) -> float | None:
-    """How long until it is due again; ``None`` if it never is."""
+    """How long until it is due next; ``None`` if it never is."""
     try:
         found = due(cron_job, schedule, now, within_deadline=False)
     except NeverDue:
@@ -81,25 +81,25 @@ def next_seconds(cron_job: CronJob, schedule: Schedule, now: datetime) -> float 
 
 
 def is_too_late(cron_job: CronJob, moment: datetime, now: datetime) -> bool:
-    """Whether what was due then is not to be started any more."""
+    """Whether the starting deadline for that time has passed."""
     deadline_seconds = cron_job.spec.starting_deadline_seconds
     return deadline_seconds is not None and moment + timedelta(seconds=deadline_seconds) < now
 
 
 def job_name(cron_job: CronJob, moment: datetime) -> str:
-    """What the Job of a moment is called: one moment has one Job, however often it is tried."""
+    """The name of the Job for a time: one time has one Job, however often it is tried."""
     return f"{cron_job.name}-{int(moment.timestamp()) // 60}"
 
 
 def zoned(moment: datetime, zone: str | None) -> str:
-    """A moment as people in the zone write it."""
+    """A time in the zone of the schedule."""
     local = moment.astimezone(time_zone(zone or ""))
     text = local.isoformat(timespec="seconds")
     return text if local.utcoffset() else f"{text[:19]}Z"
 
 
 def mailed(moment: datetime) -> str:
-    """A moment as it stands in letters and events: ``Mon, 02 Jan 2006 15:04:05 +0000``."""
+    """A time as events have it: ``Mon, 02 Jan 2006 15:04:05 +0000``."""
     return format_datetime(moment)
 
 

@@ -1,4 +1,4 @@
-"""By which schedule each CronJob was last looked at: how a new one is told from an old one."""
+"""The schedule of each CronJob at its last reconcile, to recognize a new one."""
 
 from typing import Final
 
@@ -6,12 +6,12 @@ from steersman.kinds import batch_v1
 
 CronJob = batch_v1.CronJob
 
-# Nobody says of a CronJob that it is gone: the one that was longest not looked at is forgotten.
+# Deletions are not tracked: the entry that was not used for the longest time is dropped.
 REMEMBERED: Final = 10_000
 
 
-class Schedules:
-    """The schedules and zones of CronJobs, by their uids."""
+class SeenSchedules:
+    """The schedules and time zones of CronJobs, by uid."""
 
     def __init__(self, *, most: int = REMEMBERED) -> None:
         self._most = most
@@ -21,12 +21,12 @@ class Schedules:
         return len(self._known)
 
     def is_new(self, cron_job: CronJob) -> bool:
-        """Whether it had another schedule when it was last looked at."""
+        """Whether the schedule differs from that of the last reconcile."""
         known = self._known.get(cron_job.uid)
         return known is not None and known != _schedule(cron_job)
 
     def note(self, cron_job: CronJob) -> None:
-        """It has been looked at."""
+        """Store the schedule."""
         self._known.pop(cron_job.uid, None)
         self._known[cron_job.uid] = _schedule(cron_job)
         if len(self._known) > self._most:

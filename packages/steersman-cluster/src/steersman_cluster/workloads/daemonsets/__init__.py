@@ -1,13 +1,13 @@
-"""DaemonSets: one Pod on each node where one belongs.
+"""DaemonSets: the DaemonSet controller, with one Pod on each node that fits.
 
 Takes:     DaemonSets, nodes, and the Pods that the DaemonSets select
 Gives:     Pods that the scheduler binds to one node each; revisions; the DaemonSets' status
 Promises:  - each node that fits has one Pod and no other node has any
-           - a Pod that may not come to a node may stay unless a taint drives it away
-           - an update never makes more Pods unavailable than it may
-           - a surging update has the new Pod available before the old one goes
-           - a Pod that failed is replaced later each time
-Never:     binds a Pod to its node, or counts what has not been looked at
+           - a Pod stays on a node that no longer fits unless a taint evicts it
+           - an update never exceeds maxUnavailable
+           - with maxSurge the new Pod is available before the old one is deleted
+           - a failed Pod is replaced with backoff
+Never:     binds a Pod to its node, or counts Pods that it has not processed
 """
 
 from typing import Any
@@ -20,5 +20,5 @@ __all__ = ["controllers"]
 
 
 def controllers(_: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """The controller of DaemonSets, with no memory of failures yet."""
+    """The DaemonSet controller."""
     return (controller(),)

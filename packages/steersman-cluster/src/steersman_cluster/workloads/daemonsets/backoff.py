@@ -1,4 +1,4 @@
-"""How long a Pod that failed on a node is left there, so that none is made in vain all the time."""
+"""The backoff of failed Pods, by node."""
 
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -14,13 +14,13 @@ class _Last(NamedTuple):
 
 
 class FailedPods:
-    """Remembers where Pods have failed: twice as long each time, until it is long past.
+    """When Pods have failed: the backoff doubles each time, until the entry expires.
 
-    A key is a DaemonSet, one generation of it, and a node.
+    A key is a DaemonSet, its generation, and a node.
     """
 
     def __init__(self) -> None:
-        self._last: dict[tuple[str, int, str], _Last] = {}  # in the order of their moments
+        self._last: dict[tuple[str, int, str], _Last] = {}  # ordered by time
 
     def __len__(self) -> int:
         return len(self._last)
@@ -29,7 +29,7 @@ class FailedPods:
         return f"<FailedPods on {len(self)} nodes>"
 
     def wait_for(self, key: tuple[str, int, str], now: datetime) -> float:
-        """How long to wait; 0 if the Pod may be deleted now, which is taken for done."""
+        """How long to wait; 0 if the Pod may be deleted now, which is recorded."""
         last = self._last.get(key)
         if last is not None:
             since = (now - last.moment).total_seconds()
@@ -44,6 +44,6 @@ class FailedPods:
         return 0.0
 
     def _forget_old(self, now: datetime) -> None:
-        # It ends with the one that was just put in, if not before.
+        # It ends at the latest with the entry that was just added.
         while now - self._last[oldest := next(iter(self._last))].moment > _KEPT:
             del self._last[oldest]

@@ -1,4 +1,4 @@
-"""The controller of DaemonSets."""
+"""The DaemonSet controller."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace as changed_value
@@ -19,7 +19,7 @@ from steersman.controller import (
 from steersman.errors import ApiError
 from steersman.kinds import apps_v1, core_v1
 from steersman.names import ObjectKey
-from steersman_cluster.workloads.api_errors import is_namespace_ending
+from steersman_cluster.workloads.api_errors import is_namespace_terminating
 from steersman_cluster.workloads.daemonsets.backoff import FailedPods
 from steersman_cluster.workloads.daemonsets.node_fit import (
     DaemonSet,
@@ -31,7 +31,7 @@ from steersman_cluster.workloads.daemonsets.node_fit import (
     on_node,
     target_of,
 )
-from steersman_cluster.workloads.daemonsets.plan import Plan, by_node, planned
+from steersman_cluster.workloads.daemonsets.plan import Plan, by_node, make_plan
 from steersman_cluster.workloads.daemonsets.rolling_update import next_step, surges
 from steersman_cluster.workloads.daemonsets.status import counted
 from steersman_cluster.workloads.daemonsets.template_version import HASH_LABEL, Version, version_of
@@ -47,28 +47,34 @@ from steersman_cluster.workloads.pods import (
     pod_from,
 )
 from steersman_cluster.workloads.requeue import after_first
-from steersman_cluster.workloads.revisions import WATCHED, Kept, history_of, revision_for, shorten
+from steersman_cluster.workloads.revisions import (
+    WATCHED,
+    CurrentRevision,
+    history_of,
+    revision_for,
+    shorten,
+)
 from steersman_cluster.workloads.run_state import PerRun
 from steersman_cluster.workloads.status_writer import put_status
 
-# No more Pods than this are made or deleted in one look, so that others get their turn.
+# The maximum number of Pods to create or delete in one reconcile, as in kube-controller-manager.
 _BURST: Final = 250
 _NODE_INDEX: Final = "node"
 
 
 def controller() -> Controller[DaemonSet]:
-    """A controller of DaemonSets, which remembers where Pods have failed."""
+    """A DaemonSet controller, with its own backoff."""
     return Controller(
         DaemonSet,
-        reconcile=Daemons().reconcile,
+        reconcile=DaemonSetController().reconcile,
         watches=(
             Watch(
                 Pod,
                 to=HolderOf(DaemonSet),
                 indexes={HOLDER_INDEX: by_holder, _NODE_INDEX: _by_set_and_node},
             ),
-            Watch(Node, to=_whom_a_node_concerns, when=_matters),
-            # Who deletes a revision has it made again; what we write ourselves is no news.
+            Watch(Node, to=_daemon_sets_of_node, when=_matters),
+            # A deleted revision is created again; the controller's own writes need no reconcile.
             changed_value(WATCHED, to=HolderOf(DaemonSet), when=_never),
         ),
         writes=(
@@ -82,14 +88,14 @@ def controller() -> Controller[DaemonSet]:
     )
 
 
-class Daemons:
-    """Brings DaemonSets about."""
+class DaemonSetController:
+    """Reconciles DaemonSets."""
 
     def __init__(self) -> None:
         self._failed = PerRun(FailedPods)
 
     async def reconcile(self, daemon_set: DaemonSet, ctx: Context) -> Outcome:
-        """One Pod on each node where one belongs, of the present version before long."""
+        """One step towards one Pod of the current template on each node that fits."""
         spec = daemon_set.spec
         if spec is None:
             return Done()
@@ -114,7 +120,7 @@ class Daemons:
         placed = by_node(pods)
         plan = self._plan(daemon_set, spec, placed, fits, version, ctx)
         make = partial(pod_from, spec.template, owner=daemon_set, labels=version.labels)
-        error = await _carried_out(plan, lambda node: make(spec=on_node(pod_spec, node)), ctx)
+        error = await _execute_plan(plan, lambda node: make(spec=on_node(pod_spec, node)), ctx)
         if not plan.is_idle:
             pods = ctx.by_index(Pod, HOLDER_INDEX, daemon_set.uid)
             placed = by_node(pods)
@@ -143,10 +149,10 @@ class Daemons:
         version: Version,
         ctx: Context,
     ) -> Plan:
-        """What to do next: first what is missing and too much, then the update."""
+        """What to do next: first missing and surplus Pods, then the update."""
         strategy, now, failed = spec.update_strategy, ctx.now, self._failed.of(ctx.rng)
         seen = (daemon_set.status and daemon_set.status.observed_generation) or 0
-        plan = planned(
+        plan = make_plan(
             placed,
             fits,
             version,
@@ -168,8 +174,8 @@ class Daemons:
         return changed_value(step, notes=plan.notes, wait_seconds=plan.wait_seconds)
 
 
-async def _carried_out(plan: Plan, pod_for: Callable[[str], Pod], ctx: Context) -> ApiError | None:
-    """Do what is planned; what went wrong first, after which no more Pods were made."""
+async def _execute_plan(plan: Plan, pod_for: Callable[[str], Pod], ctx: Context) -> ApiError | None:
+    """Execute the plan; the first error, after which no more Pods are created."""
     for note in plan.notes:
         ctx.record(note.reason, note.note, type=note.type)
     error: ApiError | None = None
@@ -177,8 +183,8 @@ async def _carried_out(plan: Plan, pod_for: Callable[[str], Pod], ctx: Context) 
         try:
             made = await ctx.create(pod_for(node))
         except ApiError as refusal:
-            if is_namespace_ending(refusal):
-                break  # nobody needs to know, and no other one will be let in
+            if is_namespace_terminating(refusal):
+                break  # no event: the namespace is being deleted
             ctx.record("FailedCreate", f"Error creating: {refusal.message}", type="Warning")
             error = refusal
             break
@@ -194,8 +200,10 @@ async def _carried_out(plan: Plan, pod_for: Callable[[str], Pod], ctx: Context) 
     return error
 
 
-async def _shorten(ctx: Context, kept: Kept, pods: Sequence[Pod], limit: int | None) -> None:
-    """Delete what is too much of the past; what Pods still are of counts, but stays."""
+async def _shorten(
+    ctx: Context, kept: CurrentRevision, pods: Sequence[Pod], limit: int | None
+) -> None:
+    """Delete revisions beyond the history limit; revisions of existing Pods count, but stay."""
     live = {pod.labels.get(HASH_LABEL) for pod in pods}
 
     def is_live(revision: apps_v1.ControllerRevision) -> bool:
@@ -208,7 +216,7 @@ async def _shorten(ctx: Context, kept: Kept, pods: Sequence[Pod], limit: int | N
 
 
 def _by_set_and_node(pod: Pod) -> tuple[str, ...]:
-    """Under its DaemonSet and its node together; a Pod of anybody else under nothing."""
+    """The key of its DaemonSet and node; nothing for other Pods."""
     holder = controller_of(pod)
     if holder is None or holder.kind != "DaemonSet":
         return ()
@@ -220,7 +228,7 @@ def _place(uid: str, node: str | None) -> str:
 
 
 def _matters(old: Node | None, new: Node) -> bool:
-    """Whether a change of a node can change which Pods belong there."""
+    """Whether a change of a node can change which Pods it should have."""
     return old is None or old.labels != new.labels or _taints(old) != _taints(new)
 
 
@@ -228,8 +236,8 @@ def _taints(node: Node) -> tuple[core_v1.Taint, ...]:
     return (node.spec.taints if node.spec is not None else None) or ()
 
 
-def _whom_a_node_concerns(node: Node, cached: CacheReader) -> list[ObjectKey]:
-    """The DaemonSets that should have a Pod there and have none, or the other way round."""
+def _daemon_sets_of_node(node: Node, cached: CacheReader) -> list[ObjectKey]:
+    """The DaemonSets that miss a Pod on this node, or have one too many."""
     is_gone = cached.get(Node, node.name) is None
     concerned: list[ObjectKey] = []
     for each in cached.list(DaemonSet):

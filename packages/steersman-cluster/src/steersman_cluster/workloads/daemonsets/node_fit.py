@@ -1,4 +1,4 @@
-"""Where the Pods of a DaemonSet belong, and what makes one go there. Pure."""
+"""Which nodes fit a DaemonSet's Pods, and the affinity that binds a Pod to one node. Pure."""
 
 from typing import Final, NamedTuple, TypeAlias
 
@@ -15,7 +15,7 @@ Pod: TypeAlias = core_v1.Pod
 
 _NAME_FIELD: Final = "metadata.name"
 
-# What is wrong with a node is no reason for its daemons to leave it, or to stay away.
+# Taints that a daemon tolerates: a node's problems neither evict it nor keep it away.
 _BORNE: Final = (
     ("node.kubernetes.io/not-ready", "NoExecute"),
     ("node.kubernetes.io/unreachable", "NoExecute"),
@@ -28,17 +28,17 @@ _BORNE_ON_HOST_NETWORK: Final = ("node.kubernetes.io/network-unavailable", "NoSc
 
 
 class Fit(NamedTuple):
-    """Whether a Pod belongs on a node, and whether one that is there may stay."""
+    """Whether a Pod should run on a node, and whether an existing one may stay."""
 
     should_run: bool
     may_stay: bool
 
 
 def daemon_spec(template: core_v1.PodTemplateSpec) -> core_v1.PodSpec:
-    """The spec of a DaemonSet's Pods, which bear what every daemon bears."""
+    """The Pod spec of a DaemonSet, with the tolerations of all daemons."""
     spec = template.spec
     if spec is None:
-        raise ValueError("the template of a DaemonSet has a spec; the server sees to it")
+        raise ValueError("the template of a DaemonSet has a spec; the server requires it")
     borne = (*_BORNE, _BORNE_ON_HOST_NETWORK) if spec.host_network else _BORNE
     tolerations = list(spec.tolerations or ())
     for key, effect in borne:
@@ -53,7 +53,7 @@ def daemon_spec(template: core_v1.PodTemplateSpec) -> core_v1.PodSpec:
 
 
 def fit(spec: core_v1.PodSpec, node: Node) -> Fit:
-    """How such a Pod fits this node."""
+    """Whether the Pod fits this node."""
     if spec.node_name and spec.node_name != node.name:
         return Fit(False, False)
     if not matches_node(spec, node):
@@ -64,7 +64,7 @@ def fit(spec: core_v1.PodSpec, node: Node) -> Fit:
 
 
 def on_node(spec: core_v1.PodSpec, node: str) -> core_v1.PodSpec:
-    """The same spec for a Pod that the scheduler binds to this node and no other."""
+    """The spec with an affinity to this node only."""
     selector = core_v1.NodeSelector(
         node_selector_terms=(
             core_v1.NodeSelectorTerm(
@@ -75,7 +75,7 @@ def on_node(spec: core_v1.PodSpec, node: str) -> core_v1.PodSpec:
         )
     )
     affinity = spec.affinity or core_v1.Affinity()
-    # What was required is fulfilled by this node: else the Pod would not be made for it.
+    # The required terms match this node: else no Pod would be created for it.
     of_node = replace(
         affinity.node_affinity or core_v1.NodeAffinity(),
         required_during_scheduling_ignored_during_execution=selector,
@@ -84,7 +84,7 @@ def on_node(spec: core_v1.PodSpec, node: str) -> core_v1.PodSpec:
 
 
 def target_of(pod: Pod) -> str | None:
-    """The node on which a DaemonSet's Pod is, or for which it was made."""
+    """The node on which a DaemonSet's Pod runs, or for which it was created."""
     spec = pod.spec
     if spec is None:
         return None

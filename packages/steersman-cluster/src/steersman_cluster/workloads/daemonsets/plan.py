@@ -1,4 +1,4 @@
-"""One Pod on each node where one belongs: what is missing, and what is too much. Pure."""
+"""What to do on each node: create missing Pods, delete surplus and failed ones. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
-    """Something to tell people about."""
+class PlannedEvent:
+    """An event."""
 
     type: Literal["Normal", "Warning"]
     reason: str
@@ -23,23 +23,24 @@ class Note:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """On which nodes to make Pods, which Pods to delete, what to tell, and when to look again."""
+    """The nodes that need Pods, the Pods to delete, events, and when to requeue."""
 
     make_on: tuple[str, ...] = ()
     delete: tuple[Pod, ...] = ()
-    notes: tuple[Note, ...] = ()
+    notes: tuple[PlannedEvent, ...] = ()
     wait_seconds: float | None = None
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is nothing to make or delete."""
+        """Whether there is nothing to create or delete."""
         return not self.make_on and not self.delete
 
 
 def by_node(pods: Iterable[Pod]) -> dict[str, list[Pod]]:
-    """The Pods by the node where they are or will be, oldest first, placed ones before others.
+    """The Pods by their node, or the node that they are for; the oldest first, bound before
+    unbound.
 
-    Not those that have ended and are being deleted: there is nothing left to do about them.
+    Without those that have ended and are terminating: there is nothing left to do about them.
     """
     placed: dict[str, list[Pod]] = {}
     for pod in sorted(pods, key=_age):
@@ -51,7 +52,7 @@ def by_node(pods: Iterable[Pod]) -> dict[str, list[Pod]]:
     return placed
 
 
-def planned(
+def make_plan(
     placed: Mapping[str, Sequence[Pod]],
     fits: Mapping[str, Fit],
     version: Version,
@@ -61,14 +62,14 @@ def planned(
     now: datetime,
     wait_for: Callable[[str], float],
 ) -> Plan:
-    """What is to be done on each of the nodes in ``fits``, and about Pods for nodes that are gone.
+    """The plan for each node in ``fits``, and for Pods whose node is gone.
 
-    ``surges`` says whether an old and a new Pod may be on one node while the new one becomes
-    available. ``wait_for`` says how long a Pod that failed on a node is to be left there.
+    ``surges`` allows an old and a new Pod on one node while the new one becomes available.
+    ``wait_for`` is the backoff of a Pod that failed on a node.
     """
     make_on: list[str] = []
     delete: list[Pod] = []
-    notes: list[Note] = []
+    notes: list[PlannedEvent] = []
     waits: list[float] = []
     for node, (should_run, may_stay) in fits.items():
         pods = placed.get(node)
@@ -100,9 +101,9 @@ def planned(
         elif running:
             delete += _too_many(running, version, min_ready_seconds, now)
         elif should_run:
-            # Those that are on their way out need not be waited for.
+            # Terminating Pods do not delay the plan.
             make_on.append(node)
-    # Nobody else deletes what waits for a node that is gone.
+    # No other controller deletes a Pod that waits for a node that is gone.
     delete += [
         pod
         for node, pods in placed.items()
@@ -121,13 +122,15 @@ def planned(
 def _too_many(
     running: Sequence[Pod], version: Version, min_ready_seconds: int, now: datetime
 ) -> list[Pod]:
-    """Of the Pods on one node: all but the oldest of this version and, for a while, of others."""
+    """The surplus Pods of a node: all but the oldest of this version and, during a surge, of
+    others.
+    """
     new = [pod for pod in running if pod.labels.get(HASH_LABEL) == version.hash]
     old = [pod for pod in running if pod.labels.get(HASH_LABEL) != version.hash]
     kept = (*new[:1], *old[:1])
     excess = [pod for pod in running if pod not in kept]
     if new and old:
-        # The old one stays only as long as it does the work alone.
+        # The old one stays only until the new one is available.
         is_replaced = is_available(new[0], min_ready_seconds, now)
         if is_replaced or not is_ready(old[0]):
             excess.append(old[0])
@@ -139,14 +142,14 @@ def _age(pod: Pod) -> tuple[bool, datetime, str]:
     return is_waiting, pod.metadata.creation_timestamp or _LONG_AGO, pod.name
 
 
-def _failed(pod: Pod, node: str) -> Note:
+def _failed(pod: Pod, node: str) -> PlannedEvent:
     note = f"Found failed daemon pod {pod.namespace}/{pod.name} on node {node}, will try to kill it"
-    return Note(type="Warning", reason="FailedDaemonPod", note=note)
+    return PlannedEvent(type="Warning", reason="FailedDaemonPod", note=note)
 
 
-def _succeeded(pod: Pod, node: str) -> Note:
+def _succeeded(pod: Pod, node: str) -> PlannedEvent:
     note = (
         f"Found succeeded daemon pod {pod.namespace}/{pod.name} on node {node},"
         f" will try to delete it"
     )
-    return Note(type="Normal", reason="SucceededDaemonPod", note=note)
+    return PlannedEvent(type="Normal", reason="SucceededDaemonPod", note=note)

@@ -1,4 +1,4 @@
-"""A rolling update: which old Pods go next, or which new ones come before that. Pure."""
+"""The rolling update of a DaemonSet, with maxUnavailable or maxSurge. Pure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -15,19 +15,19 @@ Check: TypeAlias = Callable[[Pod], bool]
 
 
 def limits(strategy: apps_v1.DaemonSetUpdateStrategy | None, desired: int) -> tuple[int, int]:
-    """How many Pods may be missing and how many too many at a time, of so many wanted ones."""
+    """maxUnavailable and maxSurge as numbers, for so many nodes."""
     rolling = strategy.rolling_update if strategy is not None else None
     if strategy is None or strategy.type != "RollingUpdate" or rolling is None:
         return (1, 0) if desired else (0, 0)
     missing = scaled(_or_zero(rolling.max_unavailable), desired, round_up=True)
     surplus = scaled(_or_zero(rolling.max_surge), desired, round_up=True)
     if desired and not missing and not surplus:
-        return 1, 0  # an update that may do neither would never get anywhere
+        return 1, 0  # with both 0 the update could never begin
     return missing, surplus
 
 
 def surges(strategy: apps_v1.DaemonSetUpdateStrategy | None) -> bool:
-    """Whether two Pods may be on one node for a while."""
+    """Whether an old and a new Pod may share a node during an update."""
     rolling = strategy.rolling_update if strategy is not None else None
     if strategy is None or strategy.type != "RollingUpdate" or rolling is None:
         return False
@@ -43,7 +43,7 @@ def next_step(
     min_ready_seconds: int,
     now: datetime,
 ) -> Plan:
-    """What brings the Pods nearer to this version, as far as the strategy allows just now."""
+    """The next step of the update, as far as the strategy allows."""
     desired = sum(each.should_run for each in fits.values())
     missing, surplus = limits(strategy, desired)
     wanted = [node for node, each in fits.items() if each.should_run]
@@ -63,14 +63,14 @@ def _replacing(
     most_missing: int,
     available: Check,
 ) -> Plan:
-    """Delete old Pods first; the new ones are made in their place."""
+    """Delete old Pods first; their replacements follow."""
     unavailable = 0
     useless: list[Pod] = []
     candidates: list[Pod] = []
     for pods in nodes.values():
-        found = _sorted_out(pods, version)
+        found = _new_and_old(pods, version)
         if found is None:
-            unavailable += 1  # there are more than there should be, which is put right first
+            unavailable += 1  # there are surplus Pods, which are deleted first
             continue
         new, old = found
         if (new is None) == (old is None):
@@ -94,14 +94,14 @@ def _surging(
     desired: int,
     available: Check,
 ) -> Plan:
-    """Make new Pods first; the old ones go when those are available."""
+    """Create new Pods first; the old ones are deleted when those are available."""
     surplus = working = 0
     delete: list[Pod] = []
     misplaced: list[Pod] = []
     at_once: list[str] = []
     candidates: list[str] = []
     for node, pods in nodes.items():
-        found = _sorted_out(pods, version)
+        found = _new_and_old(pods, version)
         if found is None:
             surplus += 1
             continue
@@ -121,13 +121,13 @@ def _surging(
             (candidates if available(old) else at_once).append(node)
         else:
             (misplaced if available(old) else delete).append(old)
-    # Where it no longer belongs, a Pod stays until enough others work.
+    # On a node that no longer fits, a Pod stays until enough others are available.
     delete += misplaced[: max(0, working - desired)]
     room = max(0, most_surplus - surplus)
     return Plan(make_on=(*at_once, *candidates[:room]), delete=tuple(delete))
 
 
-def _sorted_out(pods: Sequence[Pod], version: Version) -> tuple[Pod | None, Pod | None] | None:
+def _new_and_old(pods: Sequence[Pod], version: Version) -> tuple[Pod | None, Pod | None] | None:
     """The new and the old Pod of a node; ``None`` if there are several of either."""
     staying = [pod for pod in pods if pod.metadata.deletion_timestamp is None]
     new = [pod for pod in staying if version.is_of(pod)]

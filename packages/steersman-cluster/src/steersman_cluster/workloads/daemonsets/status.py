@@ -19,7 +19,7 @@ def counted(
     min_ready_seconds: int,
     now: datetime,
 ) -> apps_v1.DaemonSetStatus:
-    """What is wanted and what is there, node by node; of several Pods on one, the oldest counts."""
+    """The desired and current numbers; of several Pods on a node, the oldest counts."""
     desired = current = misplaced = ready = available = updated = 0
     for node, each in fits.items():
         pods = placed.get(node)
@@ -36,7 +36,7 @@ def counted(
             available += is_available(oldest, min_ready_seconds, now)
         updated += version.is_of(oldest)
     before = daemon_set.status
-    # The server leaves out the zeros of these, and so what is zero is not said.
+    # The server omits zeros of these fields.
     return apps_v1.DaemonSetStatus(
         collision_count=collisions or None,
         conditions=before.conditions if before is not None else None,

@@ -1,4 +1,4 @@
-"""Which Pods of a DaemonSet are of its present template. Pure."""
+"""The current version of a DaemonSet's template, and which Pods are of it. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ _GENERATION: Final = "deprecated.daemonset.template.generation"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """The present template of a DaemonSet, by its hash and by its number, if it has one."""
+    """The hash of the current template, and its generation, if it has one."""
 
     hash: str
     generation: str | None
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """What the Pods of this version have beside the template's labels."""
+        """The labels of its Pods in addition to the template's."""
         numbered = {} if self.generation is None else {GENERATION_LABEL: self.generation}
         return {**numbered, HASH_LABEL: self.hash}
 
@@ -33,7 +33,7 @@ class Version:
 
 
 def version_of(daemon_set: apps_v1.DaemonSet, hash: str) -> Version:
-    """The version with this hash; its number is what the server has counted, if it is one."""
+    """The version with this hash; its generation is the deprecated annotation, if it is valid."""
     said = daemon_set.annotations.get(_GENERATION, "")
     try:
         generation = str(int(said))

@@ -1,13 +1,13 @@
-"""A Deployment's template rolled out, little by little or all at once, and back again.
+"""Deployments: the Deployment controller, with rolling updates and rollbacks.
 
 Takes:     Deployments, their ReplicaSets, and the Pods of those
-Gives:     ReplicaSets made, sized and cleaned up; revisions, conditions and events
-Promises:  - a rolling update never wants more Pods than it may
-           - a rolling update never gives up more available Pods than it may
-           - what is rolled back to gets a new revision and keeps its ReplicaSet
-           - a Deployment that is paused rolls nothing out
-           - a Deployment at rest writes nothing
-Never:     touches a ReplicaSet that another one controls, or makes Pods itself
+Gives:     ReplicaSets created, scaled and cleaned up; revisions, conditions and events
+Promises:  - a rolling update never exceeds maxSurge
+           - a rolling update never exceeds maxUnavailable
+           - a rollback keeps the old ReplicaSet and gives it a new revision
+           - a paused Deployment rolls nothing out
+           - a settled Deployment writes nothing
+Never:     changes a ReplicaSet with another controller, or creates Pods itself
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ from steersman_cluster.workloads.pods import (
     SELECTOR_INDEX,
     by_holder,
     by_selector,
-    is_counted_anew,
+    is_counted_differently,
     watching,
 )
 from steersman_cluster.workloads.settings import WorkloadSettings
@@ -32,7 +32,7 @@ __all__ = ["controllers"]
 
 
 def _recreating(pod: core_v1.Pod, cached: CacheReader) -> Iterable[ObjectKey]:
-    """The Deployment that waits for this Pod's end before it makes new ones."""
+    """The Deployment with strategy ``Recreate`` that waits until this Pod is gone."""
     holder = controller_of(pod)
     if holder is None or holder.kind != "ReplicaSet":
         return ()
@@ -46,7 +46,7 @@ def _recreating(pod: core_v1.Pod, cached: CacheReader) -> Iterable[ObjectKey]:
     return (ObjectKey(deployment.namespace, deployment.name),)
 
 
-# Made once: it takes longer to check than an object to be looked at.
+# Created once: validation costs more than a reconcile.
 _CONTROLLER: Final = Controller(
     apps_v1.Deployment,
     name="deployment-controller",
@@ -57,7 +57,7 @@ _CONTROLLER: Final = Controller(
         Watch(
             core_v1.Pod,
             to=_recreating,
-            when=is_counted_anew,
+            when=is_counted_differently,
             indexes={HOLDER_INDEX: by_holder},
         ),
     ),
@@ -68,6 +68,6 @@ _CONTROLLER: Final = Controller(
 
 
 def controllers(settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """The controller of Deployments."""
-    del settings  # they are the same on every cluster
+    """The Deployment controller."""
+    del settings  # they do not depend on the settings
     return (_CONTROLLER,)

@@ -1,15 +1,15 @@
-"""What a Deployment and its ReplicaSets say. Pure."""
+"""Accessors of Deployments and their ReplicaSets. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from steersman.kinds import apps_v1, core_v1, replace
 from steersman.units import IntOrString, scaled
-from steersman_cluster.workloads.deployments.rollout import Group, Terms
+from steersman_cluster.workloads.deployments.rollout import Group, ReplicaLimits
 
 Deployment = apps_v1.Deployment
 ReplicaSet = apps_v1.ReplicaSet
 
-#: The label by which the Pods of one template are told from those of another.
+#: The label with the hash of the Pod template.
 HASH_LABEL = "pod-template-hash"
 
 REVISION = "deployment.kubernetes.io/revision"
@@ -17,7 +17,7 @@ HISTORY = "deployment.kubernetes.io/revision-history"
 DESIRED = "deployment.kubernetes.io/desired-replicas"
 MOST = "deployment.kubernetes.io/max-replicas"
 
-# What stands for "no limit".
+# The value that means "no limit".
 _ENDLESS = 2**31 - 1
 
 
@@ -29,28 +29,28 @@ def spec_of(deployment: Deployment) -> apps_v1.DeploymentSpec:
 
 
 def is_rolling(deployment: Deployment) -> bool:
-    """Whether it replaces its Pods little by little."""
+    """Whether its strategy is ``RollingUpdate``."""
     strategy = spec_of(deployment).strategy
     return strategy is None or strategy.type in (None, "RollingUpdate")
 
 
-def terms_of(deployment: Deployment) -> Terms:
-    """How many Pods it wants, and by how much that may be missed meanwhile."""
+def limits_of(deployment: Deployment) -> ReplicaLimits:
+    """Its replicas, with maxSurge and maxUnavailable."""
     spec = spec_of(deployment)
     replicas = 1 if spec.replicas is None else spec.replicas
     if not is_rolling(deployment):
-        return Terms(replicas=replicas)
+        return ReplicaLimits(replicas=replicas)
     rolling = spec.strategy.rolling_update if spec.strategy is not None else None
     surge = _limit(rolling.max_surge if rolling else None, replicas, round_up=True)
     unavailable = _limit(rolling.max_unavailable if rolling else None, replicas, round_up=False)
     if surge == 0 and unavailable == 0:
-        # Rounded down to nothing: without either the update could never begin.
+        # Both rounded to 0: the update could never begin.
         unavailable = 1
-    return Terms(replicas=replicas, surge=surge, unavailable=min(unavailable, replicas))
+    return ReplicaLimits(replicas=replicas, surge=surge, unavailable=min(unavailable, replicas))
 
 
 def deadline_seconds(deployment: Deployment) -> int | None:
-    """How long it may go without progress; ``None`` if for ever."""
+    """Its progress deadline; ``None`` without one."""
     seconds = spec_of(deployment).progress_deadline_seconds
     return None if seconds is None or seconds == _ENDLESS else seconds
 
@@ -62,7 +62,7 @@ def history_limit(deployment: Deployment) -> int | None:
 
 
 def group_of(rs: ReplicaSet) -> Group:
-    """What matters of a ReplicaSet for its size."""
+    """The numbers of a ReplicaSet that matter for scaling."""
     replicas = rs.spec.replicas if rs.spec is not None else None
     return Group(
         name=rs.name,
@@ -75,25 +75,25 @@ def group_of(rs: ReplicaSet) -> Group:
 
 
 def count_in(annotations: Mapping[str, str], name: str) -> int | None:
-    """The number in an annotation; ``None`` if it is none that a ReplicaSet could have."""
+    """The number in an annotation; ``None`` if it is not a valid replica count."""
     text = annotations.get(name, "")
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 11 else None
     return number if number is not None and number <= _ENDLESS else None
 
 
 def revision_of(rs: ReplicaSet) -> int | None:
-    """Which revision of the template it is; 0 if it does not say, ``None`` if it makes no sense."""
+    """Its revision; 0 if it has none, ``None`` if that is invalid."""
     return whole_number(rs.annotations.get(REVISION, "0"))
 
 
 def whole_number(text: str) -> int | None:
-    """The number that a text is; ``None`` if it is none that has room in 64 bits."""
+    """The integer that a text contains; ``None`` if it does not fit into 64 bits."""
     digits = text[1:] if text[:1] in ("+", "-") else text
     return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 19 else None
 
 
 def by_age(sets: Iterable[ReplicaSet]) -> list[ReplicaSet]:
-    """The oldest first, and by name those of one moment."""
+    """The oldest first; those of one time by name."""
 
     def age(rs: ReplicaSet) -> tuple[float, str]:
         created = rs.metadata.creation_timestamp
@@ -105,7 +105,7 @@ def by_age(sets: Iterable[ReplicaSet]) -> list[ReplicaSet]:
 def new_and_old(
     deployment: Deployment, sets: Sequence[ReplicaSet]
 ) -> tuple[ReplicaSet | None, list[ReplicaSet]]:
-    """The ReplicaSet that has the Deployment's template, if there is one, and all others.
+    """The ReplicaSet with the Deployment's template, if there is one, and all others.
 
     Of several with that template, the oldest is the new one.
     """
@@ -116,7 +116,7 @@ def new_and_old(
 
 
 def is_same_template(template: core_v1.PodTemplateSpec, rs: ReplicaSet) -> bool:
-    """Whether the ReplicaSet has this template, its hash aside."""
+    """Whether the ReplicaSet has this template, apart from the hash label."""
     theirs = rs.spec.template if rs.spec is not None else None
     if theirs is None or theirs.spec != template.spec:
         return False

@@ -1,4 +1,4 @@
-"""Revisions: which number a template has, and what a ReplicaSet is told in annotations. Pure."""
+"""The revisions of a Deployment, and the annotations of its ReplicaSets. Pure."""
 
 from collections.abc import Iterable, Mapping
 
@@ -16,15 +16,15 @@ from steersman_cluster.workloads.deployments.accessors import (
     spec_of,
     whole_number,
 )
-from steersman_cluster.workloads.deployments.rollout import Terms
+from steersman_cluster.workloads.deployments.rollout import ReplicaLimits
 from steersman_cluster.workloads.pods import template_hash
 
-# An object's name is no longer than this.
+# The maximum for an object's name.
 _LONGEST_NAME = 253
-# About a hundred rollbacks: annotations are small.
+# About a hundred rollbacks: annotations are limited.
 _LONGEST_HISTORY = 2000
 
-# These are about one of the two, and not copied from the Deployment to its ReplicaSets.
+# Annotations that are not copied from a Deployment to its ReplicaSets.
 _NOT_COPIED = (
     "kubectl.kubernetes.io/last-applied-configuration",
     REVISION,
@@ -36,22 +36,22 @@ _NOT_COPIED = (
 
 
 def next_revision(olds: Iterable[ReplicaSet]) -> int:
-    """The number of the newest template: one more than any other has."""
+    """The revision of the new template: the highest of the others plus one."""
     return max((revision_of(rs) or 0 for rs in olds), default=0) + 1
 
 
-def sizing_annotations(terms: Terms) -> dict[str, str]:
-    """What a ReplicaSet is told of the size of its Deployment."""
-    return {DESIRED: str(terms.replicas), MOST: str(terms.most)}
+def sizing_annotations(limits: ReplicaLimits) -> dict[str, str]:
+    """The annotations with the size of the Deployment."""
+    return {DESIRED: str(limits.replicas), MOST: str(limits.most)}
 
 
 def changed_annotations(
     deployment: Deployment, annotations: Mapping[str, str], revision: int
 ) -> dict[str, str]:
-    """What is new in the annotations of the ReplicaSet that has the newest template.
+    """The changed annotations of the new ReplicaSet.
 
-    Those of the Deployment are copied. Its revision goes up, never down; if it had another before,
-    it is rolled back to, and the old number goes into its history.
+    Those of the Deployment are copied. Its revision only increases; after a rollback, the old
+    revision goes into its history.
     """
     changes = {
         key: value
@@ -71,9 +71,9 @@ def changed_annotations(
 
 
 def new_replica_set(
-    deployment: Deployment, *, revision: int, size: int, terms: Terms
+    deployment: Deployment, *, revision: int, size: int, limits: ReplicaLimits
 ) -> ReplicaSet:
-    """A ReplicaSet of the Deployment's template, with a name that comes from both."""
+    """A ReplicaSet with the Deployment's template, and a name derived from both."""
     spec = spec_of(deployment)
     collisions = deployment.status.collision_count if deployment.status is not None else None
     hashed = template_hash(spec.template, collisions)
@@ -92,7 +92,7 @@ def new_replica_set(
             labels=labels,
             annotations={
                 **changed_annotations(deployment, {}, revision),
-                **sizing_annotations(terms),
+                **sizing_annotations(limits),
             },
             owner_references=(owner_reference(deployment),),
         ),
@@ -111,14 +111,14 @@ def set_name(deployment: str, hashed: str) -> str:
 
 
 def cleanable(olds: Iterable[ReplicaSet], limit: int | None) -> list[ReplicaSet]:
-    """The ReplicaSets that are too old to be kept, and have no Pods; the oldest first."""
+    """The ReplicaSets without Pods beyond the history limit, the oldest first."""
     if limit is None:
         return []
     there = [rs for rs in olds if rs.deletion_time is None]
     surplus = len(there) - limit
     if surplus <= 0:
         return []
-    # They come by age, and sorting keeps that among those of one number.
+    # They are sorted by age, and the sort is stable.
     there.sort(key=lambda rs: revision_of(rs) or 0)
     return [rs for rs in there[:surplus] if _has_no_pods(rs)]
 
@@ -135,7 +135,7 @@ def _has_no_pods(rs: ReplicaSet) -> bool:
 
 
 def _history(history: str, revision: str) -> str | None:
-    """The history with one revision more; ``None`` if there is no room for it."""
+    """The history with one more revision; ``None`` if there is no room for it."""
     if not history:
         return revision
     revisions = [*history.split(","), revision]

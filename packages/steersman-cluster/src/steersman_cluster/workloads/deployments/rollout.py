@@ -1,8 +1,7 @@
-"""How many Pods each ReplicaSet of a Deployment gets next. Pure.
+"""How many replicas each ReplicaSet of a Deployment gets next. Pure.
 
-All of it is arithmetic over ``Group``, which is what matters of a ReplicaSet. In a rolling update
-there are never more Pods wanted than ``replicas + surge``, and nothing that is available is given
-up below ``replicas - unavailable``.
+It is arithmetic over ``Group``, the numbers of a ReplicaSet. A rolling update never has more than
+``replicas + surge`` Pods, and never scales down below ``replicas - unavailable`` available ones.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,8 +10,8 @@ from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """What a Deployment wants: so many Pods, and by how much that may be missed meanwhile."""
+class ReplicaLimits:
+    """The replicas of a Deployment, with maxSurge and maxUnavailable."""
 
     replicas: int
     surge: int = 0
@@ -20,20 +19,21 @@ class Terms:
 
     @property
     def most(self) -> int:
-        """No more Pods than these at any time."""
+        """The maximum number of Pods."""
         return self.replicas + self.surge
 
     @property
     def least(self) -> int:
-        """No fewer available Pods than these, if it is up to the Deployment."""
+        """The minimum number of available Pods."""
         return self.replicas - self.unavailable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """A ReplicaSet, as far as its size goes.
+    """The numbers of a ReplicaSet.
 
-    ``desired`` and ``most`` are what its annotations say of the Deployment when it was last sized.
+    ``desired`` and ``most`` are from its annotations: the Deployment's numbers when it was last
+    scaled.
     """
 
     name: str
@@ -45,91 +45,90 @@ class Group:
 
     @property
     def age_order(self) -> tuple[float, str]:
-        """Sorts the oldest first, and by name those of one moment."""
+        """The sort key: the oldest first; those of one time by name."""
         return self.created.timestamp() if self.created is not None else 0.0, self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resize:
-    """A ReplicaSet is to have another size, or only to be told what the Deployment wants now."""
+    """A ReplicaSet gets another size, or only new annotations."""
 
     name: str
     before: int
     after: int
 
 
-def first_size(terms: Terms, olds: Iterable[Group], *, is_rolling: bool) -> int:
-    """How large a new ReplicaSet is made."""
+def first_size(limits: ReplicaLimits, olds: Iterable[Group], *, is_rolling: bool) -> int:
+    """The size of a new ReplicaSet."""
     if not is_rolling:
-        return terms.replicas
-    return _grown(terms, 0, _total(olds))
+        return limits.replicas
+    return _grown(limits, 0, _total(olds))
 
 
-def rolling_step(terms: Terms, new: Group, olds: Sequence[Group]) -> list[Resize]:
-    """What a rolling update does next; nothing if it has to wait, or is done.
+def rolling_step(limits: ReplicaLimits, new: Group, olds: Sequence[Group]) -> list[Resize]:
+    """The next step of a rolling update; nothing if it waits or is complete.
 
-    The new one grows as far as it may. If it cannot, the old ones give up first what is not
-    available anyway, and then what can be spared.
+    The new ReplicaSet grows as far as maxSurge allows. If it cannot, the old ones first lose Pods
+    that are not available, and then as many as maxUnavailable allows.
     """
-    if new.size != terms.replicas:
-        size = terms.replicas
-        if new.size < terms.replicas:
-            size = _grown(terms, new.size, new.size + _total(olds))
+    if new.size != limits.replicas:
+        size = limits.replicas
+        if new.size < limits.replicas:
+            size = _grown(limits, new.size, new.size + _total(olds))
         if size != new.size:
             return [Resize(name=new.name, before=new.size, after=size)]
     active = sorted((old for old in olds if old.size > 0), key=_age_order)
-    spare = _total(active) + new.size - terms.least - (new.size - new.available)
+    spare = _total(active) + new.size - limits.least - (new.size - new.available)
     if not active or spare <= 0:
         return []
     active, cleaned = _without_unhealthy(active, spare)
-    return [*cleaned, *_without_spare(terms, new, active)]
+    return [*cleaned, *_without_spare(limits, new, active)]
 
 
 def recreate_step(olds: Iterable[Group]) -> list[Resize]:
-    """All that is old goes at once."""
+    """Scale all old ReplicaSets to zero."""
     return [Resize(name=old.name, before=old.size, after=0) for old in olds if old.size > 0]
 
 
-def is_scaled(terms: Terms, groups: Iterable[Group]) -> bool:
-    """Whether the Deployment was given another size since its ReplicaSets were last sized."""
+def is_scaled(limits: ReplicaLimits, groups: Iterable[Group]) -> bool:
+    """Whether the Deployment was scaled since its ReplicaSets were."""
     return any(
-        group.desired is not None and group.desired != terms.replicas
+        group.desired is not None and group.desired != limits.replicas
         for group in groups
         if group.size > 0
     )
 
 
 def scaling_step(
-    terms: Terms,
+    limits: ReplicaLimits,
     new: Group | None,
     olds: Sequence[Group],
     *,
     is_rolling: bool,
     pods: int,
 ) -> list[Resize]:
-    """What becomes of the sizes when the Deployment gets another one, or is paused.
+    """The sizes after the Deployment was scaled or paused.
 
-    With several ReplicaSets in the middle of a rolling update each gets its share, so that the
-    update is no further than before. ``pods`` is how many the Deployment has according to its
-    status.
+    During a rolling update, several ReplicaSets share the change in proportion. ``pods`` is the
+    number of Pods in the Deployment's status.
     """
     only = _only_active_or_latest(new, olds)
     if only is not None:
-        if only.size == terms.replicas:
+        if only.size == limits.replicas:
             return []
-        return [Resize(name=only.name, before=only.size, after=terms.replicas)]
-    if new is not None and _is_saturated(terms, new):
+        return [Resize(name=only.name, before=only.size, after=limits.replicas)]
+    if new is not None and _is_saturated(limits, new):
         return [Resize(name=old.name, before=old.size, after=0) for old in olds if old.size > 0]
     if not is_rolling:
         return []
     active = _active(new, olds)
-    to_add = (terms.most if terms.replicas > 0 else 0) - _total(active)
-    # From large to small. Of one size, the newer grow first and the older shrink first.
+    to_add = (limits.most if limits.replicas > 0 else 0) - _total(active)
+    # From large to small. Of equal size, the newer grow first and the older shrink first.
     active.sort(key=_age_order, reverse=to_add > 0)
     active.sort(key=lambda each: -each.size)
     sizes, added = [], 0
     for each in active:
-        share = _share(terms, each, to_add, added, pods)
+        share = _share(limits, each, to_add, added, pods)
         sizes.append(each.size + share)
         added += share
     if sizes:
@@ -145,7 +144,7 @@ def _age_order(group: Group) -> tuple[float, str]:
 
 
 def _active(new: Group | None, olds: Iterable[Group]) -> list[Group]:
-    """Those that have Pods, or should; the new one last."""
+    """Those with replicas; the new one last."""
     groups = [*olds] if new is None else [*olds, new]
     return [group for group in groups if group.size > 0]
 
@@ -154,13 +153,13 @@ def _total(groups: Iterable[Group]) -> int:
     return sum(group.size for group in groups)
 
 
-def _grown(terms: Terms, size: int, total: int) -> int:
-    room = terms.most - total
-    return size if room <= 0 else size + min(room, terms.replicas - size)
+def _grown(limits: ReplicaLimits, size: int, total: int) -> int:
+    room = limits.most - total
+    return size if room <= 0 else size + min(room, limits.replicas - size)
 
 
 def _without_unhealthy(active: list[Group], most: int) -> tuple[list[Group], list[Resize]]:
-    """The groups without what is not available, up to so many; what that takes."""
+    """The groups after removal of unavailable Pods, up to a limit; and how many that removes."""
     left, resizes = [], []
     for group in active:
         count = min(most, group.size - group.available)
@@ -173,8 +172,8 @@ def _without_unhealthy(active: list[Group], most: int) -> tuple[list[Group], lis
     return left, resizes
 
 
-def _without_spare(terms: Terms, new: Group, active: list[Group]) -> list[Resize]:
-    spare = new.available + sum(group.available for group in active) - terms.least
+def _without_spare(limits: ReplicaLimits, new: Group, active: list[Group]) -> list[Resize]:
+    spare = new.available + sum(group.available for group in active) - limits.least
     resizes = []
     for group in active:
         count = min(group.size, spare)
@@ -195,24 +194,24 @@ def _only_active_or_latest(new: Group | None, olds: Sequence[Group]) -> Group | 
     return max(olds, key=_age_order)
 
 
-def _is_saturated(terms: Terms, new: Group) -> bool:
-    return new.size == new.desired == new.available == terms.replicas
+def _is_saturated(limits: ReplicaLimits, new: Group) -> bool:
+    return new.size == new.desired == new.available == limits.replicas
 
 
-def _share(terms: Terms, group: Group, to_add: int, added: int, pods: int) -> int:
-    """How many of those to be added, or taken away if negative, are this one's."""
+def _share(limits: ReplicaLimits, group: Group, to_add: int, added: int, pods: int) -> int:
+    """The share of this ReplicaSet in a change, which may be negative."""
     if to_add in (0, added):
         return 0
-    share, left = _fraction(terms, group, pods), to_add - added
+    share, left = _fraction(limits, group, pods), to_add - added
     return min(share, left) if to_add > 0 else max(share, left)
 
 
-def _fraction(terms: Terms, group: Group, pods: int) -> int:
-    if terms.replicas == 0:
+def _fraction(limits: ReplicaLimits, group: Group, pods: int) -> int:
+    if limits.replicas == 0:
         return -group.size
-    # Its annotation may be gone, or spoilt: then by the Pods there are.
+    # Its annotation may be missing or invalid: then its current size counts.
     before = group.most or pods
     if before == 0:
         return 0
-    # To the nearest, half away from zero; what is divided here is never negative.
-    return (2 * group.size * terms.most + before) // (2 * before) - group.size
+    # Rounded half away from zero; the dividend is never negative.
+    return (2 * group.size * limits.most + before) // (2 * before) - group.size

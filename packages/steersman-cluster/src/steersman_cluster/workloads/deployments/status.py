@@ -1,4 +1,4 @@
-"""What a Deployment's status says, and whether it gets on. Pure."""
+"""The status of a Deployment: its counts, and the progress of its rollout. Pure."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -11,14 +11,14 @@ from steersman_cluster.workloads.deployments.accessors import (
     group_of,
     spec_of,
 )
-from steersman_cluster.workloads.deployments.rollout import Terms
+from steersman_cluster.workloads.deployments.rollout import ReplicaLimits
 
 Condition = apps_v1.DeploymentCondition
 Status = apps_v1.DeploymentStatus
 
 AVAILABLE, PROGRESSING, FAILING = "Available", "Progressing", "ReplicaFailure"
 
-# The reasons that decide what is said next.
+# The reasons that decide about the next one.
 _DONE = "NewReplicaSetAvailable"
 _TIMED_OUT = "ProgressDeadlineExceeded"
 _PAUSED = "DeploymentPaused"
@@ -32,7 +32,7 @@ def condition_in(status: Status, type: str) -> Condition | None:
 def with_condition(
     status: Status, type: str, value: str, reason: str, message: str, now: datetime
 ) -> Status:
-    """The status with this condition; as it is, if it has one of that value and reason."""
+    """The status with this condition; unchanged if it has one with that value and reason."""
     moment = now.replace(microsecond=0)
     new = Condition(
         type=type,
@@ -46,9 +46,9 @@ def with_condition(
 
 
 def paused_or_resumed(deployment: Deployment, status: Status, now: datetime) -> Status:
-    """The status once it is known that the Deployment is paused, or is no longer.
+    """The status after the Deployment was paused or resumed.
 
-    So that it does not run out of time while nobody wants it to get on.
+    The progress deadline does not run while it is paused.
     """
     if deadline_seconds(deployment) is None:
         return status
@@ -66,13 +66,13 @@ def paused_or_resumed(deployment: Deployment, status: Status, now: datetime) -> 
 
 def counted(
     deployment: Deployment,
-    terms: Terms,
+    limits: ReplicaLimits,
     status: Status,
     new: ReplicaSet | None,
     olds: Sequence[ReplicaSet],
     now: datetime,
 ) -> Status:
-    """The status with the numbers of its ReplicaSets, and whether enough Pods are available."""
+    """The status with the counts of its ReplicaSets, and with availability."""
     sets = [*olds, *((new,) if new is not None else ())]
     groups = [group_of(rs) for rs in sets]
     available = sum(group.available for group in groups)
@@ -88,7 +88,7 @@ def counted(
         collision_count=status.collision_count,
         conditions=status.conditions,
     )
-    if available >= terms.least:
+    if available >= limits.least:
         reason, message = "MinimumReplicasAvailable", "Deployment has minimum availability."
         return with_condition(status, AVAILABLE, "True", reason, message, now)
     reason, message = (
@@ -100,29 +100,29 @@ def counted(
 
 def progressed(
     deployment: Deployment,
-    terms: Terms,
+    limits: ReplicaLimits,
     before: Status,
     status: Status,
     new: ReplicaSet | None,
     olds: Sequence[ReplicaSet],
     now: datetime,
 ) -> Status:
-    """The status with what there is to say of a rollout: whether it gets on, and what hinders it.
+    """The status with the progress of the rollout.
 
-    ``before`` is what the status said before the numbers in ``status`` were counted.
+    ``before`` is the status before the counts in ``status``.
     """
     seconds = deadline_seconds(deployment)
     if seconds is None:
         status = _without(status, PROGRESSING)
     else:
-        status = _with_progress(deployment, terms, before, status, new, now, seconds)
+        status = _with_progress(deployment, limits, before, status, new, now, seconds)
     failure = _failure(new, olds)
     return _with(status, failure) if failure is not None else _without(status, FAILING)
 
 
-def is_complete(deployment: Deployment, terms: Terms, status: Status) -> bool:
-    """Whether all Pods are of the newest template, available, and no others are left."""
-    replicas = terms.replicas
+def is_complete(deployment: Deployment, limits: ReplicaLimits, status: Status) -> bool:
+    """Whether all Pods are of the new template and available, and no others exist."""
+    replicas = limits.replicas
     return (
         (status.updated_replicas or 0) == replicas
         and (status.replicas or 0) == replicas
@@ -132,9 +132,9 @@ def is_complete(deployment: Deployment, terms: Terms, status: Status) -> bool:
 
 
 def overdue_in_seconds(
-    deployment: Deployment, terms: Terms, status: Status, now: datetime
+    deployment: Deployment, limits: ReplicaLimits, status: Status, now: datetime
 ) -> float | None:
-    """When to look whether its time is up; ``None`` if there is no need to."""
+    """When to check the progress deadline; ``None`` if that is not needed."""
     seconds = deadline_seconds(deployment)
     progress = condition_in(status, PROGRESSING)
     if (
@@ -142,17 +142,17 @@ def overdue_in_seconds(
         or progress is None
         or progress.reason == _TIMED_OUT
         or progress.last_update_time is None
-        or is_complete(deployment, terms, status)
+        or is_complete(deployment, limits, status)
     ):
         return None
-    # The server keeps whole seconds only: a second later it is over for certain.
+    # The server stores whole seconds: one second later it has passed for certain.
     left = (progress.last_update_time + timedelta(seconds=seconds + 1) - now).total_seconds()
     return max(1.0, left)
 
 
 def _with_progress(
     deployment: Deployment,
-    terms: Terms,
+    limits: ReplicaLimits,
     before: Status,
     status: Status,
     new: ReplicaSet | None,
@@ -162,16 +162,16 @@ def _with_progress(
     progress = condition_in(before, PROGRESSING)
     reason = progress.reason if progress is not None else None
     if reason == _DONE and status.replicas == status.updated_replicas:
-        return status  # it has been told; what happens since is no rollout
+        return status  # it is reported already; later changes are not part of the rollout
     who = f'ReplicaSet "{new.name}"' if new is not None else f'Deployment "{deployment.name}"'
-    if is_complete(deployment, terms, status):
+    if is_complete(deployment, limits, status):
         message = f"{who} has successfully progressed."
         return with_condition(status, PROGRESSING, "True", _DONE, message, now)
     if _has_moved(before, status):
         message = f"{who} is progressing."
         moment = now.replace(microsecond=0)
         since = progress.last_transition_time if progress and progress.is_true else moment
-        told = Condition(
+        annotations = Condition(
             type=PROGRESSING,
             status="True",
             reason="ReplicaSetUpdated",
@@ -179,8 +179,8 @@ def _with_progress(
             last_update_time=moment,
             last_transition_time=since,
         )
-        # Even if it says the same: when it was said last is what the deadline counts from.
-        return _with(_without(status, PROGRESSING), told)
+        # Also with the same content: the deadline counts from its last update.
+        return _with(_without(status, PROGRESSING), annotations)
     if _is_overdue(progress, seconds, now):
         message = f"{who} has timed out progressing."
         return with_condition(status, PROGRESSING, "False", _TIMED_OUT, message, now)
@@ -209,7 +209,7 @@ def _is_overdue(progress: Condition | None, seconds: int, now: datetime) -> bool
 
 
 def _failure(new: ReplicaSet | None, olds: Iterable[ReplicaSet]) -> Condition | None:
-    """What keeps a ReplicaSet from its Pods; the newest has the first word."""
+    """The failure of a ReplicaSet to create Pods, the new one's first."""
     for rs in (*((new,) if new is not None else ()), *olds):
         for each in (rs.status.conditions if rs.status is not None else None) or ():
             if each.type == FAILING:
@@ -250,7 +250,7 @@ def _ready(rs: ReplicaSet) -> int:
 
 
 def _terminating(sets: Iterable[ReplicaSet]) -> int | None:
-    """How many Pods are going; ``None`` if a ReplicaSet that has been looked at does not say."""
+    """How many Pods are terminating; ``None`` if a ReplicaSet does not report it."""
     total = 0
     for rs in sets:
         if rs.status is None:

@@ -1,13 +1,13 @@
-"""PodDisruptionBudgets: how many Pods may go just now, so that enough of them stay.
+"""PodDisruptionBudgets: the disruption controller, which maintains their status.
 
 Takes:     budgets, the Pods that they select, and the controllers of those
-Gives:     the budgets' status, by which the server lets Pods go or refuses to
-Promises:  - a budget counts what its Pods' controllers want and not what is there
-           - a Pod that the server has let go is not healthy any more
-           - a Pod that was let go and stayed counts again after two minutes
-           - what the server has charged in the meantime is never given back
-           - a budget that cannot be worked out lets nobody go
-Never:     deletes a Pod, or decides whether one may be evicted: the server does
+Gives:     the budgets' status, by which the server allows or rejects evictions
+Promises:  - a budget counts what its Pods controllers want and not what exists
+           - an evicted Pod is not healthy any more
+           - an evicted Pod that stays counts again after two minutes
+           - a charge of the server in the meantime is never overwritten
+           - a budget that cannot be computed allows no disruption
+Never:     deletes a Pod, or decides about an eviction: the server does
 """
 
 from typing import Any
@@ -27,5 +27,5 @@ __all__ = ["controllers", "counted", "desired_healthy", "disrupted", "failed", "
 
 
 def controllers(_: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """The controller of disruption budgets."""
+    """The disruption controller."""
     return (controller(),)

@@ -1,7 +1,7 @@
-"""The controller of disruption budgets: it says how many Pods may go just now.
+"""The disruption controller: it computes how many disruptions each budget allows.
 
-The server charges a budget itself when it lets a Pod go. So a status is written only onto the
-version that it was worked out from: what was charged in the meantime stays charged.
+The server charges a budget when it evicts a Pod. So a status is written with the version that it
+was computed from: a charge in the meantime causes a conflict, and is kept.
 """
 
 from datetime import datetime
@@ -13,7 +13,7 @@ from steersman.controller import Context, Controller, Later, Outcome, Watch, Wri
 from steersman.errors import Conflict, NotFound
 from steersman.kinds import apps_v1, autoscaling_v1, core_v1, policy_v1
 from steersman.units import format_time
-from steersman_cluster.workloads.disruptions.scale_finder import NoScale, Scales
+from steersman_cluster.workloads.disruptions.scale_finder import NoScale, ScaleFinder
 from steersman_cluster.workloads.disruptions.selectors import (
     TARGET,
     WATCHED_PODS,
@@ -48,13 +48,13 @@ _UNMANAGED: Final = (
 )
 
 
-async def reconcile(budget: Budget, ctx: Context, *, memories: PerRun[Scales]) -> Outcome:
-    """Work out what the budget allows, and say so."""
+async def reconcile(budget: Budget, ctx: Context, *, memories: PerRun[ScaleFinder]) -> Outcome:
+    """Compute the status of a budget, and write it."""
     spec = budget.spec or policy_v1.PodDisruptionBudgetSpec()
     pods = pods_of(budget, ctx)
     if not pods:
         ctx.record("NoPods", "No matching pods found")
-    _tell_of_shared(budget, pods, ctx)
+    _record_shared(budget, pods, ctx)
     expected, now = len(pods), ctx.now
     try:
         if needs_scale(spec):
@@ -71,7 +71,7 @@ async def reconcile(budget: Budget, ctx: Context, *, memories: PerRun[Scales]) -
         before = budget.status.disrupted_pods if budget.status is not None else None
         going = disrupted(pods, before, now)
         for pod in going.overdue:
-            # The namespace twice, as the real one says it.
+            # The namespace twice, as in kube-controller-manager.
             note = (
                 f"Pod was expected by PDB {budget.namespace}/{budget.namespace} to be deleted"
                 f" but it wasn't"
@@ -89,12 +89,12 @@ async def reconcile(budget: Budget, ctx: Context, *, memories: PerRun[Scales]) -
     try:
         await put_status(ctx, budget, status, if_unchanged=True)
     except (Conflict, NotFound):
-        return Later()  # whoever wrote or deleted it before us wakes us
+        return Later()  # the event of the conflicting write enqueues it again
     return after_first(wait_seconds, await _unmark(pods, ctx, now))
 
 
-def _tell_of_shared(budget: Budget, pods: list[Pod], ctx: Context) -> None:
-    """Say of Pods under several budgets that they are; the first of those budgets does."""
+def _record_shared(budget: Budget, pods: list[Pod], ctx: Context) -> None:
+    """Report Pods with several budgets; the first of those budgets does it."""
     is_shared: dict[tuple[tuple[str, str], ...], bool] = {}  # most Pods have the same labels
     for pod in pods:
         labels = tuple(pod.labels.items())
@@ -110,7 +110,7 @@ def _tell_of_shared(budget: Budget, pods: list[Pod], ctx: Context) -> None:
 
 
 async def _unmark(pods: list[Pod], ctx: Context, now: datetime) -> float | None:
-    """Take back that a Pod will go if nobody has deleted it; when to look again, if one is left."""
+    """Remove ``DisruptionTarget`` from Pods that were not deleted; when to check the next one."""
     waits: list[float] = []
     for pod in pods:
         target = condition(pod, TARGET)
@@ -144,10 +144,10 @@ async def _unmark(pods: list[Pod], ctx: Context, now: datetime) -> float | None:
 
 
 def controller() -> Controller[Budget]:
-    """A controller of disruption budgets."""
+    """A disruption controller."""
     return Controller(
         Budget,
-        reconcile=partial(reconcile, memories=PerRun(Scales)),
+        reconcile=partial(reconcile, memories=PerRun(ScaleFinder)),
         watches=(
             WATCHED_PODS,
             Watch(apps_v1.Deployment, to=budgets_above, when=is_resized),

@@ -1,4 +1,4 @@
-"""How many Pods there should be, by those who control the ones that are there."""
+"""How many Pods a budget can expect: the scale of the controllers of its Pods."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,34 +11,34 @@ from steersman.names import GroupResource, GroupVersionKind
 
 Pod = core_v1.Pod
 
-# These control Pods, and nobody can say of them how many there should be: no need to ask.
+# These control Pods and have no scale: no request is needed.
 _WITHOUT_SCALE: Final = {("apps", "DaemonSet"): "daemonsets.apps", ("batch", "Job"): "jobs.batch"}
 
 
 class NoScale(Exception):
-    """It cannot be found out how many Pods there should be; the message says why, in Go's words."""
+    """The expected number of Pods cannot be found; the message is kube-controller-manager's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """How many Pods the controllers want together, and which of the Pods have none."""
+    """How many Pods the controllers want together, and which Pods have no controller."""
 
     pods: int
     unmanaged: tuple[str, ...]
 
 
-class Scales:
-    """Finds out how many Pods there should be, and remembers which kinds can be asked."""
+class ScaleFinder:
+    """Finds the expected number of Pods, and caches which kinds have a scale."""
 
     def __init__(self) -> None:
         self._scaled: dict[tuple[str, str], type[Unstructured]] = {}
 
     async def of(self, pods: Iterable[Pod], ctx: Context) -> Scale:
-        """How many there should be where there are these Pods.
+        """The expected number of Pods.
 
-        Raises ``NoScale`` where one has a controller that does not say.
+        Raises ``NoScale`` if a Pod has a controller without a scale.
         """
-        scales: dict[str, int] = {}  # by the uid of who says so
+        scale_finder: dict[str, int] = {}  # by the uid of the controller
         seen: dict[str, None] = {}
         unmanaged: list[str] = []
         for pod in pods:
@@ -51,23 +51,23 @@ class Scales:
                 if found is None:
                     raise NoScale(f'found no controllers for pod "{pod.name}"')
                 uid, replicas = found
-                scales[uid] = replicas
-        return Scale(pods=sum(scales.values()), unmanaged=tuple(unmanaged))
+                scale_finder[uid] = replicas
+        return Scale(pods=sum(scale_finder.values()), unmanaged=tuple(unmanaged))
 
     async def _scale(self, holder: meta_v1.OwnerReference, ctx: Context) -> tuple[str, int] | None:
-        """Who says how many Pods there should be, and how many; ``None`` if nobody is there."""
+        """The controller with a scale, and its replicas; ``None`` if it is gone."""
         gvk = GroupVersionKind.of(holder.api_version, holder.kind)
         match gvk.group, gvk.kind:
             case "apps", "ReplicaSet":
                 found = _replica_set(holder, ctx)
-                return found or await _asked(apps_v1.ReplicaSet, holder, ctx)
+                return found or await _live(apps_v1.ReplicaSet, holder, ctx)
             case "apps", "StatefulSet":
                 found = _replicas(ctx.get(apps_v1.StatefulSet, holder.name), holder.uid)
-                return found or await _asked(apps_v1.StatefulSet, holder, ctx)
+                return found or await _live(apps_v1.StatefulSet, holder, ctx)
             case place if place in _WITHOUT_SCALE:
                 raise NoScale(f"{_WITHOUT_SCALE[place]} does not implement the scale subresource")
             case _:
-                return await _asked(await self._kind(holder, ctx), holder, ctx)
+                return await _live(await self._kind(holder, ctx), holder, ctx)
 
     async def _kind(self, holder: meta_v1.OwnerReference, ctx: Context) -> type[Unstructured]:
         place = holder.api_version, holder.kind
@@ -85,10 +85,10 @@ class Scales:
         return found
 
 
-async def _asked(
+async def _live(
     kind: type[Any], holder: meta_v1.OwnerReference, ctx: Context
 ) -> tuple[str, int] | None:
-    """What the server says of an object of any kind, or of one that is not in memory yet."""
+    """A live object of any kind, or one that is not in the cache yet."""
     try:
         scale = await ctx.live.scale(kind, holder.name)
     except NotFound:
@@ -105,7 +105,7 @@ def _replica_set(holder: meta_v1.OwnerReference, ctx: Context) -> tuple[str, int
     above = controller_of(replica_set)
     if above is None or above.kind != "Deployment":
         return own
-    # Without its Deployment it has to speak for itself.
+    # Without its Deployment, its own scale counts.
     return _replicas(ctx.get(apps_v1.Deployment, above.name), above.uid) or own
 
 

@@ -1,4 +1,4 @@
-"""Which Pods a budget is about, and which budgets a Pod is under: from memory, by index."""
+"""The Pods of a budget, and the budgets of a Pod, by index."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final, TypeAlias
@@ -10,7 +10,7 @@ from steersman_cluster.workloads.pods import SELECTOR_INDEX, condition, selected
 
 Pod = core_v1.Pod
 Budget = policy_v1.PodDisruptionBudget
-# What says how many Pods there should be.
+# The kinds whose ``spec.replicas`` counts.
 Sized: TypeAlias = apps_v1.Deployment | apps_v1.ReplicaSet | apps_v1.StatefulSet
 
 TARGET: Final = "DisruptionTarget"
@@ -18,12 +18,12 @@ _LABEL_INDEX: Final = "label"
 
 
 def by_labels(pod: Pod) -> Iterable[str]:
-    """Under its namespace and each of its labels."""
+    """Its namespace with each of its labels."""
     return _places(pod.metadata.namespace, pod.metadata.labels or {})
 
 
 def matters(old: Pod | None, new: Pod) -> bool:
-    """Whether a change of a Pod can change what a budget says."""
+    """Whether a change of a Pod can change the status of a budget."""
     if old is None:
         return True
     before, after = old.metadata, new.metadata
@@ -37,17 +37,17 @@ def matters(old: Pod | None, new: Pod) -> bool:
 
 
 def budgets_of(pod: Pod, cached: CacheReader) -> list[ObjectKey]:
-    """The budgets that the Pod is under."""
+    """The budgets that select the Pod."""
     return [ObjectKey(each.namespace, each.name) for each in _budgets(pod, cached)]
 
 
 def is_resized(old: Sized | None, new: Sized) -> bool:
-    """Whether another number of Pods is wanted than before."""
+    """Whether the desired number of Pods has changed."""
     return old is None or _size(old) != _size(new)
 
 
 def budgets_above(sized: Sized, cached: CacheReader) -> list[ObjectKey]:
-    """The budgets of the Pods that are made from its template."""
+    """The budgets that select the Pods of its template."""
     template = sized.spec.template if sized.spec is not None else None
     metadata = template.metadata if template is not None else None
     labels = (metadata.labels if metadata is not None else None) or {}
@@ -57,12 +57,12 @@ def budgets_above(sized: Sized, cached: CacheReader) -> list[ObjectKey]:
 
 
 def shared_budgets(pod: Pod, ctx: Context) -> list[Budget]:
-    """The budgets that the Pod is under, by name: there should be one at most."""
+    """The budgets that select the Pod, by name: there should be one at most."""
     return sorted(_budgets(pod, ctx), key=lambda budget: budget.name)
 
 
 def pods_of(budget: Budget, ctx: Context) -> list[Pod]:
-    """The Pods that the budget is about."""
+    """The Pods that the budget selects."""
     selector = budget.spec.selector if budget.spec is not None else None
     if selector is None:
         return []
@@ -75,7 +75,7 @@ def pods_of(budget: Budget, ctx: Context) -> list[Pod]:
 
 
 def go_form(selector: meta_v1.LabelSelector | None) -> str:
-    """A selector as the real controller, which is written in Go, puts it into its messages."""
+    """A selector as Go prints it in messages."""
     if selector is None:
         return "nil"
     labels = "".join(

@@ -1,4 +1,4 @@
-"""What a disruption budget comes to: how many Pods there should be, are, and may go. Pure."""
+"""The status of a disruption budget. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,16 +15,15 @@ Pod: TypeAlias = core_v1.Pod
 
 ALLOWED: Final = "DisruptionAllowed"
 
-# So long after the server has let a Pod go, its deletion is expected to have begun. Whose has not
-# by then, for whatever reason, counts as healthy again.
+# How long after an eviction the deletion must begin; after that, the Pod counts as healthy again.
 DELETION_SECONDS: Final = 120.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disrupted:
-    """Of the Pods that the server has let go: who is expected to end, and who should have by now.
+    """Evicted Pods: those whose deletion is expected, and those whose deletion is overdue.
 
-    ``next_seconds`` is when the first of those that are expected will be overdue.
+    ``next_seconds`` is when the first of the expected ones becomes overdue.
     """
 
     expected: Mapping[str, datetime]
@@ -33,12 +32,12 @@ class Disrupted:
 
 
 def needs_scale(spec: policy_v1.PodDisruptionBudgetSpec) -> bool:
-    """Whether what is wanted depends on how many Pods there should be, and not are."""
+    """Whether the budget depends on the expected number of Pods."""
     return spec.max_unavailable is not None or isinstance(spec.min_available, str)
 
 
 def desired_healthy(spec: policy_v1.PodDisruptionBudgetSpec, expected: int) -> int:
-    """How many Pods must stay healthy of so many that are expected."""
+    """How many of the expected Pods must stay healthy."""
     if spec.max_unavailable is not None:
         return max(0, expected - scaled(spec.max_unavailable, expected, round_up=True))
     if spec.min_available is not None:
@@ -49,7 +48,7 @@ def desired_healthy(spec: policy_v1.PodDisruptionBudgetSpec, expected: int) -> i
 def disrupted(
     pods: Iterable[Pod], before: Mapping[str, datetime] | None, now: datetime
 ) -> Disrupted:
-    """What has become of the Pods that the server has let go since these moments."""
+    """The state of the Pods that were evicted at these times."""
     if not before:
         return Disrupted(expected={}, overdue=(), next_seconds=None)
     expected: dict[str, datetime] = {}
@@ -66,13 +65,13 @@ def disrupted(
     return Disrupted(
         expected=expected,
         overdue=tuple(overdue),
-        # A little later: at the moment itself it is still expected.
+        # A little later: at that very moment it is still expected.
         next_seconds=min(waits) + 0.001 if waits else None,
     )
 
 
 def healthy(pods: Iterable[Pod], going: Mapping[str, datetime]) -> int:
-    """How many are ready and will stay."""
+    """How many Pods are ready and not disrupted."""
     return sum(
         1
         for pod in pods
@@ -90,8 +89,8 @@ def counted(
     now: datetime,
 ) -> Status:
     """The status of a budget with these numbers."""
-    # Without Pods none may go: the first ones that appear are not to be evicted before anybody has
-    # looked at them.
+    # Without Pods no disruption is allowed: the first Pods must not be evicted before they are
+    # counted.
     allowed = max(0, current - desired) if expected > 0 else 0
     said = budget.status.conditions if budget.status is not None else None
     condition = Condition(
@@ -113,7 +112,7 @@ def counted(
 
 
 def failed(budget: Budget, why: str, now: datetime) -> Status:
-    """The status of a budget that cannot be worked out: none may go, and all else is as it was."""
+    """The status of a budget that cannot be computed: no disruption, and the rest as before."""
     before = budget.status or policy_v1.PodDisruptionBudgetStatus()
     condition = Condition(
         type=ALLOWED,
@@ -136,7 +135,7 @@ def failed(budget: Budget, why: str, now: datetime) -> Status:
 def _with(
     before: tuple[Condition, ...] | None, said: Condition, now: datetime
 ) -> tuple[Condition, ...]:
-    """The conditions with this one, which is new if its status is."""
+    """The conditions with this one; its transition time changes with its status."""
     conditions = list(before or ())
     for place, old in enumerate(conditions):
         if old.type == said.type:

@@ -1,15 +1,15 @@
-"""Jobs, whose Pods run until enough of them have succeeded, or too many have failed.
+"""Jobs: the Job controller, and the one that releases orphan Pods.
 
 Takes:     Jobs, and the Pods that they select
-Gives:     Pods made, replaced and deleted; statuses, conditions and events
+Gives:     Pods created, replaced and deleted; statuses, conditions and events
 Promises:  - each Pod that ends is counted once, whatever happens in between
            - a failed Pod is replaced after ten seconds, then twice as long each time
            - an index is done once one Pod of it has succeeded
-           - a suspended Job has no Pods, and goes on where it was
-           - a Pod that no Job will count any more is let go
-           - a Job that is over is deleted after its time, and not before
-           - a Job that somebody else manages is left alone
-Never:     makes a Pod for a Job that is over or going, or counts one that it has not written down
+           - a suspended Job has no Pods and continues after its resumption
+           - a Pod that no Job will count loses its finalizer
+           - a finished Job is deleted after its ttl and not before
+           - a Job of another controller is left alone
+Never:     creates a Pod for a finished or deleted Job, or counts one whose uid is not in the status
 """
 
 from dataclasses import replace
@@ -21,7 +21,7 @@ from steersman.kinds import batch_v1, core_v1
 from steersman_cluster.workloads.jobs import orphan_pods
 from steersman_cluster.workloads.jobs.accessors import end_of
 from steersman_cluster.workloads.jobs.controller import job_matters, pod_matters, reconcile
-from steersman_cluster.workloads.jobs.local_state import Memory
+from steersman_cluster.workloads.jobs.local_state import LocalState
 from steersman_cluster.workloads.pods import SELECTOR_INDEX, by_selector, watching_pods
 from steersman_cluster.workloads.run_state import PerRun
 from steersman_cluster.workloads.settings import WorkloadSettings
@@ -30,14 +30,14 @@ __all__ = ["controllers", "end_of"]
 
 
 def controllers(settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """The controller of Jobs, and the one that lets go of Pods that they have left behind."""
-    del settings  # they are the same on every cluster
+    """The Job controller, and the controller of orphan Pods."""
+    del settings  # they do not depend on the settings
     return (
         Controller(
             batch_v1.Job,
             name="job-controller",
             event_source="job-controller",
-            reconcile=partial(reconcile, memories=PerRun(Memory)),
+            reconcile=partial(reconcile, local_states=PerRun(LocalState)),
             when=job_matters,
             watches=(replace(watching_pods(batch_v1.Job), when=pod_matters),),
             writes=(

@@ -1,4 +1,4 @@
-"""What a Job says, and what its Pods say to a Job. Pure."""
+"""Accessors of Jobs and their Pods. Pure."""
 
 from datetime import datetime, timedelta
 
@@ -13,7 +13,7 @@ TRACKING = "batch.kubernetes.io/job-tracking"
 COMPLETION_INDEX = "batch.kubernetes.io/job-completion-index"
 INDEX_FAILURES = "batch.kubernetes.io/job-index-failure-count"
 INDEX_IGNORED_FAILURES = "batch.kubernetes.io/job-index-ignored-failure-count"
-# By whom a Job is looked after that does not say; any other name is somebody else's.
+# The default of ``spec.managedBy``; any other value names another controller.
 MANAGER = "kubernetes.io/job-controller"
 
 NO_INDEX = -1
@@ -21,34 +21,34 @@ _MOST = 2**31 - 1
 
 
 def spec_of(job: Job) -> batch_v1.JobSpec:
-    """Its spec; the server lets no Job be without one."""
+    """Its spec; the server requires one."""
     if job.spec is None:
         raise ValueError(f"{job.ref} has no spec")
     return job.spec
 
 
 def status_of(job: Job) -> batch_v1.JobStatus:
-    """Its status; an empty one, while nobody has said anything."""
+    """Its status; an empty one before the first write."""
     return job.status or batch_v1.JobStatus()
 
 
 def is_indexed(spec: batch_v1.JobSpec) -> bool:
-    """Whether each of its completions has a number of its own."""
+    """Whether its completion mode is ``Indexed``."""
     return spec.completion_mode == "Indexed"
 
 
 def is_managed_elsewhere(job: Job) -> bool:
-    """Whether another controller than this one looks after it."""
+    """Whether another controller manages it."""
     return spec_of(job).managed_by not in (None, MANAGER)
 
 
 def replaces_only_failed(spec: batch_v1.JobSpec) -> bool:
-    """Whether a Pod is replaced once it has failed, and not while it is still ending."""
+    """Whether a Pod is replaced only after it has failed, not while it terminates."""
     return spec.pod_replacement_policy == "Failed" or spec.pod_failure_policy is not None
 
 
 def true_condition(job: Job, *types: str) -> batch_v1.JobCondition | None:
-    """The first condition of one of these types that is true."""
+    """The first true condition of one of these types."""
     for each in status_of(job).conditions or ():
         if each.type in types and each.status == "True":
             return each
@@ -56,17 +56,17 @@ def true_condition(job: Job, *types: str) -> batch_v1.JobCondition | None:
 
 
 def end_of(job: Job) -> batch_v1.JobCondition | None:
-    """The condition that says that it is over, for better or worse; ``None`` while it is not."""
+    """The condition that says that the Job is finished; ``None`` while it is not."""
     return true_condition(job, "Complete", "Failed")
 
 
 def is_tracked(pod: Pod) -> bool:
-    """Whether it has not been counted yet: it cannot go before it is."""
+    """Whether it has the finalizer: it has not been counted."""
     return TRACKING in (pod.metadata.finalizers or ())
 
 
 def has_failed(pod: Pod, spec: batch_v1.JobSpec) -> bool:
-    """Whether it counts as failed; one that is being deleted does, unless only failures count."""
+    """Whether it counts as failed; a terminating Pod does, unless only failed Pods are replaced."""
     if phase(pod) == "Failed":
         return True
     if pod.metadata.deletion_timestamp is None or replaces_only_failed(spec):
@@ -75,22 +75,22 @@ def has_failed(pod: Pod, spec: batch_v1.JobSpec) -> bool:
 
 
 def index_of(pod: Pod) -> int:
-    """Its completion index; ``NO_INDEX`` if it has none that makes sense."""
+    """Its completion index; ``NO_INDEX`` if it has no valid one."""
     return _number(pod.annotations.get(COMPLETION_INDEX, ""), NO_INDEX)
 
 
 def index_failures(pod: Pod) -> int:
-    """How often its index had failed before it."""
+    """How often its index had failed before."""
     return _number(pod.annotations.get(INDEX_FAILURES, ""), 0)
 
 
 def ignored_index_failures(pod: Pod) -> int:
-    """How often its index had failed before it in a way that does not count."""
+    """How often its index had failed before with failures that do not count."""
     return _number(pod.annotations.get(INDEX_IGNORED_FAILURES, ""), 0)
 
 
 def finished_time(pod: Pod) -> datetime:
-    """When it ended: its last container, or its readiness, or when its deletion was asked for."""
+    """When it ended: its last container, or its readiness, or when its deletion was requested."""
     if (ended := _containers_ended(pod)) is not None:
         return ended
     ready = pod_condition(pod, "Ready")
@@ -107,7 +107,7 @@ def finished_time(pod: Pod) -> datetime:
 
 
 def _containers_ended(pod: Pod) -> datetime | None:
-    """When the last of them did, sidecars too; ``None`` unless all have."""
+    """When its last container ended, sidecars included; ``None`` unless all have."""
     if pod.status is None or pod.spec is None:
         return None
     sidecars = [

@@ -1,7 +1,7 @@
-"""How long a failed Pod is not replaced: ten seconds, then twice as long each time. Pure.
+"""The backoff of failed Pods: ten seconds, then twice as long each time. Pure.
 
-What has failed since the last success is counted on the Pods that are still there, so whoever takes
-over in the middle waits no less than who began.
+The failures since the last success are counted on Pods that still exist, so the backoff is the same
+after a restart of the controller.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ Pod = core_v1.Pod
 FIRST_SECONDS: Final = 10.0
 LONGEST_SECONDS: Final = 600.0
 
-# What the server refuses is tried again as soon as this, and then as long after as it has lasted.
+# A rejected request is retried after this time, and then after as long as it has failed.
 _FIRST_RETRY_SECONDS: Final = 1.0
 _LONGEST_RETRY_SECONDS: Final = 60.0
 
@@ -35,16 +35,16 @@ def wait_seconds(
     *,
     vanished: Mapping[str, datetime],
 ) -> float:
-    """How long until the next Pod of a Job may be made.
+    """How long until the next Pod of a Job may be created.
 
-    ``vanished`` are failures that are not to be seen any more, by the uids of their Pods.
+    ``vanished`` are failures of Pods that no longer exist, by uid.
     """
     failures, last_success = dict(vanished), None
     for pod in pods:
         if phase(pod) == "Succeeded":
             ended = finished_time(pod)
             last_success = ended if last_success is None else max(last_success, ended)
-        # One that is going and not tracked was taken away, or is among those that vanish.
+        # A terminating Pod without finalizer was deleted by others, or is in ``vanished``.
         elif phase(pod) == "Failed" or (is_tracked(pod) and has_failed(pod, spec)):
             failures[pod.uid] = finished_time(pod)
     times = [each for each in failures.values() if last_success is None or each > last_success]
@@ -60,7 +60,7 @@ def index_wait_seconds(failed: Pod | None, now: datetime) -> float:
 
 
 def retry_seconds(pods: Iterable[Pod], start_time: datetime | None, now: datetime) -> float:
-    """How long to wait with what the server refuses, by when a Pod could last be made."""
+    """How long until a rejected request is retried, by when a Pod could last be created."""
     made = [each.metadata.creation_timestamp or now for each in pods]
     lasted_seconds = (now - max([*made, start_time or now])).total_seconds()
     return max(_FIRST_RETRY_SECONDS, min(lasted_seconds, _LONGEST_RETRY_SECONDS))

@@ -1,4 +1,4 @@
-"""Completion indexes, written as a Job's status has them: ``1,3-5,7``. Pure."""
+"""Completion indexes, in the format of a Job's status: ``1,3-5,7``. Pure."""
 
 from bisect import bisect_left
 from collections.abc import Iterable
@@ -8,13 +8,13 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Indexes:
-    """Some of the indexes of a Job, as the intervals that they make, in order and apart."""
+    """A set of completion indexes, as disjoint intervals in order."""
 
     intervals: tuple[tuple[int, int], ...] = ()
 
     @classmethod
     def read(cls, text: str | None, completions: int) -> Self:
-        """Those below ``completions``; what is no interval is passed over."""
+        """The indexes below ``completions``; what is no interval is ignored."""
         found = []
         for part in (text or "").split(","):
             first, dash, last = part.partition("-")
@@ -29,7 +29,7 @@ class Indexes:
 
     @classmethod
     def of(cls, numbers: Iterable[int]) -> Self:
-        """These, in any order."""
+        """These indexes, in any order."""
         return cls(_merged((each, each) for each in sorted(numbers)))
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class Indexes:
         return Indexes(_merged(sorted((*self.intervals, *other.intervals))))
 
     def common(self, other: Self) -> int:
-        """How many both have."""
+        """How many indexes are in both."""
         count, mine, theirs = 0, list(self.intervals), list(other.intervals)
         while mine and theirs:
             (first, last), (low, high) = mine[-1], theirs[-1]
@@ -57,7 +57,7 @@ class Indexes:
         return count
 
     def missing(self, count: int, *, below: int) -> list[int]:
-        """The first ``count`` that are not among them."""
+        """The first ``count`` indexes that are not in the set."""
         found: list[int] = []
         candidate = 0
         for first, last in (*self.intervals, (below, below)):

@@ -1,4 +1,4 @@
-"""The Job controller: Pods made and deleted, what they came to counted, and the end told."""
+"""The Job controller: it creates and deletes Pods, counts those that end, and finishes the Job."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from steersman.controller import Context, Done, Later, Outcome
 from steersman.errors import ApiError, NotFound, SteersmanError, Unreachable
 from steersman.kinds import batch_v1, core_v1
-from steersman_cluster.workloads.api_errors import is_namespace_ending, said
+from steersman_cluster.workloads.api_errors import error_message, is_namespace_terminating
 from steersman_cluster.workloads.jobs.accessors import (
     TRACKING,
     end_of,
@@ -16,18 +16,24 @@ from steersman_cluster.workloads.jobs.accessors import (
     status_of,
 )
 from steersman_cluster.workloads.jobs.backoff import retry_seconds
-from steersman_cluster.workloads.jobs.local_state import BATCH_SECONDS, Memory
-from steersman_cluster.workloads.jobs.plan import Plan, planned
+from steersman_cluster.workloads.jobs.local_state import BATCH_SECONDS, LocalState
+from steersman_cluster.workloads.jobs.plan import Plan, make_plan
 from steersman_cluster.workloads.jobs.pod_factory import RELEASE, pod_for
-from steersman_cluster.workloads.jobs.state import Look, Verdict, completed, is_complete, look_at
+from steersman_cluster.workloads.jobs.state import (
+    FinishReason,
+    JobState,
+    completed,
+    compute_state,
+    is_complete,
+)
 from steersman_cluster.workloads.jobs.status import (
-    Account,
-    account,
+    CountedStatus,
+    count_ended,
     finished,
     released,
     with_counts,
+    with_finish_reason,
     with_suspension,
-    with_verdict,
 )
 from steersman_cluster.workloads.jobs.ttl_after_finished import expire
 from steersman_cluster.workloads.pods import claim, is_ready, phase
@@ -42,7 +48,7 @@ Status = batch_v1.JobStatus
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Progress:
-    """How many Pods run after what was done about them, and what could not be done."""
+    """How many Pods run after this reconcile, and the error of a rejected request."""
 
     active: int
     ready: int
@@ -50,10 +56,10 @@ class _Progress:
     error: SteersmanError | None = None
 
 
-async def reconcile(job: Job, ctx: Context, *, memories: PerRun[Memory]) -> Outcome:
-    """Go on with a Job that is not over, and do away with one that has been over for long."""
-    memory = memories.of(ctx.rng)
-    vanished, batches = memory.vanished, memory.batches
+async def reconcile(job: Job, ctx: Context, *, local_states: PerRun[LocalState]) -> Outcome:
+    """One reconcile of a Job; a finished one is deleted after its TTL."""
+    local_state = local_states.of(ctx.rng)
+    vanished, batches = local_state.vanished, local_state.batches
     if end_of(job) is not None:
         vanished.forget(job.uid)
         batches.end(job.uid)
@@ -66,39 +72,43 @@ async def reconcile(job: Job, ctx: Context, *, memories: PerRun[Memory]) -> Outc
             return Later(after_seconds=more_seconds)
     batches.end(job.uid)
     pods = await claim(ctx, job, spec_of(job).selector, Pod, finalizers=(TRACKING,))
-    # In one order in every process: which Pod a message names must not depend on the cache.
-    look = look_at(job, sorted(pods, key=_by_name), ctx.now)
-    verdict, plan = look.verdict, Plan()
-    if verdict is not None:
-        progress = await _delete(ctx, look, look.active, are_counted=True)
+    # Sorted: which Pod a message names must not depend on the order of the cache.
+    job_state = compute_state(job, sorted(pods, key=_by_name), ctx.now)
+    finish_reason, plan = job_state.finish_reason, Plan()
+    if finish_reason is not None:
+        progress = await _delete(ctx, job_state, job_state.active, are_counted=True)
         if progress.active:
-            verdict = None  # not before all are on their way out
-        status = _counted(look, progress)
+            finish_reason = None  # not before all are terminating
+        status = _counted(job_state, progress)
     else:
         if job.deletion_time is None:
-            plan = planned(look, vanished=vanished.of(job.uid))
-        progress = await _carry_out(ctx, look, plan)
-        status = _counted(look, progress)
-        if is_complete(look, progress.active):
-            verdict = completed()
+            plan = make_plan(job_state, vanished=vanished.of(job.uid))
+        progress = await _execute_plan(ctx, job_state, plan)
+        status = _counted(job_state, progress)
+        if is_complete(job_state, progress.active):
+            finish_reason = completed()
         elif job.deletion_time is None:
-            status = _told_of_suspension(ctx, look, status)
-    counting = account(look, status, verdict)
-    vanished.note(job.uid, counting.release, look.now)
-    await _track(ctx, look, counting, verdict)
+            status = _with_suspension(ctx, job_state, status)
+    counting = count_ended(job_state, status, finish_reason)
+    vanished.note(job.uid, counting.release, job_state.now)
+    await _track(ctx, job_state, counting, finish_reason)
     if progress.error is not None and not isinstance(progress.error, ApiError):
         raise progress.error
     if not counting.is_all:
         return Later(after_seconds=BATCH_SECONDS)
-    if verdict is not None:
+    if finish_reason is not None:
         return Done()
-    # What the server refuses is not raised: it is told already, in the words that people know.
-    retry = retry_seconds(look.pods, look.start_time, look.now) if progress.error else None
-    return after_first(look.deadline_seconds, plan.wait_seconds, retry)
+    # A rejection is not raised: an event has reported it already, in the server's words.
+    retry = (
+        retry_seconds(job_state.pods, job_state.start_time, job_state.now)
+        if progress.error
+        else None
+    )
+    return after_first(job_state.deadline_seconds, plan.wait_seconds, retry)
 
 
 def pod_matters(old: Pod | None, new: Pod) -> bool:
-    """Whether a change of a Pod can be of interest to its Job."""
+    """Whether a change of a Pod can matter to its Job."""
     return old is None or (
         old.metadata.deletion_timestamp != new.metadata.deletion_timestamp
         or phase(old) != phase(new)
@@ -110,7 +120,7 @@ def pod_matters(old: Pod | None, new: Pod) -> bool:
 
 
 def job_matters(old: Job | None, new: Job) -> bool:
-    """Whether a change of a Job asks for something; what it counts is our own doing."""
+    """Whether a change of a Job needs a reconcile; its counters are the controller's own."""
     return (
         old is None
         or old.generation != new.generation
@@ -119,36 +129,40 @@ def job_matters(old: Job | None, new: Job) -> bool:
     )
 
 
-def _counted(look: Look, progress: _Progress) -> Status:
+def _counted(job_state: JobState, progress: _Progress) -> Status:
     return with_counts(
-        look,
+        job_state,
         active=progress.active,
         ready=progress.ready,
         terminating=progress.terminating,
     )
 
 
-async def _carry_out(ctx: Context, look: Look, plan: Plan) -> _Progress:
+async def _execute_plan(ctx: Context, job_state: JobState, plan: Plan) -> _Progress:
     if plan.delete:
-        return await _delete(ctx, look, plan.delete, are_counted=False)
-    progress = _Progress(active=len(look.active), ready=look.ready, terminating=look.terminating)
+        return await _delete(ctx, job_state, plan.delete, are_counted=False)
+    progress = _Progress(
+        active=len(job_state.active), ready=job_state.ready, terminating=job_state.terminating
+    )
     for index in plan.make:
         try:
-            made = await ctx.create(pod_for(look.job, index, look.replaced.get(index)))
+            made = await ctx.create(pod_for(job_state.job, index, job_state.replaced.get(index)))
         except (ApiError, Unreachable) as error:
-            if is_namespace_ending(error):
+            if is_namespace_terminating(error):
                 return progress
-            ctx.record("FailedCreate", f"Error creating: {said(error)}", type="Warning")
-            # What is wrong with one is wrong with the next: the others are not even tried.
+            ctx.record("FailedCreate", f"Error creating: {error_message(error)}", type="Warning")
+            # What fails for one Pod fails for the next: do not even try.
             return replace(progress, error=error)
         ctx.record("SuccessfulCreate", f"Created pod: {made.name}")
         progress = replace(progress, active=progress.active + 1)
     return progress
 
 
-async def _delete(ctx: Context, look: Look, pods: Iterable[Pod], *, are_counted: bool) -> _Progress:
-    """Those that are to be counted keep their finalizers until they are."""
-    active, ready, terminating = len(look.active), look.ready, look.terminating
+async def _delete(
+    ctx: Context, job_state: JobState, pods: Iterable[Pod], *, are_counted: bool
+) -> _Progress:
+    """Delete Pods; those that are to be counted keep their finalizer."""
+    active, ready, terminating = len(job_state.active), job_state.ready, job_state.terminating
     first: SteersmanError | None = None
     for pod in pods:
         try:
@@ -156,9 +170,9 @@ async def _delete(ctx: Context, look: Look, pods: Iterable[Pod], *, are_counted:
                 pod = await ctx.patch(pod, RELEASE)
             await ctx.delete(pod)
         except NotFound:
-            pass  # it is gone, and that is what was wanted
+            pass  # it is gone already
         except (ApiError, Unreachable) as error:
-            ctx.record("FailedDelete", f"Error deleting: {said(error)}", type="Warning")
+            ctx.record("FailedDelete", f"Error deleting: {error_message(error)}", type="Warning")
             first = first or error
             continue
         else:
@@ -169,9 +183,13 @@ async def _delete(ctx: Context, look: Look, pods: Iterable[Pod], *, are_counted:
     return _Progress(active=active, ready=ready, terminating=terminating, error=first)
 
 
-async def _track(ctx: Context, look: Look, counting: Account, verdict: Verdict | None) -> None:
-    """Count what has ended, and tell of the end."""
-    job = await _put(ctx, look.job, with_verdict(counting.status, verdict, look.now))
+async def _track(
+    ctx: Context, job_state: JobState, counting: CountedStatus, finish_reason: FinishReason | None
+) -> None:
+    """Count the Pods that have ended, and finish the Job."""
+    job = await _put(
+        ctx, job_state.job, with_finish_reason(counting.status, finish_reason, job_state.now)
+    )
     gone: dict[str, None] = {}
     failure: SteersmanError | None = None
     for pod in counting.release:
@@ -183,33 +201,35 @@ async def _track(ctx: Context, look: Look, counting: Account, verdict: Verdict |
             failure = failure or error
             continue
         gone[pod.uid] = None
-    after = released(status_of(job), look, gone)
+    after = released(status_of(job), job_state, gone)
     if failure is not None:
         await _put(ctx, job, after)
         raise failure
-    over = finished(after, verdict, look.now) if verdict and counting.is_all else None
+    over = (
+        finished(after, finish_reason, job_state.now) if finish_reason and counting.is_all else None
+    )
     job = await _put(ctx, job, over or after)
-    if over is not None and verdict is not None:
-        _tell_end(ctx, job, verdict)
+    if over is not None and finish_reason is not None:
+        _record_finished(ctx, job, finish_reason)
 
 
 async def _put(ctx: Context, job: Job, status: Status) -> Job:
-    # What is counted is added to what was read: over a newer status, it would be counted twice.
+    # Counters are added to those that were read: with a newer status, a Pod would be counted twice.
     return await put_status(ctx, job, status, if_unchanged=True)
 
 
-def _told_of_suspension(ctx: Context, look: Look, status: Status) -> Status:
-    status, is_news = with_suspension(look, status)
-    if is_news and look.is_suspended:
+def _with_suspension(ctx: Context, job_state: JobState, status: Status) -> Status:
+    status, is_news = with_suspension(job_state, status)
+    if is_news and job_state.is_suspended:
         ctx.record("Suspended", "Job suspended")
     elif is_news:
         ctx.record("Resumed", "Job resumed")
     return status
 
 
-def _tell_end(ctx: Context, job: Job, verdict: Verdict) -> None:
-    if not verdict.is_success:
-        ctx.record(verdict.reason, verdict.message, type="Warning")
+def _record_finished(ctx: Context, job: Job, finish_reason: FinishReason) -> None:
+    if not finish_reason.is_success:
+        ctx.record(finish_reason.reason, finish_reason.message, type="Warning")
         return
     completions = spec_of(job).completions
     if completions is not None and (status_of(job).succeeded or 0) > completions:

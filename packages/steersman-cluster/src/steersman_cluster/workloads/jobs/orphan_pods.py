@@ -1,4 +1,4 @@
-"""Pods that no Job will count any more, and that would stay for ever for want of it."""
+"""Orphan Pods: their Job will not count them, so they must lose the finalizer to be deleted."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -13,19 +13,19 @@ from steersman_cluster.workloads.jobs.pod_factory import RELEASE
 Job = batch_v1.Job
 Pod = core_v1.Pod
 
-#: The index of Pods that are not counted, by the uid of whoever is to do that.
+#: The index of Pods with the finalizer, by the uid of their controller.
 TRACKED_INDEX: Final = "tracked"
 
 
 def by_tracker(pod: Pod) -> Iterable[str]:
-    """Under the uid of its controller, as long as it is not counted."""
+    """The uid of its controller, while it has the finalizer."""
     if not is_tracked(pod):
         return ()
     return [owner.uid for owner in pod.metadata.owner_references or () if owner.controller]
 
 
 def may_be_orphan(old: Pod | None, new: Pod) -> bool:
-    """Whether it may be one that nobody counts, and was none, or not on its way out, before."""
+    """Whether the Pod may have become an orphan with this change."""
     if not is_tracked(new):
         return False
     return (
@@ -37,18 +37,18 @@ def may_be_orphan(old: Pod | None, new: Pod) -> bool:
 
 
 def has_ended(old: Job | None, new: Job) -> bool:
-    """Whether a Job is over since just now."""
+    """Whether a Job has just finished."""
     return end_of(new) is not None and (old is None or end_of(old) is None)
 
 
 def pods_of(job: Job, cached: CacheReader) -> Iterable[ObjectKey]:
-    """Those of the Job that are not counted."""
+    """The Pods of a Job that have the finalizer."""
     found = cached.by_index(Pod, TRACKED_INDEX, job.uid)
     return [ObjectKey(each.namespace, each.name) for each in found]
 
 
 async def reconcile(pod: Pod, ctx: Context) -> Outcome:
-    """Take the finalizer off a Pod whose Job is gone, or over, or not its Job any more."""
+    """Remove the finalizer of a Pod whose Job is gone or finished, or no longer owns it."""
     if is_tracked(pod) and await _is_orphan(pod, ctx):
         try:
             await ctx.patch(pod, RELEASE)
@@ -65,7 +65,7 @@ async def _is_orphan(pod: Pod, ctx: Context) -> bool:
         return False
     job = ctx.get(Job, owner.name)
     if job is None or job.uid != owner.uid:
-        # It may be so new that only its Pod has been heard of yet.
+        # The Job may be so new that the cache does not have it.
         try:
             job = await ctx.live.get(Job, owner.name)
         except NotFound:

@@ -1,4 +1,4 @@
-"""What is to be done about a Job's Pods: some made, some deleted, or some time waited. Pure."""
+"""What to do about a Job's Pods: create some, delete some, or wait. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,21 +14,21 @@ from steersman_cluster.workloads.jobs.accessors import (
 )
 from steersman_cluster.workloads.jobs.backoff import index_wait_seconds, wait_seconds
 from steersman_cluster.workloads.jobs.completion_indexes import Indexes
-from steersman_cluster.workloads.jobs.state import Look
+from steersman_cluster.workloads.jobs.state import JobState
 from steersman_cluster.workloads.pods import deletion_order, is_terminating
 
 Pod = core_v1.Pod
 
-# In one look, as the real controller: others are waiting too.
-MOST_AT_ONCE: Final = 500
+# In one reconcile, as in kube-controller-manager.
+MAX_PODS_PER_RECONCILE: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """One thing to do, or nothing.
+    """One kind of action, or none.
 
-    Either Pods to ``delete``, or Pods to ``make``, each given by its index (``NO_INDEX`` in a Job
-    without), or a wait until one may be made.
+    Either Pods to ``delete``, or Pods to ``make``, each given by its index (``NO_INDEX`` without
+    indexes), or a wait until one may be created.
     """
 
     delete: tuple[Pod, ...] = ()
@@ -36,84 +36,88 @@ class Plan:
     wait_seconds: float | None = None
 
 
-def planned(look: Look, *, vanished: Mapping[str, datetime]) -> Plan:
-    """What to do for a Job that goes on; ``vanished`` are failures that cannot be seen."""
-    active = len(look.active)
-    if look.is_suspended:
-        return Plan(delete=tuple(_removed(look, active)))
-    wanted = _wanted(look)
-    removed = _removed(look, max(0, active - wanted))
+def make_plan(job_state: JobState, *, vanished: Mapping[str, datetime]) -> Plan:
+    """The plan for an unfinished Job; ``vanished`` are failures of Pods that no longer exist."""
+    active = len(job_state.active)
+    if job_state.is_suspended:
+        return Plan(delete=tuple(_removed(job_state, active)))
+    wanted = _wanted(job_state)
+    removed = _removed(job_state, max(0, active - wanted))
     if removed:
-        # Deletions first: one that has an index twice would otherwise have it three times.
-        return Plan(delete=tuple(removed[:MOST_AT_ONCE]))
-    terminating = look.terminating if replaces_only_failed(look.spec) else 0
-    return _making(look, min(wanted - terminating - active, MOST_AT_ONCE), vanished)
+        # Deletions first: a duplicate index would otherwise have three Pods.
+        return Plan(delete=tuple(removed[:MAX_PODS_PER_RECONCILE]))
+    terminating = job_state.terminating if replaces_only_failed(job_state.spec) else 0
+    return _creations(
+        job_state, min(wanted - terminating - active, MAX_PODS_PER_RECONCILE), vanished
+    )
 
 
-def _making(look: Look, count: int, vanished: Mapping[str, datetime]) -> Plan:
+def _creations(job_state: JobState, count: int, vanished: Mapping[str, datetime]) -> Plan:
     if count <= 0:
         return Plan()
-    spec = look.spec
+    spec = job_state.spec
     if spec.backoff_limit_per_index is None:
-        seconds = wait_seconds(look.pods, spec, look.now, vanished=vanished)
+        seconds = wait_seconds(job_state.pods, spec, job_state.now, vanished=vanished)
         if seconds > 0:
             return Plan(wait_seconds=seconds)
     if not is_indexed(spec):
         return Plan(make=(NO_INDEX,) * count)
-    indexes = _pending(look).missing(count, below=spec.completions or 0)
+    indexes = _pending(job_state).missing(count, below=spec.completions or 0)
     if spec.backoff_limit_per_index is None:
         return Plan(make=tuple(indexes))
-    waits = {each: index_wait_seconds(look.replaced.get(each), look.now) for each in indexes}
+    waits = {
+        each: index_wait_seconds(job_state.replaced.get(each), job_state.now) for each in indexes
+    }
     due = tuple(each for each, seconds in waits.items() if seconds <= 0)
     if due or not waits:
         return Plan(make=due)
     return Plan(wait_seconds=min(waits.values()))
 
 
-def _wanted(look: Look) -> int:
+def _wanted(job_state: JobState) -> int:
     """How many Pods should run."""
-    parallelism, completions = look.spec.parallelism or 0, look.spec.completions
+    parallelism, completions = job_state.spec.parallelism or 0, job_state.spec.completions
     if completions is None:
-        # Once one has succeeded, the others are to come to their ends, and no more begin.
-        return len(look.active) if look.succeeded else parallelism
-    return max(0, min(completions - look.succeeded, parallelism))
+        # After one success, the others end by themselves, and none is created.
+        return len(job_state.active) if job_state.succeeded else parallelism
+    return max(0, min(completions - job_state.succeeded, parallelism))
 
 
-def _pending(look: Look) -> Indexes:
-    """The indexes for which no Pod is to be made now."""
-    taken = [*look.active]
-    if replaces_only_failed(look.spec):
-        taken += filter(is_terminating, look.pods)
+def _pending(job_state: JobState) -> Indexes:
+    """The indexes for which no Pod is created now."""
+    taken = [*job_state.active]
+    if replaces_only_failed(job_state.spec):
+        taken += filter(is_terminating, job_state.pods)
     indexes = Indexes.of(each for each in map(index_of, taken) if each != NO_INDEX)
-    return look.done_indexes | indexes | (look.failed_indexes or Indexes())
+    return job_state.done_indexes | indexes | (job_state.failed_indexes or Indexes())
 
 
-def _removed(look: Look, at_least: int) -> list[Pod]:
-    """What goes of the active Pods: of an indexed Job, those that have no index of their own."""
-    left, removed = list(look.active), list[Pod]()
-    if is_indexed(look.spec):
-        left, removed = _one_of_each(look)
+def _removed(job_state: JobState, at_least: int) -> list[Pod]:
+    """The active Pods to delete: with indexes, those without a valid and unique one."""
+    left, removed = list(job_state.active), list[Pod]()
+    if is_indexed(job_state.spec):
+        left, removed = _one_of_each(job_state)
     more = at_least - len(removed)
     if more > 0:
-        removed += deletion_order(left, look.now)[:more]
+        removed += deletion_order(left, job_state.now)[:more]
     return removed
 
 
-def _one_of_each(look: Look) -> tuple[list[Pod], list[Pod]]:
+def _one_of_each(job_state: JobState) -> tuple[list[Pod], list[Pod]]:
     by_index: dict[int, list[Pod]] = {}
-    for pod in sorted(look.active, key=index_of):
+    for pod in sorted(job_state.active, key=index_of):
         by_index.setdefault(index_of(pod), []).append(pod)
     left: list[Pod] = []
     removed: list[Pod] = []
     for index, pods in by_index.items():
-        if not NO_INDEX < index < (look.spec.completions or 0):
+        if not NO_INDEX < index < (job_state.spec.completions or 0):
             removed += pods
         else:
-            *others, best = _ranked(pods, look)
+            *others, best = _ranked(pods, job_state)
             removed += others
             left.append(best)
     return left, removed
 
 
-def _ranked(pods: Sequence[Pod], look: Look) -> Sequence[Pod]:
-    return pods if len(pods) == 1 else deletion_order(pods, look.now)
+def _ranked(pods: Sequence[Pod], job_state: JobState) -> Sequence[Pod]:
+    return pods if len(pods) == 1 else deletion_order(pods, job_state.now)

@@ -1,4 +1,4 @@
-"""The Pods of a Job, with a finalizer until they are counted, and their index. Pure."""
+"""The Pods of a Job, with the tracking finalizer and their index. Pure."""
 
 from typing import Final
 
@@ -15,18 +15,18 @@ from steersman_cluster.workloads.jobs.accessors import (
     index_failures,
     spec_of,
 )
-from steersman_cluster.workloads.jobs.policies import judged
+from steersman_cluster.workloads.jobs.policies import failure_effect
 from steersman_cluster.workloads.pods import pod_from
 
 Job = batch_v1.Job
 Pod = core_v1.Pod
 
-#: What takes the finalizer off a Pod that is counted.
+#: The patch that removes the finalizer of a Pod that is counted.
 RELEASE: Final = StrategicMergePatch(
     {"metadata": {"$deleteFromPrimitiveList/finalizers": [TRACKING]}}
 )
 
-# The server puts five letters behind it, and a Pod's hostname is a label.
+# The server adds five letters, and a Pod's hostname is a label.
 _LONGEST_PREFIX: Final = 58
 _VARIABLE: Final = core_v1.EnvVar(
     name="JOB_COMPLETION_INDEX",
@@ -37,7 +37,7 @@ _VARIABLE: Final = core_v1.EnvVar(
 
 
 def pod_for(job: Job, index: int = NO_INDEX, replaced: Pod | None = None) -> Pod:
-    """A Pod for this index, in the place of one that failed if there is one."""
+    """A Pod for this index, which replaces a failed one if there is one."""
     spec = spec_of(job)
     template = spec.template
     inner = template.metadata.finalizers if template.metadata is not None else None
@@ -55,12 +55,12 @@ def pod_for(job: Job, index: int = NO_INDEX, replaced: Pod | None = None) -> Pod
         labels={COMPLETION_INDEX: number},
         annotations=annotations,
         finalizers=finalizers,
-        spec=_told_index(template.spec, f"{job.name}-{number}"),
+        spec=_with_index(template.spec, f"{job.name}-{number}"),
     )
 
 
 def index_prefix(name: str, index: int) -> str:
-    """What the name of a Pod with this index begins with; the index is never cut off."""
+    """The ``generateName`` of a Pod with this index; the index is never cut off."""
     end = f"-{index}-"
     return name[: _LONGEST_PREFIX - len(end)] + end
 
@@ -69,7 +69,7 @@ def _failures(spec: batch_v1.JobSpec, replaced: Pod | None) -> dict[str, str]:
     """How often this index has failed so far."""
     if replaced is None:
         return {INDEX_FAILURES: "0"}
-    counts = judged(spec.pod_failure_policy, replaced).counts
+    counts = failure_effect(spec.pod_failure_policy, replaced).counts
     ignored = ignored_index_failures(replaced) + (not counts)
     annotations = {INDEX_FAILURES: str(index_failures(replaced) + counts)}
     if ignored:
@@ -77,20 +77,20 @@ def _failures(spec: batch_v1.JobSpec, replaced: Pod | None) -> dict[str, str]:
     return annotations
 
 
-def _told_index(spec: core_v1.PodSpec | None, hostname: str) -> core_v1.PodSpec | None:
+def _with_index(spec: core_v1.PodSpec | None, hostname: str) -> core_v1.PodSpec | None:
     if spec is None:
         return None
     return replace(
         spec,
         hostname=hostname,
-        containers=tuple(map(_told, spec.containers)),
+        containers=tuple(map(_with_index_variable, spec.containers)),
         init_containers=None
         if spec.init_containers is None
-        else tuple(map(_told, spec.init_containers)),
+        else tuple(map(_with_index_variable, spec.init_containers)),
     )
 
 
-def _told(container: core_v1.Container) -> core_v1.Container:
+def _with_index_variable(container: core_v1.Container) -> core_v1.Container:
     env = container.env or ()
     if any(each.name == _VARIABLE.name for each in env):
         return container

@@ -1,4 +1,4 @@
-"""What a Job's policies make of failed Pods and of indexes that succeeded. Pure."""
+"""The policies of a Job for failed Pods and for succeeded indexes. Pure."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -9,30 +9,30 @@ from steersman_cluster.workloads.jobs.completion_indexes import Indexes
 Pod = core_v1.Pod
 
 
-class Judged(NamedTuple):
-    """What becomes of a failure: whether it counts, what is done, and why the Job fails if so."""
+class FailureEffect(NamedTuple):
+    """The effect of a failure: whether it counts, the action, and why the Job fails."""
 
     counts: bool = True
     action: str = ""
     failure: str | None = None
 
 
-def judged(policy: batch_v1.PodFailurePolicy | None, pod: Pod) -> Judged:
-    """What the first rule that matches a failed Pod says; without one, it counts."""
+def failure_effect(policy: batch_v1.PodFailurePolicy | None, pod: Pod) -> FailureEffect:
+    """The effect of the first rule that matches a failed Pod; without one, it counts."""
     for number, rule in enumerate(policy.rules if policy is not None else ()):
         matched = _matched(rule, pod)
         if matched is not None:
             failure = f"{matched} matching FailJob rule at index {number}"
-            return Judged(
+            return FailureEffect(
                 counts=rule.action != "Ignore",
                 action=rule.action,
                 failure=failure if rule.action == "FailJob" else None,
             )
-    return Judged()
+    return FailureEffect()
 
 
 def success(policy: batch_v1.SuccessPolicy | None, done: Indexes, completions: int) -> str | None:
-    """Which rule says that this is enough, in words; ``None`` if none does."""
+    """The rule of the success policy that is met, as a message; ``None`` if none is."""
     if policy is None or not done.intervals:
         return None
     for number, rule in enumerate(policy.rules):
@@ -53,7 +53,7 @@ def _is_met(rule: batch_v1.SuccessPolicyRule, done: Indexes, completions: int) -
 
 
 def _matched(rule: batch_v1.PodFailurePolicyRule, pod: Pod) -> str | None:
-    """What about the Pod matches the rule, in words."""
+    """What matches the rule, as a message."""
     status = pod.status or core_v1.PodStatus()
     if rule.on_exit_codes is not None:
         for statuses in (status.container_statuses, status.init_container_statuses):
@@ -74,7 +74,7 @@ def _container(
     statuses: Iterable[core_v1.ContainerStatus],
     wanted: batch_v1.PodFailurePolicyOnExitCodesRequirement,
 ) -> tuple[str, int] | None:
-    """The first container that failed with such a code, and the code."""
+    """The first container that failed with such an exit code, and the code."""
     for each in statuses:
         terminated = each.state.terminated if each.state is not None else None
         if terminated is None or wanted.container_name not in (None, each.name):

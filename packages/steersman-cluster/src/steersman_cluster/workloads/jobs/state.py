@@ -1,7 +1,7 @@
-"""How a Job stands: what its Pods have come to, and whether that is the end of it. Pure.
+"""The state of a Job: what its Pods have come to, and whether it is finished. Pure.
 
-What has ended is known by three things, each of which outlives a crash: a Pod's finalizer (it has
-not been counted), its uid in the status (it is being counted) and the counters (it has been).
+Three facts, each of which survives a crash, say what has ended: a Pod's finalizer (it is not
+counted), its uid in the status (it is being counted) and the counters (it has been counted).
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ from steersman_cluster.workloads.jobs.accessors import (
     true_condition,
 )
 from steersman_cluster.workloads.jobs.completion_indexes import Indexes
-from steersman_cluster.workloads.jobs.policies import judged, success
+from steersman_cluster.workloads.jobs.policies import failure_effect, success
 from steersman_cluster.workloads.pods import is_active, is_ready, is_terminating, phase
 
 Job = batch_v1.Job
@@ -31,8 +31,8 @@ Pod = core_v1.Pod
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """That a Job is to end, how, and why; ``is_new`` until its status says so."""
+class FinishReason:
+    """The reason why a Job finishes; ``is_new`` until it is in the status."""
 
     is_success: bool
     reason: str
@@ -41,7 +41,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class JobState:
     """A Job and its Pods at one moment."""
 
     job: Job
@@ -49,41 +49,42 @@ class Look:
     now: datetime
     active: tuple[Pod, ...]
     terminating: int
-    #: What has ended in all, counted or not.
+    #: All Pods that have ended, counted or not.
     succeeded: int
     failed: int
     start_time: datetime | None
-    #: Of an indexed Job: what its status has as done, what is done, and what has failed for good.
+    #: Of an indexed Job: the completed indexes in its status, those now, and those that have
+    #: failed.
     counted_indexes: Indexes
     done_indexes: Indexes
     failed_indexes: Indexes | None
-    #: The last failed Pod of each index that waits for another.
+    #: The last failed Pod of each index that will be retried.
     replaced: Mapping[int, Pod]
-    verdict: Verdict | None
+    finish_reason: FinishReason | None
 
     @property
     def spec(self) -> batch_v1.JobSpec:
-        """What is wanted."""
+        """The spec of the Job."""
         return spec_of(self.job)
 
     @property
     def is_suspended(self) -> bool:
-        """Whether nothing of it is to run."""
+        """Whether the Job is suspended."""
         return bool(self.spec.suspend)
 
     @property
     def ready(self) -> int:
-        """How many of the active Pods are ready."""
+        """How many active Pods are ready."""
         return sum(map(is_ready, self.active))
 
     @property
     def deadline_seconds(self) -> float | None:
-        """How long until it has been active for too long; ``None`` if that never is."""
+        """How long until its active deadline; ``None`` if it has none."""
         return _deadline_seconds(self.spec, self.start_time, self.now)
 
 
-def look_at(job: Job, pods: Sequence[Pod], now: datetime) -> Look:
-    """How the Job stands with these Pods, all of which are its own."""
+def compute_state(job: Job, pods: Sequence[Pod], now: datetime) -> JobState:
+    """The state of a Job with these Pods, which it owns."""
     spec, status = spec_of(job), status_of(job)
     uncounted = status.uncounted_terminated_pods or batch_v1.UncountedTerminatedPods()
     counting = dict.fromkeys(uncounted.succeeded or ()), dict.fromkeys(uncounted.failed or ())
@@ -91,18 +92,18 @@ def look_at(job: Job, pods: Sequence[Pod], now: datetime) -> Look:
     failures = [pod for pod in valid if pod.uid not in counting[1] and has_failed(pod, spec)]
     failed = (
         (status.failed or 0)
-        + sum(judged(spec.pod_failure_policy, pod).counts for pod in failures)
+        + sum(failure_effect(spec.pod_failure_policy, pod).counts for pod in failures)
         + len(counting[1])
     )
     start_time = status.start_time
     if start_time is None and not spec.suspend:
         start_time = now.replace(microsecond=0)
     active = tuple(pod for pod in pods if is_active(pod))
-    verdict = (
-        _earlier_verdict(job)
-        or _policy_verdict(spec, pods)
-        or _limit_verdict(spec, pods, failed)
-        or _deadline_verdict(spec, start_time, now)
+    finish_reason = (
+        _earlier_reason(job)
+        or _policy_reason(spec, pods)
+        or _limit_reason(spec, pods, failed)
+        or _deadline_reason(spec, start_time, now)
     )
     before = done = Indexes()
     lost: Indexes | None = None
@@ -113,12 +114,12 @@ def look_at(job: Job, pods: Sequence[Pod], now: datetime) -> Look:
         if spec.backoff_limit_per_index is not None:
             lost = Indexes.read(status.failed_indexes, spec.completions or 0)
             lost |= Indexes.of(index_of(pod) for pod in valid if _fails_index(pod, spec))
-            verdict = verdict or _index_verdict(spec, done, lost)
-        verdict = verdict or _success_verdict(spec, done)
+            finish_reason = finish_reason or _index_reason(spec, done, lost)
+        finish_reason = finish_reason or _success_reason(spec, done)
     else:
         new = [pod for pod in valid if phase(pod) == "Succeeded" and pod.uid not in counting[0]]
         succeeded = (status.succeeded or 0) + len(new) + len(counting[0])
-    return Look(
+    return JobState(
         job=job,
         pods=tuple(pods),
         now=now,
@@ -131,34 +132,34 @@ def look_at(job: Job, pods: Sequence[Pod], now: datetime) -> Look:
         done_indexes=done,
         failed_indexes=lost,
         replaced={} if lost is None else _replaced(valid, active, spec, done, lost),
-        verdict=verdict,
+        finish_reason=finish_reason,
     )
 
 
-def is_complete(look: Look, active: int) -> bool:
-    """Whether enough has succeeded and nothing is left running."""
+def is_complete(job_state: JobState, active: int) -> bool:
+    """Whether enough Pods have succeeded and none is running."""
     if active:
         return False
-    completions = look.spec.completions
-    return look.succeeded > 0 if completions is None else look.succeeded >= completions
+    completions = job_state.spec.completions
+    return job_state.succeeded > 0 if completions is None else job_state.succeeded >= completions
 
 
-def completed() -> Verdict:
-    """What is said of a Job that is complete."""
-    return Verdict(
+def completed() -> FinishReason:
+    """The condition of a complete Job."""
+    return FinishReason(
         is_success=True,
         reason="CompletionsReached",
         message="Reached expected number of succeeded pods",
     )
 
 
-def _earlier_verdict(job: Job) -> Verdict | None:
-    """What was found out by whoever looked last, and is so for ever."""
+def _earlier_reason(job: Job) -> FinishReason | None:
+    """The reason that an earlier reconcile has found, which is final."""
     met = true_condition(job, "SuccessCriteriaMet")
     said = met or true_condition(job, "FailureTarget")
     if said is None:
         return None
-    return Verdict(
+    return FinishReason(
         is_success=met is not None,
         reason=said.reason or "",
         message=said.message or "",
@@ -166,22 +167,22 @@ def _earlier_verdict(job: Job) -> Verdict | None:
     )
 
 
-def _policy_verdict(spec: batch_v1.JobSpec, pods: Sequence[Pod]) -> Verdict | None:
+def _policy_reason(spec: batch_v1.JobSpec, pods: Sequence[Pod]) -> FinishReason | None:
     if spec.pod_failure_policy is None:
         return None
     for pod in pods:
         if has_failed(pod, spec):
-            failure = judged(spec.pod_failure_policy, pod).failure
+            failure = failure_effect(spec.pod_failure_policy, pod).failure
             if failure is not None:
-                return Verdict(is_success=False, reason="PodFailurePolicy", message=failure)
+                return FinishReason(is_success=False, reason="PodFailurePolicy", message=failure)
     return None
 
 
-def _limit_verdict(spec: batch_v1.JobSpec, pods: Sequence[Pod], failed: int) -> Verdict | None:
+def _limit_reason(spec: batch_v1.JobSpec, pods: Sequence[Pod], failed: int) -> FinishReason | None:
     limit = spec.backoff_limit
     if limit is None or (failed <= limit and not _restarted_too_often(spec, pods, limit)):
         return None
-    return Verdict(
+    return FinishReason(
         is_success=False,
         reason="BackoffLimitExceeded",
         message="Job has reached the specified backoff limit",
@@ -189,7 +190,7 @@ def _limit_verdict(spec: batch_v1.JobSpec, pods: Sequence[Pod], failed: int) -> 
 
 
 def _restarted_too_often(spec: batch_v1.JobSpec, pods: Sequence[Pod], limit: int) -> bool:
-    """Where containers are started again and Pods do not fail, restarts are what is counted."""
+    """With ``restartPolicy: OnFailure``, container restarts count instead of Pods."""
     template = spec.template.spec
     if template is None or template.restart_policy != "OnFailure":
         return False
@@ -213,47 +214,49 @@ def _deadline_seconds(
     return spec.active_deadline_seconds - (now - start_time).total_seconds()
 
 
-def _deadline_verdict(
+def _deadline_reason(
     spec: batch_v1.JobSpec, start_time: datetime | None, now: datetime
-) -> Verdict | None:
+) -> FinishReason | None:
     left_seconds = _deadline_seconds(spec, start_time, now)
     if left_seconds is None or left_seconds > 0:
         return None
-    return Verdict(
+    return FinishReason(
         is_success=False,
         reason="DeadlineExceeded",
         message="Job was active longer than specified deadline",
     )
 
 
-def _index_verdict(spec: batch_v1.JobSpec, done: Indexes, lost: Indexes) -> Verdict | None:
+def _index_reason(spec: batch_v1.JobSpec, done: Indexes, lost: Indexes) -> FinishReason | None:
     if spec.max_failed_indexes is not None and len(lost) > spec.max_failed_indexes:
-        return Verdict(
+        return FinishReason(
             is_success=False,
             reason="MaxFailedIndexesExceeded",
             message="Job has exceeded the specified maximal number of failed indexes",
         )
     if lost.intervals and len(lost) + len(done) >= (spec.completions or 0):
-        return Verdict(is_success=False, reason="FailedIndexes", message="Job has failed indexes")
+        return FinishReason(
+            is_success=False, reason="FailedIndexes", message="Job has failed indexes"
+        )
     return None
 
 
-def _success_verdict(spec: batch_v1.JobSpec, done: Indexes) -> Verdict | None:
+def _success_reason(spec: batch_v1.JobSpec, done: Indexes) -> FinishReason | None:
     message = success(spec.success_policy, done, spec.completions or 0)
     if message is None:
         return None
-    return Verdict(is_success=True, reason="SuccessPolicy", message=message)
+    return FinishReason(is_success=True, reason="SuccessPolicy", message=message)
 
 
 def _is_valid(pod: Pod, spec: batch_v1.JobSpec) -> bool:
-    """Whether it counts at all: in an indexed Job, if it has one of its indexes."""
+    """Whether the Pod counts: in an indexed Job, if it has a valid index."""
     return not is_indexed(spec) or NO_INDEX < index_of(pod) < (spec.completions or 0)
 
 
 def _fails_index(pod: Pod, spec: batch_v1.JobSpec) -> bool:
     if not has_failed(pod, spec):
         return False
-    what = judged(spec.pod_failure_policy, pod)
+    what = failure_effect(spec.pod_failure_policy, pod)
     if what.action == "FailIndex":
         return True
     return what.counts and index_failures(pod) >= (spec.backoff_limit_per_index or 0)
@@ -266,7 +269,7 @@ def _replaced(
     done: Indexes,
     lost: Indexes,
 ) -> dict[int, Pod]:
-    """They are kept until another one has been made, which is told how often its index failed."""
+    """Failed Pods are kept until their replacement exists, which gets their failure count."""
     settled = done | lost | Indexes.of(i for i in map(index_of, active) if i != NO_INDEX)
     last: dict[int, Pod] = {}
     for pod in valid:

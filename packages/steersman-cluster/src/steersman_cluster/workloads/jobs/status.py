@@ -1,9 +1,9 @@
-"""Which Pods have ended, counted once each, whatever happens in between. Pure.
+"""The status of a Job: each Pod that ends is counted exactly once. Pure.
 
-    ended, with finalizer ──▶ uid in the status ──▶ finalizer gone ──▶ counted, uid gone
-              └── succeeded, of an indexed Job: its index in the status ──▶ finalizer gone
+    ended, with finalizer ──▶ uid in the status ──▶ finalizer removed ──▶ counted, uid removed
+              └── succeeded, of an indexed Job: index in the status ──▶ finalizer removed
 
-After a crash between any two of these, the next look finds what has been done, and goes on there.
+After a crash between two steps, the next reconcile continues with the next step.
 """
 
 from dataclasses import dataclass
@@ -21,23 +21,23 @@ from steersman_cluster.workloads.jobs.accessors import (
     status_of,
 )
 from steersman_cluster.workloads.jobs.completion_indexes import Indexes
-from steersman_cluster.workloads.jobs.policies import judged
-from steersman_cluster.workloads.jobs.state import Look, Verdict
+from steersman_cluster.workloads.jobs.policies import failure_effect
+from steersman_cluster.workloads.jobs.state import FinishReason, JobState
 from steersman_cluster.workloads.pods import phase
 
 Pod = core_v1.Pod
 Status = batch_v1.JobStatus
 Uncounted = batch_v1.UncountedTerminatedPods
 
-# So many uids fit into a status; the rest has to wait for the next look.
-MOST_UNCOUNTED: Final = 500
+# A status has room for so many uids; the rest waits for the next reconcile.
+MAX_UNCOUNTED: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
-    """A status to be written, and the Pods that lose their finalizer after that.
+class CountedStatus:
+    """A status to write, and the Pods that lose their finalizers afterwards.
 
-    ``is_all``: whether these are all that have ended.
+    ``is_all``: whether these are all Pods that have ended.
     """
 
     status: Status
@@ -46,7 +46,7 @@ class Account:
 
 
 def counted(status: Status, tracked: dict[str, None]) -> Status:
-    """The status, with the uids counted whose Pods have no finalizer any more."""
+    """The status, with the uids counted whose Pods have no finalizer."""
     uncounted = status.uncounted_terminated_pods or Uncounted()
     succeeded, failed = uncounted.succeeded or (), uncounted.failed or ()
     kept = Uncounted(
@@ -63,10 +63,12 @@ def counted(status: Status, tracked: dict[str, None]) -> Status:
     )
 
 
-def account(look: Look, status: Status, verdict: Verdict | None) -> Account:
-    """What is to be said of the Pods that have ended before they are let go."""
-    spec = look.spec
-    tracked = {pod.uid: None for pod in look.pods if is_tracked(pod)}
+def count_ended(
+    job_state: JobState, status: Status, finish_reason: FinishReason | None
+) -> CountedStatus:
+    """The status before the finalizers of ended Pods are removed."""
+    spec = job_state.spec
+    tracked = {pod.uid: None for pod in job_state.pods if is_tracked(pod)}
     status = counted(status, tracked)
     uncounted = status.uncounted_terminated_pods or Uncounted()
     succeeded = dict.fromkeys(uncounted.succeeded or ())
@@ -74,25 +76,25 @@ def account(look: Look, status: Status, verdict: Verdict | None) -> Account:
     indexes: list[int] = []
     release: list[Pod] = []
     is_all = True
-    for pod in sorted(look.pods, key=index_of) if is_indexed(spec) else look.pods:
-        if pod.uid not in tracked or not (verdict or _is_done_with(pod, look)):
+    for pod in sorted(job_state.pods, key=index_of) if is_indexed(spec) else job_state.pods:
+        if pod.uid not in tracked or not (finish_reason or _is_done_with(pod, job_state)):
             continue
         release.append(pod)
         is_valid = not is_indexed(spec) or NO_INDEX < index_of(pod) < (spec.completions or 0)
         if phase(pod) == "Succeeded" and pod.uid not in failed:
             if not is_indexed(spec):
                 succeeded.setdefault(pod.uid)
-            elif is_valid and index_of(pod) not in look.counted_indexes:
+            elif is_valid and index_of(pod) not in job_state.counted_indexes:
                 indexes.append(index_of(pod))
         # What still runs when a Job fails has failed with it.
         elif (
-            (has_failed(pod, spec) or (verdict is not None and not verdict.is_success))
+            (has_failed(pod, spec) or (finish_reason is not None and not finish_reason.is_success))
             and is_valid
             and pod.uid not in failed
-            and judged(spec.pod_failure_policy, pod).counts
+            and failure_effect(spec.pod_failure_policy, pod).counts
         ):
             failed[pod.uid] = None
-        if len(indexes) + len(succeeded) + len(failed) >= MOST_UNCOUNTED:
+        if len(indexes) + len(succeeded) + len(failed) >= MAX_UNCOUNTED:
             is_all = False
             break
     status = replace(
@@ -102,50 +104,50 @@ def account(look: Look, status: Status, verdict: Verdict | None) -> Account:
         ),
     )
     if is_indexed(spec):
-        status = _with_indexes(status, look, Indexes.of(indexes))
-    return Account(status=status, release=tuple(release), is_all=is_all)
+        status = _with_indexes(status, job_state, Indexes.of(indexes))
+    return CountedStatus(status=status, release=tuple(release), is_all=is_all)
 
 
-def _is_done_with(pod: Pod, look: Look) -> bool:
-    """Whether nobody needs it any more once it is counted."""
-    if look.job.deletion_time is not None or phase(pod) == "Succeeded":
+def _is_done_with(pod: Pod, job_state: JobState) -> bool:
+    """Whether the Pod is not needed after it is counted."""
+    if job_state.job.deletion_time is not None or phase(pod) == "Succeeded":
         return True
-    return has_failed(pod, look.spec) and look.replaced.get(index_of(pod)) is not pod
+    return has_failed(pod, job_state.spec) and job_state.replaced.get(index_of(pod)) is not pod
 
 
-def released(status: Status, look: Look, gone: dict[str, None]) -> Status:
-    """The status after these have lost their finalizers."""
-    tracked = {p.uid: None for p in look.pods if is_tracked(p) and p.uid not in gone}
+def released(status: Status, job_state: JobState, gone: dict[str, None]) -> Status:
+    """The status after these Pods have lost their finalizers."""
+    tracked = {p.uid: None for p in job_state.pods if is_tracked(p) and p.uid not in gone}
     return counted(status, tracked)
 
 
-def with_verdict(status: Status, verdict: Verdict | None, now: datetime) -> Status:
-    """The status, saying where it goes from here, before it is there."""
-    if verdict is None or not verdict.is_new:
+def with_finish_reason(status: Status, finish_reason: FinishReason | None, now: datetime) -> Status:
+    """The status with the condition that announces how the Job finishes."""
+    if finish_reason is None or not finish_reason.is_new:
         return status
-    type_ = "SuccessCriteriaMet" if verdict.is_success else "FailureTarget"
-    said = condition(type_, "True", verdict.reason, verdict.message, now)
+    type_ = "SuccessCriteriaMet" if finish_reason.is_success else "FailureTarget"
+    said = condition(type_, "True", finish_reason.reason, finish_reason.message, now)
     return replace(status, conditions=(*(status.conditions or ()), said))
 
 
-def finished(status: Status, verdict: Verdict, now: datetime) -> Status | None:
-    """The status of a Job that is over; ``None`` while there are Pods to count or to wait for."""
+def finished(status: Status, finish_reason: FinishReason, now: datetime) -> Status | None:
+    """The status of a finished Job; ``None`` while Pods are to be counted or still terminate."""
     uncounted = status.uncounted_terminated_pods or Uncounted()
     if uncounted.succeeded or uncounted.failed or status.terminating:
         return None
-    type_ = "Complete" if verdict.is_success else "Failed"
-    said = condition(type_, "True", verdict.reason, verdict.message, now)
+    type_ = "Complete" if finish_reason.is_success else "Failed"
+    said = condition(type_, "True", finish_reason.reason, finish_reason.message, now)
     return replace(
         status,
         conditions=(*(status.conditions or ()), said),
-        completion_time=said.last_transition_time if verdict.is_success else None,
+        completion_time=said.last_transition_time if finish_reason.is_success else None,
     )
 
 
 def condition(
     type: str, status: str, reason: str, message: str, now: datetime
 ) -> batch_v1.JobCondition:
-    """A condition that has become so now."""
+    """A condition that has changed now."""
     moment = now.replace(microsecond=0)
     return batch_v1.JobCondition(
         type=type,
@@ -157,17 +159,17 @@ def condition(
     )
 
 
-def with_suspension(look: Look, status: Status) -> tuple[Status, bool]:
-    """The status, saying whether the Job is suspended; and whether that is news.
+def with_suspension(job_state: JobState, status: Status) -> tuple[Status, bool]:
+    """The status with the ``Suspended`` condition, and whether that has changed.
 
-    From when on it runs is counted anew each time that it is resumed.
+    The start time is reset each time that the Job is resumed.
     """
     before = next((each for each in status.conditions or () if each.type == "Suspended"), None)
-    if look.is_suspended:
-        said = condition("Suspended", "True", "JobSuspended", "Job suspended", look.now)
+    if job_state.is_suspended:
+        said = condition("Suspended", "True", "JobSuspended", "Job suspended", job_state.now)
     else:
-        said = condition("Suspended", "False", "JobResumed", "Job resumed", look.now)
-    if before is None and not look.is_suspended:
+        said = condition("Suspended", "False", "JobResumed", "Job resumed", job_state.now)
+    if before is None and not job_state.is_suspended:
         return status, False
     if before is not None and (before.status, before.reason, before.message) == (
         said.status,
@@ -180,24 +182,24 @@ def with_suspension(look: Look, status: Status) -> tuple[Status, bool]:
         others.append(said)
     else:
         others[others.index(before)] = said
-    start_time = None if look.is_suspended else said.last_transition_time
+    start_time = None if job_state.is_suspended else said.last_transition_time
     return replace(status, conditions=tuple(others), start_time=start_time), True
 
 
-def with_counts(look: Look, *, active: int, ready: int, terminating: int) -> Status:
-    """The status as far as it can be seen at once."""
+def with_counts(job_state: JobState, *, active: int, ready: int, terminating: int) -> Status:
+    """The status with the counters that need no tracking."""
     return replace(
-        status_of(look.job),
+        status_of(job_state.job),
         active=active or None,
         ready=ready,
         terminating=terminating,
-        start_time=look.start_time,
+        start_time=job_state.start_time,
     )
 
 
-def _with_indexes(status: Status, look: Look, new: Indexes) -> Status:
-    done = look.done_indexes | new
-    lost = look.failed_indexes
+def _with_indexes(status: Status, job_state: JobState, new: Indexes) -> Status:
+    done = job_state.done_indexes | new
+    lost = job_state.failed_indexes
     return replace(
         status,
         succeeded=len(done) or None,

@@ -1,4 +1,4 @@
-"""Jobs that are over are deleted after the time that they give themselves."""
+"""The TTL controller: it deletes finished Jobs after ``ttlSecondsAfterFinished``."""
 
 from datetime import datetime, timedelta
 
@@ -11,7 +11,7 @@ Job = batch_v1.Job
 
 
 def expires(job: Job) -> datetime | None:
-    """When it is to be deleted; ``None`` if never, or not yet known."""
+    """When the Job is deleted; ``None`` if never, or not known yet."""
     end, ttl_seconds = end_of(job), spec_of(job).ttl_seconds_after_finished
     if end is None or end.last_transition_time is None or ttl_seconds is None:
         return None
@@ -19,10 +19,10 @@ def expires(job: Job) -> datetime | None:
 
 
 async def expire(job: Job, ctx: Context) -> Outcome:
-    """Delete it, with all that is its own, if its time has come."""
+    """Delete the Job and its Pods, if its TTL is over."""
     left_seconds = _left_seconds(job, ctx.now)
     if left_seconds is not None and left_seconds <= 0:
-        # Somebody may have given it more time just now, and a deletion cannot be taken back.
+        # Read the live Job: its TTL may have been raised just now, and a deletion is final.
         try:
             job = await ctx.live.get(Job, job.name)
         except NotFound:

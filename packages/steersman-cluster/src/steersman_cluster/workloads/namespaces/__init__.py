@@ -1,15 +1,15 @@
-"""What each namespace has from its beginning, and how it ends with all that is in it.
+"""The namespace controller, and the default objects of each namespace.
 
-Takes:     namespaces, and whatever kinds of objects are in those that are being deleted
-Gives:     a default ServiceAccount and the root certificate in each; the end of a namespace's
-           content, and then its own
+Takes:     namespaces, and all objects in those that are being deleted
+Gives:     a default ServiceAccount and the root certificate in each; the deletion of a namespace's
+           content, and then of the namespace
 Promises:  - every namespace has a default ServiceAccount and the root certificate
-           - they are made again when they are deleted and put right when they are changed
-           - a namespace goes when all that is in it has gone
-           - what holds up a namespace is in its conditions
-           - Pods end before anything else is deleted
-           - a kind that cannot be deleted does not keep the others
-Never:     creates anything in a namespace that is being deleted, or takes a finalizer off anything
+           - they are created again after a deletion and corrected after a change
+           - a namespace is deleted after its content
+           - what blocks a deletion is in the conditions of the namespace
+           - Pods are deleted before anything else
+           - a kind that cannot be deleted does not block the others
+Never:     creates anything in a namespace that is being deleted, or removes a finalizer of anything
            but a namespace
 """
 
@@ -17,18 +17,18 @@ from typing import Any
 
 from steersman.controller import Controller
 from steersman.manager import Runnable
-from steersman_cluster.workloads.namespaces.controller import NAME, end_namespaces
-from steersman_cluster.workloads.namespaces.default_objects import furnisher
+from steersman_cluster.workloads.namespaces.controller import NAME, delete_namespaces
+from steersman_cluster.workloads.namespaces.default_objects import default_objects_controller
 from steersman_cluster.workloads.settings import WorkloadSettings
 
 __all__ = ["controllers", "runnables"]
 
 
 def controllers(settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """What furnishes namespaces."""
-    return (furnisher(root_ca=settings.root_ca),)
+    """The controllers that maintain the default objects."""
+    return (default_objects_controller(root_ca=settings.root_ca),)
 
 
-def runnables(settings: WorkloadSettings) -> tuple[Runnable, ...]:  # noqa: ARG001 - as in all rooms
-    """What ends them."""
-    return (Runnable(end_namespaces, name=NAME),)
+def runnables(settings: WorkloadSettings) -> tuple[Runnable, ...]:  # noqa: ARG001 - the signature of all parts
+    """The namespace controller."""
+    return (Runnable(delete_namespaces, name=NAME),)

@@ -1,4 +1,4 @@
-"""What is said of a namespace that is being deleted, in the words of Kubernetes. Pure."""
+"""The conditions of a namespace that is being deleted, in Kubernetes' words. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from steersman.names import ResourceType
 
 Held: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 
-# In the order in which they are written, each with what it says while nothing is the matter.
+# In the order of the conditions, each with its message for the absence of a problem.
 FINE: Final[Mapping[str, tuple[str, str]]] = {
     "NamespaceDeletionDiscoveryFailure": (
         "ResourcesDiscovered",
@@ -32,11 +32,11 @@ FINE: Final[Mapping[str, tuple[str, str]]] = {
 
 @dataclass(slots=True, kw_only=True)
 class Findings:
-    """What a look at a namespace's content has found, kind by kind.
+    """What is left of a namespace's content, and what went wrong.
 
-    ``remaining`` is by kind, such as ``pods.``, and ``finalizers`` by name; ``is_counted`` says
-    whether they are told: while Pods end, nothing else has been looked at. ``held`` has the uids
-    and finalizers of what remains, by where it lives.
+    ``remaining`` counts objects by kind, such as ``pods.``, and ``finalizers`` by name.
+    ``is_counted`` says whether the conditions include these counts: while Pods terminate, no other
+    kind has been listed. ``held`` has the uids and finalizers of the remaining objects, by kind.
     """
 
     stale: Sequence[str] = ()
@@ -49,14 +49,14 @@ class Findings:
 
     @property
     def has_failed(self) -> bool:
-        """Whether it has to be tried again, because something went wrong."""
+        """Whether something went wrong, so that the deletion has to be retried."""
         return bool(self.stale or self.failures)
 
 
 def conditions_after(
     before: Sequence[Mapping[str, Any]], findings: Findings, *, now: str
 ) -> list[dict[str, Any]]:
-    """The conditions that say what was found; the same as before if they said so already."""
+    """The conditions for these findings; unchanged if they are the same as before."""
     after = [dict(each) for each in before]
     known = {each["type"]: each for each in after}
     troubles = _troubles(findings)

@@ -1,4 +1,4 @@
-"""The end of namespaces: emptied, told about, and let go."""
+"""The namespace controller: it deletes the content of a namespace, then the namespace."""
 
 import asyncio
 from typing import Any, Final
@@ -21,47 +21,49 @@ from steersman.workqueue import (
 )
 from steersman_cluster.errors import NamespaceHeld
 from steersman_cluster.workloads.namespaces.conditions import Findings, conditions_after
-from steersman_cluster.workloads.namespaces.resources_deleter import empty, is_as_found
+from steersman_cluster.workloads.namespaces.resources_deleter import delete_all, is_unchanged
 
 NAME: Final = "namespace-controller"
 
-#: What holds a namespace until it is empty.
+#: The finalizer of a namespace with content.
 FINALIZER: Final = "kubernetes"
 
-# Of several API servers, the last may not know yet that nothing more may be created there; what it
-# lets in meanwhile is to be found. The number is Kubernetes' own.
+# With several API servers, one may not know yet that the namespace is being deleted, and may still
+# create objects in it. The wait is Kubernetes' own.
 GRACE_SECONDS: Final = 5.0
 
-# People wait for this: it is tried at least once a minute.
+# Users wait for deletions: the wait between two attempts is at most a minute.
 LONGEST_SECONDS: Final = 60.0
 
-# Each empties one namespace at a time.
+# Each worker deletes the content of one namespace at a time.
 WORKERS: Final = 3
 
 _NAMESPACE: Final = Unstructured.of("v1", "Namespace", namespaced=False)
 
 
-async def end_namespaces(services: Services) -> None:
-    """End namespaces whose deletion is asked for, until cancelled."""
+async def delete_namespaces(services: Services) -> None:
+    """Process the deletion of namespaces, until cancelled."""
     async with (
         in_background() as start,
         services.caches.informer(core_v1.Namespace) as informer,
     ):
-        told = informer.add_handler(_Ending(services, start).handle, name=NAME, inline=True)
+        registration = informer.add_handler(
+            NamespaceController(services, start).handle, name=NAME, inline=True
+        )
         try:
             await asyncio.get_running_loop().create_future()
         finally:
-            informer.remove_handler(told)
+            informer.remove_handler(registration)
 
 
-class _Ending:
+class NamespaceController:
     def __init__(self, services: Services, start: Start) -> None:
         self._client = services.client
         self._clock = services.clock
         self._observe = services.observe
         self._start = start
-        self._is_at_work = False
-        self._found: dict[str, Findings] = {}  # what finalizers held when it was last looked for
+        self._is_working = False
+        self._found: dict[str, Findings] = {}  # objects with finalizers at the last attempt
         self._limiter = MaxOf[str](
             KeyBackoff(BackoffPolicy(longest_seconds=LONGEST_SECONDS), rng=services.rng),
             TokenBucket(BucketPolicy(), clock=services.clock),
@@ -74,7 +76,7 @@ class _Ending:
         )
 
     def handle(self, delta: Delta[core_v1.Namespace]) -> None:
-        """Have a namespace looked at soon whose deletion was asked for."""
+        """Enqueue a namespace that is being deleted."""
         if isinstance(delta, Deleted):
             self._found.pop(delta.obj.name, None)
             return
@@ -82,8 +84,8 @@ class _Ending:
             return
         self._queue.add_after(delta.obj.name, GRACE_SECONDS)
         self._finished(delta.obj.name, after_seconds=GRACE_SECONDS)
-        if not self._is_at_work:
-            self._is_at_work = True
+        if not self._is_working:
+            self._is_working = True
             for number in range(WORKERS):
                 self._start(self._work(), name=f"{NAME}/{number}")
 
@@ -94,7 +96,7 @@ class _Ending:
                 try:
                     wait_seconds = await self._end(name)
                 except NamespaceHeld:
-                    # No failure of ours: its conditions say what somebody else has to do.
+                    # Not a failure of the controller: the conditions say what blocks the deletion.
                     wait_seconds = self._limiter.wait_seconds(name)
                 except SteersmanError as error:
                     queue.add_rate_limited(name)
@@ -108,9 +110,9 @@ class _Ending:
 
     async def _end(self, name: str) -> float | None:
         found = self._found.get(name)
-        # A finalizer that nobody takes away costs no more than a question now and then.
-        if found is None or not await is_as_found(self._client, name, found):
-            found = await end(self._client, name)
+        # Waiting for a finalizer costs one request now and then.
+        if found is None or not await is_unchanged(self._client, name, found):
+            found = await delete_content(self._client, name)
         if found is None or not found.estimate_seconds:
             self._found.pop(name, None)
             return None
@@ -135,28 +137,30 @@ class _Ending:
         )
 
 
-async def end(client: Client, name: str) -> Findings | None:
-    """Bring a namespace nearer to its end; what is left in it, if it is still there.
+async def delete_content(client: Client, name: str) -> Findings | None:
+    """Delete the content of a namespace, and then the namespace; what is left, if anything.
 
-    ``NamespaceHeld`` if something in it cannot be deleted, or not even be found.
+    Raises ``NamespaceHeld`` if a kind cannot be deleted or listed.
     """
     try:
         namespace = await client.get(_NAMESPACE, name)
         if namespace.deletion_time is None or not _finalizers(namespace):
             return None
-        findings = await empty(client, name, deletion_time=namespace.deletion_time)
-        namespace = await _tell(client, namespace, findings)
+        findings = await delete_all(client, name, deletion_time=namespace.deletion_time)
+        namespace = await _write_conditions(client, namespace, findings)
         if findings.has_failed:
             raise NamespaceHeld(namespace=name, problems=(*findings.stale, *findings.failures))
         if not findings.estimate_seconds:
-            await _let_go(client, namespace)
+            await _remove_finalizer(client, namespace)
     except NotFound:
-        return None  # Somebody else was quicker.
+        return None  # Another client has deleted it.
     return findings
 
 
-async def _tell(client: Client, namespace: Unstructured, findings: Findings) -> Unstructured:
-    """Write down what was found, if it was not known; the namespace as it is then."""
+async def _write_conditions(
+    client: Client, namespace: Unstructured, findings: Findings
+) -> Unstructured:
+    """Write the findings to the conditions; the namespace after that."""
     before: list[dict[str, Any]] = namespace.get("status", "conditions", default=[])
     after = conditions_after(before, findings, now=format_time(client.clock.now()))
     if after == before:
@@ -166,11 +170,11 @@ async def _tell(client: Client, namespace: Unstructured, findings: Findings) -> 
     try:
         return await client.status(_NAMESPACE, namespace.name).patch(patch)
     except Conflict:
-        return namespace  # It will be told the next time; its end is not held up by that.
+        return namespace  # The conditions are written with the next attempt; the deletion goes on.
 
 
-async def _let_go(client: Client, namespace: Unstructured) -> None:
-    """Take away what held a namespace until it was empty."""
+async def _remove_finalizer(client: Client, namespace: Unstructured) -> None:
+    """Remove the finalizer of an empty namespace."""
     while FINALIZER in _finalizers(namespace):
         left = [each for each in _finalizers(namespace) if each != FINALIZER]
         finalize = client.subresource(_NAMESPACE, namespace.name, "finalize", of=_NAMESPACE)

@@ -1,4 +1,4 @@
-"""What every namespace has from its beginning: a ServiceAccount, and whom to trust."""
+"""The objects that every namespace has: the default ServiceAccount and the root certificate."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -9,13 +9,13 @@ from steersman.controller import CacheReader, Context, Controller, Done, Outcome
 from steersman.errors import AlreadyExists, ApiError
 from steersman.kinds import core_v1, meta_v1
 from steersman.names import ObjectKey
-from steersman_cluster.workloads.api_errors import is_namespace_ending
+from steersman_cluster.workloads.api_errors import is_namespace_terminating
 
 ACCOUNT: Final = "default"
 ROOT_CA: Final = "kube-root-ca.crt"
 
 DESCRIPTION: Final = "kubernetes.io/description"
-# Word for word what Kubernetes says there.
+# Kubernetes' own text.
 DESCRIBED: Final = (
     "Contains a CA bundle that can be used to verify the kube-apiserver when using internal"
     " endpoints such as the internal service IP or kubernetes.default.svc. No other usage is"
@@ -23,24 +23,26 @@ DESCRIBED: Final = (
 )
 
 
-def furnisher(*, root_ca: str) -> Controller[core_v1.Namespace]:
-    """Keeps a default ServiceAccount and the root certificate in each namespace."""
+def default_objects_controller(*, root_ca: str) -> Controller[core_v1.Namespace]:
+    """The controller that maintains the default objects of each namespace."""
     return Controller(
         core_v1.Namespace,
         name="namespace-furnisher",
-        reconcile=partial(furnish, root_ca=root_ca),
+        reconcile=partial(ensure_default_objects, root_ca=root_ca),
         watches=(
             Watch(core_v1.ServiceAccount, to=_home_of_account),
             Watch(core_v1.ConfigMap, to=_home_of_root_ca),
         ),
         writes=(Writes(core_v1.ServiceAccount, verbs=("create",)), core_v1.ConfigMap),
-        # A namespace takes two writes in its whole life.
+        # A namespace takes two writes in its lifetime.
         workers=1,
     )
 
 
-async def furnish(namespace: core_v1.Namespace, ctx: Context, *, root_ca: str) -> Outcome:
-    """See to it that both are there, and as they should be."""
+async def ensure_default_objects(
+    namespace: core_v1.Namespace, ctx: Context, *, root_ca: str
+) -> Outcome:
+    """Create or correct the default objects of a namespace."""
     if namespace.status is None or namespace.status.phase != "Active":
         return Done()
     home = namespace.name
@@ -57,7 +59,7 @@ async def furnish(namespace: core_v1.Namespace, ctx: Context, *, root_ca: str) -
 
 
 def correction(found: core_v1.ConfigMap, *, root_ca: str) -> dict[str, Any]:
-    """What is to be patched for the root certificate to be right; nothing, if it is."""
+    """The patch that corrects the root certificate; ``None`` if it is correct."""
     data = found.data or {}
     if data == {"ca.crt": root_ca} and found.annotations.get(DESCRIPTION):
         return {}
@@ -78,10 +80,10 @@ async def _create(ctx: Context, obj: core_v1.ServiceAccount | core_v1.ConfigMap)
     try:
         await ctx.create(obj)
     except AlreadyExists:
-        pass  # It will be heard of in a moment.
+        pass  # Its event is on its way.
     except ApiError as error:
-        # The namespace's end has begun since it was last heard of.
-        if error.code != 404 and not is_namespace_ending(error):
+        # The deletion of the namespace has begun since its last event.
+        if error.code != 404 and not is_namespace_terminating(error):
             raise
 
 

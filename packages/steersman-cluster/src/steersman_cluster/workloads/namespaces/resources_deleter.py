@@ -1,4 +1,4 @@
-"""A namespace emptied, kind by kind, Pods first; and what is left of it."""
+"""Deletes the content of a namespace, kind by kind, Pods first; and reports what is left."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -8,17 +8,17 @@ from typing import Final
 from steersman.client import Client, Discovery, ServedResource
 from steersman.errors import MethodNotAllowed, NotFound, SteersmanError
 from steersman.kinds import MetadataOnly, core_v1, metadata_only
-from steersman_cluster.workloads.api_errors import said
+from steersman_cluster.workloads.api_errors import error_message
 from steersman_cluster.workloads.namespaces.conditions import Findings, Held
 
-# How long what has finalizers is given, before anybody looks again.
+# How long the controller waits for finalizers before the next attempt.
 FINALIZER_SECONDS: Final = 15
 
 _ENDED: Final = ("Succeeded", "Failed")
 
 
 def deletable(discovery: Discovery) -> Iterator[ServedResource]:
-    """Each kind that is in namespaces and can be deleted, in the version that is preferred."""
+    """Each namespaced kind that can be deleted, in its preferred version."""
     seen: set[tuple[str, str]] = set()
     for each in discovery.resources:
         found = each.resource_type
@@ -28,26 +28,26 @@ def deletable(discovery: Discovery) -> Iterator[ServedResource]:
             yield each
 
 
-async def empty(client: Client, namespace: str, *, deletion_time: datetime) -> Findings:
-    """Ask for the end of everything in a namespace; what has not come to its end, and why."""
+async def delete_all(client: Client, namespace: str, *, deletion_time: datetime) -> Findings:
+    """Delete everything in a namespace; what is left of it, and why."""
     discovery = await client.discover()
     findings = Findings(stale=discovery.stale)
     kinds = list(deletable(discovery))
     pods = next((each for each in kinds if _is_pods(each)), None)
     if pods is not None:
         waited_seconds = (client.clock.now() - deletion_time).total_seconds()
-        await _empty_of(client, pods, namespace, findings, waited_seconds)
+        await _delete_kind(client, pods, namespace, findings, waited_seconds)
         if findings.remaining:
             findings.is_counted = False
             return findings
     for each in kinds:
         if each is not pods:
-            await _empty_of(client, each, namespace, findings, 0.0)
+            await _delete_kind(client, each, namespace, findings, 0.0)
     return findings
 
 
-async def is_as_found(client: Client, namespace: str, findings: Findings) -> bool:
-    """Whether what finalizers held is held as it was, so that there is nothing new to be done."""
+async def is_unchanged(client: Client, namespace: str, findings: Findings) -> bool:
+    """Whether the objects with finalizers are the same as before, so that nothing is to be done."""
     if findings.has_failed or not findings.is_counted or not findings.held:
         return False
     for where, held in findings.held.items():
@@ -56,18 +56,18 @@ async def is_as_found(client: Client, namespace: str, findings: Findings) -> boo
     return True
 
 
-async def _empty_of(
+async def _delete_kind(
     client: Client,
     served: ServedResource,
     namespace: str,
     findings: Findings,
     waited_seconds: float,
 ) -> None:
-    """Ask for the end of all objects of one kind; its trouble is no other kind's."""
+    """Delete all objects of one kind; an error does not affect other kinds."""
     try:
         estimate_seconds, left = await _left_of(client, served, namespace, waited_seconds)
     except SteersmanError as error:
-        findings.failures.append(said(error))
+        findings.failures.append(error_message(error))
         return
     if not left:
         return
@@ -91,7 +91,7 @@ async def _left_of(
     client: Client, served: ServedResource, namespace: str, waited_seconds: float
 ) -> tuple[int, Sequence[MetadataOnly]]:
     kind = metadata_only(served.resource_type)
-    # Looked for first: most kinds have nothing there, and a question costs less than a deletion.
+    # List first: most kinds have no objects there, and a list costs less than a deletion.
     there = await _listed(client, kind, namespace)
     if not there:
         return 0, ()
@@ -100,7 +100,7 @@ async def _left_of(
         estimate_seconds = await _grace_seconds(client, namespace)
         if waited_seconds >= estimate_seconds:
             estimate_seconds = 0
-    # Not in the foreground, nor so that dependents stay: they are all to go.
+    # Neither in the foreground nor with orphans: dependents are deleted as well.
     if "deletecollection" in served.verbs:
         await client.delete_all(kind, namespace=namespace, propagation="Background")
     else:
@@ -118,11 +118,11 @@ async def _listed(
     try:
         return (await client.list(kind, namespace=namespace)).items
     except (NotFound, MethodNotAllowed):
-        return ()  # It was served a moment ago, or cannot be listed: there is nothing to be done.
+        return ()  # The kind is no longer served, or cannot be listed: there is nothing to do.
 
 
 async def _grace_seconds(client: Client, namespace: str) -> int:
-    """How long the Pods that run may take to end."""
+    """The longest grace period of the Pods that still run."""
     pods = (await client.list(core_v1.Pod, namespace=namespace)).items
     return max(
         (

@@ -2,8 +2,8 @@
 
 Takes:     Pods that are bound to a node, and the taints of nodes
 Gives:     evictions, and the ``DisruptionTarget`` conditions that say why
-Promises:  - the pods of a node that stays away are given up
-           - a taint drives away those who do not bear it
+Promises:  - the pods of a deleted node are deleted
+           - a taint evicts pods that do not tolerate it
 Never:     runs a Pod, or registers a node
 """
 

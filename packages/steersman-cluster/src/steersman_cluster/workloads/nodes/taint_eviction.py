@@ -1,4 +1,4 @@
-"""Who has to leave a node: Pods that do not bear its taints, and those whose node is gone."""
+"""Taint eviction and Pod garbage collection: a Pod leaves a tainted node, or one that is gone."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -23,29 +23,29 @@ from steersman_cluster.workloads.status_writer import put_pod_status
 
 BY_NODE: Final = "node"
 
-# How long a node may be missing before its Pods are given up.
+# How long a node may be missing before its Pods are deleted.
 QUARANTINE_SECONDS: Final = 40.0
 
-# What every Pod bears for a while: the server sees to that.
+# Every Pod tolerates these for a while: the server adds the tolerations.
 _USUAL: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
 async def reconcile(pod: core_v1.Pod, ctx: Context) -> Outcome:
-    """Have the Pod leave if it must, or look again when it must."""
+    """Evict the Pod now, or requeue it for the time of its eviction."""
     node_name = pod.spec.node_name if pod.spec is not None else None
     if pod.spec is None or not node_name:
         return Done()
-    # Nothing has happened since the last look but that the time is over that was left then.
+    # Only the requeue has brought the Pod here: the time is over.
     is_due = all(why.event in ("later", "retry") for why in ctx.whys)
     node = ctx.get(core_v1.Node, node_name)
     if node is None:
         if not is_due:
             return Later(after_seconds=QUARANTINE_SECONDS)
-        await _give_up(pod, ctx)
+        await _collect(pod, ctx)
         return Done()
     if not is_simulated_node(node):
         return Done()
-    left_seconds = bearable_seconds(pod.spec.tolerations or (), evicting(node), now=ctx.now)
+    left_seconds = tolerated_seconds(pod.spec.tolerations or (), evicting(node), now=ctx.now)
     if left_seconds is None:
         return Done()
     if left_seconds > 0 and not is_due:
@@ -57,15 +57,15 @@ async def reconcile(pod: core_v1.Pod, ctx: Context) -> Outcome:
     return Done()
 
 
-def bearable_seconds(
+def tolerated_seconds(
     tolerations: Sequence[core_v1.Toleration],
     taints: Iterable[core_v1.Taint],
     *,
     now: datetime,
 ) -> float | None:
-    """How long a Pod may stay among these taints: 0 if it has to leave, ``None`` if for ever.
+    """How long a Pod tolerates these taints: 0 if it is evicted now, ``None`` without a limit.
 
-    A taint that does not say since when it is there has just come.
+    A taint without a time has been added just now.
     """
     left_seconds: list[float] = []
     for taint in taints:
@@ -82,15 +82,15 @@ def bearable_seconds(
 
 
 def evicting(node: core_v1.Node) -> tuple[core_v1.Taint, ...]:
-    """The node's taints that drive Pods away."""
+    """The node's ``NoExecute`` taints."""
     taints = node.spec.taints if node.spec is not None else None
     return tuple(each for each in taints or () if each.effect in NO_EXECUTE)
 
 
 def has_moved(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
-    """Whether it has come to a node where it may not stay, for all that is known.
+    """Whether the Pod was bound to a node whose taints it may not tolerate for ever.
 
-    The scheduler sends nobody among taints that they do not bear at all.
+    The scheduler binds no Pod to a node with taints that it does not tolerate at all.
     """
     spec = new.spec
     if spec is None or not spec.node_name:
@@ -104,7 +104,7 @@ def has_moved(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
 
 
 def taints_changed(old: core_v1.Node | None, new: core_v1.Node) -> bool:
-    """Whether others may have to leave the node now, or may stay."""
+    """Whether a change of taints may evict Pods, or let them stay."""
     return old is None or evicting(old) != evicting(new)
 
 
@@ -119,8 +119,8 @@ def pods_of(node: core_v1.Node, cached: CacheReader) -> Iterable[core_v1.Pod]:
     return cached.by_index(core_v1.Pod, BY_NODE, node.name)
 
 
-async def _give_up(pod: core_v1.Pod, ctx: Context) -> None:
-    """End a Pod whose node is gone, and with it whoever could end it."""
+async def _collect(pod: core_v1.Pod, ctx: Context) -> None:
+    """Delete a Pod whose node, and with it the kubelet, is gone."""
     if not is_ended(pod):
         message = "PodGC: node no longer exists"
         status = _disrupted(pod, "DeletionByPodGC", message, now=ctx.now)
@@ -142,7 +142,7 @@ def _disrupted(pod: core_v1.Pod, reason: str, message: str, *, now: datetime) ->
     return replace(before, conditions=(*others, condition))
 
 
-#: The controller that has Pods leave.
+#: The taint eviction controller.
 EVICTION: Final = Controller(
     core_v1.Pod,
     reconcile=reconcile,

@@ -1,4 +1,4 @@
-"""How far a recommendation is followed, and how fast: bounds, rates and stabilization. Pure."""
+"""Scaling behavior: limits, rates and stabilization of a recommendation. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from steersman.kinds import autoscaling_v2
 Rules = autoscaling_v2.HPAScalingRules
 Policy = autoscaling_v2.HPAScalingPolicy
 
-#: So long a lower number is not taken after a higher one was recommended.
+#: The default stabilization window for scaling down.
 DOWN_SECONDS: Final = 300
 
 _WITHIN: Final = ("DesiredWithinRange", "the desired count is within the acceptable range")
@@ -59,7 +59,7 @@ _DOWN: Final = Rules(
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A number, and when: of replicas that were recommended, or by which they changed."""
+    """A number of replicas, or a change of it, and its time."""
 
     number: int
     time: datetime
@@ -67,14 +67,14 @@ class Moment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """What was recommended lately, and what was done."""
+    """Recent recommendations and scale events."""
 
     recommended: tuple[Moment, ...] = ()
     ups: tuple[Moment, ...] = ()
     downs: tuple[Moment, ...] = ()
 
     def begun(self, current: int, now: datetime) -> "History":
-        """With the number that is there as the first one that was recommended."""
+        """With the current replicas as the first recommendation."""
         return self if self.recommended else replace(self, recommended=(Moment(current, now),))
 
     def scaled(
@@ -84,7 +84,7 @@ class History:
         behavior: autoscaling_v2.HorizontalPodAutoscalerBehavior | None,
         now: datetime,
     ) -> "History":
-        """After this change."""
+        """With this scale event."""
         if behavior is None:
             return self
         change = Moment(abs(after - before), now)
@@ -95,7 +95,7 @@ class History:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounded:
-    """How many it is to be, and why not as many as recommended."""
+    """The limited number of replicas, and the reason for the limit."""
 
     replicas: int
     is_limited: bool
@@ -114,7 +114,7 @@ def bounded(
     history: History,
     now: datetime,
 ) -> Bounded:
-    """What becomes of a recommendation."""
+    """Limit a recommendation."""
     if behavior is None:
         steady = _highest(recommended, history, now)
         ability = _STEADY if steady == recommended else _HELD_UP
@@ -192,7 +192,7 @@ def _at_rate(
 
 
 def _limit(current: int, rules: Rules, history: History, now: datetime, *, is_up: bool) -> int:
-    """How many there may be at most, or at least, by the policy that is selected."""
+    """The limit of the selected policy."""
     if rules.select_policy == "Disabled":
         return current
     limits: list[int] = []
@@ -202,7 +202,7 @@ def _limit(current: int, rules: Rules, history: History, now: datetime, *, is_up
         if policy.type == "Pods":
             limits.append(begun + policy.value if is_up else begun - policy.value)
         elif is_up:
-            # Upwards, so that a few percent of a few Pods are one more.
+            # Rounded up: a few percent of a few Pods are one Pod.
             limits.append(ceil(begun * (1 + policy.value / 100)))
         else:
             limits.append(int(begun * (1 - policy.value / 100)))

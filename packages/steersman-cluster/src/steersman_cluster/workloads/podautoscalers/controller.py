@@ -1,4 +1,4 @@
-"""Autoscalers at work: every so often each is looked at, for as long as there are any."""
+"""The autoscaler controller: it processes each autoscaler periodically."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ from steersman_cluster.workloads.podautoscalers.decision import (
     Autoscaler,
     Decision,
     Event,
-    Refused,
+    InvalidSelector,
     after_failed_rescale,
     after_rescale,
     decided,
@@ -31,8 +31,8 @@ from steersman_cluster.workloads.podautoscalers.metrics import (
 )
 from steersman_cluster.workloads.podautoscalers.replica_calculator import Problem, Usages
 from steersman_cluster.workloads.podautoscalers.scale_client import (
-    Scaled,
-    Targets,
+    ScaleClient,
+    ScaleTarget,
     message_of,
     put_status,
 )
@@ -48,37 +48,37 @@ Pod = core_v1.Pod
 
 NAME: Final = "horizontal-pod-autoscaler"
 
-#: As often as the real one looks.
-LOOK_SECONDS: Final = 15.0
+#: The sync period of kube-controller-manager.
+SYNC_SECONDS: Final = 15.0
 
-# As many as the real one has: looking is mostly waiting.
+# As many as in kube-controller-manager: workers mostly wait.
 _WORKERS: Final = 5
 
-# So often a scale that somebody else has written meanwhile is written again.
+# How often the update of a scale is retried after a conflict.
 _TRIES: Final = 5
 
 
 def runnables(settings: WorkloadSettings) -> tuple[Runnable, ...]:
-    """What looks at autoscalers."""
-    del settings  # it is the same on every cluster
+    """The autoscaler controller."""
+    del settings  # it does not depend on the settings
     return (Runnable(_run, name=NAME),)
 
 
 async def _run(services: Services) -> None:
-    async with services.caches.informer(Autoscaler) as autoscalers:
-        look = _Looking(services, autoscalers)
+    async with services.caches.following(Autoscaler) as autoscalers:
+        look = AutoscalerController(services, autoscalers)
         registration = autoscalers.add_handler(look.changed, name=NAME)
         try:
-            await look.forever()
+            await look.run()
         finally:
             autoscalers.remove_handler(registration)
 
 
-class _Looking:
+class AutoscalerController:
     def __init__(self, services: Services, autoscalers: Informer[Autoscaler]) -> None:
         self._services = services
         self._autoscalers = autoscalers
-        self._targets = Targets(services.client)
+        self._targets = ScaleClient(services.client)
         self._histories: dict[ObjectKey, History] = {}
         self._selectors = Selectors()
         self._recorder = EventRecorder(
@@ -98,16 +98,16 @@ class _Looking:
         )
 
     def changed(self, delta: Delta[Autoscaler]) -> None:
-        """Look at what is new, or meant to be something else."""
+        """Enqueue a new or changed autoscaler."""
         if isinstance(delta, Deleted):
             self._histories.pop(delta.key, None)
             self._selectors.forget(delta.key)
         elif not isinstance(delta, Updated) or delta.old.spec != delta.obj.spec:
             self._queue.add(delta.key)
 
-    async def forever(self) -> None:
-        """Look at each that is due."""
-        # Until there is an autoscaler, nobody has to know about Pods.
+    async def run(self) -> None:
+        """Process each autoscaler that is due, until cancelled."""
+        # Pods are not watched before there is an autoscaler.
         first = await self._queue.get()
         pods = self._services.caches.informer(Pod, indexes={LABEL_INDEX: by_label})
         async with pods as informer, in_background() as start:
@@ -134,10 +134,10 @@ class _Looking:
                 error: SteersmanError | None = None
                 has_changed = False
                 try:
-                    has_changed = await self._look_at(key, hpa, pods)
+                    has_changed = await self._sync(key, hpa, pods)
                 except SteersmanError as caught:
-                    error = caught  # the next look is near
-                self._queue.add_after(key, LOOK_SECONDS)
+                    error = caught  # the next sync is near
+                self._queue.add_after(key, SYNC_SECONDS)
                 self._services.observe(
                     ReconcileFinished(
                         controller=NAME,
@@ -145,35 +145,35 @@ class _Looking:
                         outcome="done" if error is None else "failed",
                         took_seconds=clock.monotonic() - started_at,
                         queued_seconds=0.0,
-                        # The next look is a matter of routine where this one has changed nothing.
-                        after_seconds=LOOK_SECONDS if has_changed else None,
+                        # After a sync without a change, the period is enough.
+                        after_seconds=SYNC_SECONDS if has_changed else None,
                         error=error,
                     )
                 )
 
-    async def _look_at(self, key: ObjectKey, hpa: Autoscaler, pods: Informer[Pod]) -> bool:
-        """Look, and do what is to be done; whether anything was."""
+    async def _sync(self, key: ObjectKey, hpa: Autoscaler, pods: Informer[Pod]) -> bool:
+        """Process an autoscaler; whether anything was written."""
         history = self._histories.get(key, History())
         now = self._services.clock.now()
         scaled = await self._targets.scale_of(hpa)
         if isinstance(scaled, str):
-            return await self._say(hpa, without_scale(hpa, scaled, history, now))
+            return await self._write_decision(hpa, without_scale(hpa, scaled, history, now))
         current = scaled.replicas
-        evaluations: list[Found | Failed] | Refused = []
+        evaluations: list[Found | Failed] | InvalidSelector = []
         if needs_metrics(hpa, current):
             evaluations = await self._evaluated(key, hpa, scaled, pods)
         decision = decided(hpa, evaluations, current=current, history=history, now=now)
         self._histories[key] = decision.history
         if decision.replicas is None:
-            return await self._say(hpa, decision)
+            return await self._write_decision(hpa, decision)
         await self._rescale(key, hpa, scaled, decision)
         return True
 
     async def _evaluated(
-        self, key: ObjectKey, hpa: Autoscaler, scaled: Scaled, pods: Informer[Pod]
-    ) -> list[Found | Failed] | Refused:
+        self, key: ObjectKey, hpa: Autoscaler, scaled: ScaleTarget, pods: Informer[Pod]
+    ) -> list[Found | Failed] | InvalidSelector:
         selector = self._selectors.read(key, scaled.selector)
-        if isinstance(selector, Refused):
+        if isinstance(selector, InvalidSelector):
             return selector
         selected = pods_in(pods.lister, key.namespace or "", selector)
         refused = self._selectors.ambiguity(key, scaled.selector, selected)
@@ -202,7 +202,7 @@ class _Looking:
         return found
 
     async def _rescale(
-        self, key: ObjectKey, hpa: Autoscaler, scaled: Scaled, decision: Decision
+        self, key: ObjectKey, hpa: Autoscaler, scaled: ScaleTarget, decision: Decision
     ) -> None:
         now = self._services.clock.now()
         wanted = decision.replicas or 0
@@ -216,9 +216,11 @@ class _Looking:
                 scaled.replicas, wanted, hpa.spec.behavior, now
             )
         events = (*decision.events, event)
-        await self._say(hpa, Decision(status=status, history=decision.history, events=events))
+        await self._write_decision(
+            hpa, Decision(status=status, history=decision.history, events=events)
+        )
 
-    async def _write(self, scaled: Scaled, replicas: int) -> None:
+    async def _write(self, scaled: ScaleTarget, replicas: int) -> None:
         for left in reversed(range(_TRIES)):
             spec = autoscaling_v1.ScaleSpec(replicas=replicas)
             try:
@@ -230,17 +232,17 @@ class _Looking:
             else:
                 return
 
-    async def _say(self, hpa: Autoscaler, decision: Decision) -> bool:
+    async def _write_decision(self, hpa: Autoscaler, decision: Decision) -> bool:
         for event in decision.events:
-            self._tell(hpa, event)
+            self._record(hpa, event)
         return await put_status(self._services, hpa, decision.status, field_manager=NAME)
 
-    def _tell(self, hpa: Autoscaler, event: Event) -> None:
+    def _record(self, hpa: Autoscaler, event: Event) -> None:
         self._recorder.record(
             hpa, event.reason, event.text, type="Warning" if event.is_warning else "Normal"
         )
 
 
-def replace_scale(scaled: Scaled, scale: autoscaling_v1.Scale) -> Scaled:
-    """The same place, with what is there now."""
-    return Scaled(place=scaled.place, scale=scale)
+def replace_scale(scaled: ScaleTarget, scale: autoscaling_v1.Scale) -> ScaleTarget:
+    """The same autoscaler with this scale."""
+    return ScaleTarget(place=scaled.place, scale=scale)

@@ -1,4 +1,4 @@
-"""What an autoscaler does at one look: a number, conditions, events and a status. Pure."""
+"""The decision about an autoscaler: replicas, conditions, events and status. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ Status = autoscaling_v2.HorizontalPodAutoscalerStatus
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something to be told about the autoscaler."""
+    """An event of the autoscaler."""
 
     reason: str
     text: str
@@ -24,7 +24,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What is to be done: a new number, if there is one, and why; and what is to be said."""
+    """The new number of replicas and its reason, if it changes; conditions and events."""
 
     status: Status
     history: History
@@ -34,14 +34,14 @@ class Decision:
 
 
 class Conditions:
-    """The conditions of an autoscaler, each of which is set or changed in its place."""
+    """The conditions of an autoscaler, each in its place."""
 
     def __init__(self, status: Status | None, now: datetime) -> None:
         self._now = now
         self._by_type = {each.type: each for each in (status.conditions if status else None) or ()}
 
     def set(self, type: str, holds: bool, reason: str, message: str) -> None:
-        """It is so, or not; since now, if it was otherwise before."""
+        """Set a condition; its transition time changes with its status."""
         status = "True" if holds else "False"
         old = self._by_type.get(type)
         since = old.last_transition_time if old is not None and old.status == status else self._now
@@ -51,12 +51,12 @@ class Conditions:
 
     @property
     def all(self) -> tuple[Condition, ...]:
-        """All of them, in the order in which they came up."""
+        """All conditions, in order of their first appearance."""
         return tuple(self._by_type.values())
 
 
 def without_scale(hpa: Autoscaler, why: str, history: History, now: datetime) -> Decision:
-    """What is said where the scale cannot be read."""
+    """The decision if the scale cannot be read."""
     conditions = Conditions(hpa.status, now)
     conditions.set(
         "AbleToScale",
@@ -69,8 +69,8 @@ def without_scale(hpa: Autoscaler, why: str, history: History, now: datetime) ->
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
-    """Why the selector of what is scaled is of no use: an event, and what the condition says."""
+class InvalidSelector:
+    """Why the selector of the target is invalid: an event, and the text of a condition."""
 
     event: Event
     reason: str
@@ -78,7 +78,7 @@ class Refused:
 
 
 @dataclass(slots=True)
-class _Look:
+class _Sync:
     hpa: Autoscaler
     current: int
     now: datetime
@@ -104,20 +104,20 @@ class _Look:
 
 
 def needs_metrics(hpa: Autoscaler, current: int) -> bool:
-    """Whether the number depends on what is used."""
+    """Whether the number of replicas depends on metrics."""
     return current != 0 and _least(hpa) <= current <= hpa.spec.max_replicas
 
 
 def decided(
     hpa: Autoscaler,
-    evaluations: Sequence[Found | Failed] | Refused,
+    evaluations: Sequence[Found | Failed] | InvalidSelector,
     *,
     current: int,
     history: History,
     now: datetime,
 ) -> Decision:
-    """What to do with so many replicas, given what the metrics say."""
-    look = _Look(hpa, current, now)
+    """The decision for so many replicas, given the metrics."""
+    look = _Sync(hpa, current, now)
     look.conditions.set(
         "AbleToScale",
         True,
@@ -146,13 +146,13 @@ def decided(
 
 
 def _by_metrics(
-    look: _Look, evaluations: Sequence[Found | Failed] | Refused, history: History
+    look: _Sync, evaluations: Sequence[Found | Failed] | InvalidSelector, history: History
 ) -> Decision:
     hpa, current = look.hpa, look.current
-    if isinstance(evaluations, Refused):
+    if isinstance(evaluations, InvalidSelector):
         look.conditions.set("ScalingActive", False, evaluations.reason, evaluations.message)
         look.events.append(evaluations.event)
-        return _given_up(look, evaluations.event.text, None, history)
+        return _without_metrics(look, evaluations.event.text, None, history)
     found = [each for each in evaluations if isinstance(each, Found)]
     failed = [each for each in evaluations if isinstance(each, Failed)]
     look.events += [Event(each.reason, each.text) for each in failed]
@@ -161,7 +161,7 @@ def _by_metrics(
         for each in evaluations
     ]
     best = max(found, key=lambda each: each.replicas, default=None)
-    # Those that say nothing might have called for more.
+    # Missing metrics might have required more replicas.
     if best is None or (failed and best.replicas < current):
         look.conditions.set(
             "ScalingActive",
@@ -173,7 +173,7 @@ def _by_metrics(
         why = (
             f"invalid metrics ({number} invalid out of {len(evaluations)}), first error is: {whole}"
         )
-        return _given_up(look, why, statuses, history)
+        return _without_metrics(look, why, statuses, history)
     look.conditions.set(
         "ScalingActive",
         True,
@@ -205,8 +205,8 @@ def _by_metrics(
     )
 
 
-def _given_up(
-    look: _Look,
+def _without_metrics(
+    look: _Sync,
     why: str,
     statuses: Sequence[autoscaling_v2.MetricStatus] | None,
     history: History,
@@ -220,7 +220,7 @@ def _given_up(
 
 
 def after_rescale(decision: Decision, now: datetime) -> tuple[Status, Event]:
-    """What is said once the new number is written."""
+    """The decision after the scale was updated."""
     conditions = Conditions(decision.status, now)
     conditions.set(
         "AbleToScale",
@@ -236,7 +236,7 @@ def after_rescale(decision: Decision, now: datetime) -> tuple[Status, Event]:
 def after_failed_rescale(
     decision: Decision, hpa: Autoscaler, why: str, now: datetime
 ) -> tuple[Status, Event]:
-    """What is said when it could not be written."""
+    """The decision after the update of the scale has failed."""
     conditions = Conditions(decision.status, now)
     conditions.set(
         "AbleToScale",

@@ -1,6 +1,6 @@
-"""One metric of an autoscaler: what it calls for, or what is wrong with it, in the real words.
+"""One metric of an autoscaler: its recommendation, or why there is none. Pure.
 
-Pure, but for the usages, which are looked up before.
+The usage of the Pods is read before.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ _NO_TARGET: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which measurements a metric needs."""
+    """The resource, and the container, whose usage a metric needs."""
 
     resource: str
     container: str = ""
@@ -43,7 +43,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """So many replicas because of this, and what the status is to say."""
+    """A recommendation, and the metric's status."""
 
     replicas: int
     name: str
@@ -52,7 +52,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """Why a metric says nothing: the reason and text of an event, and the whole story."""
+    """Why a metric has no recommendation: reason and message of an event, and the full message."""
 
     reason: str
     text: str
@@ -60,7 +60,7 @@ class Failed:
 
 
 def wanted_by(metric: MetricSpec) -> Wanted | None:
-    """What has to be measured for it; ``None`` if it is of a sort that nobody measures here."""
+    """What a metric needs; ``None`` for metric types without a source here."""
     if metric.type == "Resource" and metric.resource is not None:
         return Wanted(resource=metric.resource.name)
     if metric.type == "ContainerResource" and metric.container_resource is not None:
@@ -79,10 +79,10 @@ def evaluated(
     namespace: str,
     now: datetime,
 ) -> Found | Failed:
-    """What a metric calls for."""
+    """The recommendation of a metric."""
     wanted = wanted_by(metric)
     if wanted is None:
-        return _unmeasured(metric, namespace)
+        return _no_adapter(metric, namespace)
     source = metric.resource if metric.resource is not None else metric.container_resource
     if source is None:
         return _failed(wanted, _NO_TARGET)
@@ -131,7 +131,7 @@ def evaluated(
 
 
 def tolerances_of(behavior: autoscaling_v2.HorizontalPodAutoscalerBehavior | None) -> Tolerances:
-    """How close is close enough."""
+    """The tolerances of an autoscaler."""
     usual = Tolerances()
     if behavior is None:
         return usual
@@ -151,8 +151,8 @@ def _failed(wanted: Wanted, text: str) -> Failed:
     return Failed(reason="FailedGetResourceMetric", text=text, whole=whole)
 
 
-def _unmeasured(metric: MetricSpec, namespace: str) -> Failed:
-    """What a cluster says that has no server for metrics of this sort."""
+def _no_adapter(metric: MetricSpec, namespace: str) -> Failed:
+    """The error of a cluster without an adapter for metrics of this type."""
     if metric.type == "Pods" and metric.pods is not None:
         text = f"unable to get metric {metric.pods.metric.name}: {_NO_CUSTOM}"
         whole = f"failed to get pods metric value: {text}"
@@ -199,7 +199,7 @@ def _amount(resource: str, proposal: Proposal) -> Quantity:
     amount = Quantity(Decimal(proposal.average_milli) / 1000)
     if resource != "memory":
         return amount
-    # Printed as memory is: the suffixes are those of the first operand.
+    # Formatted like memory: the suffix of the first operand wins.
     unit = Quantity("1Ki")
     return unit + amount - unit
 

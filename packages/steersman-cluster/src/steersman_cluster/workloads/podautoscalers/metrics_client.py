@@ -1,7 +1,7 @@
-"""How much Pods use: by what they say themselves, in annotations. Pure.
+"""The metrics client: the usage of Pods, from annotations or from a metrics server. Pure.
 
-``nodes.steersman.dev/cpu-usage: 250m`` says it of each container, and
-``nodes.steersman.dev/cpu-usage.NAME`` of one; ``memory-usage`` likewise.
+``nodes.steersman.dev/cpu-usage: 250m`` is the usage of each container, and
+``nodes.steersman.dev/cpu-usage.NAME`` that of one; ``memory-usage`` likewise.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,18 +19,22 @@ Pod = core_v1.Pod
 _PREFIX: Final = "nodes.steersman.dev/"
 
 
-def told(pods: Iterable[Pod], resource: str, container: str, now: datetime) -> dict[str, Usage]:
-    """What the running Pods say that they use; of one container, if it is named."""
+def annotated_usage(
+    pods: Iterable[Pod], resource: str, container: str, now: datetime
+) -> dict[str, Usage]:
+    """The usage in the annotations of running Pods, of all containers or of one."""
     found: dict[str, Usage] = {}
     for pod in pods:
-        milli = _told_by(pod, resource, container) if phase(pod) == "Running" else None
+        milli = _annotation(pod, resource, container) if phase(pod) == "Running" else None
         if milli is not None:
             found[pod.name] = Usage(milli=milli, time=now)
     return found
 
 
-def measured(items: Iterable[Mapping[str, Any]], resource: str, container: str) -> dict[str, Usage]:
-    """What a metrics server says that Pods use."""
+def server_usage(
+    items: Iterable[Mapping[str, Any]], resource: str, container: str
+) -> dict[str, Usage]:
+    """The usage from a metrics server."""
     found: dict[str, Usage] = {}
     for item in items:
         containers = [
@@ -49,7 +53,7 @@ def measured(items: Iterable[Mapping[str, Any]], resource: str, container: str) 
     return found
 
 
-def _told_by(pod: Pod, resource: str, container: str) -> int | None:
+def _annotation(pod: Pod, resource: str, container: str) -> int | None:
     annotations = pod.annotations
     of_each = f"{_PREFIX}{resource}-usage"
     if not annotations or pod.spec is None:
@@ -69,4 +73,4 @@ def _milli(text: str) -> int | None:
     try:
         return Quantity(text).milli_value()
     except SteersmanError:
-        return None  # as if it had not been measured
+        return None  # as without metrics

@@ -1,8 +1,7 @@
-"""How many replicas the use of some Pods calls for. Pure.
+"""The replica calculator: how many replicas the usage of Pods requires. Pure.
 
-The ratio of what is used to what was meant to be, times the Pods that were measured. Pods that
-cannot be measured count so that they make a change smaller, never larger; and a ratio close to one
-changes nothing.
+The result is the ratio of usage to target, times the measured Pods. Pods without metrics count so
+that they make a change smaller, never larger. A ratio close to one changes nothing.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,10 +15,10 @@ from steersman_cluster.workloads.pods import condition, phase
 
 Pod = core_v1.Pod
 
-#: A Pod that has just started may still be busy with that: its measurements count only once it is
-#: ready, for so long.
+#: A starting Pod may use CPU for its initialization: for this time, its metrics count only once it
+#: is ready.
 CPU_START_SECONDS: Final = 300.0
-#: Who was ready this early after its start was never ready before.
+#: A Pod whose readiness changed this early after its start was never ready before.
 FIRST_READY_SECONDS: Final = 30.0
 
 _POD_LEVEL: Final = ("cpu", "memory")
@@ -27,7 +26,7 @@ _POD_LEVEL: Final = ("cpu", "memory")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """How much one Pod uses, in thousandths, averaged over so long until then."""
+    """The average usage of one Pod in thousandths, over a window until a time."""
 
     milli: int
     time: datetime
@@ -39,19 +38,19 @@ Usages: TypeAlias = Mapping[str, Usage]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerances:
-    """How far below and above one a ratio may be without leading to a change."""
+    """How far a ratio may differ from one without a change."""
 
     down: float = 0.1
     up: float = 0.1
 
-    def hold(self, ratio: float) -> bool:
-        """Whether it is close enough."""
+    def are_met(self, ratio: float) -> bool:
+        """Whether the ratio is within the tolerances."""
         return 1.0 - self.down <= ratio <= 1.0 + self.up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """So many replicas, for this use on average: in thousandths, and of what is requested."""
+    """The replicas, with the average usage in thousandths and as utilization."""
 
     replicas: int
     average_milli: int
@@ -60,7 +59,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why nothing can be proposed."""
+    """Why the replicas cannot be computed."""
 
     text: str
 
@@ -70,7 +69,7 @@ class _Grouped:
     ready: int
     unready: tuple[str, ...]
     missing: tuple[str, ...]
-    measured: dict[str, int]
+    server_usage: dict[str, int]
 
 
 def by_utilization(
@@ -84,14 +83,14 @@ def by_utilization(
     tolerances: Tolerances,
     now: datetime,
 ) -> Proposal | Problem:
-    """What it takes for the Pods to use so much of what they request."""
+    """The replicas for a target utilization."""
     grouped = _grouped(list(pods), usages, resource=resource, now=now)
     if isinstance(grouped, Problem):
         return grouped
     requests = requests_of(pods, resource, container)
     if isinstance(requests, Problem):
         return requests
-    before = _utilization(grouped.measured, requests, percent)
+    before = _utilization(grouped.server_usage, requests, percent)
     if before is None:
         return Problem("no metrics returned matched known pods")
     ratio, used_percent, average = before
@@ -107,7 +106,7 @@ def by_utilization(
         },
     )
     if assumed is None:
-        if tolerances.hold(ratio):
+        if tolerances.are_met(ratio):
             return proposal(current)
         return proposal(ceil(ratio * grouped.ready))
     after = _utilization(assumed, requests, percent)
@@ -126,15 +125,15 @@ def by_average(
     tolerances: Tolerances,
     now: datetime,
 ) -> Proposal | Problem:
-    """What it takes for a Pod to use so much on average."""
+    """The replicas for a target average usage."""
     grouped = _grouped(list(pods), usages, resource=resource, now=now)
     if isinstance(grouped, Problem):
         return grouped
-    average = sum(grouped.measured.values()) // len(grouped.measured)
+    average = sum(grouped.server_usage.values()) // len(grouped.server_usage)
     ratio = average / milli
     assumed = _with_assumed(grouped, ratio, missing=dict.fromkeys(grouped.missing, milli))
     if assumed is None:
-        replicas = current if tolerances.hold(ratio) else ceil(ratio * grouped.ready)
+        replicas = current if tolerances.are_met(ratio) else ceil(ratio * grouped.ready)
     else:
         after = sum(assumed.values()) // len(assumed) / milli
         replicas = _settled(ratio, after, len(assumed), current, tolerances)
@@ -142,7 +141,7 @@ def by_average(
 
 
 def requests_of(pods: Iterable[Pod], resource: str, container: str) -> dict[str, int] | Problem:
-    """What each Pod requests, in thousandths."""
+    """The requests of each Pod, in thousandths."""
     requests: dict[str, int] = {}
     for pod in pods:
         found = _request(pod, resource, container)
@@ -184,26 +183,28 @@ def _grouped(
 ) -> _Grouped | Problem:
     if not pods:
         return Problem("no pods returned by selector while calculating replica count")
-    measured = {name: usage.milli for name, usage in usages.items()}
+    server_usage = {name: usage.milli for name, usage in usages.items()}
     unready: list[str] = []
     missing: list[str] = []
     ready = 0
     for pod in pods:
         if pod.metadata.deletion_timestamp is not None or phase(pod) == "Failed":
-            measured.pop(pod.name, None)
+            server_usage.pop(pod.name, None)
         elif phase(pod) == "Pending":
-            measured.pop(pod.name, None)
+            server_usage.pop(pod.name, None)
             unready.append(pod.name)
         elif pod.name not in usages:
             missing.append(pod.name)
         elif resource == "cpu" and _is_starting(pod, usages[pod.name], now):
-            measured.pop(pod.name, None)
+            server_usage.pop(pod.name, None)
             unready.append(pod.name)
         else:
             ready += 1
-    if not measured:
+    if not server_usage:
         return Problem("did not receive metrics for targeted pods (pods might be unready)")
-    return _Grouped(ready=ready, unready=tuple(unready), missing=tuple(missing), measured=measured)
+    return _Grouped(
+        ready=ready, unready=tuple(unready), missing=tuple(missing), server_usage=server_usage
+    )
 
 
 def _is_starting(pod: Pod, usage: Usage, now: datetime) -> bool:
@@ -219,10 +220,10 @@ def _is_starting(pod: Pod, usage: Usage, now: datetime) -> bool:
 
 
 def _utilization(
-    measured: Mapping[str, int], requests: Mapping[str, int], percent: int
+    server_usage: Mapping[str, int], requests: Mapping[str, int], percent: int
 ) -> tuple[float, int, int] | None:
-    known = [name for name in measured if name in requests]
-    total = sum(measured[name] for name in known)
+    known = [name for name in server_usage if name in requests]
+    total = sum(server_usage[name] for name in known)
     requested = sum(requests[name] for name in known)
     if not requested:
         return None
@@ -233,11 +234,11 @@ def _utilization(
 def _with_assumed(
     grouped: _Grouped, ratio: float, *, missing: Mapping[str, int]
 ) -> dict[str, int] | None:
-    """What is used if those without a measurement are counted; ``None`` if there are none."""
+    """The usage including Pods without metrics; ``None`` if there are none."""
     counts_unready = bool(grouped.unready) and ratio > 1.0
     if not counts_unready and not grouped.missing:
         return None
-    assumed = dict(grouped.measured)
+    assumed = dict(grouped.server_usage)
     if ratio < 1.0:
         assumed |= missing
     elif ratio > 1.0:
@@ -249,7 +250,7 @@ def _with_assumed(
 
 def _settled(before: float, after: float, number: int, current: int, tolerances: Tolerances) -> int:
     turned = (before < 1.0 < after) or (after < 1.0 < before)
-    if tolerances.hold(after) or turned:
+    if tolerances.are_met(after) or turned:
         return current
     replicas = ceil(after * number)
     if (after < 1.0 and replicas > current) or (after > 1.0 and replicas < current):

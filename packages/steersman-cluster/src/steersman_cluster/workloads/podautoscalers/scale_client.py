@@ -1,4 +1,4 @@
-"""What an autoscaler asks the server for: the scale of anything, and measurements; its status."""
+"""The scale client of an autoscaler, and its metrics requests and status writes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ from steersman.kinds import (
 from steersman.manager import Services
 from steersman_cluster.workloads.podautoscalers.decision import Autoscaler
 from steersman_cluster.workloads.podautoscalers.metrics import Wanted
-from steersman_cluster.workloads.podautoscalers.metrics_client import measured, told
+from steersman_cluster.workloads.podautoscalers.metrics_client import annotated_usage, server_usage
 from steersman_cluster.workloads.podautoscalers.replica_calculator import Problem, Usages
 from steersman_cluster.workloads.status_writer import merge_difference, plain
 
 _MEASUREMENTS: Final = Unstructured.of("metrics.k8s.io/v1beta1", "PodMetrics", plural="pods")
 
-# Those that nearly all autoscalers scale, so that nobody has to be asked where they are.
+# The usual targets, which need no discovery.
 _USUAL: Final[dict[tuple[str, str], type[Any]]] = {
     ("apps/v1", "Deployment"): apps_v1.Deployment,
     ("apps/v1", "ReplicaSet"): apps_v1.ReplicaSet,
@@ -33,32 +33,32 @@ _USUAL: Final[dict[tuple[str, str], type[Any]]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scaled:
-    """Something that has a scale."""
+class ScaleTarget:
+    """A target with its scale."""
 
     place: Subresource[autoscaling_v1.Scale]
     scale: autoscaling_v1.Scale
 
     @property
     def replicas(self) -> int:
-        """How many there should be."""
+        """Its desired replicas."""
         return (self.scale.spec.replicas if self.scale.spec else None) or 0
 
     @property
     def selector(self) -> str:
-        """Which Pods are its."""
+        """The selector of its Pods."""
         return (self.scale.status.selector if self.scale.status else None) or ""
 
 
-class Targets:
-    """Reads scales and measurements."""
+class ScaleClient:
+    """Reads scales and usage."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._mapper = RestMapper(client)
 
-    async def scale_of(self, hpa: Autoscaler) -> Scaled | str:
-        """The scale of what it scales, or why there is none."""
+    async def scale_of(self, hpa: Autoscaler) -> ScaleTarget | str:
+        """The scale of an autoscaler's target, or why it cannot be read."""
         target = hpa.spec.scale_target_ref
         version = target.api_version or ""
         if version.count("/") > 1:
@@ -73,7 +73,7 @@ class Targets:
                 return f'no matches for kind "{target.kind}" in group "{group}"'
         place = self._client.scale(kind, target.name, namespace=hpa.namespace)
         try:
-            return Scaled(place=place, scale=await place.get())
+            return ScaleTarget(place=place, scale=await place.get())
         except ApiError as error:
             return message_of(error)
 
@@ -86,15 +86,15 @@ class Targets:
         selector: Labels,
         now: datetime,
     ) -> Usages | Problem:
-        """How much the Pods use, by their own word or a metrics server's."""
-        found = told(pods, wanted.resource, wanted.container, now)
+        """The usage of Pods, from annotations or from a metrics server."""
+        found = annotated_usage(pods, wanted.resource, wanted.container, now)
         if found:
             return found
         why = f"unable to get metrics for resource {wanted.resource}"
         try:
             listed = await self._client.list(_MEASUREMENTS, namespace=namespace, labels=selector)
         except NotFound:
-            # Word for word as the real one says it of a cluster without a metrics server.
+            # The message of kube-controller-manager without a metrics server.
             return Problem(
                 f"{why}: unable to fetch metrics from resource metrics API: the server could not"
                 f" find the requested resource (get pods.metrics.k8s.io)"
@@ -104,7 +104,7 @@ class Targets:
             return Problem(f"{why}: unable to fetch metrics from resource metrics API: {said}")
         if not listed.items:
             return Problem(f"{why}: no metrics returned from resource metrics API")
-        return measured((each.body for each in listed.items), wanted.resource, wanted.container)
+        return server_usage((each.body for each in listed.items), wanted.resource, wanted.container)
 
 
 async def put_status(
@@ -114,7 +114,7 @@ async def put_status(
     *,
     field_manager: str,
 ) -> bool:
-    """Write what differs; whether anything does."""
+    """Write the difference of the status; whether there is any."""
     before = hpa.status
     change = merge_difference({} if before is None else plain(before), plain(status))
     if change:
@@ -125,5 +125,5 @@ async def put_status(
 
 
 def message_of(error: ApiError) -> str:
-    """What the server said."""
+    """The server's message."""
     return error.message

@@ -1,4 +1,4 @@
-"""Which Pods an autoscaler is about, and whether another one is about them as well. Pure."""
+"""The Pods of autoscalers, and conflicts between their selectors. Pure."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -8,7 +8,7 @@ from steersman.client import Labels
 from steersman.errors import BadValue
 from steersman.kinds import core_v1
 from steersman.names import ObjectKey
-from steersman_cluster.workloads.podautoscalers.decision import Event, Refused
+from steersman_cluster.workloads.podautoscalers.decision import Event, InvalidSelector
 
 Pod = core_v1.Pod
 
@@ -17,13 +17,13 @@ LABEL_INDEX: Final = f"{__name__}/label"
 
 
 def by_label(pod: Pod) -> Iterable[str]:
-    """Under its namespace with each of its labels."""
+    """Its namespace with each of its labels."""
     namespace = pod.namespace
     return [f"{namespace}/{key}={value}" for key, value in pod.labels.items()]
 
 
 def pods_in(lister: Lister[Pod], namespace: str, selector: Labels) -> list[Pod]:
-    """All Pods that are selected, by name; from memory."""
+    """The cached Pods that a selector matches, by name."""
     buckets = [
         lister.by_index(LABEL_INDEX, f"{namespace}/{each.key}={each.values[0]}")
         for each in selector.requirements
@@ -35,19 +35,19 @@ def pods_in(lister: Lister[Pod], namespace: str, selector: Labels) -> list[Pod]:
 
 
 class Selectors:
-    """What each autoscaler selects, as far as it is known."""
+    """The selectors of all known autoscalers."""
 
     def __init__(self) -> None:
         self._known: dict[ObjectKey, Labels] = {}
 
     def forget(self, key: ObjectKey) -> None:
-        """It is gone."""
+        """Remove an autoscaler."""
         self._known.pop(key, None)
 
-    def read(self, key: ObjectKey, text: str) -> Labels | Refused:
-        """The selector of what an autoscaler scales, or why it is of no use."""
+    def read(self, key: ObjectKey, text: str) -> Labels | InvalidSelector:
+        """The selector of an autoscaler's target, or why it is invalid."""
         if not text:
-            return Refused(
+            return InvalidSelector(
                 event=Event("SelectorRequired", "selector is required"),
                 reason="InvalidSelector",
                 message="the HPA target's scale is missing a selector",
@@ -58,14 +58,14 @@ class Selectors:
             why = (
                 f"couldn't convert selector into a corresponding internal selector object: {error}"
             )
-            return Refused(
+            return InvalidSelector(
                 event=Event("InvalidSelector", why), reason="InvalidSelector", message=why
             )
         self._known[key] = selector
         return selector
 
-    def ambiguity(self, key: ObjectKey, text: str, pods: Sequence[Pod]) -> Refused | None:
-        """Why nothing can be done, if others select the same Pods."""
+    def ambiguity(self, key: ObjectKey, text: str, pods: Sequence[Pod]) -> InvalidSelector | None:
+        """Why autoscaling is disabled, if other autoscalers select the same Pods."""
         about = [
             each
             for each, selector in self._known.items()
@@ -75,6 +75,6 @@ class Selectors:
             return None
         shown = " ".join(f"{{{each.name} {each.namespace}}}" for each in sorted(about))
         why = f"pods by selector {text} are controlled by multiple HPAs: [{shown}]"
-        return Refused(
+        return InvalidSelector(
             event=Event("AmbiguousSelector", why), reason="AmbiguousSelector", message=why
         )

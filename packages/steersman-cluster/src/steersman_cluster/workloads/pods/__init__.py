@@ -1,12 +1,12 @@
-"""What all controllers of Pods share: reading, claiming, making, ranking and naming them.
+"""What controllers of Pods share: status, templates, owner references, selectors, deletion order.
 
 Takes:     Pods, templates, selectors, and the time
-Gives:     what they say, whose they are, new ones, and in which order they go
-Promises:  - a Pod that a stranger controls is never claimed
-           - what an owner selects and nobody controls is found without looking at the rest
+Gives:     their status and owners, new Pods, and the order of deletion
+Promises:  - a Pod with another controller is never claimed
+           - a selected Pod without a controller is found without a scan of the others
            - a template has the same hash in every process
            - the Pods that do the least work go first
-Never:     reads the clock, keeps anything from one look to the next, or scans all Pods
+Never:     reads the clock, keeps state between two reconciles, or scans all Pods
 """
 
 from steersman_cluster.workloads.pods.controller_ref_manager import (
@@ -48,7 +48,7 @@ from steersman_cluster.workloads.pods.selectors import (
 from steersman_cluster.workloads.pods.template_hash import fnv_1a, safe_name, template_hash
 from steersman_cluster.workloads.pods.watches import (
     HolderOf,
-    is_counted_anew,
+    is_counted_differently,
     only_ends,
     selecting,
     watching,
@@ -73,7 +73,7 @@ __all__ = [
     "fnv_1a",
     "is_active",
     "is_available",
-    "is_counted_anew",
+    "is_counted_differently",
     "is_empty",
     "is_ended",
     "is_ready",

@@ -1,8 +1,8 @@
-"""Whose objects are: what a controller takes, keeps and lets go by its selector.
+"""Adoption and release: which objects a controller owns, by its selector.
 
-``claimed`` says what should be done, and ``claim`` does it. What another one controls is left
-alone. What nobody controls and the selector matches is adopted; what is ours and does not match
-any more is released.
+``claimed`` decides, and ``claim`` writes. An object with another controller is left alone. One that
+has no controller and matches the selector is adopted; an owned one that no longer matches is
+released.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,7 +21,7 @@ Obj = TypeVar("Obj", bound=Resource)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim(Generic[Obj]):
-    """What is ours already, what is to be ours, and what is to be ours no longer."""
+    """What is owned already, what to adopt, and what to release."""
 
     ours: tuple[Obj, ...]
     adopt: tuple[Obj, ...]
@@ -35,10 +35,10 @@ def claimed(
     *,
     is_fit: Callable[[Obj], bool] | None = None,
 ) -> Claim[Obj]:
-    """What the owner has to do with these objects of its namespace.
+    """What an owner does with these objects of its namespace.
 
-    ``is_fit`` says what beside the selector must be so. An owner that is being deleted neither
-    adopts nor releases, and what is being deleted is not adopted.
+    ``is_fit`` is a condition in addition to the selector. An owner that is being deleted neither
+    adopts nor releases, and an object that is being deleted is not adopted.
     """
     ours: list[Obj] = []
     adopt: list[Obj] = []
@@ -62,7 +62,7 @@ def claimed(
 def candidates(
     ctx: Context, owner: Resource, selector: meta_v1.LabelSelector | None, kind: type[Obj]
 ) -> list[Obj]:
-    """What the owner controls, and what nobody does and it might; from memory."""
+    """The cached objects that the owner controls, or that have no controller and may match."""
     return [
         *ctx.by_index(kind, HOLDER_INDEX, owner.uid),
         *ctx.by_index(kind, HOLDER_INDEX, selected_under(owner.namespace, selector)),
@@ -78,11 +78,11 @@ async def claim(
     is_fit: Callable[[Obj], bool] | None = None,
     finalizers: tuple[str, ...] = (),
 ) -> list[Obj]:
-    """What is the owner's now, after it has adopted and released what it should.
+    """The objects that the owner controls, after adoption and release.
 
-    Before the first adoption the server is asked whether the owner is still there and still wanted.
-    ``finalizers`` are put on what is adopted and taken from what is released. Needs the
-    ``HOLDER_INDEX`` of the kind, and the kind in ``writes``.
+    Before the first adoption, the live owner is read: it may be gone or being deleted.
+    ``finalizers`` are added on adoption and removed on release. Needs the ``HOLDER_INDEX`` of the
+    kind, and the kind in ``writes``.
     """
     objects = candidates(ctx, owner, selector, kind)
     return await claim_among(ctx, owner, selector, objects, is_fit=is_fit, finalizers=finalizers)
@@ -97,7 +97,7 @@ async def claim_among(
     is_fit: Callable[[Obj], bool] | None = None,
     finalizers: tuple[str, ...] = (),
 ) -> list[Obj]:
-    """The same, with no others than these: what is not among them stays as it is."""
+    """``claim``, limited to these objects."""
     found = claimed(owner, selector, objects, is_fit=is_fit)
     for obj in found.release:
         await _release(ctx, owner, obj, finalizers)
@@ -109,7 +109,7 @@ async def claim_among(
 
 
 async def _check_may_adopt(ctx: Context, owner: Resource) -> None:
-    # Who is deleted with orphans left behind would otherwise take them back from an old cache.
+    # An owner that is deleted with orphans would otherwise adopt them again from an old cache.
     now = await ctx.live.get(type(owner), owner.name)
     if now.uid != owner.uid or now.deletion_time is not None:
         raise Conflict(
@@ -138,7 +138,7 @@ async def _release(
     metadata: dict[str, Any] = {"ownerReferences": [{"$patch": "delete", "uid": owner.uid}]}
     if finalizers:
         metadata["$deleteFromPrimitiveList/finalizers"] = list(finalizers)
-    # It may be gone, or another one of that name there: not ours either way.
+    # It is gone, or another object has its name.
     with suppress(NotFound, Invalid):
         await ctx.patch(obj, StrategicMergePatch({"metadata": metadata}))
 

@@ -1,9 +1,9 @@
-"""Which Pods go first when there are too many. Pure.
+"""The order in which surplus Pods are deleted, as in kube-controller-manager. Pure.
 
-Those that do the least work: without a node, then not running, not ready, cheaper by their own
-annotation, sharing a node with others, ready for less long, restarted more often, younger. Times
-count by their order of magnitude only, and of two that are alike the lower uid goes, which is as
-good as chance: so the survivors are not all of one age.
+First are Pods without a node, then those that are not running, not ready, cheaper by their
+annotation, on a node with others of the owner, ready for less time, restarted more often, younger.
+Times are compared by their order of magnitude. Between equals the lower uid decides, which is
+random: the Pods that stay are not all of one age.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,10 +26,10 @@ _MOST_COST = 2**31
 def deletion_order(
     pods: Sequence[Pod], now: datetime, *, related: Iterable[Pod] | None = None
 ) -> list[Pod]:
-    """The Pods, those that should go first at the front.
+    """The Pods in order of deletion.
 
-    ``related`` are all Pods with which one may share its node without need: those of all owners
-    that have the same owner. By default, these ones.
+    ``related`` are the Pods that should be on other nodes: those of all owners with the same owner.
+    By default, they are the given Pods.
     """
     on_node: dict[str, int] = {}
     for pod in pods if related is None else related:
@@ -45,15 +45,15 @@ def deletion_order(
 
 
 def node_of(pod: Pod) -> str:
-    """Where it runs; ``""`` while it has no place."""
+    """The name of its node; ``""`` if it has none."""
     return (pod.spec.node_name if pod.spec is not None else None) or ""
 
 
 def deletion_cost(pod: Pod) -> int:
-    """What its annotation says that its end would cost; 0 if it says nothing sensible."""
+    """The ``pod-deletion-cost`` annotation; 0 if it is missing or invalid."""
     said = pod.annotations.get(DELETION_COST, "")
     digits = said.removeprefix("-")
-    # As the API server: neither a plus nor a leading zero.
+    # As in the API server: no plus sign, no leading zero.
     if not (digits.isascii() and digits.isdigit()) or (digits[0] == "0" and said != "0"):
         return 0
     cost = int(said)
@@ -61,7 +61,7 @@ def deletion_cost(pod: Pod) -> int:
 
 
 def restarts(pod: Pod) -> tuple[int, int]:
-    """How often the container of its that failed most was restarted; the same for sidecars."""
+    """The highest restart counts among its containers, and among its sidecars."""
     if pod.status is None or pod.spec is None:
         return 0, 0
     sidecars = [
@@ -80,7 +80,7 @@ def restarts(pod: Pod) -> tuple[int, int]:
     )
 
 
-# What can be told of one Pod without looking at others, and the moments that cannot.
+# What is known of one Pod alone, and the times.
 _Worth: TypeAlias = tuple[
     tuple[bool, int, bool, int, int], datetime | None, tuple[int, int], datetime | None, str
 ]
@@ -118,7 +118,7 @@ def _compare(one: tuple[_Worth, Pod], other: tuple[_Worth, Pod], now: datetime) 
 
 
 def _younger(one: datetime | None, other: datetime | None, now: datetime) -> int:
-    """Negative if one goes first; 0 if both are of about the same age."""
+    """Negative if the first is younger; 0 if both are about as old."""
     if one is None or other is None:
         return -1 if one is None else 1
     return _magnitude(one, now) - _magnitude(other, now)

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from steersman.controller import owner_reference
 from steersman.kinds import Resource, core_v1, meta_v1
 
-# A Pod's name is no longer than this, and a dash at the end of the prefix counts.
+# The maximum for a Pod's generated name; a dash at the end of the prefix counts.
 _LONGEST_NAME = 253
 
 
 def pod_prefix(owner_name: str) -> str:
-    """What the names of an owner's Pods begin with."""
+    """The ``generateName`` of an owner's Pods."""
     return f"{owner_name}-" if len(owner_name) < _LONGEST_NAME else owner_name
 
 
@@ -25,10 +25,10 @@ def pod_from(
     finalizers: tuple[str, ...] = (),
     spec: core_v1.PodSpec | None = None,
 ) -> core_v1.Pod:
-    """A Pod like the template, in its owner's namespace and controlled by it.
+    """A Pod from a template, in its owner's namespace and controlled by it.
 
-    ``labels``, ``annotations`` and ``finalizers`` come on top of the template's, and ``spec`` in
-    the place of its spec. Without a ``name`` the server makes one up that begins as the owner's.
+    ``labels``, ``annotations`` and ``finalizers`` are added to the template's, and ``spec``
+    replaces its spec. Without a ``name``, the server generates one.
     """
     inner = template.metadata or meta_v1.ObjectMeta()
     all_labels = {**(inner.labels or {}), **(labels or {})}

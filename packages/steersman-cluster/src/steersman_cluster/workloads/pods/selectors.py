@@ -1,8 +1,8 @@
-"""Selectors and the indexes that make them cheap: whom labels belong to. Pure.
+"""Selectors, and indexes that find what they match. Pure.
 
-A selector with labels in it can only match what has one of them, whichever. So those who select
-are found under one of their labels, what nobody controls under each of its own, and no one has to
-be looked at whom it does not concern.
+A selector with labels matches only objects that have all of them. So selecting objects are indexed
+under one of their selector's labels, and objects without a controller under each of their labels.
+Neither direction needs a scan.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,14 +10,14 @@ from typing import Any
 
 from steersman.kinds import Resource, Unstructured, meta_v1
 
-#: The index of what is selected: by the uid of whoever controls it, and otherwise by its labels.
+#: The index of selected objects: by the uid of their controller, or by label if they have none.
 HOLDER_INDEX = "holder"
-#: The index of those who select: by one label of their selector.
+#: The index of selecting objects: by one label of their selector.
 SELECTOR_INDEX = "selector"
 
 
 def selects(selector: meta_v1.LabelSelector | None, labels: Mapping[str, str]) -> bool:
-    """Whether the selector matches: none matches nothing, and an empty one everything."""
+    """Whether the selector matches; ``None`` matches nothing, an empty selector everything."""
     if selector is None:
         return False
     for key, value in (selector.match_labels or {}).items():
@@ -27,12 +27,12 @@ def selects(selector: meta_v1.LabelSelector | None, labels: Mapping[str, str]) -
 
 
 def is_empty(selector: meta_v1.LabelSelector | None) -> bool:
-    """Whether it is a selector that matches everything."""
+    """Whether the selector matches everything."""
     return selector is not None and not selector.match_labels and not selector.match_expressions
 
 
 def by_holder(obj: Resource | Unstructured) -> Iterable[str]:
-    """Under the uid of its controller; what has none is under its namespace and each label."""
+    """The uid of its controller; without one, its namespace with each of its labels."""
     if isinstance(obj, Unstructured):
         raise TypeError("only typed objects are indexed by who holds them")
     for owner in obj.metadata.owner_references or ():
@@ -46,7 +46,7 @@ def by_holder(obj: Resource | Unstructured) -> Iterable[str]:
 
 
 def selector_of(obj: Any) -> meta_v1.LabelSelector | None:
-    """Its ``spec.selector``; that of a ReplicationController is a plain map of labels."""
+    """Its ``spec.selector``; that of a ReplicationController is a map of labels."""
     selector = obj.spec.selector if obj.spec is not None else None
     if selector is None or isinstance(selector, meta_v1.LabelSelector):
         return selector
@@ -54,16 +54,16 @@ def selector_of(obj: Any) -> meta_v1.LabelSelector | None:
 
 
 def by_selector(obj: Any) -> Iterable[str]:
-    """Under its namespace and one label that its ``spec.selector`` asks for, if there is one."""
+    """Its namespace with one label of its ``spec.selector``, if there is one."""
     return (selected_under(obj.namespace, selector_of(obj)),) if obj.spec is not None else ()
 
 
 def selected_under(namespace: str | None, selector: meta_v1.LabelSelector | None) -> str:
-    """A value of ``HOLDER_INDEX`` under which all that matches the selector is, held by nobody."""
+    """The value of ``HOLDER_INDEX`` that finds all matching objects without a controller."""
     labels = selector.match_labels if selector is not None else None
     if not labels:
         return f"{namespace or ''}/"
-    # Any of them would do; this one is the hash of the template where there is one.
+    # Any label would do; preferred is the template hash.
     key = max(labels)
     return f"{namespace or ''}/{key}={labels[key]}"
 

@@ -1,14 +1,14 @@
-"""A short name for a template, the same in every process. Pure.
+"""The hash of a Pod template, the same in every process. Pure.
 
-Not the one that Kubernetes' own controllers would give it, which hash how Go prints their structs:
-it is a name, and nobody compares the two.
+It differs from that of kube-controller-manager, which hashes the Go structs as printed. That is
+harmless: the hash is part of names, and is never compared between the two.
 """
 
 import msgspec
 
 from steersman.kinds import Codec, Part
 
-# What Kubernetes makes names of: no vowels, so that no words come out.
+# The alphabet of Kubernetes' generated names: no vowels, so that no words appear.
 SAFE_ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 
 _ENCODE = Codec().encode
@@ -16,7 +16,7 @@ _START, _PRIME, _WHOLE = 0x811C9DC5, 0x01000193, 0xFFFFFFFF
 
 
 def template_hash(template: Part, collisions: int | None = None) -> str:
-    """A name for this template; with each collision that is counted, another one."""
+    """The hash of a template, and of the number of collisions so far."""
     plain = msgspec.json.decode(_ENCODE(template))
     content = msgspec.json.encode(plain, order="sorted")
     if collisions is not None:
@@ -25,7 +25,7 @@ def template_hash(template: Part, collisions: int | None = None) -> str:
 
 
 def fnv_1a(content: bytes) -> int:
-    """The 32 bits of FNV-1a."""
+    """FNV-1a with 32 bits."""
     hashed = _START
     for byte in content:
         hashed = ((hashed ^ byte) * _PRIME) & _WHOLE
@@ -33,5 +33,5 @@ def fnv_1a(content: bytes) -> int:
 
 
 def safe_name(number: int) -> str:
-    """The digits of a number, as characters that make no words."""
+    """A number, as characters of the safe alphabet."""
     return "".join(SAFE_ALPHABET[ord(digit) % len(SAFE_ALPHABET)] for digit in str(number))

@@ -1,4 +1,4 @@
-"""Whom a change of a Pod, or of whatever else is selected, is about."""
+"""Watches of Pods, and of other objects with selectors and controllers."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ Obj = TypeVar("Obj", bound=Resource)
 
 @dataclass(frozen=True, slots=True)
 class HolderOf:
-    """A mapping: to the object of the kind that controls what has changed.
+    """A mapping to the controlling object of one kind.
 
-    What nobody controls is about all whose selector matches, since one of them may adopt it. Needs
-    ``indexes={SELECTOR_INDEX: by_selector}`` on the controller.
+    An object without a controller maps to all objects whose selector matches, since one of them may
+    adopt it. Needs ``indexes={SELECTOR_INDEX: by_selector}`` on the controller.
     """
 
     kind: type[Any]
@@ -40,10 +40,10 @@ class HolderOf:
 
 
 def selecting(kind: type[Any], obj: Resource, cached: CacheReader) -> list[ObjectKey]:
-    """All objects of the kind whose selector matches this one's labels."""
+    """The objects of a kind whose selector matches the labels of this one."""
     labels = obj.labels
     if not labels:
-        return []  # no controller selects all there is
+        return []  # no controller selects everything
     return [
         ObjectKey(each.namespace, each.name)
         for value in under_labels(obj)
@@ -53,7 +53,7 @@ def selecting(kind: type[Any], obj: Resource, cached: CacheReader) -> list[Objec
 
 
 def under_labels(obj: Resource) -> list[str]:
-    """The values of ``SELECTOR_INDEX`` under which those are who might select this object."""
+    """The values of ``SELECTOR_INDEX`` that find the objects which may select this one."""
     namespace = obj.namespace or ""
     return [f"{namespace}/", *(f"{namespace}/{key}={value}" for key, value in obj.labels.items())]
 
@@ -64,7 +64,7 @@ def watching(
     holder: type[Any],
     when: Callable[[Obj | None, Obj], bool] | None = None,
 ) -> Watch[Obj]:
-    """Objects of ``kind``, held by objects of ``holder``: their changes wake it."""
+    """A watch of ``kind`` whose changes enqueue the controlling ``holder``."""
     return Watch(kind, to=HolderOf(holder), when=when, indexes={HOLDER_INDEX: by_holder})
 
 
@@ -73,20 +73,20 @@ def watching_pods(
     *,
     when: Callable[[core_v1.Pod | None, core_v1.Pod], bool] | None = None,
 ) -> Watch[core_v1.Pod]:
-    """Pods, held by objects of ``holder``: their changes wake it."""
+    """A watch of Pods whose changes enqueue the controlling ``holder``."""
     return watching(core_v1.Pod, holder=holder, when=when)
 
 
 def only_ends(_old: object, _new: object) -> bool:
-    """A predicate for whom only the end of something matters: that is told whatever this says."""
+    """A predicate that drops all changes but deletions, which no predicate can drop."""
     return False
 
 
-def is_counted_anew(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
-    """A predicate for who counts Pods: whether this one counts for something else than before.
+def is_counted_differently(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
+    """A predicate for controllers that count Pods: whether the Pod counts differently now.
 
-    Of a thousand Pods that wait for a node, each is told so again and again; whoever counts them
-    would count a thousand times a thousand.
+    Of a thousand Pods that wait for a node, each gets a new condition again and again; without
+    this, a controller would count a thousand Pods a thousand times.
     """
     if old is None:
         return True

@@ -1,24 +1,24 @@
-"""ResourceQuotas: what the objects of a namespace use, said in the status of its quotas.
+"""ResourceQuotas: the controller that maintains the usage in their status.
 
 Takes:     quotas, and the objects of the kinds that they count
-Gives:     the quotas' status: how much may be used, and how much is
-Promises:  - what is gone is given back
-           - what the server has charged is not charged again
-           - what the server has charged in the meantime stays charged
-           - a change costs no more than the object that changed
-           - nothing is followed that no quota counts
-Never:     refuses anything: the server does, by what is said here
+Gives:     the quotas' status: hard limits and usage
+Promises:  - a deleted object no longer counts
+           - what the server has charged is not counted twice
+           - a charge of the server in the meantime is kept
+           - a change costs only the evaluation of the object that changed
+           - a kind that no quota counts is not watched
+Never:     rejects a request: the server does, by this status
 """
 
 from steersman.manager import Runnable
 from steersman_cluster.workloads.quotas.controller import NAME, run
-from steersman_cluster.workloads.quotas.evaluators import usage, user_of
-from steersman_cluster.workloads.quotas.quota_usage import Ledger
+from steersman_cluster.workloads.quotas.evaluators import kind_of_resource, usage
+from steersman_cluster.workloads.quotas.quota_usage import QuotaUsage
 from steersman_cluster.workloads.settings import WorkloadSettings
 
-__all__ = ["Ledger", "runnables", "usage", "user_of"]
+__all__ = ["QuotaUsage", "kind_of_resource", "runnables", "usage"]
 
 
 def runnables(_: WorkloadSettings) -> tuple[Runnable, ...]:
-    """What keeps the status of quotas."""
+    """The resource quota controller."""
     return (Runnable(run, name=NAME),)

@@ -1,10 +1,10 @@
-"""Quotas at work: what their objects use is counted as it changes, and said in their status.
+"""The resource quota controller: it counts what objects use, and writes that to the quotas' status.
 
-Objects of a kind are followed only while a quota counts them. The server charges a quota when an
-object is made, and that news may come before or after the object's own. So what makes more used is
-looked at a moment later, when both have come, and mostly there is nothing to be said; only what
-makes less used, which the server leaves to us, is said at once. A status is written onto the
-version that it was worked out from: what was charged in the meantime stays charged.
+A kind is watched only while a quota counts it. The server charges a quota when it admits an object,
+and the event of the quota can come before or after that of the object. So an increase is processed
+a moment later, when both have arrived, and mostly needs no write. A decrease, which the server does
+not charge, is written at once. A status is written with the version that it was computed from: a
+charge in the meantime causes a conflict, and is kept.
 """
 
 import asyncio
@@ -23,29 +23,29 @@ from steersman.observe import ReconcileFinished
 from steersman.units import Quantity
 from steersman.workqueue import WorkQueue, default_limiter
 from steersman_cluster.workloads.quotas.counted_kinds import CountedKinds
-from steersman_cluster.workloads.quotas.quota_usage import Ledger
+from steersman_cluster.workloads.quotas.quota_usage import QuotaUsage
 from steersman_cluster.workloads.status_writer import merge_difference
 
 Quota = core_v1.ResourceQuota
 
 NAME: Final = "resourcequota-controller"
 
-# Longer than two pieces of news of one write are apart; short enough that nobody notices.
-APART_SECONDS: Final = 0.1
+# Longer than the events of one write are apart, and too short to be noticed.
+CHARGE_SECONDS: Final = 0.1
 
-# How soon the server may have begun to serve a kind that a quota counts and nobody knows. As often
-# as Kubernetes asks.
-UNKNOWN_SECONDS: Final = 30.0
+# How long until discovery is repeated for a kind that a quota counts and the server does not serve.
+# Kubernetes repeats it as often.
+REDISCOVERY_SECONDS: Final = 30.0
 
 
 async def run(services: Services) -> None:
-    """Keep the status of all quotas, until cancelled."""
-    async with in_background() as start, services.caches.informer(Quota) as quotas:
-        await Quotas(services, quotas, start=start).run()
+    """Maintain the status of all quotas, until cancelled."""
+    async with in_background() as start, services.caches.following(Quota) as quotas:
+        await QuotaController(services, quotas, start=start).run()
 
 
-class Quotas:
-    """All quotas of the cluster, and what is counted for each."""
+class QuotaController:
+    """All quotas of the cluster, and the usage of each."""
 
     def __init__(self, services: Services, quotas: Informer[Quota], *, start: Start) -> None:
         self._services = services
@@ -53,9 +53,9 @@ class Quotas:
         self._quotas = quotas
         self._kinds = CountedKinds(services.client, services.caches)
         self._start = start
-        self._ledgers: dict[str, dict[ObjectKey, Ledger]] = {}  # by namespace
-        self._followed: dict[GroupResource, _Followed] = {}
-        self._counting: dict[GroupResource, int] = {}  # how many quotas count them
+        self._usages: dict[str, dict[ObjectKey, QuotaUsage]] = {}  # by namespace
+        self._watched: dict[GroupResource, _Watched] = {}
+        self._counting: dict[GroupResource, int] = {}  # the number of quotas that count it
         self._sought_at: dict[GroupResource, float] = {}
         self._queue = WorkQueue[ObjectKey](
             NAME,
@@ -65,25 +65,25 @@ class Quotas:
         )
 
     def __repr__(self) -> str:
-        count = sum(map(len, self._ledgers.values()))
-        return f"<Quotas {count}, {len(self._followed)} kinds followed>"
+        count = sum(map(len, self._usages.values()))
+        return f"<Quotas {count}, {len(self._watched)} kinds followed>"
 
     async def run(self) -> None:
-        """Look at quotas as they and their objects change."""
-        told = self._quotas.add_handler(self._quota_changed, name=NAME)
+        """Process quotas after changes of them or of their objects."""
+        registration = self._quotas.add_handler(self._quota_changed, name=NAME)
         try:
             while True:
                 async with self._queue.take() as key:
-                    await self._look_at(key)
+                    await self._sync(key)
         finally:
-            self._quotas.remove_handler(told)
+            self._quotas.remove_handler(registration)
 
-    # What wakes it
+    # Events
 
     def _quota_changed(self, delta: Delta[Quota]) -> None:
         is_own_doing = isinstance(delta, Updated) and _hard(delta.old) == _hard(delta.obj)
         if is_own_doing:
-            self._queue.add_after(delta.key, APART_SECONDS)
+            self._queue.add_after(delta.key, CHARGE_SECONDS)
         else:
             self._queue.add(delta.key)
 
@@ -91,30 +91,30 @@ class Quotas:
         def handle(delta: Delta[Any]) -> None:
             if isinstance(delta, Sync):
                 return
-            ledgers = self._ledgers.get(delta.key.namespace or "")
-            if not ledgers:
+            usages = self._usages.get(delta.key.namespace or "")
+            if not usages:
                 return
-            for quota, ledger in ledgers.items():
+            for quota, quota_usage in usages.items():
                 if isinstance(delta, Deleted):
-                    change = ledger.remove(resource, delta.key)
+                    change = quota_usage.remove(resource, delta.key)
                 else:
-                    change = ledger.put(resource, delta.key, delta.obj, self._clock.now())
+                    change = quota_usage.put(resource, delta.key, delta.obj, self._clock.now())
                 if change < 0:
                     self._queue.add(quota)
                 elif change > 0:
-                    self._queue.add_after(quota, APART_SECONDS)
+                    self._queue.add_after(quota, CHARGE_SECONDS)
 
         return handle
 
     # Work
 
-    async def _look_at(self, key: ObjectKey) -> None:
+    async def _sync(self, key: ObjectKey) -> None:
         started_at = self._clock.monotonic()
         error: Exception | None = None
         try:
-            await self._bring_up_to_date(key)
+            await self._update_status(key)
         except (Conflict, NotFound):
-            pass  # whoever wrote before us wakes us
+            pass  # the event of the conflicting write enqueues it again
         except SteersmanError as caught:
             error = caught
             self._queue.add_rate_limited(key)
@@ -132,16 +132,20 @@ class Quotas:
             )
         )
 
-    async def _bring_up_to_date(self, key: ObjectKey) -> None:
+    async def _update_status(self, key: ObjectKey) -> None:
         quota = self._quotas.lister.get(key.name, namespace=key.namespace)
         if quota is None or quota.spec is None:
-            self._close(key)
+            self._close_usage(key)
             return
-        ledger = self._ledgers.get(key.namespace or "", {}).get(key)
-        if ledger is None or ledger.spec != quota.spec or self._next_search(ledger) <= 0:
-            ledger = await self._opened(key, quota.spec)
-        waits = (ledger.release(self._clock.now()), self._next_search(ledger))
-        change = _difference(quota, ledger.used(self._followed))
+        quota_usage = self._usages.get(key.namespace or "", {}).get(key)
+        if (
+            quota_usage is None
+            or quota_usage.spec != quota.spec
+            or self._rediscovery_seconds(quota_usage) <= 0
+        ):
+            quota_usage = await self._open_usage(key, quota.spec)
+        waits = (quota_usage.release(self._clock.now()), self._rediscovery_seconds(quota_usage))
+        change = _difference(quota, quota_usage.used(self._watched))
         if change:
             version = {"uid": quota.uid, "resourceVersion": quota.resource_version}
             patch = MergePatch({"metadata": version, "status": change})
@@ -151,84 +155,84 @@ class Quotas:
         if next_seconds < inf:
             self._queue.add_after(key, next_seconds)
 
-    # What is counted
+    # Counted kinds
 
-    def _next_search(self, ledger: Ledger) -> float:
-        """In how many seconds to look for a kind that it counts and nobody serves, if there is one.
+    def _rediscovery_seconds(self, quota_usage: QuotaUsage) -> float:
+        """How long until discovery is repeated for a kind that is counted and not served.
 
-        Not at each change: to ask, and to count anew, costs more than that.
+        Not at each change: discovery and counting again cost more than that.
         """
         now_at = self._clock.monotonic()
-        missing = [user for user in ledger.users if user not in self._followed]
-        searches = [self._sought_at.get(user, -inf) + UNKNOWN_SECONDS for user in missing]
+        missing = [user for user in quota_usage.users if user not in self._watched]
+        searches = [self._sought_at.get(user, -inf) + REDISCOVERY_SECONDS for user in missing]
         return min(searches, default=inf) - now_at
 
-    async def _opened(self, key: ObjectKey, spec: core_v1.ResourceQuotaSpec) -> Ledger:
-        """A new ledger with all that is there; from then on it hears of each change."""
-        ledger = Ledger(spec)
-        for user in ledger.users:
-            if user not in self._followed:
-                await self._follow(user)
+    async def _open_usage(self, key: ObjectKey, spec: core_v1.ResourceQuotaSpec) -> QuotaUsage:
+        """The usage of a quota, counted from all objects, and updated with each change."""
+        quota_usage = QuotaUsage(spec)
+        for user in quota_usage.users:
+            if user not in self._watched:
+                await self._watch(user)
         now = self._clock.now()
-        for user in ledger.users:
-            followed = self._followed.get(user)
+        for user in quota_usage.users:
+            followed = self._watched.get(user)
             if followed is not None:
                 for obj in followed.informer.lister.list(namespace=key.namespace):
-                    ledger.put(user, ObjectKey(obj.namespace, obj.name), obj, now)
-        for user in ledger.users:
+                    quota_usage.put(user, ObjectKey(obj.namespace, obj.name), obj, now)
+        for user in quota_usage.users:
             self._counting[user] = self._counting.get(user, 0) + 1
-        self._close(key)
-        self._ledgers.setdefault(key.namespace or "", {})[key] = ledger
-        return ledger
+        self._close_usage(key)
+        self._usages.setdefault(key.namespace or "", {})[key] = quota_usage
+        return quota_usage
 
-    def _close(self, key: ObjectKey) -> None:
-        """Keep no ledger of this quota, and follow no more what no other one counts."""
-        ledgers = self._ledgers.get(key.namespace or "", {})
-        closed = ledgers.pop(key, None)
-        if not ledgers:
-            self._ledgers.pop(key.namespace or "", None)
+    def _close_usage(self, key: ObjectKey) -> None:
+        """Drop the usage of a quota, and stop watching kinds that no other quota counts."""
+        usages = self._usages.get(key.namespace or "", {})
+        closed = usages.pop(key, None)
+        if not usages:
+            self._usages.pop(key.namespace or "", None)
         for user in closed.users if closed is not None else ():
             self._counting[user] -= 1
             if not self._counting[user]:
                 del self._counting[user]
                 self._sought_at.pop(user, None)
-                followed = self._followed.pop(user, None)
+                followed = self._watched.pop(user, None)
                 if followed is not None:
                     followed.end.set_result(None)
 
-    async def _follow(self, resource: GroupResource) -> None:
+    async def _watch(self, resource: GroupResource) -> None:
         self._sought_at[resource] = self._clock.monotonic()
         kind = await self._kinds.find(resource)
         if kind is None:
             return
         is_whole = asyncio.Event()
         task = self._start(
-            self._following(resource, kind, is_whole), name=f"what quotas count of {resource}"
+            self._watching(resource, kind, is_whole), name=f"what quotas count of {resource}"
         )
         try:
-            async with self._clock.timeout(UNKNOWN_SECONDS):
+            async with self._clock.timeout(REDISCOVERY_SECONDS):
                 await is_whole.wait()
         except TimeoutError:
             task.cancel()
-            self._kinds.forget()  # it may be that it was served, and is no more
+            self._kinds.forget()  # the kind may have been removed
 
-    async def _following(
+    async def _watching(
         self, resource: GroupResource, kind: type[Any], is_whole: asyncio.Event
     ) -> None:
         informer: Informer[Any]
-        async with self._services.caches.informer(kind) as informer:
-            told = informer.add_handler(self._handler(resource), name=NAME, inline=True)
+        async with self._services.caches.following(kind) as informer:
+            registration = informer.add_handler(self._handler(resource), name=NAME, inline=True)
             end = asyncio.get_running_loop().create_future()
-            self._followed[resource] = _Followed(informer=informer, end=end)
+            self._watched[resource] = _Watched(informer=informer, end=end)
             is_whole.set()
             try:
                 await end
             finally:
-                informer.remove_handler(told)
+                informer.remove_handler(registration)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Followed:
+class _Watched:
     informer: Informer[Any]
     end: asyncio.Future[None]
 
@@ -238,10 +242,10 @@ def _hard(quota: Quota) -> Mapping[str, Quantity]:
 
 
 def _difference(quota: Quota, used: Mapping[str, Quantity]) -> dict[str, Any]:
-    """What to change in its status so that it says what is used; nothing if it does."""
+    """The change of the status; nothing if it is up to date."""
     hard, status = _hard(quota), quota.status or core_v1.ResourceQuotaStatus()
     known = status.used or {}
-    # Of what nobody can count, that which was said last.
+    # What cannot be counted keeps its last value.
     now_used = {name: used.get(name, known.get(name)) for name in hard}
     after = {name: amount for name, amount in now_used.items() if amount is not None}
     change: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Which class to follow for the objects that a quota counts."""
+"""The class with which the objects that a quota counts are watched."""
 
 from typing import Any, Final
 
@@ -8,7 +8,7 @@ from steersman.kinds import Unstructured, core_v1, metadata_only
 from steersman.names import GroupResource
 from steersman_cluster.workloads.quotas.evaluators import CLAIMS, PODS, SERVICES
 
-# Of these it matters what they say, of all others only that they are there.
+# Usage depends on the content of these, and of all others only on their existence.
 _WHOLE: Final[dict[GroupResource, type[Any]]] = {
     PODS: core_v1.Pod,
     SERVICES: core_v1.Service,
@@ -18,7 +18,7 @@ _NEEDED: Final = frozenset(("create", "delete", "list", "watch"))
 
 
 class CountedKinds:
-    """Finds the class of a kind by its plural name, and asks the server as seldom as it can."""
+    """Finds a class by the plural name of a kind, with as few discoveries as possible."""
 
     def __init__(self, client: Client, caches: Caches) -> None:
         self._client = client
@@ -26,7 +26,7 @@ class CountedKinds:
         self._discovery: Discovery | None = None
 
     async def find(self, resource: GroupResource) -> type[Any] | None:
-        """The class to follow; ``None`` if the server serves nothing that could be counted."""
+        """The class to watch; ``None`` if the server serves no such kind."""
         if resource in _WHOLE:
             return _WHOLE[resource]
         found = self._found(resource)
@@ -36,7 +36,7 @@ class CountedKinds:
         return found
 
     def forget(self) -> None:
-        """Ask the server the next time."""
+        """Repeat discovery the next time."""
         self._discovery = None
 
     def _found(self, resource: GroupResource) -> type[Any] | None:
@@ -48,7 +48,7 @@ class CountedKinds:
         return None
 
     def _shared(self, gvk: object) -> type[Any] | None:
-        """The class of which somebody here follows all objects anyway."""
+        """The class of an informer in this process that has all objects of the kind."""
         for each in self._caches.informers:
             if (
                 each.kind.resource_type.gvk == gvk

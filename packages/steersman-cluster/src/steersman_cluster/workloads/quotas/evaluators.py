@@ -1,6 +1,6 @@
-"""What an object uses of a ResourceQuota, and which names of a quota are about which objects. Pure.
+"""Evaluators: what an object uses of a quota, by the names in ``spec.hard``. Pure.
 
-The API server charges by the same rules when an object is made.
+The API server's quota admission uses the same rules.
 """
 
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ from steersman_cluster.workloads.quotas.pod_requests import (
 PODS: Final = GroupResource("", "pods")
 SERVICES: Final = GroupResource("", "services")
 CLAIMS: Final = GroupResource("", "persistentvolumeclaims")
-# What is counted under its own name, too.
+# Resources that have a name of their own in a quota.
 _OLD_COUNTS: Final = ("configmaps", "replicationcontrollers", "resourcequotas", "secrets")
-# Nobody has ever counted these.
+# Kubernetes does not count these.
 _NOT_COUNTED: Final = (GroupResource("", "events"), GroupResource("events.k8s.io", "events"))
 
 _COUNT: Final = "count/"
@@ -33,8 +33,8 @@ _ONE: Final = Quantity(1)
 _NONE: Final = Quantity(0)
 
 
-def user_of(name: str) -> GroupResource | None:
-    """Which objects use what has this name in a quota; ``None`` if none are known to."""
+def kind_of_resource(name: str) -> GroupResource | None:
+    """The kind whose objects use this resource; ``None`` if no kind does."""
     if name.startswith(_COUNT):
         resource, _, group = name.removeprefix(_COUNT).partition(".")
         counted = GroupResource(group, resource)
@@ -53,7 +53,7 @@ def user_of(name: str) -> GroupResource | None:
 
 
 def usage(resource: GroupResource, obj: Resource, now: datetime) -> Usage:
-    """How much of what the object uses."""
+    """How much an object uses of each resource."""
     counted = {f"{_COUNT}{resource}": _ONE}
     if isinstance(obj, core_v1.Pod):
         return counted | (_pod_usage(obj) if is_charged(obj, now) else {})
@@ -65,7 +65,7 @@ def usage(resource: GroupResource, obj: Resource, now: datetime) -> Usage:
 
 
 def is_charged(pod: core_v1.Pod, now: datetime) -> bool:
-    """Whether it still uses something: it has not ended, and is not long overdue to be gone."""
+    """Whether an object still counts: not if it has ended, or should be deleted by now."""
     if pod.status is not None and pod.status.phase in ("Failed", "Succeeded"):
         return False
     ends = released_time(pod)
@@ -73,11 +73,11 @@ def is_charged(pod: core_v1.Pod, now: datetime) -> bool:
 
 
 def released_time(pod: core_v1.Pod) -> datetime | None:
-    """When a Pod that is being deleted is free of charge, even if it is still there."""
+    """When a Pod that is being deleted stops counting, even if it still exists."""
     due, grace_seconds = pod.metadata.deletion_timestamp, pod.metadata.deletion_grace_period_seconds
     if due is None or grace_seconds is None:
         return None
-    # Once more the grace that it has had: as Kubernetes has it.
+    # Twice its grace period, as in Kubernetes.
     return due + timedelta(seconds=grace_seconds)
 
 

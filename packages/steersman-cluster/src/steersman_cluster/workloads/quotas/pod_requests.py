@@ -1,6 +1,6 @@
-"""What a Pod asks for: the sum of its containers, of which some only run before the others. Pure.
+"""What a Pod requests: of its containers, and of init containers where those need more. Pure.
 
-As the API server counts it when it charges a quota: what the controller says later must agree.
+The API server computes it the same way when it charges a quota.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,12 +19,12 @@ _ZERO: Final = Quantity(0)
 
 
 def is_native(name: str) -> bool:
-    """Whether Kubernetes itself gives the resource its meaning."""
+    """Whether the resource is one of Kubernetes' own."""
     return "/" not in name or "kubernetes.io/" in name
 
 
 def computed(spec: core_v1.PodSpec) -> Usage:
-    """What a Pod with this spec requests and is limited to, under the names that quotas have."""
+    """The requests and limits of a Pod, under the names that quotas have."""
     requests, limits = _of_pod(spec, "requests"), _of_pod(spec, "limits")
     found: Usage = {}
     for name in COMPUTED:
@@ -41,10 +41,7 @@ def computed(spec: core_v1.PodSpec) -> Usage:
 
 
 def is_best_effort(spec: core_v1.PodSpec) -> bool:
-    """Whether nothing is asked for, so that the Pod is the first to go where there is too little.
-
-    What only some containers ask for, or the Pod as a whole, is enough.
-    """
+    """Whether the Pod has the QoS class BestEffort: neither requests nor limits anywhere."""
     if spec.resources is not None:
         parts: Iterable[core_v1.ResourceRequirements | None] = (spec.resources,)
     else:
@@ -75,7 +72,7 @@ def _of_containers(spec: core_v1.PodSpec, part: Part) -> Usage:
     total: Usage = {}
     for container in spec.containers:
         _add(total, _said(container.resources, part))
-    beside: Usage = {}  # by containers that were started before and go on
+    beside: Usage = {}  # by sidecars that were started before
     most: Usage = {}
     for container in spec.init_containers or ():
         own = dict(_said(container.resources, part))

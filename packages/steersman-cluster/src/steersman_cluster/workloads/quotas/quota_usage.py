@@ -1,4 +1,4 @@
-"""What is used of one quota, object by object: a change costs no more than the object. Pure."""
+"""The usage of one quota, object by object: a change costs only one evaluation. Pure."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -7,27 +7,32 @@ from typing import TypeAlias
 from steersman.kinds import Resource, core_v1
 from steersman.names import GroupResource, ObjectKey
 from steersman.units import Quantity
-from steersman_cluster.workloads.quotas.evaluators import PODS, released_time, usage, user_of
+from steersman_cluster.workloads.quotas.evaluators import (
+    PODS,
+    kind_of_resource,
+    released_time,
+    usage,
+)
 from steersman_cluster.workloads.quotas.pod_requests import Usage
 from steersman_cluster.workloads.quotas.scopes import is_in_scope, rules_of
 
 Place: TypeAlias = tuple[GroupResource, ObjectKey]
 
 
-class Ledger:
-    """Counts for one quota what the objects of its namespace use."""
+class QuotaUsage:
+    """What the objects of a namespace use of one quota."""
 
     def __init__(self, spec: core_v1.ResourceQuotaSpec) -> None:
         self.spec = spec
         self._rules = rules_of(spec)
         names: dict[GroupResource, list[str]] = {}
         for name in sorted(spec.hard or {}):
-            user = user_of(name)
+            user = kind_of_resource(name)
             if user is not None:
                 names.setdefault(user, []).append(name)
         self._names: Mapping[GroupResource, list[str]] = names
         self._entries: dict[Place, Usage] = {}
-        # Pods that are being deleted, and when they are free of charge.
+        # Pods that are being deleted, and when they stop counting.
         self._ending: dict[Place, tuple[datetime, core_v1.Pod]] = {}
         self._totals: Usage = {name: Quantity(0) for each in names.values() for name in each}
 
@@ -36,11 +41,11 @@ class Ledger:
 
     @property
     def users(self) -> tuple[GroupResource, ...]:
-        """Whose objects can use anything of the quota."""
+        """The kinds whose objects can use the quota."""
         return tuple(self._names)
 
     def used(self, served: Mapping[GroupResource, object]) -> Usage:
-        """How much is used of what the objects of these kinds can use."""
+        """The usage of the resources of these kinds."""
         return {
             name: self._totals[name]
             for user, names in self._names.items()
@@ -49,7 +54,7 @@ class Ledger:
         }
 
     def put(self, resource: GroupResource, key: ObjectKey, obj: Resource, now: datetime) -> int:
-        """The object is so now; below 0 if less is used of something, above if only more is."""
+        """Add or update an object; below 0 if usage only decreases, above if any increases."""
         names = self._names.get(resource)
         if names is None:
             return 0
@@ -66,17 +71,17 @@ class Ledger:
         return self._enter(place, used)
 
     def remove(self, resource: GroupResource, key: ObjectKey) -> int:
-        """The object is gone."""
+        """Remove an object."""
         self._ending.pop((resource, key), None)
         return self._enter((resource, key), {})
 
     def release(self, now: datetime) -> float | None:
-        """Charge no more for Pods that should long be gone; in how long the next one will be."""
+        """Stop counting Pods that are overdue; how long until the next one is."""
         for place, (ends, pod) in list(self._ending.items()):
             if ends < now:
                 self.put(PODS, place[1], pod, now)
         waits = [(ends - now).total_seconds() for ends, _ in self._ending.values()]
-        # A little later: at the moment itself it is still charged.
+        # A little later: at that very moment it still counts.
         return min(waits) + 0.001 if waits else None
 
     def _enter(self, place: Place, used: Usage) -> int:

@@ -1,4 +1,4 @@
-"""Which objects a quota with scopes is about. Pure."""
+"""The scopes of a quota: which objects it counts. Pure."""
 
 from collections.abc import Iterable
 
@@ -9,14 +9,14 @@ Rule = core_v1.ScopedResourceSelectorRequirement
 
 
 def rules_of(spec: core_v1.ResourceQuotaSpec) -> tuple[Rule, ...]:
-    """All that a quota asks of an object before it counts it."""
+    """The scope selector requirements of a quota."""
     named = (Rule(scope_name=each, operator="Exists") for each in spec.scopes or ())
     selector = spec.scope_selector
     return (*named, *((selector.match_expressions if selector is not None else None) or ()))
 
 
 def is_in_scope(obj: Resource, rules: Iterable[Rule]) -> bool:
-    """Whether the object is in every scope; one that knows none is in none."""
+    """Whether the object is in every scope; an unknown scope matches nothing."""
     return all(_is_in(obj, rule) for rule in rules)
 
 
@@ -39,7 +39,7 @@ def _pod_is_in(spec: core_v1.PodSpec, rule: Rule) -> bool:
         case "NotBestEffort":
             return not is_best_effort(spec)
         case "CrossNamespacePodAffinity":
-            return _looks_elsewhere(spec)
+            return _selects_other_namespaces(spec)
         case "PriorityClass":
             return _fulfils(rule, spec.priority_class_name or "")
         case _:
@@ -73,8 +73,8 @@ def _has_deadline(spec: core_v1.PodSpec) -> bool:
     return deadline is not None and deadline >= 0
 
 
-def _looks_elsewhere(spec: core_v1.PodSpec) -> bool:
-    """Whether where a Pod may run depends on Pods of other namespaces."""
+def _selects_other_namespaces(spec: core_v1.PodSpec) -> bool:
+    """Whether its affinity terms select Pods of other namespaces."""
     if spec.affinity is None:
         return False
     terms: list[core_v1.PodAffinityTerm] = []

@@ -1,4 +1,4 @@
-"""The ReplicaSet controller: as many Pods as are wanted, and a status that says so.
+"""The ReplicaSet controller: it creates and deletes Pods, and writes the status.
 
 ReplicationControllers are reconciled by the same function.
 """
@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from steersman.controller import Context, Done, Later, Outcome, controller_of
 from steersman.errors import ApiError, SteersmanError, Unreachable
 from steersman.kinds import core_v1
-from steersman_cluster.workloads.api_errors import is_namespace_ending, said
+from steersman_cluster.workloads.api_errors import error_message, is_namespace_terminating
 from steersman_cluster.workloads.pods import (
     HOLDER_INDEX,
     candidates,
@@ -35,12 +35,12 @@ from steersman_cluster.workloads.status_writer import put_status
 
 Pod = core_v1.Pod
 
-#: The index of ReplicaSets by the uid of whoever controls them.
+#: The index of ReplicaSets by the uid of their controller.
 SIBLING_INDEX = "sibling"
 
 
 async def reconcile(rs: Replicated, ctx: Context) -> Outcome:
-    """As many Pods as are wanted, or more of them on their way there."""
+    """Create or delete Pods towards ``spec.replicas``, and write the status."""
     if rs.spec is None:
         return Done()
     selector, min_ready_seconds = selector_of(rs), rs.spec.min_ready_seconds or 0
@@ -65,14 +65,14 @@ async def reconcile(rs: Replicated, ctx: Context) -> Outcome:
     )
     rs = await put_status(ctx, rs, status)
     if error is not None:
-        # Not raised: what has gone wrong is told already, in the words that people know.
+        # Not raised: an event has reported it already, in the server's words.
         return Later(after_seconds=retry_seconds(failing_since(rs), now))
     wait_seconds = next_available_seconds(active, min_ready_seconds, now)
     return Later(after_seconds=wait_seconds) if wait_seconds else Done()
 
 
 async def _create(ctx: Context, rs: Replicated, count: int) -> SteersmanError | None:
-    """So many Pods more; why not, if it could not be done."""
+    """Create so many Pods; the error of the first failure, if any."""
     template = rs.spec.template if rs.spec is not None else None
     pod = pod_from(template or core_v1.PodTemplateSpec(), owner=rs)
 
@@ -80,9 +80,9 @@ async def _create(ctx: Context, rs: Replicated, count: int) -> SteersmanError | 
         try:
             made = await ctx.create(pod)
         except (ApiError, Unreachable) as error:
-            if is_namespace_ending(error):
+            if is_namespace_terminating(error):
                 return None
-            ctx.record("FailedCreate", f"Error creating: {said(error)}", type="Warning")
+            ctx.record("FailedCreate", f"Error creating: {error_message(error)}", type="Warning")
             return error
         ctx.record("SuccessfulCreate", f"Created pod: {made.name}")
         return None
@@ -100,7 +100,9 @@ async def _delete(ctx: Context, pods: Sequence[Pod]) -> SteersmanError | None:
             try:
                 await ctx.delete(pod)
             except (ApiError, Unreachable) as error:
-                ctx.record("FailedDelete", f"Error deleting: {said(error)}", type="Warning")
+                ctx.record(
+                    "FailedDelete", f"Error deleting: {error_message(error)}", type="Warning"
+                )
                 return error
             ctx.record("SuccessfulDelete", f"Deleted pod: {pod.name}")
             return None
@@ -113,7 +115,7 @@ async def _delete(ctx: Context, pods: Sequence[Pod]) -> SteersmanError | None:
 async def _first_error(
     work: Sequence[Callable[[], Awaitable[SteersmanError | None]]],
 ) -> SteersmanError | None:
-    """The first of these that went wrong, after all have been tried at once."""
+    """The first of these errors, after all requests have finished."""
     if len(work) == 1:
         return await work[0]()
     errors: list[SteersmanError | None] = [None] * len(work)
@@ -126,7 +128,7 @@ async def _first_error(
             for place in range(len(work)):
                 group.create_task(put(place))
     except ExceptionGroup as several:
-        # What they did not expect is the same for all of them, as that somebody else leads now.
+        # An unexpected error is the same for all, such as lost leadership.
         raise several.exceptions[0] from None
     return next((error for error in errors if error is not None), None)
 
@@ -134,7 +136,7 @@ async def _first_error(
 def _surplus(ctx: Context, rs: Replicated, active: list[Pod], count: int) -> list[Pod]:
     if count >= len(active):
         return active
-    # Those of all ReplicaSets of one Deployment: in a rolling update they share the nodes.
+    # The Pods of all ReplicaSets of one Deployment: during a rolling update they share the nodes.
     owner = controller_of(rs)
     siblings: Sequence[Replicated] = ()
     if owner is not None:
@@ -147,7 +149,7 @@ def _failure(rs: Replicated, error: SteersmanError | None, active: int) -> tuple
     if error is None:
         return None
     reason = "FailedCreate" if active < wanted_replicas(rs) else "FailedDelete"
-    return reason, said(error)
+    return reason, error_message(error)
 
 
 def _is_held(pod: Pod, rs: Replicated) -> bool:

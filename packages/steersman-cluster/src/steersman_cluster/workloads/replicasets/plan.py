@@ -1,6 +1,6 @@
-"""How many Pods a ReplicaSet lacks or has too many, and what its status says. Pure.
+"""How many Pods a ReplicaSet has to create or delete, and its status. Pure.
 
-The same holds for a ReplicationController, whose selector is a plain map of labels.
+The same holds for a ReplicationController, whose selector is a map of labels.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,32 +19,32 @@ ReplicatedCondition: TypeAlias = (
 
 C = TypeVar("C", bound=Condition)
 
-# No more than so many Pods are made or deleted in one go, so that no single object floods a server.
+# The maximum number of Pods in one reconcile, so that no object floods the server.
 BURST = 500
 
-# Each batch is as large as all before it together, beginning with one: what cannot work is tried
-# once, and not a thousand times.
+# As in kube-controller-manager's slow start, batches double from one: what fails is tried once, and
+# not a thousand times.
 _FIRST_BATCH = 1
 
 _FAILURE = "ReplicaFailure"
-# A failure is looked at again after as long as it has lasted: waits that double.
+# A failure is retried after as long as it has lasted: the backoff doubles.
 _SHORTEST_WAIT_SECONDS = 1.0
 _LONGEST_WAIT_SECONDS = 300.0
 
 
 def wanted_replicas(rs: Replicated) -> int:
-    """``spec.replicas``; 1 where it does not say."""
+    """``spec.replicas``; 1 by default."""
     replicas = rs.spec.replicas if rs.spec is not None else None
     return 1 if replicas is None else replicas
 
 
 def difference(rs: Replicated, active: int) -> int:
-    """How many Pods to make, or to delete if negative, in this go."""
+    """How many Pods to create, or to delete if negative, in this reconcile."""
     return max(-BURST, min(BURST, wanted_replicas(rs) - active))
 
 
 def batches(count: int) -> Iterator[int]:
-    """How many of so many are made at a time, one batch after the other."""
+    """The sizes of the batches for so many Pods."""
     size = min(count, _FIRST_BATCH)
     while size > 0:
         yield size
@@ -60,7 +60,7 @@ def status_of(
     failure: tuple[str, str] | None,
     now: datetime,
 ) -> ReplicatedStatus:
-    """What its status should say. ``failure`` is a reason and a message."""
+    """The status; ``failure`` is a reason and a message."""
     spec = rs.spec
     template = spec.template if spec is not None else None
     labels = (template.metadata.labels if template and template.metadata else None) or {}
@@ -91,13 +91,13 @@ def status_of(
 
 
 def failing_since(rs: Replicated) -> datetime | None:
-    """Since when its Pods cannot be made or deleted; ``None`` if they can."""
+    """Since when creation or deletion fails; ``None`` if it does not."""
     failure = _failure(rs)
     return failure.last_transition_time if failure is not None else None
 
 
 def retry_seconds(since: datetime | None, now: datetime) -> float:
-    """When to try again what has failed since then."""
+    """When to retry after a failure since then."""
     lasted_seconds = (now - since).total_seconds() if since is not None else 0.0
     return max(_SHORTEST_WAIT_SECONDS, min(_LONGEST_WAIT_SECONDS, lasted_seconds))
 
@@ -115,7 +115,7 @@ def _conditions(
     if failure is None:
         return tuple(each for each in kept if each.type != _FAILURE) or None
     if any(each.type == _FAILURE for each in kept):
-        return kept  # written once, and not again for each Pod
+        return kept  # the condition of the first failure stays
     reason, message = failure
     new = kind(
         type=_FAILURE,

@@ -1,10 +1,10 @@
-"""As many Pods of one template as a ReplicationController wants: the ReplicaSet of old.
+"""ReplicationControllers: the controller of the predecessor of ReplicaSets.
 
 Takes:     ReplicationControllers, and the Pods that they select
-Gives:     Pods made and deleted, adopted and released; statuses, conditions and events
+Gives:     Pods created, deleted, adopted and released; statuses, conditions and events
 Promises:  - a ReplicationController has as many Pods as it wants
-           - a ReplicationController at rest writes nothing
-Never:     touches a Pod that another one controls
+           - a settled ReplicationController writes nothing
+Never:     changes a Pod with another controller
 """
 
 from typing import Any, Final
@@ -15,7 +15,7 @@ from steersman.kinds import core_v1
 from steersman_cluster.workloads.pods import (
     SELECTOR_INDEX,
     by_selector,
-    is_counted_anew,
+    is_counted_differently,
     watching_pods,
 )
 from steersman_cluster.workloads.replicasets import SIBLING_INDEX, reconcile
@@ -24,13 +24,13 @@ from steersman_cluster.workloads.settings import WorkloadSettings
 __all__ = ["controllers"]
 
 
-# Made once: it takes longer to check than an object to be looked at.
+# Created once: validation costs more than a reconcile.
 _CONTROLLER: Final = Controller(
     core_v1.ReplicationController,
     name="replication-controller",
     event_source="replication-controller",
     reconcile=reconcile,
-    watches=(watching_pods(core_v1.ReplicationController, when=is_counted_anew),),
+    watches=(watching_pods(core_v1.ReplicationController, when=is_counted_differently),),
     writes=(Writes(core_v1.Pod, verbs=("create", "patch", "delete")),),
     indexes={SELECTOR_INDEX: by_selector, SIBLING_INDEX: by_controller},
     while_deleting=True,
@@ -38,6 +38,6 @@ _CONTROLLER: Final = Controller(
 
 
 def controllers(settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """The controller of ReplicationControllers."""
-    del settings  # they are the same on every cluster
+    """The ReplicationController controller."""
+    del settings  # they do not depend on the settings
     return (_CONTROLLER,)

@@ -1,13 +1,13 @@
-"""ControllerRevisions: what a set of Pods has looked like, so that it can look like that again.
+"""ControllerRevisions: the history of Pod templates of StatefulSets and DaemonSets.
 
 Takes:     the Pod template of a StatefulSet or DaemonSet, and its history so far
-Gives:     the revision for that template, numbered as the newest; what of the history is too much
-Promises:  - a template that was there before keeps its revision under a new number
+Gives:     the revision for that template, with the highest number; the revisions beyond the limit
+Promises:  - a template of the past keeps its revision under a new number
            - a revision holds what restores its template as a patch
-           - revisions are named as the real controllers name them
-           - no revision that is in use is taken out of a history
-           - a revision whose answer was lost is found again
-Never:     changes what a revision holds, or touches one that somebody else controls
+           - revisions are named as kube-controller-manager names them
+           - a revision in use is never deleted
+           - a revision whose create response was lost is found again
+Never:     changes the data of a revision, or a revision with another controller
 """
 
 from steersman_cluster.workloads.revisions.content import (
@@ -19,34 +19,34 @@ from steersman_cluster.workloads.revisions.content import (
 from steersman_cluster.workloads.revisions.controller_history import (
     HASH_LABEL,
     WATCHED,
-    Kept,
+    CurrentRevision,
     history_of,
     revision_for,
     shorten,
 )
 from steersman_cluster.workloads.revisions.history import (
+    Create,
     Keep,
-    Make,
     Renumber,
     excess,
     in_order,
+    make_plan,
     next_number,
-    planned,
 )
 
 __all__ = [
     "HASH_LABEL",
     "WATCHED",
+    "Create",
+    "CurrentRevision",
     "Keep",
-    "Kept",
-    "Make",
     "Renumber",
     "content_hash",
     "excess",
     "history_of",
     "in_order",
+    "make_plan",
     "next_number",
-    "planned",
     "revision_for",
     "revision_name",
     "shorten",

@@ -1,6 +1,6 @@
-"""What a revision holds: a patch that puts a Pod template back, in the bytes Go writes. Pure.
+"""The data of a revision: a patch that restores a Pod template, encoded as Go does. Pure.
 
-``kubectl rollout undo`` sends that patch as it is, and compares it with one of its own making.
+``kubectl rollout undo`` sends that patch unchanged, and compares it with one of its own.
 """
 
 from types import MappingProxyType
@@ -13,7 +13,7 @@ from steersman_cluster.workloads.pods import safe_name
 
 
 def _plain(value: Any) -> Any:
-    # The data of a revision is read-only, and msgspec encodes a dict.
+    # The data of a revision is immutable, and msgspec encodes a dict.
     if isinstance(value, MappingProxyType):
         return dict(value)
     raise NotImplementedError(f"{type(value).__name__} is no JSON")
@@ -22,7 +22,7 @@ def _plain(value: Any) -> Any:
 _CODEC: Final = Codec()
 _SORTED: Final = msgspec.json.Encoder(order="sorted", enc_hook=_plain)
 
-# Go writes these so in JSON, wherever they are.
+# Go escapes these characters in JSON.
 _ESCAPED: Final = (
     (b"&", b"\\u0026"),
     (b"<", b"\\u003c"),
@@ -31,7 +31,7 @@ _ESCAPED: Final = (
     ("\u2029".encode(), b"\\u2029"),
 )
 
-# Of a name, which may have 253 characters, so many are left for the owner's.
+# The part of a name, of at most 253 characters, that is left for the owner's name.
 _LONGEST_OWNER: Final = 223
 
 _FNV_START: Final = 0x811C9DC5
@@ -39,13 +39,13 @@ _FNV_PRIME: Final = 0x01000193
 
 
 def template_patch(template: core_v1.PodTemplateSpec) -> bytes:
-    """A strategic merge patch that replaces the template of a set by this one."""
+    """A strategic merge patch that sets the template."""
     plain = msgspec.json.decode(_CODEC.encode(template))
     return canonical({"spec": {"template": {**plain, "$patch": "replace"}}})
 
 
 def canonical(data: Any) -> bytes:
-    """JSON that is the same for the same data."""
+    """JSON that is equal for equal data."""
     text = _SORTED.encode(data)
     for plain, escaped in _ESCAPED:
         if plain in text:
@@ -54,7 +54,7 @@ def canonical(data: Any) -> bytes:
 
 
 def template_of(revision: apps_v1.ControllerRevision) -> core_v1.PodTemplateSpec:
-    """The template that the revision puts back."""
+    """The template that the revision restores."""
     template = dict(revision.data["spec"]["template"])
     template.pop("$patch", None)
     return _CODEC.decode(
@@ -63,8 +63,8 @@ def template_of(revision: apps_v1.ControllerRevision) -> core_v1.PodTemplateSpec
 
 
 def content_hash(content: bytes, collisions: int) -> str:
-    """A short name for the content: another one for each collision that there was."""
-    # FNV-1, and not FNV-1a: names must be those that the real controllers give.
+    """The hash of the data and of the collision count."""
+    # FNV-1, not FNV-1a: names must equal those of kube-controller-manager.
     number = _FNV_START
     for byte in content + str(collisions).encode():
         number = (number * _FNV_PRIME & 0xFFFFFFFF) ^ byte
@@ -72,5 +72,5 @@ def content_hash(content: bytes, collisions: int) -> str:
 
 
 def revision_name(owner: str, digest: str) -> str:
-    """What a revision of this owner is called."""
+    """The name of a revision of this owner."""
     return f"{owner[:_LONGEST_OWNER]}-{digest}"

@@ -1,4 +1,4 @@
-"""The history of a set in the cluster: found, added to, and kept short."""
+"""The controller history: revisions in the cluster are listed, created, renumbered and deleted."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,25 +19,25 @@ from steersman_cluster.workloads.revisions.content import (
     template_patch,
 )
 from steersman_cluster.workloads.revisions.history import (
+    Create,
     Keep,
-    Make,
     Renumber,
     Revision,
     excess,
     in_order,
-    planned,
+    make_plan,
 )
 
-#: The label of a revision that has its hash, of StatefulSets; DaemonSets have one of their own.
+#: The label with the hash of a StatefulSet's revision; DaemonSets use another one.
 HASH_LABEL: Final = "controller.kubernetes.io/hash"
 
-#: For the ``watches`` of a controller that has revisions, beside its ``writes``.
+#: The ``watches`` of a controller with revisions, in addition to its ``writes``.
 WATCHED: Final = Watch(apps_v1.ControllerRevision, indexes={HOLDER_INDEX: by_holder})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """The revision of a template, the history with it, and how many names were taken by others."""
+class CurrentRevision:
+    """The revision of a template, the history with it, and the collision count."""
 
     revision: Revision
     history: tuple[Revision, ...]
@@ -47,9 +47,9 @@ class Kept:
 async def history_of(
     ctx: Context, owner: Resource, selector: meta_v1.LabelSelector
 ) -> tuple[Revision, ...]:
-    """The revisions of a set, in order; those that nobody controls and it selects become its own.
+    """The revisions of a set, in order; matching ones without a controller are adopted.
 
-    None are taken up by a set that is being deleted.
+    A set that is being deleted adopts none.
     """
     return in_order(await claim(ctx, owner, selector, apps_v1.ControllerRevision))
 
@@ -62,24 +62,30 @@ async def revision_for(
     *,
     collisions: int,
     hash_label: str = HASH_LABEL,
-) -> Kept:
-    """The revision of a template, made or renumbered to be the newest if it is not."""
+) -> CurrentRevision:
+    """The revision of a template, created or renumbered so that it is the newest."""
     patch = template_patch(template)
-    match planned(history, patch):
+    match make_plan(history, patch):
         case Keep(revision=revision):
-            return Kept(revision=revision, history=tuple(history), collisions=collisions)
+            return CurrentRevision(revision=revision, history=tuple(history), collisions=collisions)
         case Renumber(revision=revision, number=number):
             newest = await ctx.patch(revision, MergePatch({"revision": number}))
             others = [each for each in history if each is not revision]
-            return Kept(revision=newest, history=(*others, newest), collisions=collisions)
-        case Make(number=number):
-            # What an older server wrote may say the same in other words.
+            return CurrentRevision(
+                revision=newest, history=(*others, newest), collisions=collisions
+            )
+        case Create(number=number):
+            # Data written by an older server may differ in form.
             if history and template_of(history[-1]) == template:
-                return Kept(revision=history[-1], history=tuple(history), collisions=collisions)
+                return CurrentRevision(
+                    revision=history[-1], history=tuple(history), collisions=collisions
+                )
             revision, collisions = await _made(
                 ctx, owner, template, patch, number, collisions, hash_label
             )
-            return Kept(revision=revision, history=(*history, revision), collisions=collisions)
+            return CurrentRevision(
+                revision=revision, history=(*history, revision), collisions=collisions
+            )
 
 
 async def shorten(
@@ -89,7 +95,7 @@ async def shorten(
     is_live: Callable[[Revision], bool],
     limit: int | None,
 ) -> None:
-    """Delete what is too much of a history, the oldest first."""
+    """Delete revisions beyond the limit, the oldest first."""
     for revision in excess(history, is_live=is_live, limit=limit):
         await ctx.delete(revision)
 
@@ -103,7 +109,7 @@ async def _made(
     collisions: int,
     hash_label: str,
 ) -> tuple[Revision, int]:
-    """A new revision, and how many names were taken by others."""
+    """A new revision, and the collision count."""
     labels = (template.metadata.labels if template.metadata else None) or {}
     while True:
         digest = content_hash(patch, collisions)
@@ -120,7 +126,7 @@ async def _made(
             return await ctx.create_owned(revision), collisions
         except AlreadyExists:
             there = await ctx.live.get(apps_v1.ControllerRevision, revision.name)
-            # Ours, made by a call whose answer was lost, or still to be seen by the cache.
+            # Created by a request whose response was lost, or not yet in the cache.
             if canonical(there.data) == patch:
                 return there, collisions
             collisions += 1

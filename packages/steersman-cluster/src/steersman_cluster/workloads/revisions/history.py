@@ -1,4 +1,4 @@
-"""A history of revisions: which of them a template is, and which are too many. Pure."""
+"""The history of revisions: the one of a template, and those beyond the limit. Pure."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,27 +15,27 @@ _LONG_AGO: Final = datetime(1, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keep:
-    """The newest revision is this template already."""
+    """The newest revision has the template."""
 
     revision: Revision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renumber:
-    """An older revision is this template; it becomes the newest."""
+    """An older revision has the template; it becomes the newest."""
 
     revision: Revision
     number: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Make:
-    """There never was such a template: it is to have a revision of its own."""
+class Create:
+    """No revision has the template; one is created."""
 
     number: int
 
 
-Plan: TypeAlias = Keep | Renumber | Make
+Plan: TypeAlias = Keep | Renumber | Create
 
 
 def in_order(revisions: Iterable[Revision]) -> tuple[Revision, ...]:
@@ -44,28 +44,28 @@ def in_order(revisions: Iterable[Revision]) -> tuple[Revision, ...]:
 
 
 def next_number(history: Sequence[Revision]) -> int:
-    """The number of the revision that comes after these, which are in order."""
+    """The number after those of these revisions, which are in order."""
     return history[-1].revision + 1 if history else 1
 
 
-def planned(history: Sequence[Revision], patch: bytes) -> Plan:
-    """What makes the newest revision of a history, which is in order, the one with this patch."""
-    # From the newest on, which it nearly always is.
+def make_plan(history: Sequence[Revision], patch: bytes) -> Plan:
+    """How the revision with this patch becomes the newest of a history, which is in order."""
+    # Nearly always the newest one.
     for revision in reversed(history):
         if canonical(revision.data) != patch:
             continue
         if revision is history[-1]:
             return Keep(revision=revision)
         return Renumber(revision=revision, number=next_number(history))
-    return Make(number=next_number(history))
+    return Create(number=next_number(history))
 
 
 def excess(
     history: Sequence[Revision], *, is_live: Callable[[Revision], bool], limit: int | None
 ) -> tuple[Revision, ...]:
-    """What of a history, which is in order, is more than may be kept of what is no longer in use.
+    """The unused revisions of a history, which is in order, beyond the limit.
 
-    Without a limit, or with one below zero, all may be kept.
+    Without a limit, or with a negative one, there are none.
     """
     past = [each for each in history if not is_live(each)]
     if limit is None or limit < 0:

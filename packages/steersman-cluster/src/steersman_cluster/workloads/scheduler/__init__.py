@@ -1,9 +1,9 @@
 """The scheduler: it binds Pods to nodes, as kube-scheduler does.
 
 Takes:     Pods without a node, nodes, and the volume claims of those Pods
-Gives:     bindings, and conditions and events that say why a Pod has no node
-Promises:  - a Pod goes only where it may and where there is node_info
-           - what fits nowhere is told why, and tried again when that may have changed
+Gives:     bindings, and conditions and events that say why a Pod is unschedulable
+Promises:  - a Pod is bound only to a node on which it fits
+           - an unschedulable Pod has the reason in its status and is retried after a change
            - many Pods of one sort that fit nowhere starve nobody
 Never:     preempts a Pod, or binds one that names another scheduler
 """

@@ -1,15 +1,15 @@
-"""Where the Pods of a Service can be reached: its EndpointSlices and its Endpoints.
+"""Services: the endpoint, endpointslice and endpointslice-mirroring controllers.
 
-Takes:     Services with a selector, the Pods that it matches and their nodes; Endpoints that
-           somebody wrote by hand for a Service without one
-Gives:     EndpointSlices, and the older Endpoints beside them
+Takes:     Services with a selector, the selected Pods and their nodes; Endpoints that are written
+           by hand for Services without one
+Gives:     EndpointSlices, and the deprecated Endpoints
 Promises:  - an endpoint says whether its Pod is ready serves and is terminating
            - a burst of Pod changes becomes one write
            - a slice holds no more than a hundred endpoints
-           - a slice is updated rather than made anew
-           - nothing is written where nothing has changed
+           - a slice is updated rather than replaced
+           - an unchanged Service writes nothing
            - endpoints written by hand are mirrored to slices
-Never:     touches a slice that another controller looks after, or a Service without a selector
+Never:     changes a slice that another controller manages, or serves a Service without a selector
 """
 
 from steersman_cluster.workloads.services.controller import controllers

@@ -1,4 +1,4 @@
-"""One look for many changes, and none for those that we made ourselves."""
+"""The batch period: one reconcile for many changes, and none for the controller's own writes."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -7,25 +7,25 @@ from steersman.cache import key_of
 from steersman.kinds import Resource
 from steersman.names import ObjectKey
 
-# The Pods of one rollout get ready within so long of each other where they start at once. Short
-# enough that a person does not notice, and far below what DNS or a proxy takes to follow.
+# The Pods of a rollout become ready within this time if they start at once. It is too short to be
+# noticed, and far below the delay of DNS or a proxy.
 BATCH_SECONDS: Final = 0.05
 
-# After so long nobody has come back for a batch: its Service is gone.
+# The entry of a deleted Service expires after this time.
 _FORGOTTEN_SECONDS: Final = 60.0
 
 
 class Batches:
-    """When each Service that has news is due: so long after the first, whatever comes then."""
+    """When each changed Service is due: the batch period after the first change."""
 
     def __init__(self) -> None:
-        self._due: dict[str, datetime] = {}  # the earliest first, since all wait equally long
+        self._due: dict[str, datetime] = {}  # the earliest first, since all periods are equal
 
     def __len__(self) -> int:
         return len(self._due)
 
     def wait_seconds(self, uid: str, now: datetime) -> float:
-        """How long to wait yet for more; 0 if it is time, and the next batch begins."""
+        """How long to wait for more changes; 0 if the period is over, and the next one begins."""
         due = self._due.get(uid)
         if due is None:
             self._forget_old(now)
@@ -45,7 +45,7 @@ class Batches:
 
 
 class OwnWrites:
-    """Which version of each slice we wrote last, so that its echo wakes nobody."""
+    """The last written version of each slice, to recognize the event of an own write."""
 
     def __init__(self) -> None:
         self._versions: dict[ObjectKey, str] = {}
@@ -54,13 +54,13 @@ class OwnWrites:
         return len(self._versions)
 
     def note(self, obj: Resource) -> None:
-        """This is how it is by our will."""
+        """Store the version of an own write."""
         self._versions[key_of(obj)] = obj.resource_version
 
     def forget(self, obj: Resource) -> None:
-        """It is gone, or will be."""
+        """Remove a deleted slice."""
         self._versions.pop(key_of(obj), None)
 
     def is_foreign(self, _old: Resource | None, new: Resource) -> bool:
-        """Whether somebody else has written it since."""
+        """Whether another client has written the slice since."""
         return self._versions.get(key_of(new)) != new.resource_version

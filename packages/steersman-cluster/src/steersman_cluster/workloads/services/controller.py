@@ -1,4 +1,4 @@
-"""The controller of a Service's endpoints: what is planned, written."""
+"""The endpoints controller: it writes EndpointSlices and Endpoints by plan."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -20,7 +20,7 @@ from steersman.errors import ApiError, Forbidden
 from steersman.kinds import core_v1, discovery_v1, meta_v1
 from steersman.names import ObjectKey
 from steersman.units import format_time
-from steersman_cluster.workloads.api_errors import is_namespace_ending
+from steersman_cluster.workloads.api_errors import is_namespace_terminating
 from steersman_cluster.workloads.pods import condition, is_ready
 from steersman_cluster.workloads.services import subsets
 from steersman_cluster.workloads.services.batch_period import Batches, OwnWrites
@@ -45,7 +45,7 @@ from steersman_cluster.workloads.services.selectors import (
     services_of,
     services_on,
 )
-from steersman_cluster.workloads.services.slices import MANAGER, NewSlice, Plan, planned
+from steersman_cluster.workloads.services.slices import MANAGER, NewSlice, Plan, make_plan
 from steersman_cluster.workloads.settings import WorkloadSettings
 
 Endpoints = core_v1.Endpoints
@@ -56,17 +56,17 @@ Slice = discovery_v1.EndpointSlice
 #: The index of slices by namespace and Service.
 SERVICE_INDEX: Final = "service"
 
-# A dash after the name still leaves a name.
+# Room for a dash after the name.
 _LONGEST_NAME: Final = 252
 
 
 def controllers(_settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """What keeps endpoints: those of Services with a selector, and mirrors of the others."""
+    """The controllers of EndpointSlices and Endpoints, and of mirrored slices."""
     return (_controller(), mirroring_controller())
 
 
 def _controller() -> Controller[Service]:
-    work = _Work()
+    work = EndpointsController()
     return Controller(
         Service,
         name="endpoint-slice-controller",
@@ -88,13 +88,13 @@ def _controller() -> Controller[Service]:
                 indexes={LABEL_INDEX: by_label, NODE_INDEX: by_node},
             ),
             Watch(core_v1.Node, to=services_on, when=_is_moved),
-            # As with the real one, whoever changes Endpoints by hand has them changed.
+            # As in kube-controller-manager, manual changes of managed Endpoints are reverted.
             Watch(Endpoints, to=_of_same_name, when=_never),
         ),
     )
 
 
-class _Work:
+class EndpointsController:
     def __init__(self) -> None:
         self.written = OwnWrites()
         self._batches = Batches()
@@ -110,13 +110,13 @@ class _Work:
             await self._put_slices(service, pods, ctx)
             await _put_endpoints(service, pods, ctx)
         except Forbidden as error:
-            if is_namespace_ending(error):
+            if is_namespace_terminating(error):
                 return Done()
             raise
         return Done()
 
     def service_of(self, slice: Slice, cached: CacheReader) -> tuple[ObjectKey, ...]:
-        """The Service whose endpoints a slice of ours shows."""
+        """The Service of a managed slice."""
         if cached.get(Slice, slice.name, namespace=slice.namespace) is None:
             self.written.forget(slice)
         labels = slice.labels
@@ -127,17 +127,17 @@ class _Work:
     async def _put_slices(self, service: Service, pods: list[Pod], ctx: Context) -> None:
         there = ctx.by_index(Slice, SERVICE_INDEX, f"{service.namespace}/{service.name}")
         there.sort(key=lambda each: each.name)
-        plan = planned(service, pods, there, node_of=partial(ctx.get, core_v1.Node))
+        plan = make_plan(service, pods, there, node_of=partial(ctx.get, core_v1.Node))
         if plan.create or plan.update or plan.delete:
             trigger = _trigger_time(service, pods, plan, is_first=not there)
             try:
                 await self._write(service, plan, trigger, ctx)
             except ApiError as error:
-                _complain(service, error.message, ctx)
+                _record_left_out(service, error.message, ctx)
                 raise
         for pod in plan.homeless:
             node = (pod.spec.node_name if pod.spec else None) or ""
-            _complain(
+            _record_left_out(
                 service,
                 f"skipping Pod {pod.name} for Service {service.namespace}/{service.name}:"
                 f" Node {node} Not Found",
@@ -165,7 +165,7 @@ async def _put_endpoints(service: Service, pods: list[Pod], ctx: Context) -> Non
     labels = subsets.labels_of(service)
     annotations = {
         TRIGGER_TIME: _written(
-            _born(service) if there is None else _ready_changes(_turned(pods, there))
+            _born(service) if there is None else _ready_changes(_readiness_changes(pods, there))
         ),
         subsets.OVER_CAPACITY: "truncated" if is_cut else None,
     }
@@ -221,7 +221,7 @@ def _change(
 def _trigger_time(
     service: Service, pods: list[Pod], plan: Plan, *, is_first: bool
 ) -> datetime | None:
-    """When that happened which is written now, for those who measure how long it took."""
+    """The time of the change that causes this write, for latency metrics."""
     if is_first:
         return _born(service)
     before: dict[str | None, Any] = {}
@@ -237,8 +237,8 @@ def _trigger_time(
     return _ready_changes([pod for pod in pods if pod.name in changed])
 
 
-def _turned(pods: list[Pod], before: Endpoints) -> list[Pod]:
-    """Those that are ready now and were not, or the other way round."""
+def _readiness_changes(pods: list[Pod], before: Endpoints) -> list[Pod]:
+    """The Pods whose readiness has changed."""
     ready: dict[str | None, bool] = {}
     for each in before.subsets or ():
         for address in each.not_ready_addresses or ():
@@ -262,7 +262,7 @@ def _written(time: datetime | None) -> str | None:
     return None if time is None else format_time(time)
 
 
-def _complain(service: Service, why: str, ctx: Context) -> None:
+def _record_left_out(service: Service, why: str, ctx: Context) -> None:
     ctx.record(
         "FailedToUpdateEndpointSlices",
         f"Error updating Endpoint Slices for Service {service.namespace}/{service.name}: {why}",

@@ -1,4 +1,4 @@
-"""What one Pod is to one Service: its addresses, its ports and the state it is in. Pure."""
+"""One Pod as an endpoint of one Service: addresses, ports and conditions. Pure."""
 
 from collections.abc import Callable, Iterable
 from ipaddress import ip_address
@@ -10,7 +10,7 @@ from steersman_cluster.workloads.pods import is_ended, is_ready
 Pod = core_v1.Pod
 Service = core_v1.Service
 
-#: A node by its name; ``None`` if there is none.
+#: Finds a node by name; ``None`` if there is none.
 NodeOf: TypeAlias = Callable[[str], core_v1.Node | None]
 
 HEADLESS: Final = "service.kubernetes.io/headless"
@@ -28,23 +28,23 @@ _TOPOLOGY_MODES: Final = (
 
 
 def has_endpoints(service: Service) -> bool:
-    """Whether somebody is to look for its Pods."""
+    """Whether the Service has a selector, and so managed endpoints."""
     spec = service.spec
     return spec is not None and spec.type != "ExternalName" and bool(spec.selector)
 
 
 def is_headless(service: Service) -> bool:
-    """Whether it has no address of its own."""
+    """Whether it has no cluster IP."""
     return service.spec is None or service.spec.cluster_ip in (None, "", "None")
 
 
 def publishes_all(service: Service) -> bool:
-    """Whether its Pods are to be reached before they are ready."""
+    """Whether it publishes Pods that are not ready."""
     return service.spec is not None and bool(service.spec.publish_not_ready_addresses)
 
 
 def address_types(service: Service) -> tuple[str, ...]:
-    """The families of addresses that it is reached by, in its own order."""
+    """Its IP families, in its own order."""
     spec = service.spec
     families = tuple(
         each for each in (spec.ip_families if spec else None) or () if each in ("IPv4", "IPv6")
@@ -57,7 +57,7 @@ def address_types(service: Service) -> tuple[str, ...]:
 
 
 def addresses(pod: Pod) -> tuple[str, ...]:
-    """All addresses of a Pod."""
+    """All IP addresses of a Pod."""
     status = pod.status
     if status is None:
         return ()
@@ -67,7 +67,7 @@ def addresses(pod: Pod) -> tuple[str, ...]:
 
 
 def addresses_of_type(pod: Pod, address_type: str) -> tuple[str, ...]:
-    """Those of one family, as they are usually written."""
+    """Those of one family, in canonical form."""
     wants_colons = address_type == "IPv6"
     found = [each for each in addresses(pod) if (":" in each) is wants_colons]
     if wants_colons:
@@ -76,12 +76,12 @@ def addresses_of_type(pod: Pod, address_type: str) -> tuple[str, ...]:
 
 
 def is_reachable(pod: Pod) -> bool:
-    """Whether it has an address, and something behind it that may answer."""
+    """Whether a Pod has an address and has not ended."""
     return bool(addresses(pod)) and not is_ended(pod)
 
 
 def port_number(pod: Pod, port: core_v1.ServicePort) -> int | None:
-    """Where the Pod listens for this port; ``None`` if it has no port of that name."""
+    """The Pod's port for a Service port; ``None`` if it has no port of that name."""
     target = port.target_port
     if target is None:
         return port.port
@@ -96,7 +96,7 @@ def port_number(pod: Pod, port: core_v1.ServicePort) -> int | None:
 
 
 def hostname(pod: Pod, service: Service) -> str | None:
-    """The name of its own that the Service gives a Pod in DNS."""
+    """The hostname that a Pod gets in the Service's DNS records."""
     spec = pod.spec
     if spec is None or not spec.hostname or spec.subdomain != service.name:
         return None
@@ -112,7 +112,7 @@ def endpoint_of(
         return None
     serves = is_ready(pod)
     is_terminating = pod.metadata.deletion_timestamp is not None
-    # Never ready while it terminates, for those who know of no other condition.
+    # Never ready while it terminates, for readers that know no other condition.
     ready = publishes_all(service) or (serves and not is_terminating)
     node_name = (pod.spec.node_name if pod.spec else None) or None
     zone = (node.labels.get(ZONE) if node is not None else None) or None
@@ -132,7 +132,7 @@ def endpoint_of(
 
 
 def labels_of(service: Service, managed_by: str) -> dict[str, str]:
-    """The labels of its slices: its own, and those by which they are found."""
+    """The labels of its slices: its own, and those that select its slices."""
     labels = {key: value for key, value in service.labels.items() if key not in _RESERVED}
     if is_headless(service):
         labels[HEADLESS] = ""
@@ -140,7 +140,7 @@ def labels_of(service: Service, managed_by: str) -> dict[str, str]:
 
 
 def without_reserved(labels: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Those that are the Service's own."""
+    """The Service's own labels."""
     return {key: value for key, value in labels if key not in _RESERVED}
 
 

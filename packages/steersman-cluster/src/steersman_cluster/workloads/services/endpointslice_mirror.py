@@ -1,6 +1,6 @@
-"""Endpoints that somebody wrote by hand, mirrored to slices for those who read only slices.
+"""The endpointslice mirroring controller: slices for Endpoints that are written by hand.
 
-Endpoints of a Service that is gone are deleted here too: on a real server the server does that.
+It also deletes the Endpoints of deleted Services, as a real server does.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,12 +20,12 @@ Endpoints = core_v1.Endpoints
 Service = core_v1.Service
 Slice = discovery_v1.EndpointSlice
 
-#: Who looks after a mirror, as its label says.
+#: The manager in the label of a mirrored slice.
 MANAGER: Final = "endpointslicemirroring-controller.k8s.io"
-#: The index of mirrors by namespace and the name of what they show.
+#: The index of mirrored slices by namespace and name of their Endpoints.
 MIRROR_INDEX: Final = "mirror"
 #: More addresses of one subset than this are not mirrored.
-MOST_ADDRESSES: Final = 1000
+MAX_ADDRESSES: Final = 1000
 
 _SKIP: Final = "endpointslice.kubernetes.io/skip-mirror"
 _LEADER: Final = "control-plane.alpha.kubernetes.io/leader"
@@ -37,7 +37,7 @@ _NOT_MIRRORED: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mirror:
-    """What one slice is to show."""
+    """The content of one slice."""
 
     address_type: str
     ports: tuple[discovery_v1.EndpointPort, ...]
@@ -45,7 +45,7 @@ class Mirror:
 
 
 def mirroring_controller() -> Controller[Endpoints]:
-    """What mirrors Endpoints to slices."""
+    """The endpointslice mirroring controller."""
     return Controller(
         Endpoints,
         name="endpoint-slice-mirroring-controller",
@@ -64,17 +64,17 @@ def mirroring_controller() -> Controller[Endpoints]:
 
 
 def mirrors(endpoints: Endpoints) -> tuple[Mirror, ...]:
-    """What the slices of these Endpoints show: one for each set of ports and family."""
+    """The slices of these Endpoints: one for each IP family of a subset."""
     found: dict[tuple[str, tuple[discovery_v1.EndpointPort, ...]], list[Endpoint]] = {}
     for subset in endpoints.subsets or ():
         ports = in_order(tuple(map(_port, subset.ports or ())))
         both = [(each, True) for each in subset.addresses or ()]
         both += [(each, False) for each in subset.not_ready_addresses or ()]
-        for address, ready in both[:MOST_ADDRESSES]:
+        for address, ready in both[:MAX_ADDRESSES]:
             address_type = "IPv6" if ":" in address.ip else "IPv4"
             found.setdefault((address_type, ports), []).append(_endpoint(address, ready))
     return tuple(
-        Mirror(address_type=address_type, ports=ports, endpoints=tuple(shown[:MOST_ADDRESSES]))
+        Mirror(address_type=address_type, ports=ports, endpoints=tuple(shown[:MAX_ADDRESSES]))
         for (address_type, ports), shown in found.items()
     )
 
@@ -110,19 +110,19 @@ async def _reconcile(endpoints: Endpoints, ctx: Context) -> Outcome:
     for each in spare:
         await ctx.delete(each)
     if wanted:
-        _tell_of_skipped(endpoints, ctx)
+        _record_skipped(endpoints, ctx)
     return Done()
 
 
-def _tell_of_skipped(endpoints: Endpoints, ctx: Context) -> None:
+def _record_skipped(endpoints: Endpoints, ctx: Context) -> None:
     skipped = sum(
-        max(0, len(each.addresses or ()) + len(each.not_ready_addresses or ()) - MOST_ADDRESSES)
+        max(0, len(each.addresses or ()) + len(each.not_ready_addresses or ()) - MAX_ADDRESSES)
         for each in endpoints.subsets or ()
     )
     if skipped:
         ctx.record(
             "TooManyAddressesToMirror",
-            f"A max of {MOST_ADDRESSES} addresses can be mirrored to EndpointSlices per Endpoints"
+            f"A max of {MAX_ADDRESSES} addresses can be mirrored to EndpointSlices per Endpoints"
             f" subset. {skipped} addresses were skipped",
             type="Warning",
         )
@@ -200,14 +200,14 @@ def _port(port: core_v1.EndpointPort) -> discovery_v1.EndpointPort:
 
 
 def _is_by_hand(old: Endpoints | None, new: Endpoints) -> bool:
-    # Those that are there at the start are looked at all: their Service may have gone meanwhile.
+    # At the start, reconcile all: their Service may have been deleted meanwhile.
     return old is None or any(
         each.labels.get(subsets.MANAGED_BY) != subsets.MANAGER for each in (old, new)
     )
 
 
 def _without_pods(service: Service, cached: CacheReader) -> tuple[ObjectKey, ...]:
-    """The Endpoints of a Service that has no selector, or is gone."""
+    """The Endpoints of a Service without a selector, or of a deleted one."""
     has_pods = bool(service.spec and service.spec.selector)
     if has_pods and cached.get(Service, service.name, namespace=service.namespace) is not None:
         return ()

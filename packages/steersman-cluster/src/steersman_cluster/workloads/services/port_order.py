@@ -1,6 +1,6 @@
-"""The order in which the real controllers keep ports: that of a hash of what Go prints of them.
+"""The order of ports in kube-controller-manager: by a hash of the Go struct as printed. Pure.
 
-Nobody would choose it, but it is what ``kubectl get endpointslices`` shows. Pure.
+``kubectl get endpointslices`` shows the ports in this order.
 """
 
 from typing import Final, TypeVar
@@ -15,14 +15,14 @@ _MASK: Final = (1 << 128) - 1
 
 
 def in_order(ports: tuple[P, ...]) -> tuple[P, ...]:
-    """The ports of a slice, or of a subset of Endpoints, in the order of the real ones."""
+    """The ports of a slice or subset, in the order of kube-controller-manager."""
     if len(ports) < 2:
         return ports
     return tuple(sorted(ports, key=lambda port: fnv_128a(_printed(port))))
 
 
 def fnv_128a(text: str) -> int:
-    """The hash of this name, 128 bits wide."""
+    """FNV-1a with 128 bits."""
     number = _OFFSET
     for byte in text.encode():
         number = (number ^ byte) * _PRIME & _MASK

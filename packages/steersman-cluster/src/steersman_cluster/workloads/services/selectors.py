@@ -1,6 +1,6 @@
-"""Which Pods a Service selects, and which Services a Pod belongs to, without looking at all. Pure.
+"""The Pods of a Service, and the Services of a Pod, by index. Pure.
 
-A Pod is found under each of its labels, a Service under one of those that it asks for.
+A Pod is indexed under each of its labels, a Service under one label of its selector.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,19 +24,19 @@ SELECTOR_INDEX = "selector"
 
 
 def by_label(pod: Pod) -> Iterable[str]:
-    """Under its namespace with each of its labels."""
+    """Its namespace with each of its labels."""
     namespace = pod.namespace
     return [f"{namespace}/{key}={value}" for key, value in pod.labels.items()]
 
 
 def by_node(pod: Pod) -> Iterable[str]:
-    """Under the name of its node, once it has one."""
+    """The name of its node, once it is bound."""
     name = pod.spec.node_name if pod.spec else None
     return (name,) if name else ()
 
 
 def by_selector(service: Service) -> Iterable[str]:
-    """Under its namespace with one label that all its Pods have."""
+    """Its namespace with one label of its selector."""
     selector = _selector(service)
     if not has_endpoints(service) or not selector:
         return ()
@@ -45,7 +45,7 @@ def by_selector(service: Service) -> Iterable[str]:
 
 
 def pods_of(service: Service, ctx: Context) -> list[Pod]:
-    """All Pods that a Service selects, by name; from memory."""
+    """The cached Pods that a Service selects, by name."""
     selector = _selector(service)
     buckets = [
         ctx.by_index(Pod, LABEL_INDEX, f"{service.namespace}/{key}={value}")
@@ -71,7 +71,7 @@ def services_of(pod: Pod, cached: CacheReader) -> list[ObjectKey]:
 
 
 def services_on(node: core_v1.Node, cached: CacheReader) -> list[ObjectKey]:
-    """The Services that have a Pod on a node."""
+    """The Services with a Pod on a node."""
     return [
         key
         for pod in cached.by_index(Pod, NODE_INDEX, node.name)
@@ -80,7 +80,7 @@ def services_on(node: core_v1.Node, cached: CacheReader) -> list[ObjectKey]:
 
 
 def is_news(old: Pod | None, new: Pod) -> bool:
-    """Whether a change of a Pod can be seen in the endpoints of a Service."""
+    """Whether a change of a Pod can change the endpoints of a Service."""
     if old is None:
         return is_reachable(new)
     if not is_reachable(new):

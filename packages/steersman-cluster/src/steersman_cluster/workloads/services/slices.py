@@ -1,9 +1,9 @@
-"""How the endpoints of a Service are spread over slices, with as few changes as can be. Pure.
+"""The distribution of endpoints over slices, with as few writes as possible. Pure.
 
-Endpoints with the same ports share slices. One that is there keeps its place; a new one goes where
-something is written anyway, then where there is room, then into a slice of its own. What would be
-deleted while another is made is updated instead. A Service without any endpoint has one slice that
-is empty.
+Endpoints with the same ports share slices. An existing endpoint stays in its slice. A new one goes
+to a slice that is written anyway, then to one with room, then to a new one. A slice that would be
+deleted while another is created is updated instead. A Service without endpoints has one empty
+slice.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,18 +27,18 @@ Slice = discovery_v1.EndpointSlice
 Endpoint = discovery_v1.Endpoint
 Ports: TypeAlias = tuple[discovery_v1.EndpointPort, ...]
 
-#: Who looks after a slice, as its label says.
+#: The manager in the label of a slice.
 MANAGER: Final = "endpointslice-controller.k8s.io"
 
-#: What a slice holds at most; the real controller can be told another number.
-MOST_ENDPOINTS: Final = 100
+#: The maximum for a slice; in kube-controller-manager it is a flag.
+MAX_ENDPOINTS: Final = 100
 
 _Identity: TypeAlias = tuple[tuple[str, ...], str | None, str | None, str | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSlice:
-    """What a slice is to hold; in the place of ``old``, if there is one."""
+    """The content of a slice, and the slice ``old`` that it replaces, if any."""
 
     address_type: str
     ports: Ports
@@ -48,7 +48,7 @@ class NewSlice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What is to be written, and which Pods had to be left out because their node is unknown."""
+    """The slices to write, and the Pods that are left out because their node is unknown."""
 
     create: tuple[NewSlice, ...]
     update: tuple[NewSlice, ...]
@@ -56,14 +56,14 @@ class Plan:
     homeless: tuple[core_v1.Pod, ...]
 
 
-def planned(
+def make_plan(
     service: core_v1.Service,
     pods: Iterable[core_v1.Pod],
     slices: Iterable[Slice],
     *,
     node_of: NodeOf,
 ) -> Plan:
-    """How the slices become what the Pods are."""
+    """The plan from the existing slices to those of the Pods."""
     there = [each for each in slices if each.metadata.deletion_timestamp is None]
     reachable = [each for each in pods if is_reachable(each)]
     homed, homeless = _homed(service, reachable, node_of)
@@ -118,10 +118,10 @@ def _of_one_type(
         if _is_of(each, service):
             by_ports.setdefault(in_order(each.ports or ()), []).append(each)
         else:
-            # It belongs to a Service of the same name that is gone, and is on its way out.
+            # It belongs to a deleted Service of the same name, and is being deleted.
             changes.delete.append(each)
     desired: dict[Ports, dict[_Identity, Endpoint]] = {}
-    # Nearly all Pods of a Service listen in the same places.
+    # Nearly all Pods of a Service have the same ports.
     by_numbers: dict[tuple[int | None, ...], dict[_Identity, Endpoint]] = {}
     served = (service.spec.ports if service.spec else None) or ()
     for pod, node in pods:
@@ -172,7 +172,7 @@ def _spread(
     for _, endpoints in sorted(changed, key=lambda each: -len(each[1])):
         left = _fill(endpoints, left)
     while left:
-        roomy = _roomiest(kept, len(left))
+        roomy = _fullest_with_room(kept, len(left))
         if roomy is not None:
             kept.remove(roomy)
             changed.append(roomy)
@@ -190,23 +190,23 @@ def _spread(
 
 
 def _fill(endpoints: list[Endpoint], left: list[Endpoint]) -> list[Endpoint]:
-    room = max(0, MOST_ENDPOINTS - len(endpoints))
+    room = max(0, MAX_ENDPOINTS - len(endpoints))
     endpoints += left[:room]
     return left[room:]
 
 
-def _roomiest(
+def _fullest_with_room(
     kept: Sequence[tuple[Slice, list[Endpoint]]], number: int
 ) -> tuple[Slice, list[Endpoint]] | None:
-    """The slice that is the fullest with so many more, if they fit into one."""
-    if number >= MOST_ENDPOINTS:
+    """The fullest slice that has room for so many more."""
+    if number >= MAX_ENDPOINTS:
         return None
-    fitting = [each for each in kept if len(each[1]) + number <= MOST_ENDPOINTS]
+    fitting = [each for each in kept if len(each[1]) + number <= MAX_ENDPOINTS]
     return max(fitting, key=lambda each: len(each[1]), default=None)
 
 
 def _recycle(service: core_v1.Service, changes: _Changes) -> None:
-    """Update what would be deleted, instead of making another beside it."""
+    """Update slices that would be deleted, instead of creating others."""
     for each in list(changes.delete):
         if not changes.create:
             return

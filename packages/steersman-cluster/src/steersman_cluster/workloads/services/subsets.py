@@ -1,4 +1,4 @@
-"""The older Endpoints of a Service: addresses and ports in subsets, ready ones and others. Pure."""
+"""The Endpoints of a Service: subsets of addresses and ports. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
@@ -25,14 +25,14 @@ MANAGED_BY: Final = "endpoints.kubernetes.io/managed-by"
 MANAGER: Final = "endpoint-controller"
 OVER_CAPACITY: Final = "endpoints.kubernetes.io/over-capacity"
 
-#: More addresses than this are cut off: who needs them all reads the slices.
-MOST_ADDRESSES: Final = 1000
+#: The maximum of addresses; readers that need all of them use slices.
+MAX_ADDRESSES: Final = 1000
 
 _Key: TypeAlias = tuple[str, str]
 
 
 def subsets_of(service: core_v1.Service, pods: Iterable[core_v1.Pod]) -> tuple[Subset, ...]:
-    """All Pods of a Service that can be reached, by which ports."""
+    """The subsets of a Service, from its Pods."""
     by_port: dict[core_v1.EndpointPort | None, dict[_Key, bool]] = {}
     by_number: dict[tuple[int, int], dict[_Key, bool]] = {}
     all_addresses: dict[_Key, Address] = {}
@@ -73,13 +73,13 @@ def subsets_of(service: core_v1.Service, pods: Iterable[core_v1.Pod]) -> tuple[S
 
 
 def truncated(subsets: Sequence[Subset]) -> tuple[tuple[Subset, ...], bool]:
-    """No more of them than fit, those that are ready first; whether some had to go."""
+    """The subsets with at most ``MAX_ADDRESSES``, ready ones first; and whether any are missing."""
     ready = sum(len(each.addresses or ()) for each in subsets)
     others = sum(len(each.not_ready_addresses or ()) for each in subsets)
-    if ready + others <= MOST_ADDRESSES:
+    if ready + others <= MAX_ADDRESSES:
         return tuple(subsets), False
-    cuts_ready = ready > MOST_ADDRESSES
-    most = MOST_ADDRESSES if cuts_ready else MOST_ADDRESSES - ready
+    cuts_ready = ready > MAX_ADDRESSES
+    most = MAX_ADDRESSES if cuts_ready else MAX_ADDRESSES - ready
     total, left = (ready if cuts_ready else others), most
     cut: list[Subset] = []
     for each in subsets:
@@ -107,7 +107,7 @@ def labels_of(service: core_v1.Service) -> dict[str, str]:
 def is_up_to_date(
     endpoints: core_v1.Endpoints, subsets: Sequence[Subset], service: core_v1.Service
 ) -> bool:
-    """Whether they say all this already."""
+    """Whether the Endpoints need no write."""
     return (
         _comparable(endpoints.subsets or ()) == _comparable(subsets)
         and _own(endpoints.labels) == dict(service.labels)

@@ -1,16 +1,16 @@
-"""StatefulSets: Pods with names that stay, each with claims of its own, one after the other.
+"""StatefulSets: the StatefulSet controller, with ordered Pods that have stable names and claims.
 
-Takes:     StatefulSets, and the Pods, claims and revisions that are theirs
-Gives:     Pods from the lowest number on, claims from their templates, and the set's status
-Promises:  - ordered Pods are made one after the other and deleted in the opposite order
-           - parallel Pods are waited for by nobody
-           - an update replaces Pods from the highest number down to the partition
-           - with OnDelete a Pod is replaced when somebody deletes it
-           - a Pod that has ended is made anew under its name
-           - a Pod finds the claims again that it had before
-           - claims go with their set or their Pod only if the policy says so
-           - a StatefulSet that is as it should be is not written to
-Never:     makes two Pods of one name, or deletes a claim itself
+Takes:     StatefulSets, with their Pods, claims and revisions
+Gives:     Pods from the lowest ordinal on, claims from their templates, and the set's status
+Promises:  - ordered Pods are created one after the other and deleted in the opposite order
+           - parallel Pods do not wait for each other
+           - an update replaces Pods from the highest ordinal down to the partition
+           - with OnDelete a Pod is replaced only after it is deleted
+           - a Pod that has ended is created again under its name
+           - a Pod gets the claims again that it had before
+           - claims are deleted with their set or their Pod only by the retention policy
+           - a settled StatefulSet writes nothing
+Never:     creates two Pods of one name, or deletes a claim itself
 """
 
 from typing import Any, Final
@@ -58,5 +58,5 @@ _CONTROLLER: Final = Controller(
 
 
 def controllers(_settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """The controller of StatefulSets."""
+    """The StatefulSet controller."""
     return (_CONTROLLER,)

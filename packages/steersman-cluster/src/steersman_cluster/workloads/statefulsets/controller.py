@@ -1,4 +1,4 @@
-"""``reconcile``: one look at a StatefulSet."""
+"""The StatefulSet controller."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -7,9 +7,9 @@ from typing import Final
 from steersman.controller import Context, Done, Later, Outcome
 from steersman.errors import AlreadyExists, Forbidden, Invalid, SteersmanError
 from steersman.kinds import apps_v1, core_v1
-from steersman_cluster.workloads.api_errors import is_namespace_ending
+from steersman_cluster.workloads.api_errors import is_namespace_terminating
 from steersman_cluster.workloads.pods import candidates, claim, claimed, next_available_seconds
-from steersman_cluster.workloads.revisions import Kept, history_of, revision_for, shorten
+from steersman_cluster.workloads.revisions import CurrentRevision, history_of, revision_for, shorten
 from steersman_cluster.workloads.statefulsets.identity import (
     Pod,
     StatefulSet,
@@ -19,16 +19,16 @@ from steersman_cluster.workloads.statefulsets.identity import (
     spec_of,
 )
 from steersman_cluster.workloads.statefulsets.plan import members, status_of, steps
-from steersman_cluster.workloads.statefulsets.pod_control import Hands
+from steersman_cluster.workloads.statefulsets.pod_control import StatefulPodControl
 from steersman_cluster.workloads.status_writer import put_status
 
-# So long after a quota or a webhook said no, it is asked again. A guess: nobody tells us when they
-# change their minds.
-REFUSED_SECONDS: Final = 15.0
+# When a request is retried that a quota or a webhook has rejected: no event reports that they would
+# accept it now.
+RETRY_SECONDS: Final = 15.0
 
 
 async def reconcile(owner: StatefulSet, ctx: Context) -> Outcome:
-    """Do what is to be done next, and say how things stand."""
+    """Take the next steps, and write the status."""
     if owner.deletion_time is not None:
         return await _count(ctx, owner)
     spec = spec_of(owner)
@@ -38,14 +38,14 @@ async def reconcile(owner: StatefulSet, ctx: Context) -> Outcome:
     before = owner.status.collision_count if owner.status is not None else None
     kept = await revision_for(ctx, owner, spec.template, history, collisions=before or 0)
     current = _current(owner, kept)
-    hands = Hands(owner, ctx, current=current, update=kept.revision)
+    pod_control = StatefulPodControl(owner, ctx, current=current, update=kept.revision)
     now = ctx.now
     error: SteersmanError | None = None
     try:
         for step in steps(owner, members(owner, pods), update=kept.revision.name, now=now):
-            await hands.carry_out(step)
+            await pod_control.execute(step)
     except SteersmanError as caught:
-        error = caught  # what was done before is in the status all the same
+        error = caught  # the status has the steps before that
     pods = _pods(ctx, owner)
     status = status_of(
         owner,
@@ -57,13 +57,13 @@ async def reconcile(owner: StatefulSet, ctx: Context) -> Outcome:
     )
     await put_status(ctx, owner, status)
     if error is not None:
-        return _refused(error)
+        return _retry_seconds(error)
     await _shorten(ctx, spec, kept, pods, status)
     return _outcome(spec, pods, status, ctx)
 
 
 async def _count(ctx: Context, owner: StatefulSet) -> Outcome:
-    """Say how things stand with a set that is going; nothing is done about its Pods any more."""
+    """Write the status of a set that is being deleted; its Pods are left alone."""
     said = owner.status
     if said is not None:
         status = status_of(
@@ -79,25 +79,25 @@ async def _count(ctx: Context, owner: StatefulSet) -> Outcome:
 
 
 def _pods(ctx: Context, owner: StatefulSet) -> list[Pod]:
-    """The Pods that are the set's now."""
+    """The Pods of the set, after adoption and release."""
     selector = spec_of(owner).selector
     found = candidates(ctx, owner, selector, core_v1.Pod)
     return [*claimed(owner, selector, found, is_fit=partial(is_member, owner.name)).ours]
 
 
-def _refused(error: SteersmanError) -> Outcome:
-    """When to try again what the server does not take; whatever else went wrong is raised."""
-    if is_namespace_ending(error):
+def _retry_seconds(error: SteersmanError) -> Outcome:
+    """When to retry a rejected request; other errors are raised."""
+    if is_namespace_terminating(error):
         return Later()
     if isinstance(error, AlreadyExists | Forbidden | Invalid):
-        # Not raised: an event has told it already, in the words that people know; or somebody
-        # else's Pod has the name, about whose end nobody will tell us.
-        return Later(after_seconds=REFUSED_SECONDS)
+        # Not raised: an event has reported it already; or a Pod with another owner has the name,
+        # whose deletion causes no reconcile.
+        return Later(after_seconds=RETRY_SECONDS)
     raise error
 
 
-def _current(owner: StatefulSet, kept: Kept) -> apps_v1.ControllerRevision:
-    """The revision that all Pods had when the last update was complete."""
+def _current(owner: StatefulSet, kept: CurrentRevision) -> apps_v1.ControllerRevision:
+    """The revision of all Pods when the last update was complete."""
     name = owner.status.current_revision if owner.status is not None else None
     return next((each for each in kept.history if each.name == name), kept.revision)
 
@@ -105,7 +105,7 @@ def _current(owner: StatefulSet, kept: Kept) -> apps_v1.ControllerRevision:
 async def _shorten(
     ctx: Context,
     spec: apps_v1.StatefulSetSpec,
-    kept: Kept,
+    kept: CurrentRevision,
     pods: Sequence[Pod],
     status: apps_v1.StatefulSetStatus,
 ) -> None:

@@ -1,4 +1,4 @@
-"""Who the Pods of a StatefulSet are: their numbers, names and labels, and their claims. Pure."""
+"""The identity of a StatefulSet's Pods: ordinals, names, labels and claims. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -15,13 +15,13 @@ POD_NAME_LABEL: Final = "statefulset.kubernetes.io/pod-name"
 POD_INDEX_LABEL: Final = "apps.kubernetes.io/pod-index"
 REVISION_LABEL: Final = "controller-revision-hash"
 
-# No leading zeros: of all spellings of a number, only one is the name of a Pod.
+# No leading zeros: each ordinal has exactly one name.
 _MEMBER: Final = re.compile(r"(?P<set>.*)-(?P<ordinal>0|[1-9][0-9]*)", re.DOTALL)
 _MOST: Final = 2**31 - 1
 
 
 def parent_and_ordinal(pod_name: str) -> tuple[str, int] | None:
-    """The set that a Pod of this name would belong to, and its number in there."""
+    """The set and the ordinal in a Pod's name."""
     found = _MEMBER.fullmatch(pod_name)
     if found is None or int(found["ordinal"]) > _MOST:
         return None
@@ -29,50 +29,50 @@ def parent_and_ordinal(pod_name: str) -> tuple[str, int] | None:
 
 
 def is_member(set_name: str, pod: Pod) -> bool:
-    """Whether a Pod has the name of one of the set's Pods."""
+    """Whether a Pod has the name of a member of the set."""
     found = parent_and_ordinal(pod.name)
     return found is not None and found[0] == set_name
 
 
 def ordinal_of(pod: Pod) -> int:
-    """The number of a Pod in its set."""
+    """The ordinal of a Pod."""
     return int(pod.name.rpartition("-")[2])
 
 
 def first_ordinal(wanted: apps_v1.StatefulSetSpec) -> int:
-    """The number at which the set begins."""
+    """The ordinal of the first Pod."""
     return (wanted.ordinals.start or 0) if wanted.ordinals is not None else 0
 
 
 def replicas_of(wanted: apps_v1.StatefulSetSpec) -> int:
-    """How many Pods the set should have."""
+    """The desired number of Pods."""
     return 1 if wanted.replicas is None else wanted.replicas
 
 
 def is_in_range(wanted: apps_v1.StatefulSetSpec, pod: Pod) -> bool:
-    """Whether the set should have a Pod of this number."""
+    """Whether the set should have a Pod with this ordinal."""
     return 0 <= ordinal_of(pod) - first_ordinal(wanted) < replicas_of(wanted)
 
 
 def pod_name(set_name: str, ordinal: int) -> str:
-    """What the Pod with this number is called."""
+    """The name of the Pod with this ordinal."""
     return f"{set_name}-{ordinal}"
 
 
 def claim_name(template: Claim, set_name: str, ordinal: int) -> str:
-    """What the claim is called that is made from a template for the Pod with this number."""
+    """The name of a claim, from the template's name and the ordinal."""
     return f"{template.name}-{set_name}-{ordinal}"
 
 
 def revision_of(pod: Pod) -> str:
-    """The name of the revision that the Pod was made from."""
+    """The name of the revision of a Pod."""
     return pod.labels.get(REVISION_LABEL, "")
 
 
 def new_pod(
     owner: StatefulSet, template: core_v1.PodTemplateSpec, *, ordinal: int, revision: str
 ) -> Pod:
-    """The Pod with this number, made from a template that the revision of this name holds."""
+    """The Pod with this ordinal, from the template of a revision."""
     name = pod_name(owner.name, ordinal)
     wanted = spec_of(owner)
     inner = template.spec or core_v1.PodSpec(containers=())
@@ -98,7 +98,9 @@ def new_pod(
 def volumes_with_claims(
     owner: StatefulSet, ordinal: int, volumes: Iterable[core_v1.Volume]
 ) -> tuple[core_v1.Volume, ...]:
-    """Volumes for the Pod's claims, and of the others those that are not in their way."""
+    """Volumes for the claims, and the other volumes of the template without those of the same
+    names.
+    """
     templates = spec_of(owner).volume_claim_templates or ()
     claims = {
         each.name: core_v1.Volume(
@@ -113,7 +115,7 @@ def volumes_with_claims(
 
 
 def claims_for(owner: StatefulSet, ordinal: int) -> tuple[Claim, ...]:
-    """The claims that the Pod with this number is to have, as they are made."""
+    """The claims of the Pod with this ordinal."""
     wanted = spec_of(owner)
     selected = wanted.selector.match_labels or {}
     return tuple(
@@ -132,7 +134,7 @@ def claims_for(owner: StatefulSet, ordinal: int) -> tuple[Claim, ...]:
 
 
 def has_identity(pod: Pod) -> bool:
-    """Whether a Pod, which is a member, says so in its label."""
+    """Whether a member's label has its name."""
     return pod.labels.get(POD_NAME_LABEL) == pod.name
 
 
@@ -152,7 +154,7 @@ def has_storage(owner: StatefulSet, pod: Pod) -> bool:
 
 
 def spec_of(owner: StatefulSet) -> apps_v1.StatefulSetSpec:
-    """What is wanted; the server takes no set without it."""
+    """Its spec; the server requires one."""
     if owner.spec is None:
         raise ValueError(f"{owner.ref} has no spec")
     return owner.spec

@@ -1,13 +1,13 @@
-"""What is to be done next about the Pods of a StatefulSet, and how things stand. Pure.
+"""The next steps for the Pods of a StatefulSet, and its status. Pure.
 
-    first   each Pod that should be there, from the lowest number on: made, replaced if it has
-            ended, waited for until it is available
-    then    those that are too many, from the highest number on
-    then    those of an older revision, from the highest number down to the partition
+    first   each desired Pod, from the lowest ordinal on: created, replaced if it has ended, waited
+            for until it is available
+    then    surplus Pods, from the highest ordinal on
+    then    Pods of an older revision, from the highest ordinal down to the partition
 
-A set with ordered Pods does one thing at a time and waits for it; a parallel one makes and
-deletes all at once, and updates its Pods one at a time all the same. (That could be more by
-``maxUnavailable``, which Kubernetes 1.36 drops unless a feature gate is opened.)
+A set with ordered Pods takes one step at a time and waits for it. A parallel one creates and
+deletes all at once, and still updates one Pod at a time. (``maxUnavailable`` would allow more;
+Kubernetes 1.36 drops the field unless a feature gate is enabled.)
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ from steersman_cluster.workloads.statefulsets.identity import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Create:
-    """A Pod is missing; below the partition it is made as Pods were before."""
+    """A Pod is missing; below the partition it gets the current revision."""
 
     ordinal: int
     is_current: bool
@@ -40,45 +40,45 @@ class Create:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delete:
-    """A Pod has ended, is one too many, or is of another revision."""
+    """A Pod has ended, is surplus, or has an older revision."""
 
     pod: Pod
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FillClaims:
-    """A Pod waits, perhaps for a claim of its own that somebody has deleted."""
+class CreateClaims:
+    """A Pod is pending, perhaps because one of its claims was deleted."""
 
     pod: Pod
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mend:
-    """A Pod lacks its label or a volume, or its claims may have the wrong owners."""
+class RepairPod:
+    """A Pod lacks its label or a volume, or its claims have the wrong owners."""
 
     pod: Pod
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OwnClaims:
-    """A Pod is one too many: its claims may have to go with it."""
+class UpdateClaimOwners:
+    """A Pod is surplus: its claims may have to be deleted with it."""
 
     pod: Pod
 
 
-Step: TypeAlias = Create | Delete | FillClaims | Mend | OwnClaims
+Step: TypeAlias = Create | Delete | CreateClaims | RepairPod | UpdateClaimOwners
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Members:
-    """The Pods of a set: one place for each that should be there, and those that are too many."""
+    """The Pods of a set: a slot for each desired one, and the surplus ones."""
 
     wanted: tuple[Pod | None, ...]
-    condemned: tuple[Pod, ...]  # from the highest number down
+    condemned: tuple[Pod, ...]  # from the highest ordinal down
 
 
 def members(owner: StatefulSet, pods: Sequence[Pod]) -> Members:
-    """The Pods of a set, which all have names of its members, by their numbers."""
+    """The Pods of a set by their ordinals."""
     spec = spec_of(owner)
     first = first_ordinal(spec)
     wanted: list[Pod | None] = [None] * replicas_of(spec)
@@ -94,17 +94,17 @@ def members(owner: StatefulSet, pods: Sequence[Pod]) -> Members:
 
 
 def steps(owner: StatefulSet, there: Members, *, update: str, now: datetime) -> Iterator[Step]:
-    """What is to be done, in this order; ``update`` is the name of the newest revision."""
+    """The next steps, in order; ``update`` is the name of the newest revision."""
     spec = spec_of(owner)
     is_ordered = spec.pod_management_policy != "Parallel"
     for place, pod in enumerate(there.wanted):
         yield from _for_wanted(owner, place, pod)
         if is_ordered and (pod is None or is_unavailable(spec, pod, now)):
             return
-        if pod is not None and not is_ended(pod) and _may_need_mending(owner, pod):
-            yield Mend(pod=pod)
+        if pod is not None and not is_ended(pod) and _may_need_repair(owner, pod):
+            yield RepairPod(pod=pod)
     if spec.volume_claim_templates:
-        yield from (OwnClaims(pod=pod) for pod in there.condemned)
+        yield from (UpdateClaimOwners(pod=pod) for pod in there.condemned)
     for pod in there.condemned:
         if pod.deletion_time is None:
             if is_ordered and _waits_for_another(spec, pod, there, now):
@@ -116,7 +116,7 @@ def steps(owner: StatefulSet, there: Members, *, update: str, now: datetime) -> 
 
 
 def is_unavailable(spec: apps_v1.StatefulSetSpec, pod: Pod, now: datetime) -> bool:
-    """Whether nobody can count on the Pod now."""
+    """Whether the Pod counts as unavailable."""
     return (
         pod.deletion_time is not None
         or not _is_running(pod)
@@ -125,7 +125,7 @@ def is_unavailable(spec: apps_v1.StatefulSetSpec, pod: Pod, now: datetime) -> bo
 
 
 def partition_of(spec: apps_v1.StatefulSetSpec) -> int:
-    """How many Pods, from the lowest number on, an update leaves alone."""
+    """How many Pods, from the lowest ordinal on, keep the current revision."""
     strategy = spec.update_strategy
     rolling = strategy.rolling_update if strategy is not None else None
     return (rolling.partition or 0) if rolling is not None else 0
@@ -140,7 +140,7 @@ def status_of(
     collisions: int,
     now: datetime,
 ) -> apps_v1.StatefulSetStatus:
-    """How things stand, with these Pods and the names of the current and the newest revision."""
+    """The status, with these Pods and the names of the current and the newest revision."""
     spec = spec_of(owner)
     wanted = replicas_of(spec)
     ready = [pod for pod in pods if _is_running(pod) and is_ready(pod)]
@@ -168,14 +168,14 @@ def status_of(
 def _for_wanted(owner: StatefulSet, place: int, pod: Pod | None) -> Iterator[Step]:
     spec = spec_of(owner)
     if pod is None:
-        # Without the word on a partition, as many as were there before are made as they were.
+        # Without a partition, as many Pods as before are created with the current revision.
         ordinal = first_ordinal(spec) + place
         yield Create(ordinal=ordinal, is_current=place < _untouched(owner))
     elif is_ended(pod):
         if pod.deletion_time is None:
             yield Delete(pod=pod)
     elif not _is_running(pod) and spec.volume_claim_templates:
-        yield FillClaims(pod=pod)
+        yield CreateClaims(pod=pod)
 
 
 def _untouched(owner: StatefulSet) -> int:
@@ -187,7 +187,7 @@ def _untouched(owner: StatefulSet) -> int:
     return (owner.status.current_replicas or 0) if owner.status is not None else 0
 
 
-def _may_need_mending(owner: StatefulSet, pod: Pod) -> bool:
+def _may_need_repair(owner: StatefulSet, pod: Pod) -> bool:
     return (
         bool(spec_of(owner).volume_claim_templates)
         or not has_identity(pod)
@@ -198,7 +198,7 @@ def _may_need_mending(owner: StatefulSet, pod: Pod) -> bool:
 def _waits_for_another(
     spec: apps_v1.StatefulSetSpec, pod: Pod, there: Members, now: datetime
 ) -> bool:
-    """Whether a Pod that is too many is unwell, and one with a lower number is too."""
+    """Whether a surplus Pod is not ready, and one with a lower ordinal is not ready, either."""
     if not is_unavailable(spec, pod, now):
         return False
     lower = there.condemned[there.condemned.index(pod) + 1 :]

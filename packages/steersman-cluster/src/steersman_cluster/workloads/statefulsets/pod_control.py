@@ -1,4 +1,4 @@
-"""What is done about the Pods and claims of a StatefulSet, and said about it in events."""
+"""Pod control: it executes the steps for the Pods and claims of a StatefulSet, with events."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from steersman.client import MergePatch
 from steersman.controller import Context
 from steersman.errors import AlreadyExists, SteersmanError
 from steersman.kinds import apps_v1, core_v1, replace
-from steersman_cluster.workloads.api_errors import is_namespace_ending, said
+from steersman_cluster.workloads.api_errors import error_message, is_namespace_terminating
 from steersman_cluster.workloads.revisions import template_of
 from steersman_cluster.workloads.statefulsets.identity import (
     POD_INDEX_LABEL,
@@ -25,24 +25,24 @@ from steersman_cluster.workloads.statefulsets.identity import (
 )
 from steersman_cluster.workloads.statefulsets.plan import (
     Create,
+    CreateClaims,
     Delete,
-    FillClaims,
-    Mend,
-    OwnClaims,
+    RepairPod,
     Step,
+    UpdateClaimOwners,
 )
 from steersman_cluster.workloads.statefulsets.retention import (
     corrected,
     deletes_when_scaled,
     has_other_controller,
+    initial_references,
     is_left_over,
-    references_at_birth,
 )
 from steersman_cluster.workloads.status_writer import plain
 
 
-class Hands:
-    """Carries out steps for one set, in one look at it."""
+class StatefulPodControl:
+    """Executes the steps of one reconcile of a set."""
 
     def __init__(
         self,
@@ -57,19 +57,19 @@ class Hands:
         self._current = current
         self._update = update
 
-    async def carry_out(self, step: Step) -> None:
-        """Do it; whatever the server refuses is said in an event and raised."""
+    async def execute(self, step: Step) -> None:
+        """Execute a step; a rejected request is reported in an event and raised."""
         match step:
             case Create():
                 await self._create(step)
             case Delete(pod=pod):
                 await self._delete(pod)
-            case FillClaims(pod=pod):
+            case CreateClaims(pod=pod):
                 await self._fill_claims(ordinal_of(pod), pod.name)
                 await self._own_claims(pod)
-            case Mend(pod=pod):
-                await self._mend(pod)
-            case OwnClaims(pod=pod):
+            case RepairPod(pod=pod):
+                await self._repair(pod)
+            case UpdateClaimOwners(pod=pod):
                 await self._own_claims(pod)
 
     # Pods
@@ -77,16 +77,16 @@ class Hands:
     async def _create(self, step: Create) -> None:
         name = pod_name(self._owner.name, step.ordinal)
         if deletes_when_scaled(self._owner) and self._has_left_over(step.ordinal, name):
-            return  # to be woken by its end
+            return  # its deletion triggers the next reconcile
         revision = self._current if step.is_current else self._update
         template = template_of(revision) if step.is_current else spec_of(self._owner).template
         pod = new_pod(self._owner, template, ordinal=step.ordinal, revision=revision.name)
         if not await self._has_claims(step.ordinal, name):
-            return  # to be woken by the end of one, again
+            return  # the deletion of one triggers the next reconcile
         try:
             await self._ctx.create_owned(pod)
         except AlreadyExists:
-            raise  # a stranger's, or our own that we have not seen yet: no news for anybody
+            raise  # it has another owner, or is not in the cache yet: no event
         except SteersmanError as error:
             self._failed("Create", name, error)
             raise
@@ -100,14 +100,14 @@ class Hands:
             raise
         self._succeeded("Delete", pod.name)
 
-    async def _mend(self, pod: Pod) -> None:
+    async def _repair(self, pod: Pod) -> None:
         patch: dict[str, Any] = {}
         if not has_identity(pod):
             labels = {POD_NAME_LABEL: pod.name, POD_INDEX_LABEL: str(ordinal_of(pod))}
             patch["metadata"] = {"labels": labels}
         try:
             if not has_storage(self._owner, pod):
-                # The server refuses it, of a Pod that runs; but it is what should be.
+                # The server rejects it for a running Pod, and an event says what is wrong.
                 volumes = (pod.spec.volumes if pod.spec is not None else None) or ()
                 wanted = volumes_with_claims(self._owner, ordinal_of(pod), volumes)
                 patch["spec"] = {"volumes": [plain(each) for each in wanted]}
@@ -124,7 +124,7 @@ class Hands:
     # Claims
 
     async def _has_claims(self, ordinal: int, pod: str) -> bool:
-        """Make the claims that a new Pod lacks; whether it can have all of them now."""
+        """Create the missing claims of a new Pod; whether it can have all of them now."""
         for claim in claims_for(self._owner, ordinal):
             there = self._claim(claim.name)
             if there is None:
@@ -139,28 +139,28 @@ class Hands:
         return True
 
     async def _fill_claims(self, ordinal: int, pod: str) -> None:
-        """Make the claims that a Pod has lost; the end of one that is going wakes us."""
+        """Create deleted claims of a Pod; the deletion of a terminating one causes a reconcile."""
         for claim in claims_for(self._owner, ordinal):
             if self._claim(claim.name) is None:
                 await self._create_claim(claim, pod)
 
     async def _create_claim(self, claim: Claim, pod: str) -> None:
         about = f"Pod {pod} in StatefulSet {self._owner.name}"
-        references = references_at_birth(self._owner) or None
+        references = initial_references(self._owner) or None
         metadata = replace(claim.metadata, owner_references=references)
         try:
             await self._ctx.create(replace(claim, metadata=metadata))
         except AlreadyExists:
-            return  # made by a call whose answer was lost
+            return  # created by a request whose response was lost
         except SteersmanError as error:
-            if not is_namespace_ending(error):
-                note = f"Create Claim {claim.name} for {about} failed error: {said(error)}"
+            if not is_namespace_terminating(error):
+                note = f"Create Claim {claim.name} for {about} failed error: {error_message(error)}"
                 self._ctx.record("FailedCreate", note, type="Warning")
             raise
         self._ctx.record("SuccessfulCreate", f"Create Claim {claim.name} {about} success")
 
     async def _own_claims(self, pod: Pod) -> bool:
-        """Give the claims of a Pod the owners that the policy says; whether one had others."""
+        """Set the owners of a Pod's claims by the policy; whether any has changed."""
         is_changed = False
         for wanted in claims_for(self._owner, ordinal_of(pod)):
             claim = self._claim(wanted.name)
@@ -177,7 +177,7 @@ class Hands:
                     f" claim",
                     type="Warning",
                 )
-            # With the version, because a list goes whole.
+            # With the version, because a list is replaced as a whole.
             version = claim.resource_version
             owners = [plain(each) for each in references]
             metadata = {"ownerReferences": owners, "resourceVersion": version}
@@ -199,8 +199,8 @@ class Hands:
         self._ctx.record(f"Successful{verb}", note)
 
     def _failed(self, verb: str, pod: str, error: SteersmanError | None, why: str = "") -> None:
-        if error is not None and is_namespace_ending(error):
-            return  # all that is here goes: no news for anybody
-        what = why if error is None else f"{why}{said(error)}"
+        if error is not None and is_namespace_terminating(error):
+            return  # the namespace is being deleted: no event
+        what = why if error is None else f"{why}{error_message(error)}"
         note = f"{verb} Pod {pod} in StatefulSet {self._owner.name} failed error: {what}"
         self._ctx.record(f"Failed{verb}", note, type="Warning")

@@ -1,12 +1,12 @@
-"""Who owns the claims of a StatefulSet, and so what becomes of them when it goes or shrinks. Pure.
+"""The owners of a StatefulSet's claims, by its retention policy. Pure.
 
-                          the set is deleted:  Retain            Delete
-    the set is scaled down:
-                    Retain                     nobody            the set
-                    Delete                     its Pod, once     the set, and its Pod once
-                                               that is too many  that is too many
+                          whenDeleted:  Retain                Delete
+    whenScaled:
+                    Retain              none                  the set
+                    Delete              its Pod, once         the set, and its Pod once
+                                        that is surplus       that is surplus
 
-The garbage collector does the rest.
+The garbage collector deletes the claims.
 """
 
 from typing import Final, TypeAlias
@@ -27,24 +27,24 @@ _DELETE: Final = "Delete"
 
 
 def deletes_when_scaled(owner: StatefulSet) -> bool:
-    """Whether the claims of Pods that are too many are to go with them."""
+    """Whether claims of surplus Pods are deleted."""
     policy = spec_of(owner).persistent_volume_claim_retention_policy
     return policy is not None and policy.when_scaled == _DELETE
 
 
 def deletes_when_deleted(owner: StatefulSet) -> bool:
-    """Whether the claims are to go with the set."""
+    """Whether claims are deleted with the set."""
     policy = spec_of(owner).persistent_volume_claim_retention_policy
     return policy is not None and policy.when_deleted == _DELETE
 
 
-def references_at_birth(owner: StatefulSet) -> References:
-    """Who owns a claim that is made for a Pod which the set should have."""
+def initial_references(owner: StatefulSet) -> References:
+    """The owner references of a new claim."""
     return (owner_reference(owner),) if deletes_when_deleted(owner) else ()
 
 
 def corrected(claim: Claim, owner: StatefulSet, pod: Pod) -> References | None:
-    """Who should own the claim of a Pod; ``None`` if that is as it is, or not for us to say."""
+    """The right owner references of a Pod's claim; ``None`` if they are right, or not managed."""
     references = claim.metadata.owner_references or ()
     if any(_is_stale(each, owner) or _is_stale(each, pod) for each in references):
         return None
@@ -60,7 +60,7 @@ def corrected(claim: Claim, owner: StatefulSet, pod: Pod) -> References | None:
 
 
 def has_other_controller(claim: Claim, owner: StatefulSet, pod: Pod) -> bool:
-    """Whether somebody else decides about a claim on which the set has a policy."""
+    """Whether a claim has another controller, although the set has a policy."""
     if not (deletes_when_scaled(owner) or deletes_when_deleted(owner)):
         return False
     return any(
@@ -70,7 +70,7 @@ def has_other_controller(claim: Claim, owner: StatefulSet, pod: Pod) -> bool:
 
 
 def is_left_over(claim: Claim, pod_name: str) -> bool:
-    """Whether a claim goes with a Pod of this name that was there before, and is not to be used."""
+    """Whether a claim belongs to an earlier Pod of this name, and must not be used."""
     return any(
         each.kind == "Pod" and each.api_version == "v1" and each.name == pod_name
         for each in claim.metadata.owner_references or ()
@@ -81,7 +81,7 @@ def _wanted(owner: StatefulSet, pod: Pod) -> References:
     is_too_many = not is_in_range(spec_of(owner), pod)
     if is_too_many and deletes_when_scaled(owner):
         return (owner_reference(pod),)
-    return references_at_birth(owner)
+    return initial_references(owner)
 
 
 def _is(reference: meta_v1.OwnerReference, owner: Resource) -> bool:
@@ -89,7 +89,7 @@ def _is(reference: meta_v1.OwnerReference, owner: Resource) -> bool:
 
 
 def _is_stale(reference: meta_v1.OwnerReference, owner: Resource) -> bool:
-    """Whether it means one of the same name that is no more."""
+    """Whether the reference is to an earlier object of the same name."""
     return _is_named(reference, owner) and reference.uid != owner.uid
 
 

@@ -1,16 +1,16 @@
-"""A stand-in for those who make volumes and bind claims to them; nothing is ever stored.
+"""Volumes: the persistent volume controllers, with a provisioner that stores nothing.
 
 Takes:     PersistentVolumeClaims, PersistentVolumes and StorageClasses, and the Pods that use them
-Gives:     claims that are Bound, volumes made for them, and a class ``standard`` for a default
+Gives:     Bound claims, provisioned volumes, and a default class ``standard``
 Promises:  - a claim is bound to the smallest volume that fits
            - a claim whose class has a provisioner gets a volume of its own
            - a claim that waits for its first consumer is bound when there is one
            - a claim that names no class gets the default one
-           - a claim that a Pod has for itself comes and goes with it
-           - a claim in use is not gone before the last Pod is
-           - a volume whose claim is gone is deleted or kept as its policy says
-           - a class that somebody else serves is left to them
-Never:     binds one volume to two claims, or looks at all volumes for the sake of one claim
+           - an ephemeral claim is created and deleted with its Pod
+           - a claim in use is not deleted before its last Pod
+           - a volume whose claim is gone is deleted or kept by its reclaim policy
+           - a class of another provisioner is left alone
+Never:     binds one volume to two claims, or scans all volumes for one claim
 """
 
 from typing import Any, Final
@@ -27,7 +27,7 @@ from steersman_cluster.workloads.volumes.claim_users import (
     keys_of_claims,
     matters_to_claims,
 )
-from steersman_cluster.workloads.volumes.standard import make_standard_class
+from steersman_cluster.workloads.volumes.standard import create_standard_class
 
 __all__ = ["controllers", "runnables"]
 
@@ -54,7 +54,7 @@ _CLAIMS: Final = Controller(
         Writes(core_v1.PersistentVolumeClaim, verbs=("patch",)),
     ),
     indexes={claim_controller.WAITING_INDEX: claim_controller.by_waiting},
-    when=claim_controller.deserves_a_look,
+    when=claim_controller.needs_reconcile,
     while_deleting=True,
     name="persistentvolume-controller",
     event_source="persistentvolume-controller",
@@ -82,19 +82,19 @@ _FOR_PODS: Final = Controller(
     watches=(Watch(core_v1.PersistentVolumeClaim, to=ephemeral.users_of, when=only_ends),),
     writes=(Writes(core_v1.PersistentVolumeClaim, verbs=("create",)),),
     indexes={CLAIM_INDEX: by_claim},
-    when=ephemeral.is_to_be_served,
+    when=ephemeral.needs_claims,
     name="ephemeral-volume-controller",
     event_source="ephemeral_volume",
 )
 
 
 def controllers(_settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """The controllers of claims and of volumes."""
+    """The controllers of claims and volumes, and of ephemeral claims."""
     return (_CLAIMS, _VOLUMES, _FOR_PODS)
 
 
 def runnables(settings: WorkloadSettings) -> tuple[Runnable, ...]:
-    """What makes the default class, if there is to be one."""
+    """Creates the default class, if the settings ask for it."""
     if not settings.storage_class:
         return ()
-    return (Runnable(make_standard_class, name="standard storage class"),)
+    return (Runnable(create_standard_class, name="standard storage class"),)

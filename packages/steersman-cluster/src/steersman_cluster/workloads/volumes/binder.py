@@ -1,4 +1,4 @@
-"""A volume and a claim that belong together: said on both, the volume first."""
+"""Binds a volume and a claim: writes both, the volume first."""
 
 from typing import Any
 
@@ -20,9 +20,9 @@ from steersman_cluster.workloads.volumes.volume_match import (
 
 
 async def bind(ctx: Context, volume: Volume, claim: Claim) -> None:
-    """Both are bound to each other.
+    """Bind a volume and a claim to each other.
 
-    ``Conflict`` if somebody else has changed the volume meanwhile, who may have bound it.
+    Raises ``Conflict`` if the volume has changed meanwhile: another claim may have it.
     """
     volume = await _bound_volume(ctx, volume, claim)
     await put_phase(ctx, volume, "Bound")
@@ -31,7 +31,7 @@ async def bind(ctx: Context, volume: Volume, claim: Claim) -> None:
 
 
 async def put_phase(ctx: Context, volume: Volume, phase: str, message: str = "") -> Volume:
-    """The volume in this phase."""
+    """Set the phase of a volume."""
     before = volume.status or core_v1.PersistentVolumeStatus()
     if before.phase == phase:
         return volume
@@ -39,18 +39,18 @@ async def put_phase(ctx: Context, volume: Volume, phase: str, message: str = "")
 
 
 async def put_claim_phase(ctx: Context, claim: Claim, phase: str) -> Claim:
-    """The claim in this phase, which is not that of a bound one."""
+    """Set the phase of a claim that is not bound."""
     before = claim.status or core_v1.PersistentVolumeClaimStatus()
     status = replace(before, phase=phase, access_modes=None, capacity=None)
     return await put_status(ctx, claim, status)
 
 
 async def without_finalizer(ctx: Context, obj: Claim | Volume, finalizer: str) -> None:
-    """Take a finalizer off, if it is there."""
+    """Remove a finalizer, if it is there."""
     there = obj.metadata.finalizers or ()
     if finalizer not in there:
         return
-    # With the version, because a list goes whole.
+    # With the version, because a list is replaced as a whole.
     rest = [each for each in there if each != finalizer]
     metadata = {"finalizers": rest, "resourceVersion": obj.resource_version}
     await ctx.patch(obj, MergePatch({"metadata": metadata}))
@@ -70,7 +70,7 @@ async def _bound_volume(ctx: Context, volume: Volume, claim: Claim) -> Volume:
 async def _bound_claim(ctx: Context, volume: Volume, claim: Claim) -> Claim:
     patch: dict[str, Any] = {}
     wanted: dict[str, str] = {}
-    # Said by the volume, and not by who has just made it: that may have been an earlier life.
+    # From the volume itself: it may have been provisioned before a restart.
     provisioner = volume.annotations.get(PROVISIONED_BY)
     if provisioner is not None:
         wanted = {PROVISIONER_BETA: provisioner, PROVISIONER: provisioner}
@@ -89,6 +89,6 @@ async def _put_bound(ctx: Context, claim: Claim, volume: Volume) -> None:
     spec = volume.spec or core_v1.PersistentVolumeSpec()
     status = replace(before, phase="Bound", access_modes=spec.access_modes)
     if before.phase != "Bound":
-        # Once bound, it says what the file system has, which may be less for a while.
+        # Once bound, the capacity is that of the file system, which can be smaller for a while.
         status = replace(status, capacity=spec.capacity)
     await put_status(ctx, claim, status)

@@ -1,4 +1,4 @@
-"""``reconcile``: one look at a PersistentVolumeClaim."""
+"""The controller of PersistentVolumeClaims."""
 
 from typing import Final
 
@@ -15,8 +15,8 @@ from steersman_cluster.workloads.volumes.binder import (
 )
 from steersman_cluster.workloads.volumes.claim_users import has_consumer, is_in_use
 from steersman_cluster.workloads.volumes.provisioner import (
-    is_left_to_others,
-    not_played,
+    is_external,
+    unsupported_reason,
     volume_for,
     volume_name,
 )
@@ -40,36 +40,36 @@ from steersman_cluster.workloads.volumes.volume_match import (
 
 PROTECTION: Final = "kubernetes.io/pvc-protection"
 
-#: The index of claims: those without a volume by their class.
+#: The index of unbound claims, by class.
 WAITING_INDEX: Final = "waiting"
-#: The index of volumes: the free ones by class, and the others by their claim.
+#: The index of volumes: free ones by class, the others by claim.
 PLACE_INDEX: Final = "place"
 
 _UNSAID: Final = "no class named"
 
 
 async def reconcile(claim: Claim, ctx: Context) -> Outcome:
-    """Find or make a volume for the claim; let go of it once it is to go and nobody uses it."""
+    """Bind or provision a volume; remove the finalizer of a deleted claim without users."""
     if claim.deletion_time is not None:
         if not is_in_use(ctx, claim):
             await without_finalizer(ctx, claim, PROTECTION)
         return Later()
     if BIND_COMPLETED in claim.annotations:
-        return await _look_after(ctx, claim)
+        return await _sync_bound(ctx, claim)
     if claim.spec is not None and claim.spec.volume_name:
         return await _take_named(ctx, claim, claim.spec.volume_name)
     return await _find(ctx, claim)
 
 
-def deserves_a_look(old: Claim | None, new: Claim) -> bool:
-    """Whether anything but the last words on a binding has changed."""
+def needs_reconcile(old: Claim | None, new: Claim) -> bool:
+    """Whether a change is more than the controller's own write."""
     if old is None or new.deletion_time is not None or BIND_COMPLETED not in new.annotations:
         return True
     return new.status is None or new.status.phase != "Bound" or old.spec != new.spec
 
 
 def by_waiting(claim: Claim) -> tuple[str, ...]:
-    """Under its class, while it has no volume."""
+    """Its class, while it is unbound."""
     if BIND_COMPLETED in claim.annotations:
         return ()
     name = class_of(claim)
@@ -77,7 +77,7 @@ def by_waiting(claim: Claim) -> tuple[str, ...]:
 
 
 def by_place(volume: Volume) -> tuple[str, ...]:
-    """Under the claim that it is for, or else under its class."""
+    """The claim that it is for, or else its class."""
     reference = volume.spec.claim_ref if volume.spec is not None else None
     if reference is not None:
         return (f"claim {reference.namespace}/{reference.name}",)
@@ -85,7 +85,7 @@ def by_place(volume: Volume) -> tuple[str, ...]:
 
 
 def claims_for_volume(volume: Volume, cached: CacheReader) -> list[ObjectKey]:
-    """Whom a change of a volume is about: its claim, or those who wait for one of its class."""
+    """The claims that a change of a volume matters to: its own, or those waiting for its class."""
     reference = volume.spec.claim_ref if volume.spec is not None else None
     if reference is not None:
         return [ObjectKey(reference.namespace, reference.name or "")]
@@ -95,7 +95,7 @@ def claims_for_volume(volume: Volume, cached: CacheReader) -> list[ObjectKey]:
 
 
 def claims_for_class(storage_class: StorageClass, cached: CacheReader) -> list[ObjectKey]:
-    """Whom a change of a class is about: those who wait for it, or for a default."""
+    """The claims that a change of a class matters to: those that wait for it, or for a default."""
     among = (_UNSAID,) if is_default(storage_class) else ()
     return _waiting(cached, f"class {storage_class.name}", *among)
 
@@ -173,12 +173,12 @@ async def _provision(
         note = f'storageclass.storage.k8s.io "{name}" not found'
         ctx.record("ProvisioningFailed", note, type="Warning")
         return Later()
-    problem = not_played(storage_class)
+    problem = unsupported_reason(storage_class)
     if problem is not None:
         ctx.record("ProvisioningFailed", problem, type="Warning")
         return Later()
     provisioner = storage_class.provisioner
-    if is_left_to_others(storage_class):
+    if is_external(storage_class):
         if PROVISIONER not in claim.annotations:
             annotations = {PROVISIONER_BETA: provisioner, PROVISIONER: provisioner}
             await ctx.patch(claim, MergePatch({"metadata": {"annotations": annotations}}))
@@ -200,14 +200,14 @@ async def _made(ctx: Context, claim: Claim, storage_class: StorageClass) -> Volu
     try:
         return await ctx.create(volume_for(claim, storage_class))
     except AlreadyExists:
-        # By a call whose answer was lost; nobody else would name one after this claim.
+        # Created by a request whose response was lost: the name contains the claim's uid.
         return await ctx.live.get(core_v1.PersistentVolume, volume_name(claim))
 
 
 # With a volume
 
 
-async def _look_after(ctx: Context, claim: Claim) -> Outcome:
+async def _sync_bound(ctx: Context, claim: Claim) -> Outcome:
     name = claim.spec.volume_name if claim.spec is not None else None
     if not name:
         reason = "ClaimLost"
@@ -230,7 +230,7 @@ async def _volume(ctx: Context, name: str) -> Volume | None:
     found = ctx.get(core_v1.PersistentVolume, name)
     if found is not None:
         return found
-    # Asked of the server, because there is no way back from being lost.
+    # Read the live volume, because ``Lost`` is final.
     try:
         return await ctx.live.get(core_v1.PersistentVolume, name)
     except NotFound:
@@ -245,7 +245,7 @@ async def _lost(ctx: Context, claim: Claim, reason: str, note: str) -> Outcome:
 
 
 async def _grow(ctx: Context, claim: Claim, volume: Volume) -> None:
-    """Give a bound claim more, if it asks for more than it has; the server sees to who may."""
+    """Resize a bound claim that requests more; the server has checked that its class allows it."""
     has = (claim.status.capacity if claim.status is not None else None) or {}
     wants = wanted_size(claim)
     if "storage" not in has or has["storage"] >= wants or claim.status is None:

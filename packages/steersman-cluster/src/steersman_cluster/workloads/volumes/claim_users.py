@@ -1,4 +1,4 @@
-"""Which Pods use which claims. Pure."""
+"""The claims that Pods use. Pure."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -8,12 +8,12 @@ from steersman.kinds import core_v1
 from steersman.names import ObjectKey
 from steersman_cluster.workloads.pods import is_ended
 
-#: The index of Pods: by the claims that they use.
+#: The index of Pods by the claims that they use.
 CLAIM_INDEX: Final = "claims"
 
 
 def claims_of(pod: core_v1.Pod) -> list[str]:
-    """The names of the claims that a Pod uses, those that are made for it among them."""
+    """The names of a Pod's claims, ephemeral ones included."""
     names: list[str] = []
     for volume in (pod.spec.volumes if pod.spec is not None else None) or ():
         if volume.persistent_volume_claim is not None:
@@ -24,7 +24,7 @@ def claims_of(pod: core_v1.Pod) -> list[str]:
 
 
 def by_claim(pod: core_v1.Pod) -> Iterable[str]:
-    """Under each claim that a Pod uses."""
+    """Each claim that a Pod uses."""
     return [f"{pod.namespace}/{name}" for name in claims_of(pod)]
 
 
@@ -34,7 +34,7 @@ def keys_of_claims(pod: core_v1.Pod, _cached: object) -> list[ObjectKey]:
 
 
 def matters_to_claims(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
-    """Whether a claim could be used now that was not, or be free now that was used."""
+    """Whether a change of a Pod can change whether a claim is in use."""
     if new.spec is None or not new.spec.volumes:
         return False
     return (
@@ -52,9 +52,9 @@ def has_consumer(ctx: Context, claim: core_v1.PersistentVolumeClaim) -> bool:
 
 
 def is_in_use(ctx: Context, claim: core_v1.PersistentVolumeClaim) -> bool:
-    """Whether a Pod that has a node uses the claim; it counts until it is gone."""
+    """Whether a bound Pod uses the claim; it counts until it is gone."""
     return any(
-        pod.spec is not None and pod.spec.node_name and not _has_let_go(pod, claim)
+        pod.spec is not None and pod.spec.node_name and not _has_released(pod, claim)
         for pod in _users(ctx, claim)
     )
 
@@ -63,8 +63,8 @@ def _users(ctx: Context, claim: core_v1.PersistentVolumeClaim) -> list[core_v1.P
     return ctx.by_index(core_v1.Pod, CLAIM_INDEX, f"{claim.namespace}/{claim.name}")
 
 
-def _has_let_go(pod: core_v1.Pod, claim: core_v1.PersistentVolumeClaim) -> bool:
-    """Whether a claim that was made for this Pod is no longer needed by it."""
+def _has_released(pod: core_v1.Pod, claim: core_v1.PersistentVolumeClaim) -> bool:
+    """Whether an ephemeral claim is no longer needed by its Pod."""
     holder = controller_of(claim)
     is_its_own = holder is not None and holder.uid == pod.uid
     grace = pod.metadata.deletion_grace_period_seconds

@@ -1,4 +1,4 @@
-"""Claims that are made for a Pod, and go with it."""
+"""Ephemeral claims: created for one Pod, and deleted with it."""
 
 from typing import Final
 
@@ -7,12 +7,12 @@ from steersman.errors import AlreadyExists, Forbidden, Invalid
 from steersman.kinds import core_v1, meta_v1
 from steersman_cluster.workloads.volumes.claim_users import CLAIM_INDEX
 
-# As for all that a quota or a webhook refuses: nobody tells us when they have changed their mind.
+# When a request is retried that a quota or a webhook has rejected.
 _REFUSED_SECONDS: Final = 15.0
 
 
-def is_to_be_served(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
-    """Whether it is a new Pod with such a claim: one that is there already cannot get any."""
+def needs_claims(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
+    """Whether it is a new Pod with an ephemeral volume; a Pod cannot get one later."""
     return old is None and any(
         each.ephemeral is not None
         for each in (new.spec.volumes if new.spec is not None else None) or ()
@@ -20,16 +20,16 @@ def is_to_be_served(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
 
 
 def users_of(claim: core_v1.PersistentVolumeClaim, cached: CacheReader) -> list[core_v1.Pod]:
-    """Whom the end of a claim is about: those who may have to be given another one."""
+    """The Pods that may need a replacement of a deleted claim."""
     return cached.by_index(core_v1.Pod, CLAIM_INDEX, f"{claim.namespace}/{claim.name}")
 
 
 async def reconcile(pod: core_v1.Pod, ctx: Context) -> Outcome:
-    """Make the claims that a Pod is to have for itself."""
+    """Create the ephemeral claims of a Pod."""
     for volume in (pod.spec.volumes if pod.spec is not None else None) or ():
         if volume.ephemeral is None:
             continue
-        problem = await _served(ctx, pod, volume)
+        problem = await _create_claim(ctx, pod, volume)
         if problem is not None:
             note = f"ephemeral volume {volume.name}: {problem}"
             ctx.record("FailedBinding", note, type="Warning")
@@ -37,8 +37,8 @@ async def reconcile(pod: core_v1.Pod, ctx: Context) -> Outcome:
     return Done()
 
 
-async def _served(ctx: Context, pod: core_v1.Pod, volume: core_v1.Volume) -> str | None:
-    """Make one claim; why not, if it cannot be."""
+async def _create_claim(ctx: Context, pod: core_v1.Pod, volume: core_v1.Volume) -> str | None:
+    """Create one claim; the error, if that fails."""
     name = f"{pod.name}-{volume.name}"
     there = ctx.get(core_v1.PersistentVolumeClaim, name)
     if there is None:

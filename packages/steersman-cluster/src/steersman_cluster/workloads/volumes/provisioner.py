@@ -1,4 +1,4 @@
-"""A volume made for a claim, as a provisioner would. Pure."""
+"""The simulated provisioner: a volume for a claim. Pure."""
 
 from typing import Final
 
@@ -12,24 +12,24 @@ from steersman_cluster.workloads.volumes.volume_match import (
     wanted_size,
 )
 
-#: The class that claims get which name none.
+#: The default class.
 STANDARD: Final = "standard"
-#: Who makes its volumes.
+#: The provisioner of that class.
 OUR_PROVISIONER: Final = "volumes.steersman.dev"
-#: On a class whose volumes somebody else makes: ``"false"``.
-PLAYED: Final = "volumes.steersman.dev/provision"
+#: An annotation of a class: ``"false"`` if an external provisioner serves it.
+PROVISIONED_HERE: Final = "volumes.steersman.dev/provision"
 
-# Where a volume would be; nothing is ever kept there.
+# The path of a volume; nothing is ever stored there.
 _PLACE: Final = "/var/lib/steersman/volumes"
 
 
 def volume_name(claim: Claim) -> str:
-    """What the volume is called that is made for a claim: there can only be one."""
+    """The name of the volume for a claim, which contains its uid."""
     return f"pvc-{claim.uid}"
 
 
 def volume_for(claim: Claim, storage_class: StorageClass) -> Volume:
-    """A volume as large as the claim asks for, and set aside for it."""
+    """A volume of the requested size, reserved for the claim."""
     name = volume_name(claim)
     spec = claim.spec or core_v1.PersistentVolumeClaimSpec()
     return core_v1.PersistentVolume(
@@ -53,9 +53,9 @@ def volume_for(claim: Claim, storage_class: StorageClass) -> Volume:
 
 
 def reference_to(claim: Claim) -> core_v1.ObjectReference:
-    """How a volume names the claim that it is bound to."""
-    # Without the version that real provisioners add: nobody reads it, and it would make two worlds
-    # differ that are alike.
+    """The reference of a volume to its claim."""
+    # Without the resource version that real provisioners add: it is not used, and differs between
+    # simulations that are equal otherwise.
     return core_v1.ObjectReference(
         api_version="v1",
         kind="PersistentVolumeClaim",
@@ -65,20 +65,22 @@ def reference_to(claim: Claim) -> core_v1.ObjectReference:
     )
 
 
-def not_played(storage_class: StorageClass) -> str | None:
-    """Why nobody makes volumes of a class, as the real controller would say; ``None`` if we do."""
+def unsupported_reason(storage_class: StorageClass) -> str | None:
+    """Why no volume is provisioned for a class, in kube-controller-manager's words; ``None`` if one
+    is.
+    """
     if storage_class.provisioner == "kubernetes.io/no-provisioner":
         return f"no volume plugin matched name: {storage_class.provisioner}"
     return None
 
 
-def is_left_to_others(storage_class: StorageClass) -> bool:
-    """Whether somebody else makes the volumes of a class."""
-    return storage_class.annotations.get(PLAYED) == "false"
+def is_external(storage_class: StorageClass) -> bool:
+    """Whether an external provisioner serves the class."""
+    return storage_class.annotations.get(PROVISIONED_HERE) == "false"
 
 
 def standard_class() -> StorageClass:
-    """The class that a development cluster has."""
+    """The default class."""
     return StorageClass(
         metadata=meta_v1.ObjectMeta(name=STANDARD, annotations={DEFAULT_CLASS: "true"}),
         provisioner=OUR_PROVISIONER,

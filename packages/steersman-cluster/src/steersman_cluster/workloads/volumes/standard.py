@@ -1,4 +1,4 @@
-"""The class that claims get which name none, made when the cluster starts."""
+"""The default class, created at the start of the cluster."""
 
 from typing import Final
 
@@ -8,12 +8,12 @@ from steersman.manager import Services
 from steersman_cluster.workloads.volumes.provisioner import STANDARD, standard_class
 from steersman_cluster.workloads.volumes.volume_match import is_default
 
-# A server that was not there will be soon, or never.
+# An unreachable server is retried after this time.
 _RETRY_SECONDS: Final = 1.0
 
 
-async def make_standard_class(services: Services) -> None:
-    """Make the class ``standard``, unless it is there or another one is the default."""
+async def create_standard_class(services: Services) -> None:
+    """Create the class ``standard``, unless it exists or there is another default."""
     while True:
         try:
             there = (await services.client.list(storage_v1.StorageClass)).items

@@ -1,4 +1,4 @@
-"""``reconcile``: one look at a PersistentVolume."""
+"""The controller of PersistentVolumes."""
 
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ PROTECTION: Final = "kubernetes.io/pv-protection"
 
 
 async def reconcile(volume: Volume, ctx: Context) -> Outcome:
-    """Say whose the volume is; when its claim is gone, do what its policy says."""
+    """Maintain the phase of a volume; after its claim is deleted, apply the reclaim policy."""
     volume = await _placed(ctx, volume)
     if volume.deletion_time is not None and _phase(volume) != "Bound":
         await without_finalizer(ctx, volume, PROTECTION)
@@ -28,14 +28,14 @@ async def reconcile(volume: Volume, ctx: Context) -> Outcome:
 
 
 def volume_of_claim(claim: Claim, _cached: object) -> list[ObjectKey]:
-    """Whom a change of a claim is about: the volume that it names, or that is made for it."""
+    """The volume that a claim names, or that is provisioned for it."""
     name = claim.spec.volume_name if claim.spec is not None else None
-    # A claim may be deleted before it names the volume that was made for it.
+    # A claim may be deleted before it names its provisioned volume.
     return [ObjectKey(None, name or volume_name(claim))]
 
 
 def is_of_volume(old: Claim | None, new: Claim) -> bool:
-    """Whether the volume of a claim may have changed; its end is told anyway."""
+    """Whether a change of a claim matters to its volume; deletions always do."""
     before = old.spec.volume_name if old is not None and old.spec is not None else None
     return new.spec is not None and new.spec.volume_name != before
 
@@ -49,7 +49,7 @@ async def _placed(ctx: Context, volume: Volume) -> Volume:
         return await _reclaimed(ctx, volume)
     name = claim.spec.volume_name if claim.spec is not None else None
     if not name:
-        return volume  # the claim's turn
+        return volume  # the claim controller binds it
     if name == volume.name:
         return await put_phase(ctx, volume, "Bound")
     if PROVISIONED_BY in volume.annotations and _policy(volume) == "Delete":
@@ -58,14 +58,14 @@ async def _placed(ctx: Context, volume: Volume) -> Volume:
 
 
 async def _claim(ctx: Context, volume: Volume, reference: core_v1.ObjectReference) -> Claim | None:
-    """The claim that the volume is bound to, if there is one."""
+    """The claim that the volume is bound to, if it exists."""
     kind, name, namespace = core_v1.PersistentVolumeClaim, reference.name or "", reference.namespace
     found = ctx.get(kind, name, namespace=namespace)
     if found is not None and found.uid == reference.uid:
         return found
     if _phase(volume) in ("Released", "Failed"):
         return None
-    # Asked of the server, because what is reclaimed is lost.
+    # Read the live claim, because reclaiming is final.
     try:
         found = await ctx.live.get(kind, name, namespace=namespace)
     except NotFound:
@@ -86,12 +86,12 @@ async def _reclaimed(ctx: Context, volume: Volume) -> Volume:
                 volume = await put_phase(ctx, volume, "Failed", note)
                 ctx.record("VolumeFailedRecycle", note, type="Warning")
         case _:
-            pass  # kept for a person to look at
+            pass  # kept for manual reclamation
     return volume
 
 
 async def _unbound(ctx: Context, volume: Volume) -> Volume:
-    """A volume whose claim was given another one is free again, or set aside as it was."""
+    """A volume whose claim has another volume is available again, or reserved as before."""
     metadata: dict[str, Any] = {"resourceVersion": volume.resource_version}
     spec: dict[str, Any] = {"claimRef": {"uid": None, "resourceVersion": None}}
     if BOUND_BY_CONTROLLER in volume.annotations:

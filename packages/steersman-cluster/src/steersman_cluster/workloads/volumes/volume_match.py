@@ -1,4 +1,4 @@
-"""Which volume a claim gets: by class, size, modes and labels. Pure."""
+"""Which volume fits a claim: by class, size, modes and labels. Pure."""
 
 from collections.abc import Iterable
 from decimal import Decimal
@@ -26,7 +26,7 @@ _NOTHING: Final = Quantity("0")
 
 
 def class_of(obj: Claim | Volume) -> str | None:
-    """The class that a claim asks for or a volume has: ``""`` for none, ``None`` if not said."""
+    """The class of a claim or volume: ``""`` for none, ``None`` if it is not set."""
     said = obj.annotations.get(_CLASS_BETA)
     if said is not None:
         return said
@@ -34,19 +34,19 @@ def class_of(obj: Claim | Volume) -> str | None:
 
 
 def is_default(storage_class: StorageClass) -> bool:
-    """Whether claims that name no class get this one."""
+    """Whether the class is the default."""
     annotations = storage_class.annotations
     return "true" in (annotations.get(DEFAULT_CLASS), annotations.get(_DEFAULT_CLASS_BETA))
 
 
 def default_among(classes: Iterable[StorageClass]) -> StorageClass | None:
-    """Of several defaults the newest, and of those the first by name."""
+    """The newest of several defaults, and of those the first by name."""
     found = sorted((each for each in classes if is_default(each)), key=lambda each: each.name)
     return max(found, key=_made_at, default=None)
 
 
 def is_for(volume: Volume, claim: Claim) -> bool:
-    """Whether a volume is bound to this claim, or was set aside for one of its name."""
+    """Whether a volume is bound to this claim, or reserved for one of its name."""
     reference = volume.spec.claim_ref if volume.spec is not None else None
     return (
         reference is not None
@@ -57,7 +57,7 @@ def is_for(volume: Volume, claim: Claim) -> bool:
 
 
 def misfit(volume: Volume, claim: Claim) -> str | None:
-    """Why a volume that was asked for by name is not for this claim, if it is not."""
+    """Why the volume that a claim names does not fit; ``None`` if it does."""
     if volume.deletion_time is not None:
         return f'the volume is marked for deletion "{volume.name}"'
     if size_of(volume) < wanted_size(claim):
@@ -74,9 +74,9 @@ def misfit(volume: Volume, claim: Claim) -> str | None:
 
 
 def best_match(volumes: Iterable[Volume], claim: Claim) -> Volume | None:
-    """The volume that was set aside for a claim, or the smallest that fits with the fewest modes.
+    """The volume that is reserved for a claim, or the smallest that fits with the fewest modes.
 
-    Of two that are alike, the first by name.
+    Of equals, the first by name.
     """
     fitting: list[Volume] = []
     for volume in volumes:
@@ -90,13 +90,13 @@ def best_match(volumes: Iterable[Volume], claim: Claim) -> Volume | None:
 
 
 def wanted_size(claim: Claim) -> Quantity:
-    """How much a claim asks for."""
+    """The requested size of a claim."""
     resources = claim.spec.resources if claim.spec is not None else None
     return ((resources.requests if resources is not None else None) or {}).get("storage", _NOTHING)
 
 
 def size_of(volume: Volume) -> Quantity:
-    """How much a volume holds."""
+    """The capacity of a volume."""
     return ((volume.spec.capacity if volume.spec is not None else None) or {}).get(
         "storage", _NOTHING
     )
