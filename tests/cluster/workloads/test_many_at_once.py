@@ -48,7 +48,7 @@ def test_as_many_collectors_as_there_is_work_for_and_no_more_than_a_server_bears
 ) -> None:
     async def main(cluster: SimulatedCluster) -> tuple[int, float, int]:
         held = Held(cluster, "DELETE", "/secrets/")
-        cluster.disturbance = held
+        cluster.fault_injector = held
         await cluster.run_operator(runnables=garbage(NO_PARTS))
         owner = await cluster.create(config_map("owner"))
         for each in range(number):
@@ -74,7 +74,7 @@ def test_as_many_schedulers_as_there_is_work_for_and_no_more_than_a_server_bears
 ) -> None:
     async def main(cluster: SimulatedCluster) -> tuple[int, float, int]:
         held = Held(cluster, "POST", "/binding")
-        cluster.disturbance = held
+        cluster.fault_injector = held
         await cluster.run_operator(runnables=[scheduler(replace(NO_PARTS, nodes=0))])
         await cluster.create(core_v1.Node(metadata=meta_v1.ObjectMeta(name="n"), status=ROOM))
         await cluster.settle()

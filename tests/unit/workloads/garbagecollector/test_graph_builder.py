@@ -95,7 +95,7 @@ def test_what_the_server_says_is_gone_is() -> None:
     on_change = Heard(graph)
     replaced(on_change, config_map("a"), config_map("b", owner("a")))
 
-    on_change.sink.removed(config_map("a"))
+    on_change.sink.delete(config_map("a"))
 
     assert work_in(graph) == [("collect", "b")]
     assert identity("a") in graph.absent
@@ -127,9 +127,9 @@ def test_what_an_informer_only_missed_is_in_doubt() -> None:
 def test_the_end_of_what_lives_in_no_namespace_is_told_apart() -> None:
     nodes = metadata_only(core_v1.Node)
     on_change = Heard(empty_graph(), nodes)
-    on_change.sink.wrote(nodes(metadata=ObjectMeta(name="n", uid="n")))
+    on_change.sink.upsert(nodes(metadata=ObjectMeta(name="n", uid="n")))
     assert on_change.on_delete == 0
 
-    on_change.sink.wrote(nodes(metadata=ObjectMeta(name="n", uid="n", deletion_timestamp=ENDING)))
+    on_change.sink.upsert(nodes(metadata=ObjectMeta(name="n", uid="n", deletion_timestamp=ENDING)))
 
     assert on_change.on_delete == 1

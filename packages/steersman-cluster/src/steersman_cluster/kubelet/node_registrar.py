@@ -27,7 +27,7 @@ def node_registrar(settings: WorkloadSettings) -> Runnable:
     """The node registrar."""
 
     async def run(services: Services) -> None:
-        async with services.caches.following(core_v1.Node) as nodes, in_background() as start:
+        async with services.caches.informer(core_v1.Node) as nodes, in_background() as start:
             registrar = NodeRegistrar(settings, services, nodes.lister)
             nodes.add_handler(registrar.node_changed, name="nodes", inline=True, may_yield=True)
             for number in range(1, WORKERS):

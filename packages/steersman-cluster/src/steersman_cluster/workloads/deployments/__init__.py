@@ -1,4 +1,4 @@
-"""Deployments: the Deployment controller, with rolling updates and rollbacks.
+"""The Deployment controller, with rolling updates and rollbacks.
 
 Takes:     Deployments, their ReplicaSets, and the Pods of those
 Gives:     ReplicaSets created, scaled and cleaned up; revisions, conditions and events

@@ -47,7 +47,7 @@ class GraphBuilder:
     def replace(
         self,
         objects: Mapping[ObjectKey, MetadataOnly],
-        misfits: Sequence[InvalidObject],
+        failures: Sequence[InvalidObject],
         version: str,  # noqa: ARG002 - as in the protocol
         *,
         rewound: bool,  # noqa: ARG002 - as in the protocol
@@ -55,7 +55,7 @@ class GraphBuilder:
         """Apply a list."""
         if self._has_synced:
             there = {each.uid for each in objects.values()}
-            there |= {_uid_in(each.body) for each in misfits}
+            there |= {_uid_in(each.body) for each in failures}
             for identity in self._graph.observed(self._api_version, self._kind):
                 if identity.uid not in there:
                     self._remove(identity, is_certain=False)
@@ -65,20 +65,20 @@ class GraphBuilder:
         self._synced()
         self._on_change()
 
-    def wrote(self, obj: MetadataOnly) -> None:
+    def upsert(self, obj: MetadataOnly) -> None:
         """Apply an added or modified object."""
         self._update(obj)
         self._on_change()
 
-    def removed(self, obj: MetadataOnly) -> None:
+    def delete(self, obj: MetadataOnly) -> None:
         """Apply a deletion."""
         self._remove(self._identity(obj.metadata), is_certain=True)
         self._on_change()
 
-    def misfit(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
+    def decode_failed(self, error: InvalidObject, version: str, *, is_gone: bool) -> None:
         """Ignore an object whose metadata cannot be decoded."""
 
-    def reached(self, version: str) -> None:
+    def progress(self, version: str) -> None:
         """Ignore the position of the watch."""
 
     # Events of an informer

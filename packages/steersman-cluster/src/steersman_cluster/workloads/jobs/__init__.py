@@ -1,4 +1,4 @@
-"""Jobs: the Job controller, and the one that releases orphan Pods.
+"""The Job controller, and the controller that releases orphan Pods.
 
 Takes:     Jobs, and the Pods that they select
 Gives:     Pods created, replaced and deleted; statuses, conditions and events

@@ -65,7 +65,7 @@ def runnables(settings: WorkloadSettings) -> tuple[Runnable, ...]:
 
 
 async def _run(services: Services) -> None:
-    async with services.caches.following(Autoscaler) as autoscalers:
+    async with services.caches.informer(Autoscaler) as autoscalers:
         look = AutoscalerController(services, autoscalers)
         registration = autoscalers.add_handler(look.changed, name=NAME)
         try:

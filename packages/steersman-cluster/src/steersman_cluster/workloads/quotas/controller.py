@@ -40,7 +40,7 @@ REDISCOVERY_SECONDS: Final = 30.0
 
 async def run(services: Services) -> None:
     """Maintain the status of all quotas, until cancelled."""
-    async with in_background() as start, services.caches.following(Quota) as quotas:
+    async with in_background() as start, services.caches.informer(Quota) as quotas:
         await QuotaController(services, quotas, start=start).run()
 
 
@@ -220,7 +220,7 @@ class QuotaController:
         self, resource: GroupResource, kind: type[Any], is_whole: asyncio.Event
     ) -> None:
         informer: Informer[Any]
-        async with self._services.caches.following(kind) as informer:
+        async with self._services.caches.informer(kind) as informer:
             registration = informer.add_handler(self._handler(resource), name=NAME, inline=True)
             end = asyncio.get_running_loop().create_future()
             self._watched[resource] = _Watched(informer=informer, end=end)

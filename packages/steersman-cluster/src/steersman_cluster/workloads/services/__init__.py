@@ -1,4 +1,4 @@
-"""Services: the endpoint, endpointslice and endpointslice-mirroring controllers.
+"""The endpoint, endpointslice and endpointslice-mirroring controllers of Services.
 
 Takes:     Services with a selector, the selected Pods and their nodes; Endpoints that are written
            by hand for Services without one

@@ -1,4 +1,4 @@
-"""Volumes: the persistent volume controllers, with a provisioner that stores nothing.
+"""The persistent volume controllers, with a provisioner that stores nothing.
 
 Takes:     PersistentVolumeClaims, PersistentVolumes and StorageClasses, and the Pods that use them
 Gives:     Bound claims, provisioned volumes, and a default class ``standard``
