@@ -38,14 +38,14 @@ LOOKS = 600
 LOOK_SECONDS = 0.1
 
 # Of a recording: of whatever lasts this much is enough to read it, less than the least is not seen,
-# nobody wants to see it start, and at its end is what to do next.
+# the start shows nothing, and at its end is what to do next.
 LONGEST_SECONDS = 3.0
 SHORTEST_SECONDS = 0.3
 START_SECONDS = 1.0
 LAST_SECONDS = 5.0
 RECORDED_HEIGHT = 20
 
-# A cluster that nobody runs.
+# A cluster that does not run.
 KUBECONFIG = """
 clusters: [{name: far, cluster: {server: "https://127.0.0.1:1"}}]
 users: [{name: far, user: {token: secret}}]
@@ -144,7 +144,7 @@ class Terminal:
 
     def prepare(self, directory: Path) -> None:
         """Go there, with a prompt and programs that are the same everywhere."""
-        # Not in its environment: what starts a shell sets some of these anew.
+        # Not in its environment: what starts a shell sets some of these again.
         for name, value in (("PATH", PATH), ("HOME", str(directory)), ("TMPDIR", str(directory))):
             self.type(f"export {name}='{value}'")
         self.type(f"cd '{directory}'; PS1='{PROMPT}'; clear")
@@ -228,7 +228,7 @@ def captured(scene: Scene) -> str:
 
 
 def _at_home(text: str, directory: Path) -> str:
-    """As it would be with the scene in somebody's home, and a clone of steersman beside it."""
+    """As it would be with the scene in a user's home, and a clone of steersman beside it."""
     return text.replace(str(directory), "~").replace(str(ROOT), "~/steersman")
 
 
@@ -307,7 +307,7 @@ def _ageless(screen: str) -> str:
     return re.sub(r"\d+s( ago)?\b", "", plain(screen))
 
 
-def told(scene: Scene) -> str:
+def plain_text(scene: Scene) -> str:
     """The same without a terminal, for a scene that is stable: the commands and their words."""
     shown: list[str] = []
     status = 0
@@ -336,7 +336,7 @@ def told(scene: Scene) -> str:
 
 
 def change(path: Path, old: str, new: str) -> None:
-    """Edit a file, as somebody with an editor would."""
+    """Edit a file, as with an editor."""
     text = path.read_text(encoding="utf-8")
     if old not in text:
         raise SystemExit(f"{path.name} does not say {old!r}")
@@ -349,7 +349,7 @@ def without_prompt(screen: str) -> str:
 
 
 def main() -> None:
-    """Write all captures anew, or some of them."""
+    """Write all captures, or some of them, again."""
     if shutil.which("tmux") is None:
         raise SystemExit("captures are made with tmux, which is not installed")
     begins = tuple(sys.argv[1:]) or ("",)

@@ -15,7 +15,7 @@ from steersman.openapi import DIRECTORY, Facts
 from steersman_cluster.testing import find_binaries, running_real_control_plane
 from steersman_cluster.testing.calls import Caller
 
-# api/v1, apis/apps/v1, apis/node.k8s.io/v1. Groups that somebody has defined come and go, and their
+# api/v1, apis/apps/v1, apis/node.k8s.io/v1. Groups of custom resources come and go, and their
 # documents may be gone before they are read.
 BUILT_IN = re.compile(r"apis?(/([a-z0-9]+|[a-z0-9.]+\.k8s\.io))?(/v[0-9]+)?")
 

@@ -140,7 +140,7 @@ def _is_value(thing: object) -> bool:
 
 
 def is_elsewhere(module: ModuleType, name: str) -> bool:
-    """Whether a package only passes it on: it has a page of its own, or is somebody else's."""
+    """Whether a package only passes it on: it has a page of its own, or is another project's."""
     thing = getattr(module, name)
     home = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
     return isinstance(thing, ModuleType) or (

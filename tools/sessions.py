@@ -51,7 +51,7 @@ LOOK_SECONDS = 0.1
 
 REMARK = re.compile(r"<!-- (as made|goes on|now shows|Ctrl-C) -->")
 
-# What the shell of whoever runs this may have set, and a reader's has not.
+# What the shell of this process may have set, and a reader's has not.
 NOT_INHERITED = {"BUILDER", "KUBECONFIG", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "NO_COLOR", "PYTHON"}
 
 
@@ -250,12 +250,12 @@ class Screen:
         while True:
             try:
                 data = os.read(self._end, 65536)
-            except OSError:  # nobody has the other end any more
+            except OSError:  # the other end is closed
                 return
             self._text += data.decode(errors="replace")
 
     def close(self) -> None:
-        """Nobody writes to it any more."""
+        """No process writes to it any more."""
         self._reader.join(timeout=PATIENCE_SECONDS)
         os.close(self._end)
 

@@ -15,7 +15,7 @@ async def watching(services: Services) -> None:
 async def steps(ctx: DemoContext) -> None:
     """A Pod comes, changes and goes."""
     await ctx.step("the worker starts, and looks for a Pod that it knew in its last life")
-    await ctx.until_said("Pod default/mypod does not exist anymore")
+    await ctx.until_printed("Pod default/mypod does not exist anymore")
 
     await ctx.step("somebody creates a Pod: added, scheduled, started, one key each time")
     await ctx.apply(
@@ -24,16 +24,16 @@ async def steps(ctx: DemoContext) -> None:
     await ctx.until(
         core_v1.Pod, "web", lambda pod: bool(pod.status and pod.status.phase == "Running")
     )
-    await ctx.until_said("Sync/Add/Update for Pod web")
+    await ctx.until_printed("Sync/Add/Update for Pod web")
 
     await ctx.step("somebody labels it: one more look")
     await ctx.patch(core_v1.Pod, "web", {"metadata": {"labels": {"tier": "front"}}})
-    await ctx.until_said("Sync/Add/Update for Pod web")
+    await ctx.until_printed("Sync/Add/Update for Pod web")
 
     await ctx.step("somebody deletes it: the key is there, the object no longer")
     await ctx.delete(core_v1.Pod, "web")
     await ctx.gone(core_v1.Pod, "web")
-    await ctx.until_said("Pod default/web does not exist anymore")
+    await ctx.until_printed("Pod default/web does not exist anymore")
 
 
 demo = Demo(

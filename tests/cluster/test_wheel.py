@@ -18,7 +18,7 @@ import pytest
 from steersman.clock import SystemClock
 from steersman.observe import ignore
 from steersman_cluster.apiserver import ClusterSettings, running_cluster
-from tests.cluster.commands.test_demo import tells, told
+from tests.cluster.commands.test_demo import events_in, tells
 from tests.examples import PROJECTS
 
 ROOT = Path(__file__).parents[2]
@@ -217,5 +217,5 @@ def test_a_demo_runs_from_a_wheel(wheels: Wheels, tmp_path: Path) -> None:
     )
 
     assert finished.returncode == 0, finished.stderr
-    assert tells(told(finished.stdout), "appservice")
+    assert tells(events_in(finished.stdout), "appservice")
     assert f"{site.relative_to(tmp_path) / HOME / 'appservice'};" in finished.stderr

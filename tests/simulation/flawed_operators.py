@@ -283,7 +283,7 @@ class Holding:
             await self._hold(a_shop, ctx)
             await self._accounts.put(a_shop.name, a_shop.spec.title)
         else:
-            # Wrong: whoever deletes the shop now leaves the account behind.
+            # Wrong: a shop that is deleted now leaves the account behind.
             await self._accounts.put(a_shop.name, a_shop.spec.title)
             await self._hold(a_shop, ctx)
         return sm.Done()

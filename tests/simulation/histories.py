@@ -1,7 +1,7 @@
 """``python -m tests.simulation.histories --seed N``: what one whole run comes to, as one line.
 
 An AppService is made, its Pods become ready, it is scaled and deleted; its operator is killed and
-started again in between. The line is a digest of every request that anybody made, in order.
+started again in between. The line is a digest of every request, in order.
 """
 
 import sys

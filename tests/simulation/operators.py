@@ -61,7 +61,7 @@ def config_map(site: Site, **metadata: Any) -> core_v1.ConfigMap:
 
 
 async def random_name(site: Site, ctx: sm.Context) -> sm.Outcome:
-    """Wrong: whoever dies before the name is in the status creates another one."""
+    """Wrong: after a crash before the name is in the status, it creates another one."""
     if site.status is None or site.status.config is None:
         child = await ctx.create_owned(config_map(site, generate_name=f"{site.name}-"))
         await ctx.apply_status(site, SiteStatus(config=child.name))
@@ -95,7 +95,7 @@ class Finalizing:
             await self._buckets.remove(site.name)
             await ctx.patch(site, MergePatch({"metadata": {"finalizers": None}}))
         else:
-            # Wrong: with the last finalizer the site goes, and whoever dies now knows of none.
+            # Wrong: with the last finalizer the site goes, and after a crash here it knows of none.
             await ctx.patch(site, MergePatch({"metadata": {"finalizers": None}}))
             await self._buckets.remove(site.name)
         return sm.Done()
@@ -120,7 +120,7 @@ class Reporting:
             await self._buckets.put(site.name, site.spec.title)
             await ctx.apply_status(site, done)
         else:
-            # Wrong: whoever dies now believes ever after that the bucket is there.
+            # Wrong: after a crash here it believes for ever that the bucket is there.
             await ctx.apply_status(site, done)
             await self._buckets.put(site.name, site.spec.title)
         return sm.Done()
@@ -186,7 +186,7 @@ def reporting(*, works_first: bool) -> Scenario:
 
 
 async def impatient(a_site: Site, ctx: sm.Context) -> sm.Outcome:
-    """Wrong: it takes what it has not heard for what has not happened, and for ever."""
+    """Wrong: it takes an event that it has not received for one that never happened."""
     if a_site.status is not None and a_site.status.phase == "Failed":
         return sm.Done()
     deployment = await ctx.apply_owned(_server_of(a_site))

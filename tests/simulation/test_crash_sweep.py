@@ -85,7 +85,7 @@ async def test_an_operator_survives_a_watch_that_is_cut_at_any_event() -> None:
     await survives_cut_watches(naming(own_name))
 
 
-async def test_a_failure_is_a_story_with_the_fault_in_it_and_what_replays_it() -> None:
+async def test_a_failure_is_a_trace_with_the_fault_in_it_and_what_replays_it() -> None:
     with pytest.raises(DidNotSurvive) as caught:
         await survives_crashes(reporting(works_first=False), seed=7)
 
@@ -140,7 +140,7 @@ async def test_an_operator_that_is_never_content_is_found_without_any_fault() ->
         await survives_crashes(scenario)
 
     assert caught.value.fault == ""
-    assert "a second pass over what is done should write nothing" in caught.value.found[0]
+    assert "a second pass should write nothing" in caught.value.found[0]
 
 
 async def test_an_operator_that_never_rests_is_found_without_any_fault() -> None:
@@ -155,11 +155,11 @@ async def test_an_operator_that_never_rests_is_found_without_any_fault() -> None
         workloads=SETTINGS,
     )
 
-    with pytest.raises(DidNotSurvive, match="it never comes to rest; it has last written PATCH"):
+    with pytest.raises(DidNotSurvive, match="it never settles; its last writes are PATCH"):
         await survives_crashes(scenario)
 
 
-async def test_a_story_may_ask_for_a_second_pass_itself() -> None:
+async def test_steps_may_ask_for_a_second_pass_themselves() -> None:
     async def steps(cluster: Cluster) -> None:
         await cluster.apply(site())
         await cluster.assert_second_pass_writes_nothing()

@@ -90,7 +90,7 @@ async def test_a_finalizer_added_after_the_first_external_effect_is_found() -> N
     assert caught.value.found == ("outside the cluster: expected no titles.home, found first",)
 
 
-async def test_a_user_who_deletes_while_the_operator_is_down_is_in_the_story() -> None:
+async def test_a_user_who_deletes_while_the_operator_is_down_is_in_the_trace() -> None:
     fault = "users write after a crash before call 2"
 
     with pytest.raises(DidNotSurvive) as caught:

@@ -1,4 +1,4 @@
-"""An owner is gone, and its operator has not heard of it: it does not fight its children's end."""
+"""An owner is gone, and its operator's cache is behind: it does not create the children again."""
 
 from opdemo import appservice
 from opdemo.appservice import AppService, Spec
@@ -15,7 +15,7 @@ APP = AppService(
 
 
 class Late(NoFaults):
-    """Of AppServices everything is heard late."""
+    """All events of AppServices are late."""
 
     def __init__(self, cluster: SimulatedCluster) -> None:
         self._cluster = cluster
@@ -46,7 +46,7 @@ def test_children_of_an_owner_that_is_gone_are_not_made_again_and_again() -> Non
     assert left == []
 
 
-def test_a_child_that_somebody_deletes_comes_back() -> None:
+def test_a_child_that_a_user_deletes_comes_back() -> None:
     async def main(cluster: SimulatedCluster) -> bool:
         await cluster.install(AppService)
         await cluster.run_operator(appservice.controller)

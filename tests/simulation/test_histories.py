@@ -12,7 +12,7 @@ from tests.simulation.histories import history_of
 
 ROOT = Path(__file__).parents[2]
 
-# A few, because each takes two seconds; as many as one likes are told apart in the same way.
+# A few, because each takes two seconds; any number differ in the same way.
 HASH_SEEDS = ("0", "1", "4711")
 
 

@@ -341,7 +341,7 @@ def test_a_stopped_operator_ends_its_work_and_writes_no_more() -> None:
     assert simulate(main, settings=BARE) == []
 
 
-def test_nobody_waits_for_what_failed_while_its_operator_was_stopped() -> None:
+def test_failures_of_a_stopped_operator_are_not_waited_for() -> None:
     async def main(cluster: SimulatedCluster) -> float:
         async def fail(a_note: Note, ctx: sm.Context) -> sm.Outcome:
             await cluster.clock.sleep(5.0)
@@ -369,7 +369,7 @@ def test_an_operator_that_was_killed_can_be_stopped_and_killed_again() -> None:
     assert simulate(main, settings=BARE) == 0.0
 
 
-def test_whoever_stops_an_operator_that_is_killed_meanwhile_goes_on() -> None:
+def test_stop_returns_if_the_operator_is_killed_meanwhile() -> None:
     async def main(cluster: SimulatedCluster) -> float:
         async def dawdle(a_note: Note, ctx: sm.Context) -> sm.Outcome:
             await cluster.clock.sleep(20.0)

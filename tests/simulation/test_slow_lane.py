@@ -203,7 +203,7 @@ def test_reconciles_that_all_take_long_get_no_more_company_than_at_first() -> No
     assert later == 10
 
 
-def test_a_plain_function_that_hangs_holds_up_nobody_either() -> None:
+def test_a_plain_function_that_hangs_holds_up_no_other_object() -> None:
     async def main(cluster: SimulatedCluster) -> list[float]:
         waits: list[float] = []
         wanted_at: dict[tuple[str, int], float] = {}

@@ -30,7 +30,7 @@ def test_the_code_that_the_readme_shows_is_that_of_the_operator() -> None:
     assert [block for block in shown if block not in code] == []
 
 
-def test_the_story_of_the_demo_is_true() -> None:
+def test_the_steps_of_the_demo_are_true() -> None:
     demo: Demo = runpy.run_path(str(PROJECT / "demo.py"))["demo"]
     told: list[str] = []
 

@@ -43,7 +43,7 @@ def test_a_replica_set_takes_fifty_lines_beside_its_finalizer() -> None:
     assert sum(lines) <= 50
 
 
-def test_the_story_of_the_demo_is_true() -> None:
+def test_the_steps_of_the_demo_are_true() -> None:
     demo: Demo = runpy.run_path(str(PROJECT / "demo.py"))["demo"]
     told: list[str] = []
 

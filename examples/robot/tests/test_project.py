@@ -62,7 +62,7 @@ def test_the_code_that_the_readme_shows_is_that_of_the_operator() -> None:
     assert [block for block in shown if not any(block in text for text in code)] == []
 
 
-async def test_the_story_of_the_demo_is_true(cluster: Cluster) -> None:
+async def test_the_steps_of_the_demo_are_true(cluster: Cluster) -> None:
     demo: Demo = runpy.run_path(str(PROJECT / "demo.py"))["demo"]
     await cluster.install(Robot)
     await cluster.run_operator(runnables=demo.manager.runnables)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cluster.commands.test_demo import AT, steps
 from tests.cluster.programs import steersman
-from tools.captures import HOME, RECORDED_HEIGHT, RECORDINGS, SCENES, WIDTH, told
+from tools.captures import HOME, RECORDED_HEIGHT, RECORDINGS, SCENES, WIDTH, plain_text
 
 STABLE = [name for name, scene in SCENES.items() if scene.is_stable]
 SCREENS = [name for name, scene in SCENES.items() if scene.shows]
@@ -16,7 +16,7 @@ SCREENS = [name for name, scene in SCENES.items() if scene.shows]
 LARGEST_PICTURE = 100_000
 SVG = "{http://www.w3.org/2000/svg}"
 
-# What is told of an object: its kind and name, and how it stands or that it is gone.
+# A line about an object: its kind and name, and its state or that it is gone.
 ABOUT = re.compile(r"(\w+ default/[\w.-]+)(.*)")
 MADE_UP = ("Pod ", "ReplicaSet ")
 
@@ -27,7 +27,7 @@ def kept(name: str) -> str:
 
 @pytest.mark.parametrize("name", STABLE)
 def test_a_capture_says_what_the_command_says(name: str) -> None:
-    assert kept(name) == told(SCENES[name])
+    assert kept(name) == plain_text(SCENES[name])
 
 
 @pytest.mark.parametrize("name", SCREENS)
@@ -44,7 +44,7 @@ def test_a_captured_screen_has_all_its_parts_and_fits(name: str) -> None:
 
 
 def outcomes(text: str) -> dict[str, dict[str, str]]:
-    """What there is after each step, and how it stands, by what was told of it until then.
+    """The objects after each step with their states, from the lines until then.
 
     Without those whose names are made up, as they are different every time.
     """
@@ -61,7 +61,7 @@ def outcomes(text: str) -> dict[str, dict[str, str]]:
     return found
 
 
-def test_the_story_in_a_pipe_comes_to_what_the_capture_says(tmp_path: Path) -> None:
+def test_the_demo_in_a_pipe_ends_as_the_capture_says(tmp_path: Path) -> None:
     finished = steersman("demo", "--pause=0.3", directory=tmp_path)
 
     assert finished.returncode == 0, finished.stderr
@@ -87,7 +87,7 @@ def test_a_recording_is_a_small_picture_of_every_step_that_needs_nothing_else(na
     assert re.findall(r"https?://(?!www\.w3\.org/2000/svg)|url\(|href", drawn) == []
 
 
-def test_what_the_readme_shows_of_the_story_is_in_the_capture() -> None:
+def test_what_the_readme_shows_of_the_demo_is_in_the_capture() -> None:
     readme = (HOME.parents[1] / "README.md").read_text(encoding="utf-8")
     (shown,) = re.findall(r"    \$ steersman demo \| cat\n((?:    .*\n|\n(?=    ))+)", readme)
     lines = [AT.sub("", line[4:]) for line in shown.splitlines() if line.strip()]

@@ -12,14 +12,14 @@ import pytest
 from tests.cluster.programs import END_SECONDS, running, steersman
 from tests.examples import PROJECTS
 
-# Of a line: when it was told.
+# The time at the start of a line.
 AT = re.compile(r"^ *(\d+\.\d) s  ", re.MULTILINE)
 
 DEFAULT_PAUSE_SECONDS = 2.0
 LONGEST_SECONDS = 30.0
 
 
-def told(output: str) -> list[str]:
+def events_in(output: str) -> list[str]:
     return [AT.sub("", line, count=1) for line in output.splitlines() if line]
 
 
@@ -47,19 +47,19 @@ def tells(lines: list[str], name: str) -> bool:
 
 
 def of_step(lines: list[str], said: str) -> list[str]:
-    """What was told between this step and the next one."""
+    """The lines between this step and the next one."""
     after = lines[lines.index(f"» {said}") + 1 :]
     return list(itertools.takewhile(lambda line: not line.startswith("»"), after))
 
 
 @pytest.mark.parametrize("name", PROJECTS)
-def test_the_demo_of_an_example_tells_its_story_in_half_a_minute_and_leaves_nothing(
+def test_the_demo_of_an_example_runs_in_half_a_minute_and_leaves_nothing(
     name: str, tmp_path: Path
 ) -> None:
     finished = steersman("demo", name, "--pause=0", directory=tmp_path, TMPDIR=str(tmp_path))
 
     assert finished.returncode == 0, finished.stderr
-    lines = told(finished.stdout)
+    lines = events_in(finished.stdout)
     assert tells(lines, name)
     assert len(steps(name)) >= 3
     shown = {found[1] for line in lines if (found := re.match(r"(\w+ default/[\w.-]+)[:,]", line))}
@@ -74,7 +74,7 @@ def test_the_demo_shows_why_a_child_came_back(tmp_path: Path) -> None:
     finished = steersman("demo", "--pause=0.2", directory=tmp_path)
 
     assert finished.returncode == 0, finished.stderr
-    lines = told(finished.stdout)
+    lines = events_in(finished.stdout)
     assert any(
         re.match("reconciled AppService default/nginx-app, because Service .* deleted: appl", line)
         for line in lines
@@ -84,14 +84,14 @@ def test_the_demo_shows_why_a_child_came_back(tmp_path: Path) -> None:
         line for line in of_step(lines, "break it: delete its Service") if line.startswith(child)
     ]
     back = f"{child}, of AppService nginx-app: ready"
-    # Whoever looks while it is away is told that it is gone, and then that it is there.
+    # A view that looks meanwhile shows that it is gone, and then that it is there.
     assert of_it in ([f"{back}, created again"], [f"{child} is gone", back])
 
 
-def test_what_an_operator_prints_is_part_of_the_story(tmp_path: Path) -> None:
+def test_what_an_operator_prints_is_shown(tmp_path: Path) -> None:
     finished = steersman("demo", "podwatch", "--pause=0", directory=tmp_path)
 
-    lines = told(finished.stdout)
+    lines = events_in(finished.stdout)
     assert "operator: Pod default/mypod does not exist anymore" in lines
 
 
@@ -139,8 +139,10 @@ def test_an_example_that_is_none_is_refused_with_those_that_there_are(tmp_path: 
     )
 
 
-def test_a_complaint_is_told_once_however_often_it_is_made(tmp_path: Path) -> None:
+def test_a_failure_is_shown_once_however_often_it_happens(tmp_path: Path) -> None:
     finished = steersman("demo", "--pause=0.5", directory=tmp_path)
 
-    refusals = [line for line in told(finished.stdout) if re.match("reconciled .* NotOurs", line)]
+    refusals = [
+        line for line in events_in(finished.stdout) if re.match("reconciled .* NotOurs", line)
+    ]
     assert len(refusals) == 1

@@ -34,7 +34,7 @@ class Terminal:
         while True:
             try:
                 data = os.read(self._end, 65536)
-            except OSError:  # nobody has the other end any more
+            except OSError:  # the other end is closed
                 data = b""
             with self._more:
                 self.text += data.decode(errors="replace")

@@ -48,7 +48,7 @@ def ctx(cluster: Cluster, listener: Listener, tmp_path: Path) -> DemoContext:
     )
 
 
-async def test_the_outcome_of_a_step_can_be_looked_at_before_the_next_one_is_said(
+async def test_the_result_of_a_step_is_shown_before_the_next_step_begins(
     ctx: DemoContext, listener: Listener
 ) -> None:
     await ctx.step("one")
@@ -68,7 +68,7 @@ async def test_a_demo_waits_for_nothing_longer_than_it_states(
     for waiting in (
         ctx.until(core_v1.ConfigMap, "a", lambda found: found.data == {"never": "so"}),
         ctx.until_all(core_v1.ConfigMap, lambda found: not found),
-        ctx.until_said("anything"),
+        ctx.until_printed("anything"),
         ctx.gone(core_v1.ConfigMap, "a"),
     ):
         with pytest.raises(NotSettled, match=r"^waited 60 s for .*, in vain; last seen: "):
@@ -151,9 +151,9 @@ async def test_what_the_operator_said_in_the_last_step_is_not_taken_for_this_one
     ctx: DemoContext,
 ) -> None:
     await ctx.step("one")
-    ctx.hear("Pod web is there")
-    await ctx.until_said("web")
+    ctx.add_output("Pod web is there")
+    await ctx.until_printed("web")
     await ctx.step("two")
 
     with pytest.raises(NotSettled, match="last seen: nothing"):
-        await ctx.until_said("web")
+        await ctx.until_printed("web")

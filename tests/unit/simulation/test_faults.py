@@ -18,12 +18,12 @@ READ = Request(method="GET", path="/api/v1/namespaces/default/pods")
 WATCH = Request(method="GET", path="/apis/apps/v1/deployments", query=(("watch", "true"),))
 
 
-class Stage:
+class FaultRun:
     """What a fault_injector does to its operator."""
 
     def __init__(self, words: str = "") -> None:
         self.clock = FakeClock()
-        self.told: list[str] = []
+        self.trace: list[str] = []
         self.deaths = 0
         self.released = asyncio.Event()
         self.fault_injector = SingleFault(
@@ -31,8 +31,8 @@ class Stage:
             clock=self.clock,
             kill=self._kill,
             hold=self._hold,
-            note=self.told.append,
-            strike=self.told.append,
+            note=self.trace.append,
+            strike=self.trace.append,
         )
         self.fault_injector.child_watches = [("/apis/apps/v1/", "/deployments")]
 
@@ -48,10 +48,10 @@ class Stage:
 
 
 async def ended(work: Any) -> bool:
-    """Whether it comes to an end, within as many turns as anybody needs."""
+    """Whether it ends within a few turns."""
     task = asyncio.get_running_loop().create_task(work)
     for _ in range(5):
-        await asyncio.sleep(0)  # noqa: TID251 - nobody waits: a turn is given away
+        await asyncio.sleep(0)  # noqa: TID251 - it yields one turn
     is_done = task.done()
     task.cancel()
     return is_done
@@ -71,129 +71,129 @@ def test_no_other_words_name_a_fault(words: str) -> None:
 
 
 async def test_without_a_fault_calls_and_events_are_counted() -> None:
-    stage = Stage()
+    run = FaultRun()
 
     for request in (WRITE, EVENT, READ, WRITE):
-        await stage.call(request)
-    await stage.fault_injector.before_watch_event(ACTOR, WATCH, b'{"type":"ADDED"}')
-    await stage.fault_injector.before_watch_event(ACTOR, WATCH, b'{"type":"BOOKMARK"}')
-    await stage.fault_injector.before_watch_event(ACTOR, READ, b'{"type":"ADDED"}')
+        await run.call(request)
+    await run.fault_injector.before_watch_event(ACTOR, WATCH, b'{"type":"ADDED"}')
+    await run.fault_injector.before_watch_event(ACTOR, WATCH, b'{"type":"BOOKMARK"}')
+    await run.fault_injector.before_watch_event(ACTOR, READ, b'{"type":"ADDED"}')
 
-    seen = stage.fault_injector
+    seen = run.fault_injector
     assert (seen.calls, seen.events, seen.child_events) == (2, 2, 1)
-    assert stage.told == []
+    assert run.trace == []
 
 
 async def test_who_is_killed_before_a_call_never_makes_it() -> None:
-    stage = Stage("before call 2")
-    await stage.call()
+    run = FaultRun("before call 2")
+    await run.call()
 
-    assert not await ended(stage.fault_injector.before_request(ACTOR, WRITE))
-    assert stage.deaths == 1
-    assert stage.told == [f"is killed before PATCH {WRITE.path}"]
+    assert not await ended(run.fault_injector.before_request(ACTOR, WRITE))
+    assert run.deaths == 1
+    assert run.trace == [f"is killed before PATCH {WRITE.path}"]
 
 
 async def test_who_is_killed_after_a_call_has_made_it_and_never_knows() -> None:
-    stage = Stage("after call 1")
-    await stage.fault_injector.before_request(ACTOR, WRITE)
+    run = FaultRun("after call 1")
+    await run.fault_injector.before_request(ACTOR, WRITE)
 
-    assert not await ended(stage.fault_injector.before_response(ACTOR, WRITE))
-    assert stage.deaths == 1
+    assert not await ended(run.fault_injector.before_response(ACTOR, WRITE))
+    assert run.deaths == 1
 
 
 async def test_an_answer_is_lost_to_the_call_it_belongs_to() -> None:
-    stage = Stage("answer lost to call 1")
+    run = FaultRun("answer lost to call 1")
     other = Request(method="POST", path="/api/v1/namespaces/default/configmaps")
-    await stage.fault_injector.before_request(ACTOR, WRITE)
-    await stage.call(other)
+    await run.fault_injector.before_request(ACTOR, WRITE)
+    await run.call(other)
 
     with pytest.raises(Unreachable) as caught:
-        await stage.fault_injector.before_response(ACTOR, WRITE)
+        await run.fault_injector.before_response(ACTOR, WRITE)
 
     assert caught.value.may_have_happened
-    assert stage.deaths == 0
+    assert run.deaths == 0
 
 
 async def test_a_fault_strikes_once() -> None:
-    stage = Stage("watch cut at event 1")
+    run = FaultRun("watch cut at event 1")
     with pytest.raises(Unreachable):
-        await stage.fault_injector.before_watch_event(ACTOR, WATCH, b'{"type":"ADDED"}')
+        await run.fault_injector.before_watch_event(ACTOR, WATCH, b'{"type":"ADDED"}')
 
-    await stage.fault_injector.before_watch_event(ACTOR, WATCH, b'{"type":"ADDED"}')
+    await run.fault_injector.before_watch_event(ACTOR, WATCH, b'{"type":"ADDED"}')
 
-    assert stage.told == [f"loses its watch of {WATCH.path}"]
+    assert run.trace == [f"loses its watch of {WATCH.path}"]
 
 
 async def test_news_of_children_is_late_and_that_of_others_is_not() -> None:
-    stage = Stage("children late from event 1")
-    began_at = stage.clock.monotonic()
+    run = FaultRun("children late from event 1")
+    began_at = run.clock.monotonic()
 
-    await stage.fault_injector.before_watch_event(ACTOR, READ, b'{"type":"ADDED"}')
-    in_time_at = stage.clock.monotonic()
-    await stage.fault_injector.before_watch_event(ACTOR, WATCH, b'{"type":"ADDED"}')
+    await run.fault_injector.before_watch_event(ACTOR, READ, b'{"type":"ADDED"}')
+    in_time_at = run.clock.monotonic()
+    await run.fault_injector.before_watch_event(ACTOR, WATCH, b'{"type":"ADDED"}')
 
     assert in_time_at == began_at
-    assert stage.clock.monotonic() == began_at + DELAY_SECONDS
+    assert run.clock.monotonic() == began_at + DELAY_SECONDS
 
 
-class Bell:
+class Gate:
     """Something beyond the cluster."""
 
     def __init__(self) -> None:
-        self.rung = 0
+        self.opened = 0
 
-    async def ring(self) -> str:
+    async def open(self) -> str:
         """Ring."""
-        self.rung += 1
+        self.opened += 1
         return "ding"
 
 
 async def test_a_call_beyond_the_cluster_is_a_call_like_any_other() -> None:
-    stage, bell = Stage("answer lost to call 2"), Bell()
-    reached = stage.fault_injector.reaching(bell)
+    run, gate = FaultRun("answer lost to call 2"), Gate()
+    reached = run.fault_injector.wrap(gate)
 
-    assert await reached.ring() == "ding"
+    assert await reached.open() == "ding"
     with pytest.raises(Unreachable):
-        await reached.ring()
+        await reached.open()
 
-    assert reached.rung == bell.rung == 2
-    assert stage.told == ["Bell.ring", "Bell.ring", "never hears the answer to Bell.ring"]
+    assert reached.opened == gate.opened == 2
+    assert run.trace == ["Gate.open", "Gate.open", "gets no answer to Gate.open"]
 
 
 async def test_what_is_set_on_a_system_beyond_the_cluster_is_set_on_the_system() -> None:
-    bell = Bell()
+    gate = Gate()
 
-    Stage("answer lost to call 1").fault_injector.reaching(bell).rung = 7
+    FaultRun("answer lost to call 1").fault_injector.wrap(gate).opened = 7
 
-    assert bell.rung == 7
+    assert gate.opened == 7
 
 
 async def test_a_call_that_users_overtake_is_made_when_they_have_written() -> None:
-    stage = Stage("users overtake call 1")
+    run = FaultRun("users overtake call 1")
 
-    assert not await ended(stage.call())
-    stage.released.set()
+    assert not await ended(run.call())
+    run.released.set()
 
-    assert await ended(stage.call())
-    assert "users are faster" in stage.told[0]
+    assert await ended(run.call())
+    assert "users are faster" in run.trace[0]
 
 
 @pytest.mark.parametrize(
     "words", ["users write after a crash before call 1", "users write after a crash after call 1"]
 )
 async def test_who_is_killed_while_users_write_goes_no_further(words: str) -> None:
-    stage = Stage(words)
+    run = FaultRun(words)
 
-    assert not await ended(stage.call())
-    assert stage.deaths == 1
+    assert not await ended(run.call())
+    assert run.deaths == 1
 
 
 async def test_a_lost_answer_with_late_caches_delays_every_event() -> None:
-    stage = Stage("caches late and answer lost to call 1")
-    began_at = stage.clock.monotonic()
+    run = FaultRun("caches late and answer lost to call 1")
+    began_at = run.clock.monotonic()
 
     with pytest.raises(Unreachable):
-        await stage.call()
-    await stage.fault_injector.before_watch_event(ACTOR, WATCH, b'{"type":"ADDED"}')
+        await run.call()
+    await run.fault_injector.before_watch_event(ACTOR, WATCH, b'{"type":"ADDED"}')
 
-    assert stage.clock.monotonic() == began_at + DELAY_SECONDS
+    assert run.clock.monotonic() == began_at + DELAY_SECONDS

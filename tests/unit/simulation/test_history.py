@@ -6,7 +6,7 @@ from steersman_cluster.simulation import RecordedRequest
 
 
 def patch(target: str) -> RecordedRequest:
-    """Somebody wrote there."""
+    """A write there."""
     return RecordedRequest(0.0, "operator", "PATCH", target, 0, 200, True)
 
 
@@ -20,7 +20,7 @@ def patch(target: str) -> RecordedRequest:
         "/apis/authentication.k8s.io/v1/tokenreviews",
     ],
 )
-def test_what_is_told_or_kept_alive_is_no_write(target: str) -> None:
+def test_events_leases_and_reviews_are_not_writes(target: str) -> None:
     assert not patch(target).is_write
 
 

@@ -29,7 +29,7 @@ async def sleep(seconds: float) -> None:
     await VirtualClock(here()).sleep(seconds)
 
 
-def test_time_passes_only_when_everybody_waits() -> None:
+def test_time_passes_only_when_every_task_waits() -> None:
     async def main() -> list[float]:
         loop, seen = here(), []
         for _ in range(1000):
@@ -78,7 +78,7 @@ def test_the_clock_begins_with_its_epoch() -> None:
     assert run(main()) == (90.0, "2030-01-01T00:01:30+00:00")
 
 
-def test_a_deadlock_is_an_error_that_names_who_waits() -> None:
+def test_a_deadlock_is_an_error_that_names_the_waiting_tasks() -> None:
     async def wait_in_vain() -> None:
         await asyncio.Event().wait()
 
@@ -94,7 +94,7 @@ def test_a_deadlock_is_an_error_that_names_who_waits() -> None:
     assert len(caught.value.waiting) == 3
 
 
-def test_whoever_waits_in_vain_is_let_go_before_it_is_told() -> None:
+def test_a_task_that_waits_in_vain_is_cancelled_before_the_error_is_raised() -> None:
     ended: list[str] = []
 
     async def main() -> None:
@@ -110,7 +110,7 @@ def test_whoever_waits_in_vain_is_let_go_before_it_is_told() -> None:
     assert ended == ["main"]
 
 
-def test_whoever_waits_in_vain_beside_programs_that_never_rest_is_told() -> None:
+def test_a_task_that_waits_in_vain_beside_programs_that_never_rest_is_an_error() -> None:
     async def tick() -> None:
         while True:
             await sleep(300.0)
@@ -166,10 +166,10 @@ def test_a_group_cancels_its_tasks_in_the_order_in_which_they_were_started() -> 
     assert run(main()) == [*range(20)]
 
 
-def test_what_is_killed_stops_where_it_is_and_none_of_its_finally_blocks_runs() -> None:
+def test_a_killed_operator_stops_where_it_is_and_none_of_its_finally_blocks_runs() -> None:
     async def main() -> tuple[list[str], list[str]]:
         seen: list[str] = []
-        bell = asyncio.Event()
+        woken = asyncio.Event()
 
         async def sleeper() -> None:
             try:
@@ -180,8 +180,8 @@ def test_what_is_killed_stops_where_it_is_and_none_of_its_finally_blocks_runs() 
 
         async def waiter() -> None:
             try:
-                await bell.wait()
-                seen.append("heard")
+                await woken.wait()
+                seen.append("woken")
             finally:
                 seen.append("finally")
 
@@ -194,10 +194,10 @@ def test_what_is_killed_stops_where_it_is_and_none_of_its_finally_blocks_runs() 
         loop.create_task(program(), context=actor.context())
         await sleep(5.0)
         loop.kill(actor)
-        bell.set()
+        woken.set()
         await sleep(HOUR)
         dead = [*seen]
-        await loop.bury(actor)
+        await loop.release(actor)
         return dead, seen
 
     dead, buried = run(main())
@@ -206,17 +206,17 @@ def test_what_is_killed_stops_where_it_is_and_none_of_its_finally_blocks_runs() 
     assert buried == ["finally", "finally"]
 
 
-def test_who_is_killed_by_somebody_whose_turn_is_just_before_has_no_turn() -> None:
+def test_a_task_killed_by_the_one_just_before_it_does_not_run() -> None:
     async def main() -> tuple[list[str], tuple[str, ...]]:
-        loop, seen, bell = here(), [], asyncio.Event()
+        loop, seen, woken = here(), [], asyncio.Event()
         victim, bystander = Actor("victim"), Actor("bystander")
 
         async def wait(name: str) -> None:
-            await bell.wait()
+            await woken.wait()
             seen.append(name)
 
         async def kill() -> None:
-            await bell.wait()
+            await woken.wait()
             loop.kill(victim)
 
         for name, actor, what in (
@@ -226,15 +226,15 @@ def test_who_is_killed_by_somebody_whose_turn_is_just_before_has_no_turn() -> No
         ):
             loop.create_task(what, name=name, context=actor.context())
         await sleep(1.0)
-        bell.set()
+        woken.set()
         await sleep(1.0)
-        await loop.bury(victim)
+        await loop.release(victim)
         return seen, loop.failures
 
     assert run(main()) == (["bystander"], ())
 
 
-def test_what_goes_wrong_where_nobody_waits_is_remembered() -> None:
+def test_a_failure_that_no_task_waits_for_is_recorded() -> None:
     async def main() -> tuple[str, ...]:
         def fail() -> None:
             raise ValueError("too bad")
@@ -282,7 +282,7 @@ def test_a_deadline_that_did_not_pass_changes_nothing() -> None:
     assert run(main()) == 11.0
 
 
-def test_whoever_is_cancelled_while_a_deadline_passes_is_cancelled() -> None:
+def test_a_task_cancelled_while_its_deadline_passes_is_cancelled() -> None:
     async def main() -> bool:
         clock = VirtualClock(here())
 

@@ -59,14 +59,14 @@ def test_the_collector_is_afterwards_as_it_was() -> None:
     assert gc.get_threshold() == (701, 11, 12)
 
 
-def test_whoever_wants_no_collections_has_none() -> None:
+def test_with_a_threshold_of_zero_there_are_no_collections() -> None:
     gc.set_threshold(0)
 
     with deferred_collection():
         assert gc.get_threshold()[0] == 0
 
 
-def test_whoever_has_switched_collections_off_has_none_either() -> None:
+def test_with_collections_disabled_there_are_none() -> None:
     gc.disable()
     try:
         before = collections()
@@ -86,7 +86,7 @@ def test_a_world_within_a_world_leaves_the_collector_to_the_outer_one() -> None:
         assert gc.get_threshold()[0] == YOUNG
 
 
-def test_whoever_runs_a_loop_has_it_back_afterwards() -> None:
+def test_the_outer_loop_is_restored_afterwards() -> None:
     async def inner() -> asyncio.AbstractEventLoop:
         return asyncio.get_running_loop()
 

@@ -16,59 +16,59 @@ def pending() -> PendingWork:
 
 
 def test_who_has_listed_hears_nothing_until_a_watch_is_open() -> None:
-    told = pending()
+    work = pending()
 
-    told.note("operator", LISTED)
-    assert told.deaf() == ["operator hears nothing of App default/*"]
+    work.note("operator", LISTED)
+    assert work.unwatched() == ["operator has no watch of App default/*"]
 
-    told.note("operator", STARTED)
-    assert told.deaf() == []
+    work.note("operator", STARTED)
+    assert work.unwatched() == []
 
 
 def test_whose_watch_has_ended_hears_nothing_until_the_next_is_open() -> None:
-    told = pending()
-    told.note("operator", LISTED)
-    told.note("operator", STARTED)
+    work = pending()
+    work.note("operator", LISTED)
+    work.note("operator", STARTED)
 
-    told.note("operator", ENDED)
-    assert told.deaf() == ["operator hears nothing of App default/*"]
+    work.note("operator", ENDED)
+    assert work.unwatched() == ["operator has no watch of App default/*"]
 
-    told.note("operator", STARTED)
-    assert told.deaf() == []
+    work.note("operator", STARTED)
+    assert work.unwatched() == []
 
 
 def test_each_is_deaf_for_itself() -> None:
-    told = pending()
-    told.note("operator", LISTED)
-    told.note("workloads", LISTED)
+    work = pending()
+    work.note("operator", LISTED)
+    work.note("workloads", LISTED)
 
-    told.note("workloads", STARTED)
+    work.note("workloads", STARTED)
 
-    assert told.deaf() == ["operator hears nothing of App default/*"]
-
-
-def test_nobody_waits_for_word_of_a_kind_that_is_gone() -> None:
-    told = pending()
-    told.note("operator", ENDED)
-
-    told.note("operator", KindMissing(resource="apps", ref=APPS, error=Exception("gone")))
-
-    assert told.deaf() == []
+    assert work.unwatched() == ["operator has no watch of App default/*"]
 
 
-def test_nobody_waits_for_word_of_what_nobody_follows_any_more() -> None:
-    told = pending()
-    told.note("operator", ENDED)
+def test_a_kind_that_is_gone_is_not_waited_for() -> None:
+    work = pending()
+    work.note("operator", ENDED)
 
-    told.note("operator", ReflectorStopped(resource="apps", ref=APPS))
+    work.note("operator", KindMissing(resource="apps", ref=APPS, error=Exception("gone")))
 
-    assert told.deaf() == []
+    assert work.unwatched() == []
 
 
-def test_nobody_waits_for_an_actor_that_is_gone() -> None:
-    told = pending()
-    told.note("operator", LISTED)
+def test_a_resource_without_a_reflector_is_not_waited_for() -> None:
+    work = pending()
+    work.note("operator", ENDED)
 
-    told.forget("operator")
+    work.note("operator", ReflectorStopped(resource="apps", ref=APPS))
 
-    assert told.deaf() == []
+    assert work.unwatched() == []
+
+
+def test_an_actor_that_is_gone_is_not_waited_for() -> None:
+    work = pending()
+    work.note("operator", LISTED)
+
+    work.forget("operator")
+
+    assert work.unwatched() == []

@@ -104,7 +104,7 @@ def test_a_field_that_differs_is_named_with_both_values() -> None:
     )
 
 
-def test_what_is_missing_and_what_nobody_expected_is_named() -> None:
+def test_missing_and_unexpected_objects_are_named() -> None:
     one = [thing("App", "web", APP), thing("Note", "of", POD)]
     two = [thing("App", "web", APP), thing("Secret", "leaked", POD)]
 
@@ -118,7 +118,7 @@ def test_a_name_that_ends_in_a_number_was_not_made_up() -> None:
     assert found([generated("web-0", POD, APP)], [generated("web-1", POD, APP)])
 
 
-def test_a_second_child_is_told_of_once_and_with_the_names_of_both() -> None:
+def test_a_second_child_is_reported_once_with_the_names_of_both() -> None:
     one = [thing("App", "web", APP), generated("web-a", POD, APP)]
     two = [*one, generated("web-b", OTHER_POD, APP)]
 
@@ -147,14 +147,14 @@ def test_what_is_outside_the_cluster_is_compared_too() -> None:
     )
 
 
-def test_events_and_leases_are_nobodys_state() -> None:
-    told = [
+def test_events_and_leases_are_not_part_of_the_state() -> None:
+    events = [
         thing("Event", "web.1", POD),
         thing("Event", "web.2", POD) | {"apiVersion": "events.k8s.io/v1"},
         thing("Lease", "web", OTHER_POD) | {"apiVersion": "coordination.k8s.io/v1"},
     ]
 
-    assert found([thing("App", "web", APP)], [thing("App", "web", APP), *told]) == ()
+    assert found([thing("App", "web", APP)], [thing("App", "web", APP), *events]) == ()
 
 
 def test_what_an_author_calls_an_event_is_compared() -> None:

@@ -1,7 +1,7 @@
 """A trace has what led to a failure, and nothing else."""
 
 from steersman_cluster.simulation.history import History, RecordedRequest
-from steersman_cluster.simulation.trace import TraceEntry, last_writes, short_path, told
+from steersman_cluster.simulation.trace import TraceEntry, fault_trace, last_writes, short_path
 
 WEB = "/apis/apps/v1/namespaces/default/deployments/web"
 
@@ -26,7 +26,7 @@ def test_a_path_is_said_in_short() -> None:
     assert {path: short_path(path, home="default") for path in said} == said
 
 
-def test_a_story_has_writes_and_notes_in_the_order_in_which_they_happened() -> None:
+def test_a_trace_has_writes_and_notes_in_the_order_in_which_they_happened() -> None:
     history = [
         asked(0.0, "user", target="/apis/x/v1/sites/before"),
         asked(0.5, "user"),
@@ -38,29 +38,29 @@ def test_a_story_has_writes_and_notes_in_the_order_in_which_they_happened() -> N
     ]
     noted = [TraceEntry(5, 1.0, "operator", "is killed", is_fault=True)]
 
-    steps = told(history, noted, since=1, home="default", without=frozenset(["workloads"]))
+    steps = fault_trace(history, noted, since=1, home="default", without=frozenset(["workloads"]))
 
     assert steps == (
         "   0.500 s  user      PATCH deployments/web",
         "   1.000 s  operator  PATCH deployments/web  409",
         "   1.000 s  operator  is killed",
         "   2.000 s  operator  PATCH deployments/web  changes nothing",
-        "   3.000 s  operator  PATCH deployments/web  no answer",
+        "   3.000 s  operator  PATCH deployments/web  no response",
     )
 
 
-def test_of_a_long_story_what_is_around_the_fault_is_told() -> None:
+def test_a_long_trace_has_the_lines_around_the_fault() -> None:
     history = [asked(float(number), "operator") for number in range(100)]
     noted = [TraceEntry(50, 49.0, "operator", "is killed", is_fault=True)]
 
-    steps = told(history, noted, since=0, home="default", without=frozenset())
+    steps = fault_trace(history, noted, since=0, home="default", without=frozenset())
 
     assert steps[0].strip() == steps[-1].strip() == "…"
     assert len(steps) == 22
     assert "is killed" in steps[9]
 
 
-def test_of_a_whole_history_the_last_is_told_without_what_the_cluster_does_elsewhere() -> None:
+def test_the_last_writes_leave_out_those_of_the_cluster_in_other_namespaces() -> None:
     history = History()
     history.requests += [asked(float(number), "user") for number in range(40)]
     history.requests.append(asked(41.0, "workloads", target="/api/v1/namespaces/kube-system/pods"))

@@ -91,7 +91,7 @@ async def test_an_answer_that_is_lost_is_written_down_and_let_go_of() -> None:
     assert (server.asked, server.closed) == (1, 1)
 
 
-async def test_an_answer_that_nobody_waits_for_any_more_is_let_go_of() -> None:
+async def test_a_response_that_no_task_waits_for_is_released() -> None:
     server = Streaming()
     way = way_to(server, Losing("held"), History())
 

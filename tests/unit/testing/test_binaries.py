@@ -32,7 +32,7 @@ chmod +x "$2"
 
 FAILING_GO = WORKING_GO + '[ "$2" != kube-apiserver ] || { echo "no space left" >&2; exit 3; }\n'
 
-# Leaves half a program, says so, and waits for somebody who never comes.
+# Leaves half a program, says so, and waits without end.
 HANGING_GO = """\
 while [ "$1" != -o ]; do shift; done
 printf half > "$2"
@@ -41,7 +41,7 @@ echo half done > "$GO_NOTES"
 exec sleep 600
 """
 
-# The first to run waits until somebody opens the gate.
+# The first to run waits until the gate is opened.
 GATED_GO = '[ -e "$GO_GATE.open" ] || cat "$GO_GATE" > /dev/null\n' + WORKING_GO
 
 

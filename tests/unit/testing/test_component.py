@@ -1,4 +1,4 @@
-"""A component, played by a shell that does as it is told."""
+"""A component, played by a shell script."""
 
 from collections.abc import Iterator
 from pathlib import Path

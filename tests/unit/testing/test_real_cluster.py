@@ -74,7 +74,7 @@ async def test_nothing_gets_through_once_a_way_is_cut() -> None:
     assert inner.sent == []
 
 
-async def test_nobody_can_skip_the_time_of_a_real_cluster() -> None:
+async def test_the_time_of_a_real_cluster_cannot_be_skipped() -> None:
     clock, inner = FakeClock(), ScriptedTransport()
     async with asyncio.TaskGroup() as group:
         cluster = RealCluster(

@@ -29,7 +29,7 @@ def test_a_tone_lasts_until_it_is_taken_back_on_whatever_line() -> None:
 def test_each_frame_is_seen_for_its_time_and_one_by_who_wants_nothing_to_move() -> None:
     frames = [Frame("one", 1.0), Frame("a < b", 2.0), Frame("three", 1.0)]
 
-    drawn = picture(frames, columns=20, lines=2, still=1, title="story")
+    drawn = picture(frames, columns=20, lines=2, still=1, title="demo")
 
     tree = ElementTree.fromstring(drawn)  # noqa: S314  ours
     assert ["".join(each.itertext()) for each in tree.iter(f"{SVG}g")] == ["one", "a < b", "three"]

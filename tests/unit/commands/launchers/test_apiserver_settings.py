@@ -65,7 +65,7 @@ def test_the_ranges_of_services_are_as_the_flags_say() -> None:
     assert options.service_addresses == IPv4Network("10.96.0.0/12")
 
 
-def test_who_says_nothing_about_rights_lets_everybody_do_everything_but_strangers() -> None:
+def test_without_an_authorization_mode_authenticated_users_may_do_everything() -> None:
     options = enough().settings.options
 
     assert options.authorization == ("AlwaysAllow",)
@@ -96,7 +96,7 @@ def test_a_flag_that_changes_nothing_here_is_accepted_and_mentioned_on_stderr() 
     ]
 
 
-def test_all_that_is_missing_is_told_at_once_in_the_words_of_the_real_server() -> None:
+def test_all_missing_flags_are_reported_at_once_in_the_words_of_the_real_server() -> None:
     assert refusal() == (
         "[--etcd-servers must be specified, service-account-issuer is a required flag,"
         " either `--service-account-key-file` or `--service-account-signing-endpoint` must be set,"

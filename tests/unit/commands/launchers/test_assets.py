@@ -29,7 +29,7 @@ def test_kubectl_is_linked_if_there_is_one_and_left_out_if_not(tmp_path: Path) -
     assert assets.kubectl == kubectl
 
 
-def test_launchers_of_ours_are_written_anew(tmp_path: Path) -> None:
+def test_launchers_of_ours_are_written_again(tmp_path: Path) -> None:
     launcher = write_assets(tmp_path, search_path="").directory / "etcd"
     written = launcher.read_text()
     launcher.write_text(written.replace("python", "another"))
@@ -51,7 +51,7 @@ def test_a_foreign_file_of_that_name_is_never_overwritten(tmp_path: Path, conten
     assert [path.name for path in tmp_path.iterdir()] == ["etcd"]
 
 
-def test_a_directory_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_created_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     with pytest.raises(ClusterError, match="cannot be written"):

@@ -7,7 +7,7 @@ same steps on a simulated cluster, in virtual time.
 Takes:     a manager, the kinds to show, and steps; a client for them, and where to print
 Gives:     the examples by name, a ``DemoContext`` with what the steps can do, and objects from
            files, applied as ``kubectl apply`` would
-Promises:  - the outcome of a step can be looked at before the next one is said
+Promises:  - the result of a step is shown before the next step begins
            - a demo waits for nothing longer than it states
            - what a demo shows as rejected was rejected
            - an example is found in the source tree and in a wheel

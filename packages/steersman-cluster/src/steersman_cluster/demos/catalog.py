@@ -1,4 +1,4 @@
-"""Where the examples are: beside the source, or in what a wheel brought along."""
+"""The examples: beside the source, or in the wheel."""
 
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,8 +13,8 @@ _HERE: Final = Path(__file__).parent
 
 def examples(*, package: Path = _HERE) -> dict[str, Path]:
     """The directory of each example that has a demo, by its name."""
-    carried = package / "examples"
-    home = carried if carried.is_dir() else package.parents[2] / "examples"
+    packaged = package / "examples"
+    home = packaged if packaged.is_dir() else package.parents[2] / "examples"
     return {each.parent.name: each.parent for each in sorted(home.glob(f"*/{DEMO}"))}
 
 

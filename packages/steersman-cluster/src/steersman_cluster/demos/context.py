@@ -16,15 +16,15 @@ Obj = TypeVar("Obj", bound=Resource)
 NAMESPACE: Final = "default"
 FIELD_MANAGER: Final = "demo"
 
-# For what takes a blink of an eye; on the slowest machine, a few.
-PATIENCE_SECONDS: Final = 60.0
+# What a step waits for takes under a second; on a slow machine, a few.
+TIMEOUT_SECONDS: Final = 60.0
 
 
 class DemoContext:
-    """What people do to a cluster, said aloud, and waited for; all in the namespace ``default``.
+    """The actions of a demo on a cluster, and waits for their results, in namespace ``default``.
 
-    ``say`` is told each step, and ``note`` what else there is to say of it. Files are looked for in
-    ``directory``. Whoever has the operator's output passes it to ``hear``.
+    ``say`` prints the title of each step, and ``note`` a remark on it. Files are read from
+    ``directory``. Each line of the operator's output is passed to ``add_output``.
     """
 
     def __init__(
@@ -41,32 +41,32 @@ class DemoContext:
         self._say = say
         self._note = note
         self._pause_seconds = pause_seconds
-        self._said = ""
-        self._heard: list[str] = []
-        self._hears = asyncio.Event()
+        self._title = ""
+        self._output: list[str] = []
+        self._has_output = asyncio.Event()
 
     def __repr__(self) -> str:
         return f"<DemoContext for what is in {self._directory.name}>"
 
-    # What is said
+    # Output
 
-    async def step(self, said: str) -> None:
-        """Leave time to look at what came of the last step, then say what happens in this one."""
-        if self._said:
+    async def step(self, title: str) -> None:
+        """Pause after the last step, then print the title of this one."""
+        if self._title:
             await self.look()
-        self._said = said
-        self._heard.clear()
-        self._say(said)
+        self._title = title
+        self._output.clear()
+        self._say(title)
 
-    def note(self, said: str) -> None:
-        """Say one thing more about this step: what came of it, or why."""
-        self._note(said)
+    def note(self, text: str) -> None:
+        """Print a remark on this step: its result, or the reason."""
+        self._note(text)
 
     async def look(self) -> None:
-        """Leave time to look."""
+        """Pause."""
         await self.client.clock.sleep(self._pause_seconds)
 
-    # What people do
+    # Requests
 
     async def apply(self, what: str | Resource) -> None:
         """Apply the objects in a file, as ``kubectl apply`` would, or one that is given."""
@@ -86,17 +86,17 @@ class DemoContext:
         await self.client.delete(kind, name, namespace=NAMESPACE)
 
     async def refused(self, writing: Awaitable[object]) -> ApiError:
-        """Try something that the server is to refuse, and note its words."""
+        """Make a request that the server must reject, and print its message."""
         try:
             await writing
         except ApiError as error:
-            if error.code < 500:  # a server that fails has not refused anything
+            if error.code < 500:  # an error of the server is no rejection
                 self.note(f"refused: {error.message}")
                 return error
             raise
-        raise NotRejected(step=self._said)
+        raise NotRejected(step=self._title)
 
-    # What there is
+    # Reads
 
     async def get(self, kind: type[Obj], name: str) -> Obj:
         """One object."""
@@ -109,16 +109,16 @@ class DemoContext:
         chosen = Labels.equal(labels) if labels else None
         return (await self.client.list(kind, namespace=NAMESPACE, labels=chosen)).items
 
-    # What comes of it
+    # Waits
 
     async def until(self, kind: type[Obj], name: str, holds: Callable[[Obj], bool]) -> Obj:
-        """The object, once this holds of it; it need not be there yet."""
+        """The object, once ``holds`` is true of it; it may not exist yet."""
         return await wait_for(
-            self.client, kind, name, holds, namespace=NAMESPACE, within_seconds=PATIENCE_SECONDS
+            self.client, kind, name, holds, namespace=NAMESPACE, within_seconds=TIMEOUT_SECONDS
         )
 
     async def until_back(self, kind: type[Obj], name: str, *, not_uid: str) -> Obj:
-        """The object, once it is there as another than the one with this uid."""
+        """The object, once it exists with another uid."""
         return await self.until(kind, name, lambda found: found.uid != not_uid)
 
     async def until_all(
@@ -127,11 +127,11 @@ class DemoContext:
         holds: Callable[[tuple[Obj, ...]], bool],
         labels: Mapping[str, str] | None = None,
     ) -> tuple[Obj, ...]:
-        """All objects of a kind, with ``labels`` those that have them, once this holds of them."""
+        """All objects of a kind, or those with ``labels``, once ``holds`` is true of them."""
         chosen = Labels.equal(labels) if labels else None
         found: tuple[Obj, ...] = ()
         try:
-            async with self.client.clock.timeout(PATIENCE_SECONDS):
+            async with self.client.clock.timeout(TIMEOUT_SECONDS):
                 while True:
                     listing = await self.client.list(kind, namespace=NAMESPACE, labels=chosen)
                     found = listing.items
@@ -150,29 +150,29 @@ class DemoContext:
             ) from None
 
     async def gone(self, kind: type[Obj], name: str, *, uid: str = "") -> None:
-        """Come back once there is no such object; with ``uid``, not this one any more."""
+        """Wait until the object does not exist; with ``uid``, until that one does not."""
         await wait_until_gone(
-            self.client, kind, name, uid=uid, namespace=NAMESPACE, within_seconds=PATIENCE_SECONDS
+            self.client, kind, name, uid=uid, namespace=NAMESPACE, within_seconds=TIMEOUT_SECONDS
         )
 
-    # What the operator says
+    # The operator's output
 
-    def hear(self, line: str) -> None:
-        """The operator has written this line."""
-        self._heard.append(line)
-        self._hears.set()
+    def add_output(self, line: str) -> None:
+        """Add a line that the operator has written."""
+        self._output.append(line)
+        self._has_output.set()
 
-    async def until_said(self, text: str) -> None:
-        """Come back once the operator has written a line with this in it, in this step."""
+    async def until_printed(self, text: str) -> None:
+        """Wait until the operator has written a line that contains ``text``, in this step."""
         try:
-            async with self.client.clock.timeout(PATIENCE_SECONDS):
-                while not any(text in line for line in self._heard):
-                    self._hears.clear()
-                    await self._hears.wait()
+            async with self.client.clock.timeout(TIMEOUT_SECONDS):
+                while not any(text in line for line in self._output):
+                    self._has_output.clear()
+                    await self._has_output.wait()
         except TimeoutError:
-            last = self._heard[-1] if self._heard else "nothing"
+            last = self._output[-1] if self._output else "nothing"
             raise _not_settled(f"the operator to write {text!r}", last) from None
 
 
 def _not_settled(waited_for: str, last_seen: str) -> NotSettled:
-    return NotSettled(waited_for=waited_for, waited_seconds=PATIENCE_SECONDS, last_seen=last_seen)
+    return NotSettled(waited_for=waited_for, waited_seconds=TIMEOUT_SECONDS, last_seen=last_seen)

@@ -1,4 +1,4 @@
-"""``Demo``: what is shown of an example, and the steps that is told meanwhile."""
+"""``Demo``: an example's operator, the kinds to show, and the steps."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from steersman_cluster.demos.context import DemoContext
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demo:
-    """An operator, the kinds to look at, and what happens to their objects.
+    """An operator, the kinds to show, and the steps that change their objects.
 
-    Objects of ``kinds`` are shown with all that they own, of the kinds that the manager's
-    controllers follow and of those in ``below``: a manager of runnables does not say what it
-    makes. Kinds of one's own are installed before anything else happens.
+    Objects of ``kinds`` are shown with the objects that they own, of the kinds that the manager's
+    controllers watch and of those in ``below``: runnables do not declare what they create. The
+    operator's own kinds are installed before the first step.
     """
 
     title: str

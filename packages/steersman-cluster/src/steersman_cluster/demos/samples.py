@@ -17,7 +17,7 @@ NAMESPACE: Final = "default"
 
 
 async def apply_file(client: Client, path: Path) -> tuple[ObjectRef, ...]:
-    """Apply each object in the file; the first that is refused ends it with the server's words."""
+    """Apply each object in the file; the first rejected object ends it with the server's error."""
     applied: list[ObjectRef] = []
     served: Discovery | None = None
     for document in documents_in(path):
@@ -40,8 +40,8 @@ def documents_in(path: Path) -> Iterator[Mapping[str, Any]]:
     for document in documents:
         if not isinstance(document, Mapping) or not {"apiVersion", "kind"} <= document.keys():
             raise ProjectError(
-                problem=f"{path.name} holds something that is no Kubernetes object",
-                what_now="Give it an apiVersion and a kind, or take it out of the directory.",
+                problem=f"{path.name} holds something that is not a Kubernetes object",
+                what_now="Give it an apiVersion and a kind, or remove it from the directory.",
             )
         yield document
 

@@ -1,16 +1,16 @@
-"""A whole cluster and the operators on it in one thread, in time that is a number.
+"""A cluster and the operators on it in one thread, in virtual time.
 
-Takes:     a seed, what builds operators, and the steps of a test
-Gives:     a ``SimulatedCluster``, in which an hour of waiting costs milliseconds; ``survives_…``,
-           which run a ``Scenario`` again with a fault at every place where there can be one
+Takes:     a seed, a function that builds operators, and the steps of a test
+Gives:     a ``SimulatedCluster``, in which an hour takes milliseconds; ``survives_…``,
+           which run a ``Scenario`` again with a fault at each possible place
 Promises:  - the same seed gives the same history
-           - time passes only when everybody waits
-           - a deadlock is an error that names who waits
-           - what is killed stops where it is, and none of its finally blocks runs
+           - time passes only when every task waits
+           - a deadlock is an error that names the waiting tasks
+           - a killed operator stops where it is, and none of its finally blocks runs
            - an operator that is started again is built again
            - a plain function is run by hand-over, one at a time
            - a failure is replayed by its seed and fault
-Never:     opens a socket, asks what time it really is, or runs two things at once
+Never:     opens a socket, reads the system clock, or runs two tasks at once
 """
 
 from typing import TYPE_CHECKING

@@ -1,6 +1,6 @@
-"""Actors: who does what in a simulation, and what it means that one of them is killed.
+"""Actors: the programs of a simulation, each of which can be killed.
 
-Whatever an actor starts belongs to it, because a task begins with a copy of its maker's context.
+The tasks that an actor starts belong to it: a task begins with a copy of its creator's context.
 """
 
 import asyncio
@@ -10,27 +10,27 @@ ACTOR: ContextVar["Actor | None"] = ContextVar("actor", default=None)
 
 
 class Actor:
-    """An operator, or another program: its tasks live and die together."""
+    """An operator, or another program: its tasks end together."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.is_dead = False
-        # Where its tasks stood when it was killed. They are kept: a task that nobody holds any
-        # more is closed, and its ``finally`` blocks run, which those of a dead program never do.
+        # Its tasks when it was killed. References are kept: a task without any is closed, and its
+        # ``finally`` blocks run, which those of a killed program never do.
         self.remains: list[object] = []
 
     def __repr__(self) -> str:
         return f"<Actor {self.name}{', dead' if self.is_dead else ''}>"
 
     def context(self) -> Context:
-        """What a task is started in that belongs to this actor."""
+        """A context for the tasks of this actor."""
         context = Context()
         context.run(ACTOR.set, self)
         return context
 
 
 def actor_in(context: Context | None) -> Actor | None:
-    """To whom what runs in this context belongs; to nobody, if it is the test itself."""
+    """The actor of this context; ``None`` in the test itself."""
     return ACTOR.get() if context is None else context.get(ACTOR)
 
 

@@ -1,4 +1,4 @@
-"""The clock of a simulation: that of its loop, which begins at a moment of somebody's choice."""
+"""The clock of a simulation: the time of its loop, from a given start."""
 
 import asyncio
 from contextlib import AbstractAsyncContextManager
@@ -10,7 +10,7 @@ import msgspec
 
 from steersman_cluster.simulation.loop import MICROS, VirtualLoop
 
-#: When every simulation begins, unless told otherwise.
+#: When a simulation begins by default.
 EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
 
 
@@ -66,7 +66,7 @@ class _Deadline(msgspec.Struct, eq=False):
         if self._task is None or self._turn is None:
             return
         self._turn.cancel()
-        # Somebody else may want the task to end as well, and then it does.
+        # Another cancellation of the task may be pending, and then it ends.
         is_alone = self._has_passed and self._task.uncancel() <= self._cancelling
         if is_alone and kind is not None and issubclass(kind, asyncio.CancelledError):
             raise TimeoutError from error

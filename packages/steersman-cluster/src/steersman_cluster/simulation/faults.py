@@ -29,7 +29,7 @@ _BOOKMARK: Final = b'{"type":"BOOKMARK"'
 
 
 class FaultKind(StrEnum):
-    """What a fault is; its words are in the steps, and in what replays it."""
+    """The kind of a fault, as it is in the trace and in the command that replays it."""
 
     BEFORE = "before call"
     AFTER = "after call"
@@ -49,30 +49,30 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One trouble, at one of the calls or events, which are counted from 1."""
+    """A fault of one kind, at one of the calls or events, which are counted from 1."""
 
-    trouble: FaultKind
+    kind: FaultKind
     number: int
 
     def __str__(self) -> str:
-        return f"{self.trouble} {self.number}"
+        return f"{self.kind} {self.number}"
 
     @classmethod
     def named(cls, words: str) -> Self:
         """The fault that calls itself so; ``ValueError`` if none does."""
-        trouble, _, number = words.strip().rpartition(" ")
-        if trouble not in list(FaultKind) or not number.isdecimal() or int(number) < 1:
+        kind, _, number = words.strip().rpartition(" ")
+        if kind not in list(FaultKind) or not number.isdecimal() or int(number) < 1:
             known = ", ".join(f'"{each} 1"' for each in FaultKind)
             raise ValueError(f"there is no fault named {words!r}; they are named {known}, …")
-        return cls(FaultKind(trouble), int(number))
+        return cls(FaultKind(kind), int(number))
 
 
 class SingleFault:
-    """Counts what an operator does and hears in one run, and strikes where its fault says.
+    """Counts the calls and watch events of an operator in one run, and injects one fault.
 
-    ``kill`` ends the operator, ``hold`` returns once users have written something, ``note`` puts a
-    line into the steps, and ``strike`` the one about the fault itself. ``child_watches`` are the
-    beginnings and ends of the paths at which one watches what the operator's objects own.
+    ``kill`` ends the operator, ``hold`` returns once users have written something, ``note`` adds a
+    line to the trace, and ``strike`` the line about the fault itself. ``child_watches`` are the
+    beginnings and ends of the paths of watches of the children of the operator's objects.
     """
 
     def __init__(
@@ -97,31 +97,31 @@ class SingleFault:
         self.note = note
         self._strike = strike
         self.child_watches: Sequence[tuple[str, str]] = ()
-        # How often users had written something before each call.
+        # The number of user writes before each call.
         self.user_writes = 0
         self.written_before: list[int] = []
         self._silent_until_at = 0.0
-        self._under_way: dict[int, int] = {}
+        self._in_flight: dict[int, int] = {}
 
-    def reaching(self, system: Any) -> Any:
+    def wrap(self, system: Any) -> Any:
         """A system outside the cluster, each of whose coroutine methods is a call, too."""
-        return _Reached(system, self)
+        return _WrappedSystem(system, self)
 
-    # What a way to the server asks
+    # As a fault injector
 
-    async def before_request(self, actor: Actor, request: Request) -> None:  # noqa: ARG002 - as every way asks
-        """A request is about to reach the server."""
+    async def before_request(self, actor: Actor, request: Request) -> None:  # noqa: ARG002 - of the protocol
+        """Before the server receives a request."""
         if _is_call(request):
-            # Several are under way at once: each is known by itself until its answer comes.
-            self._under_way[id(request)] = await self.before(_words(request))
+            # Several are in flight at once: each is identified until its response comes.
+            self._in_flight[id(request)] = await self.before(_words(request))
 
     async def before_response(self, actor: Actor, request: Request) -> None:  # noqa: ARG002
-        """The server has done it, and the answer is about to arrive."""
+        """After the server has handled it, before the response arrives."""
         if _is_call(request):
-            await self.after(_words(request), self._under_way.pop(id(request)))
+            await self.after(_words(request), self._in_flight.pop(id(request)))
 
     async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:  # noqa: ARG002
-        """Some lines of a watch are about to arrive."""
+        """Before some lines of a watch arrive."""
         silent_seconds = self._silent_until_at - self._clock.monotonic()
         if silent_seconds > 0:
             await self._clock.sleep(silent_seconds)
@@ -134,13 +134,13 @@ class SingleFault:
         if self._is_of_children(request.path):
             self.child_events += 1
             if self._strikes(FaultKind.LATE, self.child_events):
-                self._strike(f"hears nothing of {request.path} for {DELAY_SECONDS:g} s")
+                self._strike(f"gets no events of {request.path} for {DELAY_SECONDS:g} s")
                 await self._clock.sleep(DELAY_SECONDS)
 
     # What every call goes through
 
     async def before(self, what: str) -> int:
-        """A call that changes something is about to be made; its number."""
+        """Before a call that changes something; returns its number."""
         self.calls += 1
         number = self.calls
         self.written_before.append(self.user_writes)
@@ -157,7 +157,7 @@ class SingleFault:
         return number
 
     async def after(self, what: str, number: int) -> None:
-        """It was made, and the answer is on its way."""
+        """After the call, before its response arrives."""
         if self._strikes(FaultKind.AFTER, number):
             await self._die(f"is killed after {what}")
         if self._strikes(FaultKind.DOWN_AFTER, number):
@@ -169,7 +169,7 @@ class SingleFault:
             self._silent_until_at = self._clock.monotonic() + DELAY_SECONDS
             self._strike(f"gets no answer to {what}, and no watch event for {DELAY_SECONDS:g} s")
         if self._strikes(FaultKind.LOST, number):
-            self._strike(f"never hears the answer to {what}")
+            self._strike(f"gets no answer to {what}")
             is_lost = True
         if is_lost:
             raise Unreachable(f"{what}: the answer was lost on the way back")
@@ -179,8 +179,8 @@ class SingleFault:
             path.startswith(start) and path.endswith(end) for start, end in self.child_watches
         )
 
-    def _strikes(self, trouble: FaultKind, number: int) -> bool:
-        strikes = not self.has_struck and self.fault == Fault(trouble, number)
+    def _strikes(self, kind: FaultKind, number: int) -> bool:
+        strikes = not self.has_struck and self.fault == Fault(kind, number)
         self.has_struck |= strikes
         return strikes
 
@@ -191,8 +191,8 @@ class SingleFault:
         raise AssertionError("a dead operator went on")
 
 
-class _Reached:
-    """Stands before a system outside the cluster; what is no coroutine method is the system's."""
+class _WrappedSystem:
+    """Wraps a system outside the cluster, whose coroutine methods are calls."""
 
     __slots__ = ("_fault_injector", "_system")
 

@@ -1,4 +1,4 @@
-"""What happened in a simulation: who asked the server for what, and what it said, in order."""
+"""The history of a simulation: every request to the server with its status, in order."""
 
 import re
 import zlib
@@ -9,9 +9,9 @@ from steersman.wire import Request
 
 MUTATING: Final = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 
-# Of these nobody asks whether there are more than necessary: they are told, or kept alive.
-# Whole paths, because authors may call their own kinds and objects what they like.
-_BESIDE: Final = re.compile(
+# Events, leases and reviews: how many of them are written does not matter. Whole paths, because
+# authors may call their own kinds and objects what they like.
+_BOOKKEEPING: Final = re.compile(
     r"/(?:api/v1|apis/events\.k8s\.io/[^/]+)/(?:namespaces/[^/]+/)?events(?:[/?].*)?"
     r"|/apis/coordination\.k8s\.io/[^/]+/(?:namespaces/[^/]+/)?leases(?:[/?].*)?"
     r"|/apis/auth(?:entication|orization)\.k8s\.io/.*"
@@ -19,9 +19,9 @@ _BESIDE: Final = re.compile(
 
 
 class RecordedRequest(NamedTuple):
-    """One request, and what became of it; ``status`` is 0 where no answer came.
+    """One request and its result; ``status`` is 0 where no response came.
 
-    ``is_change``: whether anything is different for it.
+    ``is_change``: whether it changed anything.
     """
 
     at: float
@@ -38,12 +38,12 @@ class RecordedRequest(NamedTuple):
         return self.method in MUTATING and not is_bookkeeping(self.target)
 
     def __str__(self) -> str:
-        answer = self.status or "no answer"
+        answer = self.status or "no response"
         return f"{self.at:10.3f} s  {self.actor:<12} {self.method:<6} {self.target} → {answer}"
 
 
 class History:
-    """All that was asked, in order."""
+    """All requests, in order."""
 
     def __init__(self) -> None:
         self.requests: list[RecordedRequest] = []
@@ -57,14 +57,14 @@ class History:
     def record(
         self, at: float, actor: str, request: Request, *, status: int, is_change: bool
     ) -> None:
-        """One more."""
+        """Add a request."""
         digest = zlib.crc32(request.body) if request.body else 0
         self.requests.append(
             RecordedRequest(at, actor, request.method, request.target, digest, status, is_change)
         )
 
     def writes(self, *, since: int = 0, actor: str | None = None) -> list[RecordedRequest]:
-        """What was changed since so many requests, by anybody or by one."""
+        """The changes after the first ``since`` requests, of all actors or of one."""
         return [
             each
             for each in self.requests[since:]
@@ -72,7 +72,7 @@ class History:
         ]
 
     def digest(self) -> str:
-        """The same for the same history, and for no other."""
+        """A digest, equal for equal histories only."""
         whole = blake2b(digest_size=16)
         for each in self.requests:
             whole.update(repr(tuple(each)).encode())
@@ -80,5 +80,5 @@ class History:
 
 
 def is_bookkeeping(target: str) -> bool:
-    """Whether a request is about what is only told, or kept alive."""
-    return _BESIDE.fullmatch(target) is not None
+    """Whether a request is about an event, a lease or a review."""
+    return _BOOKKEEPING.fullmatch(target) is not None

@@ -1,7 +1,7 @@
-"""Parts of a cluster that have nothing to do yet: they sleep, and cost nothing.
+"""Controllers that start on the first write that may concern them; until then they cost nothing.
 
-A cluster begins where its cluster has settled, so that nobody has missed anything. The first write
-that may concern a part wakes it, and from then on it stays awake.
+A simulated cluster begins settled, so that a controller that starts late has missed nothing. Once
+started, it stays.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ def _is_tracked(pod: Mapping[str, Any]) -> bool:
 
 _PODS: Final = GroupResource("", "pods")
 
-# What concerns whom. Who is not here is always awake.
+# The writes that start a controller, by its name. Controllers that are not here always run.
 TRIGGERS: Final[Mapping[str, Mapping[GroupResource, Trigger]]] = {
     "namespaces": {
         GroupResource("", "namespaces"): _anything,
@@ -58,16 +58,16 @@ TRIGGERS: Final[Mapping[str, Mapping[GroupResource, Trigger]]] = {
 
 
 def start_on_first_write(
-    parts: Sequence[str], server: ApiServer, wake: Callable[[str], None]
+    parts: Sequence[str], server: ApiServer, start: Callable[[str], None]
 ) -> None:
-    """Have ``wake`` called once for each part, when something is written that concerns it."""
-    asleep = set(parts)
+    """Call ``start`` once for each part, at the first write that concerns it."""
+    idle = set(parts)
 
-    def hear(part: str, concerns: Trigger, obj: Mapping[str, Any]) -> None:
-        if part in asleep and concerns(obj):
-            asleep.remove(part)
-            wake(part)
+    def check(part: str, concerns: Trigger, obj: Mapping[str, Any]) -> None:
+        if part in idle and concerns(obj):
+            idle.remove(part)
+            start(part)
 
     for part in parts:
         for resource, concerns in TRIGGERS[part].items():
-            server.store.listen(resource, partial(hear, part, concerns))
+            server.store.listen(resource, partial(check, part, concerns))

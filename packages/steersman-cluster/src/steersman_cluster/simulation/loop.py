@@ -1,7 +1,7 @@
-"""An event loop whose time is a number.
+"""An event loop in virtual time.
 
-It has no sockets and no threads. When nobody can go on, time leaps to the next moment that somebody
-waits for; when nobody waits for any, that is a deadlock, and an error.
+It has no sockets and no threads. When no task can run, time advances to the next timer; without a
+timer it is a deadlock, and an error.
 """
 
 import asyncio
@@ -27,26 +27,25 @@ from steersman_cluster.simulation.actors import ACTOR, Actor, ActorTask, actor_i
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-# Programs with watches always wait for something. If for so long nothing happens but that, whoever
-# runs the loop waits in vain.
-PATIENCE_SECONDS: Final = 24 * 3600.0
+# Programs with watches always have timers. If only those fire for so long, the test waits in vain.
+DEADLOCK_SECONDS: Final = 24 * 3600.0
 
 # Time goes by whole microseconds, so that a cluster is the same whenever it begins.
 MICROS: Final = 1_000_000
 
-# Most timers are deadlines that never come. They are swept out when there are so many of them.
+# Most timers are deadlines that are cancelled. They are removed when there are so many.
 MOST_CANCELLED: Final = 500
 
-# How many of those who wait a deadlock names.
+# How many waiting tasks a deadlock names.
 NAMED: Final = 30
 
 _INSIDE: Final = (str(Path(asyncio.__file__).parent), str(Path(__file__).parent))
 
 
 class Turn(msgspec.Struct, eq=False):
-    """Something that is to be called, in its context, and to whom it belongs.
+    """A callback with its context and its actor.
 
-    What asyncio calls a handle, and asks of one. A simulation makes thousands of them a second.
+    asyncio's handle; a class of our own, because a simulation makes thousands a second.
     """
 
     callback: Callable[..., object] | None
@@ -57,23 +56,23 @@ class Turn(msgspec.Struct, eq=False):
     loop: "VirtualLoop | None" = None
 
     def cancel(self) -> None:
-        """It is not to be called any more."""
+        """Do not call it any more."""
         if self.callback is not None:
             self.callback, self.args = None, ()
             if self.loop is not None:
                 self.loop.count_cancelled()
 
     def cancelled(self) -> bool:
-        """Whether somebody has thought better of it."""
+        """Whether it was cancelled."""
         return self.callback is None
 
     def when(self) -> float:
-        """At which moment it is to be called."""
+        """When it is to be called."""
         return 0.0 if self.at is None else self.at
 
 
-# To the checkers a loop is abstract as long as it lacks a single method; ours lacks all those that
-# have to do with sockets, processes and threads, and whoever calls one is told so.
+# To the type checkers a loop is abstract while it lacks a method. Ours lacks those of sockets,
+# processes and threads: AbstractEventLoop raises NotImplementedError for them.
 if TYPE_CHECKING:
     _Loop = asyncio.BaseEventLoop
 else:
@@ -81,12 +80,12 @@ else:
 
 
 class VirtualLoop(_Loop):
-    """Runs tasks in the order in which they became able to go on, and time by leaps."""
+    """Runs tasks in the order in which they became ready, and advances time to the next timer."""
 
-    def __init__(self, *, patience_seconds: float = PATIENCE_SECONDS) -> None:
+    def __init__(self, *, deadlock_seconds: float = DEADLOCK_SECONDS) -> None:
         #: Now, in microseconds since the loop was made.
         self.micros = 0
-        self._patience_seconds = patience_seconds
+        self._deadlock_seconds = deadlock_seconds
         self._ready: deque[Turn] = deque()
         self._timers: list[tuple[int, int, Turn]] = []  # by microseconds, then by number
         self._cancelled = 0
@@ -97,7 +96,7 @@ class VirtualLoop(_Loop):
         self._is_closed = False
         #: How often time has passed, so far.
         self.leaps = 0
-        self._moved = 0  # when the one who runs the loop last did something
+        self._moved = 0  # when the test itself last did something
         self._runs_for: object = None
         self._failures: list[dict[str, Any]] = []
 
@@ -120,21 +119,21 @@ class VirtualLoop(_Loop):
             self.run_forever()
         except BaseException:
             if future.done() and not future.cancelled():
-                future.exception()  # else asyncio complains that nobody has looked at it
+                future.exception()  # or asyncio logs that it was never retrieved
             elif is_own:
                 future.remove_done_callback(self._stop_for)
-                self._call_off(future)
+                self._cancel(future)
             raise
         finally:
             future.remove_done_callback(self._stop_for)
         if not future.done():
-            raise RuntimeError("the loop was stopped before what it ran for was done")
+            raise RuntimeError("the loop was stopped before its future was done")
         return future.result()
 
-    def _call_off(self, task: "asyncio.Task[Any]") -> None:
-        """Have it end that nobody waits for any more, and with it what it has begun."""
+    def _cancel(self, task: "asyncio.Task[Any]") -> None:
+        """Cancel the task, and run until it and what it has begun have ended."""
         task.cancel()
-        # Why it was called off is what counts.
+        # The reason for the cancellation is what counts.
         with suppress(Exception, asyncio.CancelledError):
             self.run_until_complete(task)
 
@@ -143,7 +142,7 @@ class VirtualLoop(_Loop):
         if self._is_closed:
             raise RuntimeError("the loop is closed")
         if self._is_running:
-            raise RuntimeError("the loop runs already")
+            raise RuntimeError("the loop is already running")
         if events._get_running_loop() is not None:  # pyright: ignore[reportPrivateUsage]
             raise RuntimeError("another loop runs in this thread")
         before = sys.get_asyncgen_hooks()
@@ -162,7 +161,7 @@ class VirtualLoop(_Loop):
         ready = self._ready
         if not ready:
             self._leap()
-        # What they make ready has its turn after them, and whom they kill has none any more.
+        # What they make ready runs after them; callbacks of killed actors do not run.
         while ready:
             turn = ready.popleft()
             callback = turn.callback
@@ -176,7 +175,7 @@ class VirtualLoop(_Loop):
                 return
 
     def _leap(self) -> None:
-        """On to the next moment that somebody waits for."""
+        """Advance to the next timer."""
         timers = self._timers
         while timers and timers[0][2].callback is None:
             heappop(timers)
@@ -194,14 +193,14 @@ class VirtualLoop(_Loop):
                 self._ready.append(turn)
 
     def _waits_in_vain(self, next_at: float) -> bool:
-        if next_at <= self._moved / MICROS + self._patience_seconds:
+        if next_at <= self._moved / MICROS + self._deadlock_seconds:
             return False
         return not any(
             handle.actor is None for _, _, handle in self._timers if not handle.cancelled()
         )
 
     def _waiting(self) -> tuple[str, ...]:
-        """Who waits, and where: the test itself first, and those last who were there before it."""
+        """The waiting tasks and where they wait: the test's own first, the oldest actors last."""
         of_actors: dict[Actor | None, list[ActorTask]] = {None: []}
         for task in self.tasks():
             if task.actor is None or not task.actor.is_dead:
@@ -234,7 +233,7 @@ class VirtualLoop(_Loop):
         self._timers.clear()
 
     async def shutdown_asyncgens(self) -> None:
-        """Close the generators that nobody has closed."""
+        """Close the generators that are still open."""
         for each in list(self._generators):
             await each.aclose()
 
@@ -255,7 +254,7 @@ class VirtualLoop(_Loop):
     def call_soon(
         self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
-        """Run it in the next turn; unless it belongs to somebody who is dead."""
+        """Run it in the next turn, unless its actor was killed."""
         if context is None:
             context = copy_context()
         actor = context.get(ACTOR)
@@ -267,7 +266,7 @@ class VirtualLoop(_Loop):
             actor.remains.append(turn)
         else:
             self._ready.append(turn)
-        return turn  # type: ignore[return-value]  # it is all that asyncio asks of a handle
+        return turn  # type: ignore[return-value]  # it has all that asyncio needs of a handle
 
     def call_soon_threadsafe(
         self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
@@ -284,8 +283,8 @@ class VirtualLoop(_Loop):
     ) -> asyncio.TimerHandle:
         """Run it when so many seconds have passed."""
         micros = ceil(round(delay * MICROS, 3))
-        # Who sleeps until a moment, and wakes a trifle before it, goes to sleep again; not without
-        # end, if each sleep takes some time.
+        # A task that wakes just before its deadline sleeps again; each sleep takes some time, so
+        # that this ends.
         if micros <= 0 < delay:
             micros = 1
         micros += self.micros
@@ -310,7 +309,7 @@ class VirtualLoop(_Loop):
         return self.call_later(when - self.time(), callback, *args, context=context)
 
     def count_cancelled(self) -> None:
-        """A timer will not be needed; sweep them out when they are many."""
+        """A timer was cancelled; remove those when they are many."""
         self._cancelled += 1
         if self._cancelled > MOST_CANCELLED and self._cancelled > len(self._timers) // 2:
             self._timers = [each for each in self._timers if not each[2].cancelled()]
@@ -330,7 +329,7 @@ class VirtualLoop(_Loop):
         name: object = None,
         context: Context | None = None,
     ) -> "asyncio.Task[T]":
-        """A task, which belongs to whom its context does."""
+        """A task of the actor of its context."""
         number = next(self._numbers)
         task: Any = ActorTask.__new__(ActorTask)
         task.number, task.actor = number, actor_in(context)
@@ -349,7 +348,7 @@ class VirtualLoop(_Loop):
         actor.is_dead = True
         actor.remains += (each for each in self.tasks() if each.actor is actor)
         ready = [*self._ready]
-        # The same queue: whoever kills has its turn out of it.
+        # The same queue: the current turn is taken from it.
         self._ready.clear()
         self._ready.extend(each for each in ready if each.actor is not actor)
         actor.remains += [each for each in ready if each.actor is actor]
@@ -357,10 +356,10 @@ class VirtualLoop(_Loop):
         self._timers = [each for each in self._timers if each[2].actor is not actor]
         heapify(self._timers)
 
-    async def bury(self, actor: Actor) -> None:
-        """Let go of what is left of a dead actor: only now do its ``finally`` blocks run.
+    async def release(self, actor: Actor) -> None:
+        """Release the tasks of a killed actor: only now do their ``finally`` blocks run.
 
-        For when nobody looks at the outcome any more, and nothing that it can reach is of use.
+        For the end of a simulation, when nothing that they do matters.
         """
         actor.is_dead = False
         tasks = [each for each in actor.remains if isinstance(each, ActorTask) and not each.done()]
@@ -371,7 +370,7 @@ class VirtualLoop(_Loop):
         for task in tasks:
             task.cancel()
         for task in tasks:
-            # The oldest waits for those that it has begun: after it, there are hardly any left.
+            # The oldest waits for those that it has begun: after it, few are left.
             if not task.done():
                 await asyncio.wait([task])
             if not task.cancelled():
@@ -384,10 +383,10 @@ class VirtualLoop(_Loop):
         return False
 
     def set_debug(self, enabled: bool) -> None:
-        """Is not heard."""
+        """Has no effect."""
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        """Remember what went wrong where nobody waited for it."""
+        """Record a failure that no task waits for."""
         self._failures.append(context)
 
     def default_exception_handler(self, context: dict[str, Any]) -> None:
@@ -396,7 +395,7 @@ class VirtualLoop(_Loop):
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """What went wrong where nobody waited for it."""
+        """The failures that no task waited for."""
         return tuple(
             f"{each.get('message', '')}: {each.get('exception', '')!r}" for each in self._failures
         )

@@ -1,4 +1,4 @@
-"""A loop within a loop: a simulation that somebody awaits."""
+"""A virtual loop inside a running loop: a simulation in a coroutine test."""
 
 import gc
 from asyncio import events
@@ -10,14 +10,14 @@ from steersman_cluster.simulation.loop import VirtualLoop
 
 T = TypeVar("T")
 
-# So many objects more than were let go of: several small clusters, or the tenth of a large one.
+# Net allocations before a collection: several small clusters, or a tenth of a large one.
 YOUNG: Final = 200_000
 
 
 def run_nested(main: Coroutine[Any, Any, T]) -> T:
-    """Run it on a virtual loop of its own; whoever's loop runs here stands still meanwhile.
+    """Run ``main`` on a virtual loop of its own, while the running loop waits.
 
-    It is for a test, which has nothing else to do.
+    For tests, which have nothing else to do meanwhile.
     """
     with deferred_collection():
         return _run(main)
@@ -37,13 +37,13 @@ def _run(main: Coroutine[Any, Any, T]) -> T:
 
 @contextmanager
 def deferred_collection() -> Iterator[None]:
-    """Take what is made in the block for garbage once, when it is left, and nothing older.
+    """Collect the garbage of the block once, at its end, and nothing older.
 
-    A cluster lives and dies as a whole. In the middle of it there is little to collect, and whoever
-    looks for it looks at all that a test process holds: a third of the time of a small cluster.
+    A cluster is garbage as a whole. Before its end there is little to collect, and each collection
+    visits every object of the test process: a third of the time of a small cluster.
     """
     young, middle, old = gc.get_threshold()
-    # Not more often than it was, or than somebody has wished for: 0 is never.
+    # Never more often than configured: 0 means never.
     if not gc.isenabled() or young == 0 or young >= YOUNG:
         yield
         return

@@ -1,4 +1,4 @@
-"""When nothing is left to do: who still has something in hand, as they tell it themselves."""
+"""Pending work: requeues, failures and closed watches, from what operators observe."""
 
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
@@ -20,7 +20,7 @@ Place: TypeAlias = tuple[str, str, ObjectRef]  # actor, controller or resource, 
 
 
 class Failing(NamedTuple):
-    """An object that a controller is going to try again."""
+    """An object that a controller is going to retry."""
 
     actor: str
     controller: str
@@ -32,16 +32,16 @@ class Failing(NamedTuple):
 
 
 class PendingWork:
-    """What is left to do, as actors tell it: what they look at again, and what they do not hear."""
+    """What is left to do: objects to be reconciled again, and watches that are not open."""
 
     def __init__(self, *, clock: Clock) -> None:
         self._clock = clock
         self._due: dict[Place, float] = {}
         self._failing: dict[Place, str] = {}
-        self._deaf: dict[Place, None] = {}
+        self._unwatched: dict[Place, None] = {}
 
     def note(self, actor: str, observation: Observation) -> None:
-        """Hear what an actor tells."""
+        """Take in an observation of an actor."""
         if type(observation) is ReconcileFinished:
             place = actor, observation.controller, observation.ref
             if observation.outcome in ("failed", "timed out"):
@@ -57,30 +57,30 @@ class PendingWork:
             self._failing.pop(place, None)
             self._due.pop(place, None)
         elif isinstance(observation, Listed | WatchEnded):
-            self._deaf[actor, observation.resource, observation.ref] = None
+            self._unwatched[actor, observation.resource, observation.ref] = None
         elif isinstance(observation, WatchStarted | KindMissing | ReflectorStopped):
-            self._deaf.pop((actor, observation.resource, observation.ref), None)
+            self._unwatched.pop((actor, observation.resource, observation.ref), None)
 
     def forget(self, actor: str) -> None:
-        """The actor is gone, and with it what it had in mind."""
-        for kept in (self._due, self._failing, self._deaf):
+        """The actor has ended, and its pending work with it."""
+        for kept in (self._due, self._failing, self._unwatched):
             for place in [each for each in kept if each[0] == actor]:
                 del kept[place]
 
     def due_until(self, at: float) -> float | None:
-        """The last moment up to ``at`` for which somebody has something in mind."""
+        """The time of the last requeue up to ``at``."""
         return max((each for each in self._due.values() if each <= at), default=None)
 
     def due_to(self, actor: str, controller: str) -> Iterator[tuple[ObjectRef, float]]:
-        """What a controller has in mind, and for when."""
+        """The requeues of a controller, each with its time."""
         for (who, what, ref), due_at in self._due.items():
             if who == actor and what == controller:
                 yield ref, due_at
 
     def failing(self) -> list[Failing]:
-        """What will be tried again, because it failed."""
+        """The objects that will be retried after a failure."""
         return [Failing(*place, error) for place, error in self._failing.items()]
 
-    def deaf(self) -> list[str]:
-        """Who has no watch open, and does not hear of what happens until there is one again."""
-        return [f"{actor} hears nothing of {ref}" for actor, _, ref in self._deaf]
+    def unwatched(self) -> list[str]:
+        """The resources without an open watch."""
+        return [f"{actor} has no watch of {ref}" for actor, _, ref in self._unwatched]

@@ -1,4 +1,4 @@
-"""``Scenario``: an operator, and what its users do while it works."""
+"""``Scenario``: an operator, and what its users do while it runs."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
@@ -21,7 +21,7 @@ Steps: TypeAlias = Callable[[Cluster], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """An operator on a cluster, and the steps of what its users do.
+    """An operator on a cluster, and the steps of its users.
 
     - ``operator`` is a function that builds the operator: it returns a ``Manager``, or controllers
       and runnables. It is called for each start, also for the one after a crash, so what the
@@ -33,7 +33,7 @@ class Scenario:
     - ``outside`` makes a system beyond the cluster, once for each run: a plain object, which a
       crash of the operator does not touch. Each of its coroutine methods is a call like those to
       the API server, and its attributes are compared.
-    - ``workloads`` says which of a cluster's own controllers run; all, unless told otherwise.
+    - ``workloads`` says which of a cluster's own controllers run; by default all.
     - ``ignore`` are fields that are not compared: ``"Site.status.phase"``, ``"outside.calls"``. A
       step ``*`` is every key, and a key with a dot in it stands in brackets.
     """

@@ -28,17 +28,17 @@ from steersman_cluster.simulation.simulated_cluster import (
     running_simulated_cluster,
 )
 from steersman_cluster.simulation.state import State, differences, state_of
-from steersman_cluster.simulation.trace import TraceEntry, short_path, told
+from steersman_cluster.simulation.trace import TraceEntry, fault_trace, short_path
 from steersman_cluster.simulation.transport import NoFaults
 from steersman_cluster.workloads import ALONE
 
-# For so long an operator that was killed is gone: whatever else happens then, happens without it.
+# How long a killed operator is down. Whatever else happens then, happens without it.
 GONE_SECONDS: Final = 10.0
 
-# Longer than a watch that was cut waits before it begins again, and than a late cache is late.
+# Longer than the backoff of a watch that was cut, and than the delay of a late cache.
 GRACE_SECONDS: Final = 30.0
 
-# Whoever still writes after so long has been writing all the time.
+# An operator that still writes after so long never settles.
 SETTLED_WITHIN_SECONDS: Final = 2 * 3600.0
 
 OPERATOR: Final = "operator"
@@ -48,15 +48,15 @@ _SECRETS: Final = GroupResource("", "secrets")
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """What became of one run."""
+    """The result of one run."""
 
     states: dict[int, State] = field(default_factory=dict[int, State])  # at each rest of the steps
-    found: list[str] = field(default_factory=list[str])  # what should not be so
+    found: list[str] = field(default_factory=list[str])  # what is wrong
     trace: tuple[str, ...] = ()
     numbers: dict[FaultKind, Sequence[int]] = field(default_factory=dict[FaultKind, Sequence[int]])
     # The rest that users did not wait for, because of the fault.
     skipped: int | None = None
-    is_void: bool = False  # the steps failed where nobody had waited for the operator
+    is_void: bool = False  # the steps failed at a place where users had not waited
 
 
 async def outcome_of(
@@ -68,7 +68,7 @@ async def outcome_of(
     expected: Sequence[Outcome] = (),
     is_thorough: bool = False,
 ) -> Outcome:
-    """What comes of one run; it should be like one of those that are ``expected``.
+    """The outcome of one run, which should be like one of ``expected``.
 
     With ``absent_at`` the operator is stopped before that rest of the steps, users do not wait
     there, and it is started again after they have gone on. In a ``is_thorough`` run, each rest is
@@ -81,11 +81,11 @@ async def outcome_of(
 
 
 class _Unlike(Exception):
-    """The run need not go on: it is not as it should be."""
+    """The run ends: its state is not as expected."""
 
 
 class _ScenarioRun(Cluster):
-    """The cluster of one run, as its steps sees it: every rest in it is one to compare at."""
+    """The cluster of one run, as its steps see it: at every rest the states are compared."""
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ class _ScenarioRun(Cluster):
         await self.install(*scenario.kinds)
         self._beginning, begun = self._log.revision, self.moment()
         self._there = {each.key: " ".join(each.key) for each in self._log.standing()}
-        build = scenario.factory(self._fault_injector.reaching(self._system))
+        build = scenario.factory(self._fault_injector.wrap(self._system))
 
         def built() -> Manager:
             manager = build()
@@ -181,7 +181,7 @@ class _ScenarioRun(Cluster):
                 " decide"
             )
         if self.outcome.found:
-            self.outcome.trace = told(
+            self.outcome.trace = fault_trace(
                 cluster.history.requests,
                 self._noted,
                 since=begun,
@@ -249,7 +249,7 @@ class _ScenarioRun(Cluster):
     def _lets_users_ahead(self) -> bool:
         if self._absent_at is not None:
             return self._place == self._absent_at
-        return self._fault is not None and self._fault.trouble.waits_for_users
+        return self._fault is not None and self._fault.kind.waits_for_users
 
     async def users_read(self) -> None:
         """Users look at something: what they have waited for must be there."""
@@ -335,8 +335,8 @@ class _ScenarioRun(Cluster):
             is_over = True
         if is_over or self._fault_injector.is_endless:
             last = self._words(self.writes_since(0)[-3:]) or "nothing"
-            failing = [f"still tried again: {each}" for each in self._cluster.pending.failing()]
-            self._fail([f"it never comes to rest; it has last written {last}", *failing])
+            failing = [f"still retrying: {each}" for each in self._cluster.pending.failing()]
+            self._fail([f"it never settles; its last writes are {last}", *failing])
 
     def _count(self) -> None:
         """At which numbers there was a place for each trouble."""
@@ -376,11 +376,11 @@ class _ScenarioRun(Cluster):
             if self._fault_injector.is_endless:
                 return
             self._was_killed = True
-            if self._fault is None or not self._fault.trouble.waits_for_users:
+            if self._fault is None or not self._fault.kind.waits_for_users:
                 self._rise_later()
 
     def _rise_later(self) -> None:
-        # In nobody's context: in that of the dead nothing happens any more.
+        # In an empty context: in that of a killed actor nothing runs.
         self._cluster.loop.call_later(GONE_SECONDS, self._rise, context=Context())
 
     def _rise(self) -> None:
@@ -395,7 +395,7 @@ class _ScenarioRun(Cluster):
         writes = self.writes_since(before)
         if writes:
             words = self._words(writes)
-            self._fail([f"a second pass over what is done should write nothing, and wrote {words}"])
+            self._fail([f"a second pass should write nothing, and wrote {words}"])
         changed = differences(state, self._state())
         self._fail_if(f"a second pass should change nothing: {each}" for each in changed)
 
@@ -412,7 +412,7 @@ class _ScenarioRun(Cluster):
             return
         known = [each for each in self._expected if place in each.states]
         if not known:
-            self._fail([f"the steps rests more often than without a fault: {place + 1} times"])
+            self._fail([f"the steps settle more often than without a fault: {place + 1} times"])
         alike = [each for each in known if not differences(each.states[place], state)]
         if not alike:
             self._fail(differences(known[0].states[place], state))
@@ -452,12 +452,12 @@ class _ScenarioRun(Cluster):
 
 
 class _Users(NoFaults):
-    """Between users and the server: tells the run what they do."""
+    """The fault injector of users: reports their requests to the run."""
 
     def __init__(self, run: _ScenarioRun) -> None:
         self._run = run
 
-    async def before_request(self, actor: Actor, request: Request) -> None:  # noqa: ARG002 - as every way asks
+    async def before_request(self, actor: Actor, request: Request) -> None:  # noqa: ARG002 - of the protocol
         """A request of theirs is about to reach the server."""
         if not _is_user_write(request):
             await self._run.users_read()

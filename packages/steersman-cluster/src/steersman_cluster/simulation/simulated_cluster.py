@@ -1,4 +1,4 @@
-"""The simulated cluster: an API server, a cluster's own controllers and operators on one loop."""
+"""``SimulatedCluster``: an API server, a cluster's own controllers, and operators on one loop."""
 
 import asyncio
 from base64 import b64encode
@@ -45,28 +45,27 @@ from steersman_cluster.workloads import ALONE, WorkloadSettings, workloads
 
 T = TypeVar("T")
 
-# The longest that a request is under way.
+# The longest latency of a request.
 LATENCY_SECONDS: Final = 0.002
 
-# Longer than anything takes that is under way and was not put off on purpose.
+# Longer than anything takes that was not delayed on purpose.
 QUIET_SECONDS: Final = 1.0
 
-# What somebody puts off for so long or less is waited for; what is later comes when time is
-# advanced to it.
-PATIENCE_SECONDS: Final = 60.0
+# Requeues after so long or less are waited for; later ones come when time is advanced.
+MAX_REQUEUE_SECONDS: Final = 60.0
 
-# An hour of backoff and the next try, twice.
+# An hour of backoff and the retry, twice.
 LIMIT_SECONDS: Final = 3 * 3600.0
 
-# Whoever has written to one place so often will not stop.
+# An operator that has written one object so often will not stop.
 MAX_WRITES: Final = 400
 
 NAMESPACE: Final = "default"
 KUBELET: Final = "kubelet"
 WORKLOADS: Final = "workloads"
 
-# Nothing ever comes between a cluster's own controllers and its server. One request for each kind
-# is enough then, and nobody need look whether it is still answered.
+# No fault is injected between a cluster's own controllers and its server: one watch of each kind
+# lasts, and need not be checked for silence.
 CONTROLLER_REFLECTOR: Final = ReflectorSettings(
     initial="streamed", watch_seconds=7 * 86400.0, silence_seconds=inf
 )
@@ -76,20 +75,19 @@ CONTROLLER_REFLECTOR: Final = ReflectorSettings(
 # costs; ``survives_cut_watches`` opens each watch again at every event.
 OPERATOR_REFLECTOR: Final = ReflectorSettings(watch_seconds=7 * 86400.0, silence_seconds=inf)
 
-# What an operator checks every second or every few, it checks so many times less often here: no
-# check finds anything, since nothing in virtual time is ever late, and each costs more than all
-# else in a quiet hour.
+# Periodic checks of an operator run so many times less often here. No check finds anything, since
+# nothing in virtual time is ever late, and each costs more than all else in a quiet hour.
 IDLE_CHECK_SECONDS: Final = 3600.0
 
 _PODS: Final = GroupResource("", "pods")
 
 
-# Fewer bytes are no secret, and may be anywhere.
+# Fewer bytes are not a secret, and may occur anywhere.
 LEAST_TOKEN: Final = 8
 
 
 class RecordedRandom(Random):
-    """Chance that keeps what was drawn of it as bytes, as secrets are."""
+    """A random generator that records the bytes drawn, as tokens are."""
 
     drawn: list[bytes]
 
@@ -107,7 +105,7 @@ class SimulatedOperator(Operator):
         self, cluster: "SimulatedCluster", actor: Actor, again: Callable[[], Any], *, part: str
     ) -> None:
         self.name = actor.name
-        # Parts of a cluster have one name, and each comes and goes with what it has in mind.
+        # Parts of a cluster share a name, and each has pending work of its own.
         self.pending_key = f"{actor.name}/{part}" if part else actor.name
         self.actor = actor
         self.again = again
@@ -131,8 +129,8 @@ class SimulatedOperator(Operator):
         if not self._stop.done():
             self._stop.set_result("SIGTERM")
         await self.ended()
-        # Not before: what it ends with is told as well, and nobody comes back to that.
-        self._cluster.leave(self)
+        # Not before: what it observes at its end must not stay pending.
+        self._cluster.remove(self)
         self.check()
 
     async def ended(self) -> None:
@@ -145,17 +143,17 @@ class SimulatedOperator(Operator):
         self.kill_now()
 
     def kill_now(self) -> None:
-        """The same, for whoever cannot wait, because it is the one to be killed."""
+        """``kill``, also from a task of the operator itself."""
         if self.actor.is_dead:
             return
         self.cut()
         self._cluster.loop.kill(self.actor)
         self._died.set_result(None)
-        self._cluster.leave(self)
+        self._cluster.remove(self)
         self._cluster.dead.append(self)
 
     def cut(self) -> None:
-        """Let it reach nobody any more."""
+        """Cut it off: its requests fail from now on."""
         for way in self.ways:
             way.is_cut = True
 
@@ -283,14 +281,14 @@ class SimulatedCluster(Cluster):
         self.operators.append(operator)
         return operator
 
-    def leave(self, operator: SimulatedOperator) -> None:
-        """It runs no more."""
+    def remove(self, operator: SimulatedOperator) -> None:
+        """The operator runs no more."""
         if operator in self.operators:
             self.operators.remove(operator)
             self.pending.forget(operator.pending_key)
 
     async def restart_operators(self) -> None:
-        """Start each operator anew, so that it looks at everything once more."""
+        """Restart each operator, so that it reconciles every object once more."""
         for operator in [each for each in self.operators if each.name != WORKLOADS]:
             await operator.stop()
             operator.again()
@@ -301,14 +299,13 @@ class SimulatedCluster(Cluster):
         self,
         *,
         quiet_seconds: float = QUIET_SECONDS,
-        patience_seconds: float = PATIENCE_SECONDS,
+        max_requeue_seconds: float = MAX_REQUEUE_SECONDS,
         limit_seconds: float = LIMIT_SECONDS,
     ) -> None:
         """Wait until nothing is left to do.
 
-        That is: nothing has been written for ``quiet_seconds``, no object is to be tried again
-        because it failed, whatever anybody has put off by ``patience_seconds`` or less has been
-        done, and no Pod is on its way to what it will be.
+        That is: nothing has been written for ``quiet_seconds``, no retry is due, every requeue
+        after ``max_requeue_seconds`` or less has been done, and no Pod is about to change.
         """
         clock = self.clock
         began_at, mark = clock.monotonic(), self.moment()
@@ -317,7 +314,7 @@ class SimulatedCluster(Cluster):
                 operator.check()
             now_at = clock.monotonic()
             changed_at = self._changed_at(began_at)
-            due_at = self.pending.due_until(changed_at + patience_seconds) or changed_at
+            due_at = self.pending.due_until(changed_at + max_requeue_seconds) or changed_at
             until_at = max(changed_at, due_at) + quiet_seconds
             if now_at >= until_at:
                 until_at = max([until_at, *(at + quiet_seconds for at in self._pods_due())])
@@ -329,7 +326,7 @@ class SimulatedCluster(Cluster):
                 raise NotSettled(
                     waited_for="nothing to be left to do",
                     waited_seconds=now_at - began_at,
-                    last_seen="; ".join([*hot, *map(str, failing)]) or "somebody always writes",
+                    last_seen="; ".join([*hot, *map(str, failing)]) or "writes go on",
                 )
             await clock.sleep(max(until_at - now_at, quiet_seconds))
 
@@ -382,7 +379,7 @@ class SimulatedCluster(Cluster):
         ]
 
     def tokens(self) -> dict[str, int]:
-        """What operators have drawn as secrets: each way to write one, and which one it is."""
+        """The tokens that operators have drawn: the number of each, by every encoding of it."""
         return {
             written: number
             for number, drawn in enumerate(self._drawn)
@@ -393,8 +390,8 @@ class SimulatedCluster(Cluster):
     # Inside
 
     async def end(self) -> None:
-        """Let go of everybody, dead or alive."""
-        # Whoever lives ends what it has begun, which takes half as long as to look for all of it.
+        """Stop all operators, and release those that were killed."""
+        # To cancel an operator's main task takes half as long as to cancel each of its tasks.
         alive = [*self.operators]
         for operator in alive:
             operator.cut()
@@ -407,10 +404,10 @@ class SimulatedCluster(Cluster):
             if operator.actor in left:
                 operator.kill_now()
         for operator in self.dead:
-            await self.loop.bury(operator.actor)
+            await self.loop.release(operator.actor)
 
     def _unused(self, name: str) -> str:
-        """That, or with a number where somebody who runs is called so."""
+        """``name``, with a number if a running operator has it."""
         taken = {each.name for each in self.operators}
         numbered = (f"{name}-{number}" for number in count(2))
         return next(each for each in chain((name,), numbered) if each not in taken)
@@ -468,7 +465,7 @@ async def running_simulated_cluster(
     latency_seconds: float = LATENCY_SECONDS,
     fault_injector: FaultInjector | None = None,
 ) -> AsyncIterator[SimulatedCluster]:
-    """A cluster that lives and has nothing to do yet, on the running virtual loop."""
+    """A settled cluster on the running virtual loop."""
     cluster = SimulatedCluster(
         loop=_running_loop(),
         seed=seed,
@@ -477,7 +474,9 @@ async def running_simulated_cluster(
         latency_seconds=latency_seconds,
         fault_injector=fault_injector or NoFaults(),
     )
-    _enliven(cluster, settings, asleep=[each for each in settings.parts if each in TRIGGERS])
+    _start_controllers(
+        cluster, settings, idle=[each for each in settings.parts if each in TRIGGERS]
+    )
     try:
         yield cluster
     finally:
@@ -499,8 +498,8 @@ def simulate(
     return run_nested(run())
 
 
-# Whatever is the same in all clusters is done once: a server fills in what every cluster has, and a
-# cluster's own controllers make accounts, nodes and the like. That takes longer than most tests.
+# What all clusters have is written once: initial objects of the server, and the accounts, nodes and
+# the like of a cluster's own controllers. That takes longer than most tests.
 
 
 @cache
@@ -509,7 +508,7 @@ def _settled(settings: WorkloadSettings) -> RevisionLog:
     log = _filled().forked()
 
     async def settle() -> None:
-        # Not by the chance of any seed: what it brings forth must not come forth again.
+        # Not from a seed of a test: its uids must not occur again.
         cluster = SimulatedCluster(
             loop=_running_loop(),
             seed=0,
@@ -518,7 +517,7 @@ def _settled(settings: WorkloadSettings) -> RevisionLog:
             latency_seconds=0.0,
             fault_injector=NoFaults(),
         )
-        _enliven(cluster, settings)
+        _start_controllers(cluster, settings)
         await cluster.settle()
         await cluster.end()
 
@@ -529,7 +528,7 @@ def _settled(settings: WorkloadSettings) -> RevisionLog:
 
 @cache
 def _filled() -> RevisionLog:
-    """What every server has written before anybody asks it for anything."""
+    """What every server has written before the first request."""
     log = RevisionLog()
     ApiServer(
         log=log,
@@ -542,8 +541,8 @@ def _filled() -> RevisionLog:
     return log
 
 
-def _enliven(
-    cluster: SimulatedCluster, settings: WorkloadSettings, *, asleep: Sequence[str] = ()
+def _start_controllers(
+    cluster: SimulatedCluster, settings: WorkloadSettings, *, idle: Sequence[str] = ()
 ) -> None:
     settings = replace(settings, on_first_write=cluster.server.on_first_write)
 
@@ -554,13 +553,13 @@ def _enliven(
             parts.manager, WORKLOADS, alone, NoFaults(), CONTROLLER_REFLECTOR, part=part
         )
 
-    def wake(part: str) -> None:
-        # What is made at the start was made before: if it is gone, somebody did not want it.
+    def start(part: str) -> None:
+        # What a start creates was created before: if it is gone, it was deleted on purpose.
         operate(replace(settings, parts=(part,), storage_class=False), part)
 
-    if awake := tuple(each for each in settings.parts if each not in asleep):
-        operate(replace(settings, parts=awake))
-    start_on_first_write(asleep, cluster.server, wake)
+    if started := tuple(each for each in settings.parts if each not in idle):
+        operate(replace(settings, parts=started))
+    start_on_first_write(idle, cluster.server, start)
 
 
 def _running_loop() -> VirtualLoop:

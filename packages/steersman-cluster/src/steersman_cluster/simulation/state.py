@@ -1,4 +1,4 @@
-"""What a cluster has come to, without what chance and time have put into it.
+"""The state of a cluster, without its random and time-dependent values.
 
 Two runs of the same steps give their objects other uids, versions, times, addresses and generated
 names. ``state_of`` replaces each of these by the name of what it belongs to, so that two states are
@@ -23,8 +23,8 @@ from steersman_cluster.simulation.redaction import (
     secrets_of,
 )
 
-# What nobody compares: told to people, and held from one second to the next.
-BESIDE: Final = frozenset(
+# Not compared: events and leases.
+BOOKKEEPING: Final = frozenset(
     (
         ("v1", "Event"),
         ("events.k8s.io/v1", "Event"),
@@ -78,12 +78,12 @@ def state_of(
 ) -> State:
     """The state that these objects are.
 
-    ``unchanged`` are those that are as they were in the beginning, which nobody has to compare, and
-    ``lost`` those that are no more. ``outside`` of the cluster is whatever is plain data. Fields
+    ``unchanged`` are objects as they were at the beginning, which are not compared, and ``lost``
+    those that are gone. ``outside`` of the cluster is whatever is plain data. Fields
     that are ``ignored`` are left out, ``tokens`` came by chance, and neither the data of Secrets
     nor other ``secrets`` are in what is said of a difference.
     """
-    there = [each for each in objects if (each.get("apiVersion"), each["kind"]) not in BESIDE]
+    there = [each for each in objects if (each.get("apiVersion"), each["kind"]) not in BOOKKEEPING]
     names = _Names(there, unchanged)
     chance = Tokens(tokens)
     texts = [names.form(ignored.without(each["kind"], readable(each))) for each in there]
@@ -235,10 +235,10 @@ class _Names:
         return self._unchosen(_BY_CHANCE.sub(name, text))
 
     def _uid(self, found: re.Match[str]) -> str:
-        return f"<uid of {self.sorts.get(found[0], 'somebody who is gone')}>"
+        return f"<uid of {self.sorts.get(found[0], 'an object that is gone')}>"
 
     def _address(self, found: re.Match[str]) -> str:
-        return f"<address of {self._addresses.get(found[0], 'somebody')}>"
+        return f"<address of {self._addresses.get(found[0], 'another object')}>"
 
     def _unchosen(self, text: str) -> str:
         if self._pattern is None:

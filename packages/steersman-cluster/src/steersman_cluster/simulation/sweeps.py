@@ -1,4 +1,4 @@
-"""The sweep: one scenario, told again with each fault there is, must come to the same each time."""
+"""The sweep: one scenario, run with each fault in turn, must reach the same state each time."""
 
 from collections.abc import Iterable, Sequence
 
@@ -18,8 +18,8 @@ async def survives_crashes(scenario: Scenario, *, seed: int = 0, only: str = "")
     is built and started again. ``DidNotSurvive`` has the trace of the first failure, and which
     ``seed`` and ``only`` replay it.
     """
-    troubles = (FaultKind.BEFORE, FaultKind.AFTER, FaultKind.LOST)
-    _Sweep("survives_crashes", scenario, seed).sweep(troubles, only)
+    kinds = (FaultKind.BEFORE, FaultKind.AFTER, FaultKind.LOST)
+    _Sweep("survives_crashes", scenario, seed).sweep(kinds, only)
 
 
 async def survives_concurrent_writes(scenario: Scenario, *, seed: int = 0, only: str = "") -> None:
@@ -30,8 +30,8 @@ async def survives_concurrent_writes(scenario: Scenario, *, seed: int = 0, only:
     while it is down after a crash just after it. Users do not wait for it to settle then. It should
     come to the same as if they had, or as if it had not run until they went on.
     """
-    troubles = (FaultKind.OVERTAKEN, FaultKind.DOWN_BEFORE, FaultKind.DOWN_AFTER)
-    _Sweep("survives_concurrent_writes", scenario, seed).sweep(troubles, only)
+    kinds = (FaultKind.OVERTAKEN, FaultKind.DOWN_BEFORE, FaultKind.DOWN_AFTER)
+    _Sweep("survives_concurrent_writes", scenario, seed).sweep(kinds, only)
 
 
 async def survives_cut_watches(scenario: Scenario, *, seed: int = 0, only: str = "") -> None:
@@ -55,27 +55,27 @@ class _Sweep:
         self._name = name
         self._scenario = scenario
         self._seed = seed
-        self._calm = Outcome()
+        self._reference = Outcome()
         self._absences: dict[int, Outcome] = {}
 
-    def sweep(self, troubles: Iterable[FaultKind], only: str) -> None:
+    def sweep(self, kinds: Iterable[FaultKind], only: str) -> None:
         """Run without faults, then with each, or only one."""
-        self._calm = calm = self._run()
+        self._reference = reference = self._run()
         if only:
-            self._try(Fault.named(only), calm)
+            self._try(Fault.named(only), reference)
             return
-        self._check(None, self._run(expected=[calm], is_thorough=True))
-        for trouble in troubles:
-            for number in calm.numbers[trouble]:
-                self._try(Fault(trouble, number), calm)
+        self._check(None, self._run(expected=[reference], is_thorough=True))
+        for kind in kinds:
+            for number in reference.numbers[kind]:
+                self._try(Fault(kind, number), reference)
 
-    def _try(self, fault: Fault, calm: Outcome) -> None:
-        outcome = self._run(fault, expected=[calm])
+    def _try(self, fault: Fault, reference: Outcome) -> None:
+        outcome = self._run(fault, expected=[reference])
         if outcome.found and outcome.skipped is not None:
             # What came of an object in between, which the operator need not have known.
             absence = self._absence(outcome.skipped)
             if not absence.is_void:
-                outcome = self._run(fault, expected=[calm, absence])
+                outcome = self._run(fault, expected=[reference, absence])
         self._check(fault, outcome)
 
     def _check(self, fault: Fault | None, outcome: Outcome) -> None:
@@ -91,7 +91,7 @@ class _Sweep:
 
     def _check_repeatable(self) -> None:
         """Run without faults once more: where that differs, no fault is to blame."""
-        before, after = self._calm, self._run()
+        before, after = self._reference, self._run()
         # What differs at one rest of the steps often does at the next, too.
         found = [
             *dict.fromkeys(

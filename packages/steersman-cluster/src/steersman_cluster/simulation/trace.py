@@ -6,12 +6,12 @@ from typing import Final, NamedTuple
 
 from steersman_cluster.simulation.history import History, RecordedRequest
 
-# Around the fault, and before the end: more than that nobody reads.
+# Lines around the fault, and before the end: a reader needs no more.
 BEFORE: Final = 8
 AFTER: Final = 12
 LAST: Final = 30
 
-#: The name of those whom every cluster has.
+#: The actor of a cluster's own controllers.
 WORKLOADS: Final = "workloads"
 
 _PATH: Final = re.compile(
@@ -20,7 +20,7 @@ _PATH: Final = re.compile(
 
 
 class TraceEntry(NamedTuple):
-    """Something that happened and was no request, after so many of these."""
+    """An event that is not a request, after ``after`` of these."""
 
     after: int
     at: float
@@ -29,7 +29,7 @@ class TraceEntry(NamedTuple):
     is_fault: bool = False
 
 
-def told(
+def fault_trace(
     asked: Sequence[RecordedRequest],
     noted: Sequence[TraceEntry],
     *,
@@ -37,10 +37,10 @@ def told(
     home: str,
     without: frozenset[str],
 ) -> tuple[str, ...]:
-    """What was written and noted, in order; where that is much, what is around the fault.
+    """The writes and notes, in order; of many, those around the fault.
 
-    The steps begins after ``since`` requests. ``without`` are actors of whom nobody wants to hear,
-    and ``home`` is the namespace that goes without saying.
+    The trace begins after ``since`` requests, leaves out the actors in ``without``, and does not
+    name the namespace ``home``.
     """
     events = [
         *noted,
@@ -66,7 +66,7 @@ def told(
 
 
 def last_writes(history: History, *, home: str) -> tuple[str, ...]:
-    """The last that was written in a cluster; of what the cluster itself does, only in ``home``."""
+    """The last writes on a cluster; those of its own controllers only in namespace ``home``."""
     at_home = f"/namespaces/{home}/"
     written = [
         each
@@ -81,7 +81,7 @@ def last_writes(history: History, *, home: str) -> tuple[str, ...]:
 
 
 def short_path(path: str, *, home: str) -> str:
-    """A path as people say it: ``deployments/web``, with the namespace where it is not ``home``."""
+    """A path as ``deployments/web``, with the namespace where it is not ``home``."""
     found = _PATH.fullmatch(path.partition("?")[0])
     if found is None:
         return path
@@ -93,7 +93,7 @@ def short_path(path: str, *, home: str) -> str:
 def _written(asked: RecordedRequest, home: str) -> str:
     what = f"{asked.method} {short_path(asked.target, home=home)}"
     if not asked.status:
-        return f"{what}  no answer"
+        return f"{what}  no response"
     if asked.status >= 400:
         return f"{what}  {asked.status}"
     return what if asked.is_change else f"{what}  changes nothing"

@@ -1,4 +1,4 @@
-"""The way of an actor to the server: it takes time, is written down, and can be disturbed."""
+"""The transport of an actor: it delays requests, records them, and injects faults."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -15,40 +15,40 @@ from steersman_cluster.simulation.history import MUTATING, History
 
 
 class FaultInjector(Protocol):
-    """What may go wrong between an actor and the server.
+    """Injects faults between an actor and the server.
 
     Each method may let time pass, kill the actor (and then never return), or raise
     ``Unreachable``.
     """
 
     async def before_request(self, actor: Actor, request: Request) -> None:
-        """The request is about to reach the server."""
+        """Before the server receives the request."""
         ...
 
     async def before_response(self, actor: Actor, request: Request) -> None:
-        """The server has done it, and the answer is about to reach the actor."""
+        """After the server has handled it, before the actor receives the response."""
         ...
 
     async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:
-        """Some lines of a watch are about to reach the actor."""
+        """Before the actor receives some lines of a watch."""
         ...
 
 
 class NoFaults:
-    """Nothing goes wrong."""
+    """Injects no faults."""
 
     async def before_request(self, actor: Actor, request: Request) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     async def before_response(self, actor: Actor, request: Request) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 class SimulatedTransport:
-    """Carries an actor's requests, each after a moment that chance decides."""
+    """Sends an actor's requests, each after a random delay."""
 
     def __init__(
         self,
@@ -73,9 +73,9 @@ class SimulatedTransport:
         self.is_cut = False
 
     def inject(self, fault_injector: FaultInjector) -> None:
-        """From now on, this comes between the actor and the server."""
+        """Use this fault injector from now on."""
         self._fault_injector = fault_injector
-        # Not who takes after it, and only changes what they need.
+        # Not a subclass: it may override a method.
         self._is_faultless = type(fault_injector) is NoFaults
 
     def open(self, request: Request) -> AbstractAsyncContextManager[Response]:
@@ -83,7 +83,7 @@ class SimulatedTransport:
         return _Exchange(self, self._inner.open(request), request)
 
     async def before(self, request: Request) -> int:
-        """Let happen what happens on the way there; the revision that the server is at then."""
+        """Delay the request and inject faults; returns the server's revision."""
         self._check(request)
         if self._latency_seconds:
             await self._clock.sleep(self._latency_seconds * self._rng.random())
@@ -93,7 +93,7 @@ class SimulatedTransport:
         return self._revision()
 
     async def after(self, request: Request, response: Response, revision: int) -> Response:
-        """Write down what was answered, and let happen what happens on the way back."""
+        """Record the response, and inject faults."""
         self._history.record(
             self._clock.monotonic(),
             self._actor.name,
@@ -104,9 +104,9 @@ class SimulatedTransport:
         if self._is_faultless:
             return response
         await self._fault_injector.before_response(self._actor, request)
-        return _Disturbed(response, self._tell, request)
+        return _FaultyResponse(response, self._before_event, request)
 
-    async def _tell(self, request: Request, piece: bytes) -> None:
+    async def _before_event(self, request: Request, piece: bytes) -> None:
         await self._fault_injector.before_watch_event(self._actor, request, piece)
 
     def _check(self, request: Request) -> None:
@@ -118,23 +118,26 @@ class SimulatedTransport:
 
 
 class _Exchange:
-    """A request on its way; by hand, because a generator would cost more than all this."""
+    """An open request; a class, because a generator would cost more than all this."""
 
-    __slots__ = ("_held", "_request", "_way")
+    __slots__ = ("_held", "_request", "_transport")
 
     def __init__(
-        self, way: SimulatedTransport, held: AbstractAsyncContextManager[Response], request: Request
+        self,
+        transport: SimulatedTransport,
+        held: AbstractAsyncContextManager[Response],
+        request: Request,
     ) -> None:
-        self._way = way
+        self._transport = transport
         self._held = held
         self._request = request
 
     async def __aenter__(self) -> Response:
-        way, request = self._way, self._request
-        revision = await way.before(request)
+        transport, request = self._transport, self._request
+        revision = await transport.before(request)
         response = await self._held.__aenter__()
         try:
-            return await way.after(request, response, revision)
+            return await transport.after(request, response, revision)
         except BaseException as error:
             await self._held.__aexit__(type(error), error, error.__traceback__)
             raise
@@ -148,12 +151,12 @@ class _Exchange:
         return await self._held.__aexit__(kind, error, traceback)
 
 
-class _Disturbed:
-    """An answer of which each piece may be disturbed."""
+class _FaultyResponse:
+    """A response whose watch events pass the fault injector."""
 
-    def __init__(self, inner: Response, tell: "Telling", request: Request) -> None:
+    def __init__(self, inner: Response, before_event: "BeforeEvent", request: Request) -> None:
         self._inner = inner
-        self._tell = tell
+        self._before_event = before_event
         self._request = request
 
     @property
@@ -175,18 +178,18 @@ class _Disturbed:
         is_watch = ("watch", "true") in self._request.query or ("watch", "1") in self._request.query
         async for piece in self._inner.chunks():
             if is_watch:
-                await self._tell(self._request, piece)
+                await self._before_event(self._request, piece)
             yield piece
 
 
-class Telling(Protocol):
-    """Hears of each piece before the actor does."""
+class BeforeEvent(Protocol):
+    """Called before the actor receives a piece."""
 
     async def __call__(self, request: Request, piece: bytes) -> None:
-        """It is about to arrive."""
+        """Delay or fail the piece."""
         ...
 
 
 async def wait_forever() -> None:
-    """Wait for what never comes: where somebody is who was killed."""
+    """Wait without end: a killed task stays here."""
     await asyncio.get_running_loop().create_future()

@@ -14,7 +14,7 @@ from steersman_cluster.errors import ControlPlaneError
 from steersman_cluster.testing.builder import Building, WaitingForOtherBuild, build_missing
 from steersman_cluster.testing.programs import Binaries, Program, find_binaries
 
-# Where nobody looks at a line as it changes, one every so often shows that something happens.
+# Without a terminal, a line every so often shows progress.
 LOG_LINE_SECONDS = 30.0
 
 

@@ -32,7 +32,7 @@ REPORT_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingForOtherBuild:
-    """Somebody else builds at the moment."""
+    """Another process is building."""
 
     directory: Path
 
@@ -99,7 +99,7 @@ def build_missing(
             f" {' and '.join(missing)}.",
         )
     with _sole_builder(binaries.directory, progress):
-        # Somebody may have built them while we waited for our turn.
+        # Another process may have built them meanwhile.
         missing = binaries.missing(missing)
         for number, program in enumerate(missing, start=1):
             step = Building(program=program, number=number, total=len(missing), elapsed_seconds=0.0)

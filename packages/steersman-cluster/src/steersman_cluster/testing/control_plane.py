@@ -1,4 +1,4 @@
-"""What every cluster for tests is: an address, users, kubectl, and a process to disturb."""
+"""``ControlPlane``: an API server for tests, real or embedded, in processes of its own."""
 
 import os
 import socket
@@ -33,7 +33,7 @@ Flags: TypeAlias = Mapping[str, object]
 
 
 class ControlPlane:
-    """A running cluster: how to reach it, as whom, and how to disturb it.
+    """A running control plane: its address, users, kubectl, and processes to disturb.
 
     ``api_server`` can be paused, stopped and restarted.
     """

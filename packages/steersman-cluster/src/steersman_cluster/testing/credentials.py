@@ -1,4 +1,4 @@
-"""Who may talk to a control plane, and how each knows the other: made anew at every start."""
+"""Users, tokens and certificates of a control plane, new at every start."""
 
 import json
 import secrets
@@ -19,7 +19,7 @@ class Credentials:
     """Files and tokens of one control plane.
 
     ``admin_token`` and the client certificate may do everything, ``limited_token`` only what
-    everybody may who is known at all. Each is a context of the kubeconfig as well: ``admin``,
+    every authenticated user may. Each is a context of the kubeconfig as well: ``admin``,
     ``certificate`` and ``limited``.
     """
 

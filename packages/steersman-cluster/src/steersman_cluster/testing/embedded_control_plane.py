@@ -1,7 +1,7 @@
 """The embedded API server in a process of its own, in place of a real control plane.
 
-It is started with the command that everybody uses, and keeps its data in a file, so that it can
-be disturbed as a real one can.
+It is started with ``steersman cluster up``, and keeps its data in a file, so that it can be
+stopped and restarted as a real one can.
 """
 
 import sys

@@ -29,7 +29,7 @@ def control_plane() -> Iterator[RealControlPlane]:
 
 @pytest.fixture(scope="module")
 def controllers(control_plane: RealControlPlane) -> Iterator[None]:
-    """Kubernetes' own controllers, at work until the tests of this module are done."""
+    """kube-controller-manager, running until the tests of this module are done."""
     with control_plane.running_controllers():
         yield
 

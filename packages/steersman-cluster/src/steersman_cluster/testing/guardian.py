@@ -17,7 +17,7 @@ REMOVALS = 3
 
 
 def main(directory: str) -> None:
-    """Wait until nobody holds the other end, then kill the group and remove the directory."""
+    """Wait until the other end is closed, then kill the group and remove the directory."""
     sys.stdin.buffer.read()
     group = os.getpgrp()
     if os.fork():

@@ -1,8 +1,8 @@
-"""A namespace of one's own, which leaves nothing behind.
+"""A namespace for one test, which leaves nothing behind.
 
-On a control plane without controllers nobody empties a deleted namespace, and its objects would
+On a control plane without controllers a deleted namespace is not emptied, and its objects would
 turn up in the next test that looks at all namespaces. So this does what the namespace controller
-would do, and does not mind if that is at work too.
+would do, and works beside it, too.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ NO_FINALIZERS = {"metadata": {"finalizers": None}}
 
 @contextmanager
 def fresh_namespace(plane: ControlPlane) -> Iterator[str]:
-    """Create a namespace that nobody else has, and delete it with all that is in it."""
+    """Create a new namespace, and delete it with all its objects."""
     with plane.caller() as api:
         body = {"metadata": {"generateName": "test-"}}
         created = _expect(api.call("POST", "/api/v1/namespaces", body), "create a namespace", 201)
@@ -42,7 +42,7 @@ def _remove(api: Caller, name: str) -> None:
         step = f"{wanted}: empty {collection}"
         emptied = _expect(api.call("DELETE", path), step, 200, 404, 405)
         for held in _held_back(emptied):
-            # Whoever would take the finalizers off has ended with the test.
+            # The operator that would remove the finalizers has ended with the test.
             let_go = api.call("PATCH", f"{collection}/{held}", NO_FINALIZERS, sends=MERGE_PATCH)
             _expect(let_go, step, 200, 404)
     unblocked = {"metadata": {"name": name}, "spec": {"finalizers": []}}

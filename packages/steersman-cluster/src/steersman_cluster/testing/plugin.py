@@ -2,7 +2,7 @@
 
 It is there wherever steersman is installed. A coroutine test that asks for it runs on the cluster's
 own event loop, together with the async fixtures that it uses, whichever other plugins run coroutine
-tests. By default the loop's time is a number, and nothing has to be waited for; with
+tests. By default the loop's time is virtual, and no test waits; with
 ``--cluster=real`` the same test runs against a real control plane.
 
 Pytest loads this module in every suite of an environment that has steersman. So it takes no name
@@ -189,7 +189,7 @@ def pytest_pycollect_makeitem(
     name: str,  # noqa: ARG001 - as pytest calls it
     obj: object,  # noqa: ARG001
 ) -> Generator[None, Any, None]:
-    """Take over the coroutine tests that ask for a cluster, after everybody else."""
+    """Take over the coroutine tests that ask for a cluster, after other plugins."""
     outcome = yield
     if outcome.excinfo is not None:
         return
@@ -204,7 +204,7 @@ def pytest_pycollect_makeitem(
 def pytest_fixture_setup(
     fixturedef: "pytest.FixtureDef[Any]", request: pytest.FixtureRequest
 ) -> Generator[None, Any, None]:
-    """Run the async fixtures of such a test on the loop of its cluster, before anybody else."""
+    """Run the async fixtures of such a test on the loop of its cluster, before other plugins."""
     function: Any = fixturedef.func
     if (
         not (inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function))
@@ -229,7 +229,7 @@ def pytest_fixture_setup(
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, Any, None]:
-    """Tell with a failure what led there, and how to have it again."""
+    """Add the last writes and the replay command to a failure's report."""
     outcome = yield
     runner = item.stash.get(RUNNER, None)
     if runner is None or call.when != "call" or outcome.excinfo is not None:

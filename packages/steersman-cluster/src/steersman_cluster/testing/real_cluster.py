@@ -1,7 +1,7 @@
-"""The real cluster: a control plane, our workloads beside it, and operators in this process.
+"""``RealCluster``: a control plane, our workloads beside it, and operators in this process.
 
 The same methods as those of the simulated one, and the same meaning, as far as real time lets them:
-``settle`` waits until nothing has changed for a while, and nobody can skip time.
+``settle`` waits until nothing has changed for a while, and time cannot be skipped.
 """
 
 import asyncio
@@ -45,19 +45,19 @@ from steersman_cluster.workloads import ALONE, WorkloadSettings, running_workloa
 QUIET_SECONDS: Final = 1.5
 POLL_SECONDS: Final = 0.1
 
-# What somebody puts off for so long or less is waited for.
-PATIENCE_SECONDS: Final = 10.0
+# Requeues after so long or less are waited for.
+MAX_REQUEUE_SECONDS: Final = 10.0
 SETTLED_WITHIN_SECONDS: Final = 60.0
 
 USER: Final = "user"
-RUNNING: Final = "running"  # as a manager calls it when everybody in it is
+RUNNING: Final = "running"  # the last stage of a manager's start
 WORKLOADS: Final = "workloads"
 
 Starting = Callable[[], "RealOperator"]
 
 
 class RealOperator(Operator):
-    """An operator in this process, at work on a cluster elsewhere."""
+    """An operator in this process, on a cluster elsewhere."""
 
     def __init__(self, name: str, again: Starting, controllers: Sequence[Controller[Any]]) -> None:
         self.name = name
@@ -74,7 +74,7 @@ class RealOperator(Operator):
         return f"<RealOperator {self.name}>"
 
     @property
-    def is_at_work(self) -> bool:
+    def is_started(self) -> bool:
         """Whether all its controllers have started."""
         return self._is_acting and not self._starting
 
@@ -102,7 +102,7 @@ class RealOperator(Operator):
             await asyncio.wait([self.task])
 
     async def kill(self) -> None:
-        """End it at once: whatever its ``finally`` blocks do reaches nobody any more."""
+        """End it at once: requests of its ``finally`` blocks fail."""
         for way in self.ways:
             way.is_cut = True
         if self.task is not None:
@@ -179,11 +179,11 @@ class RealCluster(Cluster):
             rng=Random(self._rng.random()),
             observe=fan_out(self.observer(name), operator.observe),
         )
-        # What ends it is told to whoever settles next, and must not end the others.
+        # An error that ends it is raised by the next settle, and must not end the others.
         operator.task = self._group.create_task(
             operator.run(
                 manager.operate(environment, settings=settings, stop=operator.stopping),
-                # Nobody comes back to what it had in mind.
+                # Its pending work ends with it.
                 over=self.pending.forget,
             ),
             name=name,
@@ -192,18 +192,18 @@ class RealCluster(Cluster):
         return operator
 
     async def restart_operators(self) -> None:
-        """Start each operator anew, so that it looks at everything once more."""
+        """Restart each operator, so that it reconciles every object once more."""
         for operator in self._alive():
             await operator.stop()
             operator.again()
 
     async def end(self) -> None:
-        """Stop everybody."""
+        """Stop all operators."""
         for operator in self._operators:
             await operator.kill()
 
     def observer(self, actor: str) -> Observer:
-        """What an actor's observations are told to."""
+        """The observer of an actor."""
 
         def observe(observation: Observation) -> None:
             self.pending.note(actor, observation)
@@ -213,7 +213,7 @@ class RealCluster(Cluster):
     # Time
 
     async def settle(self) -> None:
-        """Wait until nothing has changed for a while, and nobody is about to try again."""
+        """Wait until nothing has changed for a while and no retry is due."""
         clock = self.clock
         began_at = changed_at = clock.monotonic()
         revision = await self._revision()
@@ -221,15 +221,15 @@ class RealCluster(Cluster):
             self._check()
             now_at = clock.monotonic()
             until_at = changed_at + QUIET_SECONDS
-            due_at = self.pending.due_until(changed_at + PATIENCE_SECONDS)
+            due_at = self.pending.due_until(changed_at + MAX_REQUEUE_SECONDS)
             if due_at is not None:
                 until_at = max(until_at, due_at + QUIET_SECONDS)
-            # A server that begins to serve a kind lets nobody watch it for a second or two.
-            deaf = [f"{each} is not at work yet" for each in self._starting()]
-            deaf += self.pending.deaf()
-            if deaf:
+            # A kind that has just been installed cannot be watched for a second or two.
+            unwatched = [f"{each} has not started yet" for each in self._starting()]
+            unwatched += self.pending.unwatched()
+            if unwatched:
                 changed_at = now_at
-            failing = [str(each) for each in self.pending.failing()] + deaf
+            failing = [str(each) for each in self.pending.failing()] + unwatched
             if now_at >= until_at and not failing:
                 return
             if now_at - began_at >= SETTLED_WITHIN_SECONDS:
@@ -244,7 +244,7 @@ class RealCluster(Cluster):
                 revision, changed_at = latest, clock.monotonic()
 
     async def advance(self, seconds: float) -> None:
-        """Nobody can."""
+        """Raise: real time cannot be skipped."""
         raise TimeCannotBeSkipped(wanted=f"advance time by {seconds:g} s")
 
     async def _revision(self) -> str:
@@ -267,7 +267,7 @@ class RealCluster(Cluster):
         self._operators = self._alive()
 
     def _starting(self) -> list[str]:
-        return [each.name for each in self._operators if not each.is_at_work]
+        return [each.name for each in self._operators if not each.is_started]
 
     def _alive(self) -> list[RealOperator]:
         return [each for each in self._operators if not each.is_over]
@@ -293,12 +293,12 @@ async def running_real_cluster(
             group=group,
             rng=rng,
         )
-        is_at_work = asyncio.Event()
+        is_started = asyncio.Event()
 
         def observe(observation: Observation) -> None:
             cluster.pending.note(WORKLOADS, observation)
             if isinstance(observation, StageReached) and observation.stage == RUNNING:
-                is_at_work.set()
+                is_started.set()
 
         async with running_workloads(
             settings,
@@ -309,7 +309,7 @@ async def running_real_cluster(
             observe=observe,
         ):
             try:
-                await is_at_work.wait()
+                await is_started.wait()
                 yield cluster
             finally:
                 await cluster.end()

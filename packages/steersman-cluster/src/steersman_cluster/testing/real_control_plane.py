@@ -72,7 +72,7 @@ class RealControlPlane(ControlPlane):
         super().__init__(inside, port=port, clock=clock)
         self._binaries = binaries
         self._start_seconds = start_seconds
-        # In a directory that nobody else may enter, because etcd asks no one who they are.
+        # In a directory for this user only: etcd does not authenticate its clients.
         self._etcd_socket = self.directory / "etcd.sock"
         self.etcd = self._component(
             Program.ETCD,
@@ -82,7 +82,7 @@ class RealControlPlane(ControlPlane):
         self.api_server = self._component(
             Program.KUBE_APISERVER,
             {**_api_server_flags(self.credentials, self._etcd_socket, port), **api_server_flags},
-            # The namespace that everybody counts on may come a moment after "ready".
+            # The namespace ``default`` may be created a moment after "ready".
             ready=lambda: self.caller().finds("/readyz", "/api/v1/namespaces/default"),
         )
 
@@ -126,7 +126,7 @@ def _etcd_flags(directory: Path, *, listen_at: Path) -> Flags:
         "data-dir": directory / "etcd",
         "listen-client-urls": f"unix://{listen_at}",
         "listen-peer-urls": f"unix://{directory}/etcd-peer.sock",
-        # Must look like an address; a cluster of one has nobody to tell it to.
+        # Must look like an address; a cluster of one has no peer.
         "advertise-client-urls": "http://localhost:2379",
         # The data is thrown away with the directory.
         "unsafe-no-fsync": "true",

@@ -216,7 +216,7 @@ class DevSession:
         else:
             # A demo shows it on stdout, among its steps.
             self._actions.append(f"operator: {text}")
-            self._demo.hear(text)
+            self._demo.add_output(text)
         self.view.changed.set()
 
     # The demo
