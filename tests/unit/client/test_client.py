@@ -338,7 +338,7 @@ async def test_an_apply_without_a_name_is_refused() -> None:
 async def test_a_bare_unstructured_object_is_refused_because_it_has_no_path() -> None:
     world = Fixture()
 
-    await refused(world, world.client.create(Unstructured(widget())), "where its objects live")
+    await refused(world, world.client.create(Unstructured(widget())), "no group and version")
 
 
 # Settings

@@ -57,7 +57,7 @@ def sent(part: Part) -> Any:
     return msgspec.json.decode(Codec().encode(part))
 
 
-def test_a_field_left_at_none_is_not_sent_and_anything_else_is() -> None:
+def test_a_field_that_is_none_is_not_sent_and_any_other_value_is() -> None:
     unset = Choices()
     empty = Choices(
         count=0, ratio=0.0, on=False, text="", items=(), labels={}, inner=Choices(count=0)
@@ -269,7 +269,7 @@ def test_a_repr_leaves_out_what_is_unset() -> None:
     assert repr(part) == "Choices(count=0, inner=Choices(text='x'))"
 
 
-def test_nothing_sensitive_is_in_a_repr() -> None:
+def test_no_repr_shows_a_sensitive_value() -> None:
     class Vault(Part, sensitive={"keys"}):
         name: str
         keys: tuple[str, ...]

@@ -186,9 +186,9 @@ def test_a_condition_that_needs_more_than_it_is_given_is_refused() -> None:
 
 
 @pytest.mark.parametrize("field", ["inlining", "with_condition"])
-def test_a_field_cannot_hide_what_every_part_can_do(field: str) -> None:
+def test_a_field_cannot_hide_a_method_of_parts(field: str) -> None:
     def fill(namespace: dict[str, Any]) -> None:
         namespace["__annotations__"] = {field: str}
 
-    with pytest.raises(TypeError, match=f"Wrong: {field} means something else already"):
+    with pytest.raises(TypeError, match=f"Wrong: {field} is a property or method already"):
         new_class("Wrong", (Part,), exec_body=fill)

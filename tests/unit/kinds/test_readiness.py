@@ -302,7 +302,7 @@ def test_what_has_not_is_not(body: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("body", READY.values(), ids=READY)
-def test_what_is_being_deleted_is_never_ready(body: dict[str, Any]) -> None:
+def test_an_object_that_is_being_deleted_is_never_ready(body: dict[str, Any]) -> None:
     metadata = {"name": "web", "deletionTimestamp": "2026-01-01T00:00:00Z"}
 
     assert [is_ready(each) for each in both(**body, metadata=metadata)] == [False, False]
@@ -344,6 +344,6 @@ def test_metadata_alone_does_not_tell() -> None:
     assert is_ready(metadata_only(ConfigMap)())
 
 
-def test_what_is_not_there_cannot_be_asked_about() -> None:
-    with pytest.raises(TypeError, match="is_ready was asked about an object of NoneType"):
+def test_a_missing_object_is_refused() -> None:
+    with pytest.raises(TypeError, match="got an object of NoneType"):
         is_ready(None)  # type: ignore[arg-type]

@@ -173,8 +173,8 @@ def test_a_kind_without_a_version_is_refused() -> None:
         declare("Wrong", group="app.example.com")
 
 
-def test_a_field_cannot_hide_what_every_resource_says_of_itself() -> None:
-    with pytest.raises(TypeError, match="Wrong: labels means something else already"):
+def test_a_field_cannot_hide_a_property_of_resources() -> None:
+    with pytest.raises(TypeError, match="Wrong: labels is a property or method already"):
         declare("Wrong", fields={"labels": str}, group="app.example.com", version="v1")
 
     right = declare("Right", fields={"labels_": str}, group="app.example.com", version="v1")
@@ -187,10 +187,10 @@ def test_a_part_that_is_no_resource_is_no_kind_either() -> None:
 
 
 @pytest.mark.parametrize("base", [Resource, CustomResource, Unstructured])
-def test_a_class_that_stands_for_no_kind_has_no_resource_type(
+def test_a_class_that_is_no_kind_has_no_resource_type(
     base: type[Resource] | type[Unstructured],
 ) -> None:
-    with pytest.raises(NotAKind, match="it does not say where its objects live"):
+    with pytest.raises(NotAKind, match="has no group and version"):
         _ = base.resource_type
 
     assert not hasattr(base, "resource_type")

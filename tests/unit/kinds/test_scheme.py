@@ -143,7 +143,7 @@ def test_two_classes_for_one_kind_are_refused() -> None:
     class Impostor(Resource, group=GROUP, version="v1", kind="App"):
         pass
 
-    with pytest.raises(BadValue, match="App stands for it already"):
+    with pytest.raises(BadValue, match="App is its class already"):
         SCHEME.with_kinds(Impostor)
 
 
@@ -229,17 +229,17 @@ def test_without_a_way_there_is_no_conversion() -> None:
 
 @pytest.mark.parametrize("newer", [App, Other])
 def test_a_conversion_joins_two_versions_of_one_kind(newer: type[App] | type[Other]) -> None:
-    with pytest.raises(BadValue, match="it joins two versions of one kind in one group"):
+    with pytest.raises(BadValue, match="a conversion is between two versions of one kind"):
         Conversion[Any, Any](older=App, newer=newer, up=lambda old: old, down=lambda new: new)
 
 
-def test_a_conversion_that_makes_something_else_is_found_out() -> None:
+def test_a_conversion_that_returns_another_class_is_refused() -> None:
     def unchanged(old: Any) -> Any:
         return old
 
     half_done = Conversion(older=AppBeta, newer=App, up=unchanged, down=unchanged)
 
-    with pytest.raises(TypeError, match="a conversion to App made a AppBeta"):
+    with pytest.raises(TypeError, match="a conversion to App returned a AppBeta"):
         Scheme(conversions=[half_done]).convert(
             AppBeta(spec=SpecBeta(repository="a", tag="b")), App
         )

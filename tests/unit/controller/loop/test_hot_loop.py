@@ -50,7 +50,7 @@ def echo(wrote: EffectiveWrite) -> Why:
     return Why(about=wrote.ref, event="updated", version=wrote.version)
 
 
-def test_an_operator_that_keeps_waking_itself_is_told_with_the_field() -> None:
+def test_a_controller_that_triggers_itself_is_reported_with_the_field() -> None:
     operator = Operator()
 
     operator.loop(11)
@@ -58,7 +58,7 @@ def test_an_operator_that_keeps_waking_itself_is_told_with_the_field() -> None:
     assert operator.found == [HotLoopFound(("status.checked",), 10, 9.0)]
 
 
-def test_a_loop_of_hours_is_told_ten_times() -> None:
+def test_a_loop_of_hours_is_reported_ten_times() -> None:
     operator = Operator()
 
     operator.loop(10_000)
@@ -68,7 +68,7 @@ def test_a_loop_of_hours_is_told_ten_times() -> None:
     assert all(each.fields == ("status.checked",) for each in operator.found)
 
 
-def test_a_slow_loop_is_not_told() -> None:
+def test_a_slow_loop_is_not_reported() -> None:
     operator = Operator()
 
     operator.loop(100, took_seconds=10.0)
@@ -91,7 +91,7 @@ def test_a_rollout_is_no_loop() -> None:
     assert operator.found == []
 
 
-def test_a_change_from_outside_begins_the_count_anew() -> None:
+def test_a_change_from_outside_starts_the_count_again() -> None:
     operator = Operator()
 
     operator.loop(10)
@@ -114,7 +114,7 @@ def test_a_reconcile_that_writes_nothing_ends_the_loop() -> None:
 
 
 @pytest.mark.parametrize("event", ["later", "retry", "timer", "stream"])
-def test_what_is_woken_by_anything_else_as_well_is_no_loop(event: str) -> None:
+def test_a_reconcile_with_another_reason_is_no_loop(event: str) -> None:
     operator = Operator()
     wrote = operator.write()
 
@@ -125,7 +125,7 @@ def test_what_is_woken_by_anything_else_as_well_is_no_loop(event: str) -> None:
     assert operator.found == []
 
 
-def test_a_reconcile_that_knows_no_reason_is_no_loop() -> None:
+def test_a_reconcile_without_a_reason_is_no_loop() -> None:
     operator = Operator()
 
     for _ in range(50):
@@ -134,7 +134,7 @@ def test_a_reconcile_that_knows_no_reason_is_no_loop() -> None:
     assert operator.found == []
 
 
-def test_a_child_deleted_and_made_anew_over_and_over_is_a_loop() -> None:
+def test_a_child_that_is_deleted_and_created_again_and_again_is_a_loop() -> None:
     operator = Operator()
     whys = [Why(about=ITSELF, event="added", version="1")]
     for _ in range(11):
@@ -186,7 +186,7 @@ def test_bodies_that_are_no_json_have_no_fields() -> None:
     assert operator.found == [HotLoopFound((), 10, 9.0)]
 
 
-def test_of_keys_that_are_quiet_nothing_is_kept() -> None:
+def test_nothing_is_kept_of_quiet_keys() -> None:
     loops, repeated = HotLoops(), RepeatedApplies()
     for number in range(5000):
         key = ObjectKey("here", str(number))
@@ -201,7 +201,7 @@ def test_of_keys_that_are_quiet_nothing_is_kept() -> None:
     assert len(loops) == len(repeated) == WINDOW_SECONDS * 10
 
 
-def test_one_who_writes_very_much_is_known_by_the_last_of_it() -> None:
+def test_only_the_last_writes_of_a_key_are_kept() -> None:
     operator = Operator()
     whys: list[Why] = []
     for number in range(15):

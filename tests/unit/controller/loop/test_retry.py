@@ -19,7 +19,7 @@ from tests.real.definitions import WidgetStatus, widget
 ANSWER = {"wanted": "apply X", "code": 409, "reason": "R", "message": "no"}
 
 
-def test_done_is_the_end_of_it() -> None:
+def test_done_requeues_nothing() -> None:
     decision = decide(Done(), None, failures=0)
 
     assert (decision.outcome, decision.is_failure, decision.is_final) == ("done", False, False)
@@ -53,14 +53,14 @@ def test_what_is_permanent_is_final_and_said_in_an_event() -> None:
         NotLeading(wanted="PATCH /x"),
     ],
 )
-def test_trouble_that_says_nothing_about_the_object_is_no_event(error: Exception) -> None:
+def test_an_error_that_is_not_about_the_object_is_no_event(error: Exception) -> None:
     decision = decide(Done(), error, failures=0)
 
     assert decision.is_failure
     assert decision.note is None
 
 
-def test_conflicts_that_do_not_end_are_an_event() -> None:
+def test_repeated_conflicts_are_an_event() -> None:
     decision = decide(Done(), Conflict(**ANSWER), failures=3)  # type: ignore[arg-type]
 
     assert decision.note is not None
@@ -79,9 +79,7 @@ def test_conflicts_that_do_not_end_are_an_event() -> None:
         (KeyError("secret"), "failed", "ReconcileFailed"),
     ],
 )
-def test_trouble_with_the_object_is_said_where_its_author_looks(
-    error: Exception, outcome: str, reason: str
-) -> None:
+def test_an_error_about_the_object_is_an_event(error: Exception, outcome: str, reason: str) -> None:
     decision = decide(Done(), error, failures=0)
 
     assert decision.outcome == outcome
@@ -90,7 +88,7 @@ def test_trouble_with_the_object_is_said_where_its_author_looks(
     assert "secret" not in decision.note[1]
 
 
-def test_a_status_is_no_change_and_a_label_is() -> None:
+def test_a_fingerprint_changes_with_a_label_and_not_with_the_status() -> None:
     before = widget("here", "one")
     with_status = replace(before, status=WidgetStatus(ready=1))
     labelled = replace(before, metadata=replace(before.metadata, labels={"a": "b"}))
@@ -144,7 +142,7 @@ def test_the_content_of_an_object_with_a_generation_is_not_compared() -> None:
     assert fingerprint(counted) == fingerprint(replace(counted, spec=replace(counted.spec, size=9)))
 
 
-def test_an_error_that_cannot_be_shown_is_an_error_all_the_same() -> None:
+def test_an_error_without_a_readable_text_is_handled() -> None:
     class Shy(Permanent):
         def __str__(self) -> str:
             raise LookupError

@@ -58,7 +58,7 @@ def times(status: Any) -> list[datetime | None]:
     return [each.last_transition_time for each in status.conditions]
 
 
-def test_it_says_which_generation_was_looked_at_and_nobody_elses() -> None:
+def test_the_observed_generation_is_that_of_the_reconciled_object() -> None:
     inlined = Status(observed_generation=77)
 
     assert status_to_apply(app(), inlined, now=NOW).observed_generation == 3

@@ -8,7 +8,7 @@ from steersman.names import ObjectRef
 CHILD = ObjectRef("Deployment", "here", "web")
 
 
-def test_putting_the_same_back_five_times_within_a_minute_is_told() -> None:
+def test_five_applies_of_the_same_body_within_a_minute_are_reported() -> None:
     repeated = RepeatedApplies()
 
     noted = [repeated.note(CHILD, b"wanted", 10.0 * number) for number in range(5)]
@@ -17,7 +17,7 @@ def test_putting_the_same_back_five_times_within_a_minute_is_told() -> None:
     assert (noted[-1].count, noted[-1].seconds) == (5, 40.0)
 
 
-def test_putting_it_back_now_and_then_is_not() -> None:
+def test_an_occasional_repeated_apply_is_not_reported() -> None:
     repeated = RepeatedApplies()
 
     noted = [repeated.note(CHILD, b"wanted", 20.0 * number) for number in range(1000)]
@@ -25,7 +25,7 @@ def test_putting_it_back_now_and_then_is_not() -> None:
     assert not any(each.is_due for each in noted)
 
 
-def test_a_fight_that_lasts_for_a_day_is_told_a_dozen_times() -> None:
+def test_a_conflict_that_lasts_for_a_day_is_reported_a_dozen_times() -> None:
     repeated = RepeatedApplies()
 
     noted = [repeated.note(CHILD, b"wanted", float(second)) for second in range(24 * 3600)]
@@ -35,7 +35,7 @@ def test_a_fight_that_lasts_for_a_day_is_told_a_dozen_times() -> None:
     assert 10 <= len(told) <= 16
 
 
-def test_wanting_something_else_is_no_correction() -> None:
+def test_another_body_is_no_repeated_apply() -> None:
     repeated = RepeatedApplies()
 
     noted = [repeated.note(CHILD, number % 2, float(number)) for number in range(100)]
@@ -43,7 +43,7 @@ def test_wanting_something_else_is_no_correction() -> None:
     assert {each.count for each in noted} == {1}
 
 
-def test_after_a_minute_of_peace_the_next_fight_begins_from_the_start() -> None:
+def test_after_a_quiet_minute_the_count_starts_again() -> None:
     repeated = RepeatedApplies()
     for second in range(5):
         repeated.note(CHILD, b"wanted", float(second))
@@ -53,7 +53,7 @@ def test_after_a_minute_of_peace_the_next_fight_begins_from_the_start() -> None:
     assert (again.count, again.seconds, again.is_due) == (1, 0.0, False)
 
 
-def test_each_object_is_fought_over_apart() -> None:
+def test_each_object_is_counted_separately() -> None:
     repeated = RepeatedApplies()
     other = ObjectRef("Service", "here", "web")
     for second in range(4):
@@ -64,7 +64,7 @@ def test_each_object_is_fought_over_apart() -> None:
 
 
 @given(st.lists(st.floats(0, 30), max_size=60))
-def test_what_is_told_happened_within_the_window(waits: list[float]) -> None:
+def test_reported_repetitions_are_within_the_window(waits: list[float]) -> None:
     repeated = RepeatedApplies()
     moments = [0.0]
     for wait in waits:

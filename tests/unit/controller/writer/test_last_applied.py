@@ -66,13 +66,13 @@ def remembered(form: Any) -> LastApplied:
 
 
 @FORMS
-def test_nothing_is_settled_that_nobody_has_applied(form: Any) -> None:
+def test_a_target_without_an_apply_is_not_settled(form: Any) -> None:
     assert not LastApplied("us").is_settled(TARGET, form(entries=()), BODY)
     assert not remembered(form).is_settled(STATUS, form(), BODY)
 
 
 @FORMS
-def test_what_an_earlier_life_applied_is_settled(form: Any) -> None:
+def test_what_an_earlier_process_applied_is_settled(form: Any) -> None:
     last = LastApplied("us")
 
     assert last.is_settled(TARGET, form(), BODY)
@@ -91,7 +91,7 @@ def test_what_an_earlier_life_applied_is_settled(form: Any) -> None:
     ],
     ids=["another value", "one given up", "one more", "one more label", "an annotation"],
 )
-def test_what_an_earlier_life_applied_otherwise_is_not(form: Any, body: bytes) -> None:
+def test_another_body_of_an_earlier_process_is_not_settled(form: Any, body: bytes) -> None:
     last = LastApplied("us")
 
     assert not last.is_settled(TARGET, form(paused=True, labels={"new": "one"}), body)
@@ -99,7 +99,7 @@ def test_what_an_earlier_life_applied_otherwise_is_not(form: Any, body: bytes) -
 
 
 @FORMS
-def test_what_an_earlier_life_applied_in_another_version_is_not(form: Any) -> None:
+def test_another_api_version_of_an_earlier_process_is_not_settled(form: Any) -> None:
     old = (entry(api_version="apps/v1beta1"),)
 
     assert not LastApplied("us").is_settled(TARGET, form(entries=old), BODY)
@@ -123,7 +123,7 @@ def test_it_is_settled_while_all_of_ours_is_as_it_was(form: Any, now: dict[str, 
 
 
 @FORMS
-def test_nothing_is_settled_between_a_sending_and_its_answer(form: Any) -> None:
+def test_a_target_is_not_settled_between_a_request_and_its_answer(form: Any) -> None:
     last = remembered(form)
 
     last.mark_uncertain(TARGET)
@@ -165,12 +165,12 @@ def test_it_is_not_once_anything_of_ours_is_different(form: Any, now: dict[str, 
 
 
 @FORMS
-def test_another_body_is_not_settled(form: Any) -> None:
+def test_a_target_is_not_settled_for_another_body(form: Any) -> None:
     assert not remembered(form).is_settled(TARGET, form(), BODY.replace(b"2", b"3"))
 
 
 @FORMS
-def test_what_was_seen_to_be_right_is_not_compared_again(form: Any) -> None:
+def test_a_settled_version_is_not_compared_again(form: Any) -> None:
     last = remembered(form)
     later = form("2", labels={"theirs": "yes"})
 

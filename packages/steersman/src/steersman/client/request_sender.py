@@ -46,11 +46,11 @@ class RequestSender:
     def decoded(self, kind: type[T], spec: RequestSpec, answer: bytes) -> T:
         """The body of an answer, as an object."""
         # Most objects fit, and for those no error text is needed.
-        fitting = self.codec.decode_fitting(kind, answer)
+        fitting = self.codec.decode_fast(kind, answer)
         if fitting is not None:
             return fitting
         try:
-            return self.codec.decode_closely(kind, answer, wanted=spec.wanted)
+            return self.codec.decode_slowly(kind, answer, wanted=spec.wanted)
         except (BadAnswer, InvalidObject) as error:
             if spec.method != "GET":
                 error.add_note("The server had answered that it was carried out.")

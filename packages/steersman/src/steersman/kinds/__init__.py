@@ -2,17 +2,17 @@
 
 Takes:     JSON from an API server; class statements from an author
 Gives:     frozen structs, and JSON again; the class of a kind, and the kind of a class
-Promises:  - a field left at none is not sent and anything else is
+Promises:  - a field that is none is not sent and any other value is
            - an object cannot be changed
            - unstructured objects keep every field and its order
-           - one object that does not fit does not spoil the list it came in
+           - an object that cannot be decoded does not spoil the list it came in
            - a generated module is imported only when asked for
-           - what is being deleted is never ready
-           - nothing sensitive is in a repr
-Never:     talks to a server, or fills in what the server would
+           - an object that is being deleted is never ready
+           - no repr shows a sensitive value
+Never:     talks to a server, or fills in the server's defaults
 
 The modules named after API groups (``apps_v1``, ``core_v1``, …) are generated and meant to be
-imported by name: ``from steersman.kinds import apps_v1``. So is ``recipes``, which builds the usual
+imported by name: ``from steersman.kinds import apps_v1``. So is ``recipes``, which builds common
 objects of those kinds.
 """
 

@@ -1,15 +1,16 @@
 """``Part``: a frozen piece of a Kubernetes object, with its metaclass, and ``Condition``.
 
-Every kind, built-in or an author's own, is made of these. What the metaclass sees to:
+Every kind, built-in or of an author, consists of parts. The metaclass ensures that:
 
 - fields are keyword-only and frozen, and named in camelCase on the wire unless ``wire_names``
   says otherwise;
-- a field whose default is ``None`` is not sent while it is; anything else is, ``0``, ``False``,
-  ``""`` and ``()`` included, whether or not it is the default. (msgspec leaves out whatever equals
-  a plain default, and server-side apply takes a field that is left out for one given up. It never
-  leaves out what a factory made, so such defaults become factories.)
-- a map is read-only: a field gives out a view of the one that it holds;
-- fields named in ``sensitive`` are in no repr.
+- a field whose default is ``None`` is not sent while it is ``None``; any other value is sent,
+``0``,
+  ``False``, ``""`` and ``()`` included, and also if it equals the default. (msgspec omits values
+  that equal a plain default, and server-side apply takes a missing field for one given up. It never
+  omits the result of a default factory, so defaults become factories.)
+- a map is read-only: reading a field returns a view of its map;
+- fields named in ``sensitive`` are hidden in reprs.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -29,20 +30,20 @@ from steersman.kinds.declaration import (
     check_rules,
     read_fields,
 )
-from steersman.kinds.part_conversion import Inlining
+from steersman.kinds.part_conversion import PartConversion
 from steersman.kinds.read_only import map_fields, protect, unwrapped
 
 if TYPE_CHECKING:
-    # msgspec's own typing cannot say that ``frozen`` and ``kw_only`` are inherited, so the checkers
-    # are told our promise instead, here and nowhere else.
+    # msgspec's type hints cannot express that ``frozen`` and ``kw_only`` are inherited, so type
+    # checkers get this declaration instead, here and nowhere else.
 
     @dataclass_transform(kw_only_default=True, frozen_default=True)
     class Part:
         """A frozen piece of a Kubernetes object.
 
         In the class statement, ``wire_names={"cluster_ip": "clusterIP"}`` names fields that are not
-        in plain camelCase on the wire, ``sensitive={"password"}`` those that no repr may show, and
-        ``rules=(Cel("self.low <= self.high"),)`` what holds of its objects.
+        in plain camelCase on the wire, ``sensitive={"password"}`` fields that are hidden in reprs,
+        and ``rules=(Cel("self.low <= self.high"),)`` the validation rules of its objects.
         """
 
         def __init_subclass__(
@@ -55,11 +56,11 @@ if TYPE_CHECKING:
 
         @classmethod
         def inlining(cls, other: "Part | None") -> Self:
-            """What ``other`` has of this class's fields: an empty one, if it is ``None``."""
+            """An object with the fields that the class shares with ``other``; ``None`` has none."""
             ...
 
         def with_condition(self, condition: "Condition") -> Self:
-            """A copy with this condition, in the place of the one of its type if there is one."""
+            """A copy with this condition, which replaces one of the same type."""
             ...
 
 else:
@@ -99,7 +100,7 @@ else:
                 frozen=True,
                 kw_only=True,
                 omit_defaults=True,
-                # Frozen trees cannot hold a cycle, so the collector need not look at them: less
+                # Frozen trees have no cycles, so the garbage collector need not track them: less
                 # memory for each, and no pauses that grow with the cache.
                 gc=False,
                 rename=info.renaming,
@@ -111,7 +112,7 @@ else:
                 check_fields(name, "sensitive", sensitive, cls.__struct_fields__)
             protect(cls, maps)
             cls._part = info
-            cls._inlining = Inlining(cls)
+            cls._conversion = PartConversion(cls)
             if declaration is not None:
                 cls.resource_type = declaration.resource_type
                 cls.declared_crd = declaration.crd
@@ -120,19 +121,19 @@ else:
     class Part(msgspec.Struct, metaclass=_PartMeta):
         """A frozen piece of a Kubernetes object."""
 
-        # ``_part`` and ``_inlining`` are not annotated: msgspec would read that for each class.
+        # ``_part`` and ``_conversion`` have no annotation, which msgspec would read for each class.
 
         @classmethod
         def inlining(cls, other: "Part | None") -> Self:
-            """What ``other`` has of this class's fields: an empty one, if it is ``None``."""
-            return cls._inlining.inlined(other)
+            """An object with the fields that the class shares with ``other``; ``None`` has none."""
+            return cls._conversion.convert(other)
 
         def with_condition(self, condition: "Condition") -> Self:
-            """A copy with this condition, in the place of the one of its type if there is one."""
-            return self._inlining.with_condition(self, condition)
+            """A copy with this condition, which replaces one of the same type."""
+            return self._conversion.with_condition(self, condition)
 
         def __reduce__(self) -> tuple[Any, ...]:
-            # A map that was taken from another part is a view, and views cannot be copied.
+            # A map from another part is a view, and views cannot be copied.
             rebuild, (cls, fields) = super().__reduce__()
             return rebuild, (cls, {name: unwrapped(value) for name, value in fields.items()})
 
@@ -148,9 +149,9 @@ else:
 
 
 class Condition(Part):
-    """One thing that is true, false or not known about an object, and since when.
+    """A condition of an object: true, false or unknown, with the time of its last change.
 
-    Every built-in condition class is a kind of this one.
+    Every built-in condition class is a subclass.
     """
 
     type: str
@@ -162,27 +163,27 @@ class Condition(Part):
 
     @property
     def is_true(self) -> bool:
-        """The condition holds: its status is ``True``, not ``False`` or ``Unknown``."""
+        """Whether its status is ``True``, and not ``False`` or ``Unknown``."""
         return self.status == "True"
 
     @staticmethod
     def true(type: str, *, reason: str, message: str = "") -> "Condition":
-        """A condition of ``type`` that holds."""
+        """A condition of ``type`` with the status ``True``."""
         return Condition(type=type, status="True", reason=reason, message=message)
 
     @staticmethod
     def false(type: str, *, reason: str, message: str = "") -> "Condition":
-        """A condition of ``type`` that does not hold."""
+        """A condition of ``type`` with the status ``False``."""
         return Condition(type=type, status="False", reason=reason, message=message)
 
     @staticmethod
     def unknown(type: str, *, reason: str, message: str = "") -> "Condition":
-        """A condition of ``type`` of which is not known whether it holds."""
+        """A condition of ``type`` with the status ``Unknown``."""
         return Condition(type=type, status="Unknown", reason=reason, message=message)
 
     @staticmethod
     def when(holds: bool, type: str, *, yes: str, no: str, message: str = "") -> "Condition":
-        """A condition of ``type`` that is true or false, with one reason for each case."""
+        """A condition of ``type`` that is true or false, with a reason for each case."""
         return Condition(
             type=type,
             status="True" if holds else "False",
@@ -195,13 +196,13 @@ P = TypeVar("P", bound=Part)
 
 
 def rules_of(part: type[Part]) -> tuple[Cel, ...]:
-    """What holds of the objects of a class, by its bases and by itself."""
+    """The validation rules of a class, with those of its bases."""
     info: PartInfo = part._part  # type: ignore[attr-defined]
     return info.rules
 
 
 def replace(part: P, /, **changes: Any) -> P:
-    """A copy of ``part`` with some fields changed; the original stays as it is."""
+    """A copy of ``part`` with some fields changed."""
     try:
         return msgspec.structs.replace(part, **changes)  # type: ignore[type-var]
     except TypeError:

@@ -1,8 +1,8 @@
-"""JSON to kinds and back: one decoder for each class, made when somebody first needs it.
+"""``Codec``: JSON to kinds and back, with one decoder for each class, created on first use.
 
-The fast path decodes bytes straight into structs. Where that fails, the object is looked at again
-slowly: Go writes ``null`` for an empty list even where the schema demands one, and that is mended;
-whatever else does not fit is an ``InvalidObject``, for that object alone.
+The fast path decodes bytes into structs. If that fails, the object is decoded again slowly: Go
+writes ``null`` for an empty list even in a required field, which is repaired; any other mismatch is
+an ``InvalidObject``, for that object alone.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ import msgspec
 from steersman._collector import nothing_collected
 from steersman.errors import BadAnswer, BadValue, InvalidObject
 from steersman.kinds.base import Part
-from steersman.kinds.metadata_only import SHOWN_AS, MetadataOnly
+from steersman.kinds.metadata_only import PARTIAL_METADATA, MetadataOnly
 from steersman.kinds.resource import Resource
 from steersman.kinds.unstructured import Unstructured
 from steersman.names import GroupVersionKind, ObjectRef, ResourceType
@@ -27,9 +27,9 @@ T = TypeVar("T", bound=Part | Unstructured)
 
 
 class DecodedList(msgspec.Struct, Generic[E], frozen=True, kw_only=True):
-    """Some of a list; ``invalid`` holds what did not fit, and does not spoil the rest.
+    """The items of a list; ``invalid`` has those that could not be decoded.
 
-    What the list says of itself is empty where only some of its items are at hand.
+    The list's metadata is empty if only some of its items were decoded.
     """
 
     items: tuple[E, ...]
@@ -40,9 +40,9 @@ class DecodedList(msgspec.Struct, Generic[E], frozen=True, kw_only=True):
 
 
 class DecodedEvent(msgspec.Struct, Generic[E], frozen=True, gc=False):
-    """What happened to an object, as a watch tells it."""
+    """A watch event about an object."""
 
-    # Comes first on the wire, so that of what is something else no more than this is read.
+    # First on the wire, so that decoding stops here for other types of events.
     type: Literal["ADDED", "MODIFIED", "DELETED"]
     object: E
 
@@ -55,21 +55,21 @@ class Codec:
         return _ENCODER.encode(value)
 
     def decode(self, kind: type[T], data: bytes | msgspec.Raw, *, wanted: str) -> T:
-        """One object. ``wanted`` says what for, in case it is not what was asked for."""
-        fitting = self.decode_fitting(kind, data)
-        return self.decode_closely(kind, data, wanted=wanted) if fitting is None else fitting
+        """One object; ``wanted`` describes the request in errors."""
+        decoded = self.decode_fast(kind, data)
+        return self.decode_slowly(kind, data, wanted=wanted) if decoded is None else decoded
 
-    def decode_fitting(self, kind: type[T], data: bytes | msgspec.Raw) -> T | None:
-        """One object, if it is as its class says; ``None`` where it takes a closer look."""
+    def decode_fast(self, kind: type[T], data: bytes | msgspec.Raw) -> T | None:
+        """One object by the fast path; ``None`` if that fails."""
         if issubclass(kind, Unstructured):
             return None
         try:
-            return _decode_fast(kind, data)
-        except _MISFITS:
+            return _decoded(kind, data)
+        except _DECODE_ERRORS:
             return None
 
-    def decode_closely(self, kind: type[T], data: bytes | msgspec.Raw, *, wanted: str) -> T:
-        """One object that does not fit as it is, or has no class to fit."""
+    def decode_slowly(self, kind: type[T], data: bytes | msgspec.Raw, *, wanted: str) -> T:
+        """One object by the slow path, which repairs it and explains errors."""
         body = _any_json(data, wanted)
         _check_kind(body, kind, wanted)
         return self._decode_slowly(kind, body)
@@ -81,36 +81,36 @@ class Codec:
         try:
             with nothing_collected():
                 page: _Page[R] = _page_decoder(kind).decode(data)
-        except _MISFITS:
+        except _DECODE_ERRORS:
             return self._decode_one_by_one(kind, data, wanted)
         _check_list(page, kind, wanted)
         return page.decoded(page.items or ())
 
     def decode_events(self, kind: type[R], lines: bytes) -> list[DecodedEvent[R]] | None:
-        """The events in some lines of a watch; ``None`` unless there is an object in each of them.
+        """The events in some lines of a watch; ``None`` if one has no object or cannot be decoded.
 
-        Whatever else there may be among them, or does not fit, needs a look at each.
+        The caller then decodes line by line.
         """
         try:
             if issubclass(kind, Unstructured):
                 plain = _PLAIN_EVENTS.decode_lines(lines)
                 return [DecodedEvent(each.type, kind(each.object)) for each in plain]
             events: list[DecodedEvent[R]] = _event_decoder(kind).decode_lines(lines)
-        except (*_MISFITS, BadValue):
+        except (*_DECODE_ERRORS, BadValue):
             return None
         return events
 
     def decode_items(self, kind: type[R], array: bytes, *, wanted: str) -> DecodedList[R] | None:
-        """Some items of a list, in an array; ``None`` if the first or last is not whole."""
+        """Some items of a list, as an array; ``None`` if the first or last is incomplete."""
         if not issubclass(kind, Unstructured):
             try:
                 with nothing_collected():
                     return DecodedList(items=_items_decoder(kind).decode(array))
-            except _MISFITS:
+            except _DECODE_ERRORS:
                 pass
         try:
             raws = _RAWS.decode(array)
-        except _MISFITS:
+        except _DECODE_ERRORS:
             return None
         return self._decode_each(kind, raws, wanted)
 
@@ -137,22 +137,22 @@ class Codec:
     def _decode_item(self, kind: type[R], raw: msgspec.Raw, wanted: str) -> R:
         if not issubclass(kind, Unstructured):
             try:
-                return _decode_fast(kind, raw)
-            except _MISFITS:
+                return _decoded(kind, raw)
+            except _DECODE_ERRORS:
                 pass
         body = _any_json(raw, wanted)
         if not isinstance(body, dict):
             raise _another_kind(wanted, "a list of other things", str(kind.resource_type))
-        # In a list of a built-in kind the items do not repeat what the list says.
-        gvk = _shown_as(kind)
+        # The items of a list of a built-in kind have no apiVersion and kind.
+        gvk = _wire_gvk(kind)
         return self._decode_slowly(kind, {"apiVersion": gvk.api_version, "kind": gvk.kind, **body})
 
     def _decode_slowly(self, kind: type[T], body: dict[str, Any]) -> T:
         try:
             if issubclass(kind, Unstructured):
                 return kind(body)
-            return _decode_fast(kind, _ENCODER.encode(_with_empty_lists(body, _shape_of(kind))))
-        except (*_MISFITS, BadValue) as error:
+            return _decoded(kind, _ENCODER.encode(_with_empty_lists(body, _shape_of(kind))))
+        except (*_DECODE_ERRORS, BadValue) as error:
             raise InvalidObject(
                 ref=_ref_of(body, kind),
                 into=kind.__name__,
@@ -161,7 +161,7 @@ class Codec:
             ) from None
 
 
-_MISFITS = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
+_DECODE_ERRORS = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 
 class _ListMeta(msgspec.Struct, rename="camel"):
@@ -192,11 +192,11 @@ _Decoder: TypeAlias = msgspec.json.Decoder[Any]
 
 
 def _once(make: Callable[[type[Any]], _Decoder]) -> Callable[[Any], _Decoder]:
-    """A decoder is the same for everybody; more kinds than this no cluster serves."""
+    """Decoders are shared; no cluster serves more kinds than the cache holds."""
     return lru_cache(maxsize=1024)(make)
 
 
-def _decode_fast(kind: type[T], data: bytes | msgspec.Raw) -> T:
+def _decoded(kind: type[T], data: bytes | msgspec.Raw) -> T:
     decoded: T = _object_decoder(kind).decode(data)
     return decoded
 
@@ -222,7 +222,7 @@ def _event_decoder(kind: type[Any]) -> _Decoder:
 
 
 def _decoder(kind: type[Any], shape: Any) -> _Decoder:
-    """What decodes ``shape``, in which objects of ``kind`` are."""
+    """A decoder for ``shape``, which contains objects of ``kind``."""
     try:
         return msgspec.json.Decoder(shape, dec_hook=_from_wire)
     except NameError as error:
@@ -233,7 +233,7 @@ def _decoder(kind: type[Any], shape: Any) -> _Decoder:
         ) from error
 
 
-# Thousands of objects ask for the same few amounts, and share them.
+# Thousands of objects have the same few quantities, and share them.
 _quantity = lru_cache(maxsize=1024, typed=True)(Quantity)
 
 
@@ -245,7 +245,7 @@ def _from_wire(wanted: type[Any], value: Any) -> Any:
     raise NotImplementedError(f"no way to decode {wanted}")
 
 
-# It takes 30 ms to find out for a Pod, and a list may have thousands to mend.
+# It takes 30 ms for a Pod, and a list may have thousands to repair.
 _shape_of: Callable[[Any], msgspec.inspect.Type] = lru_cache(maxsize=128)(msgspec.inspect.type_info)
 
 _PLAIN_EVENTS = msgspec.json.Decoder(DecodedEvent[dict[str, Any]])
@@ -256,27 +256,27 @@ _PAGE_OF_RAWS = msgspec.json.Decoder(_Page[msgspec.Raw])
 def _page_of_raws(data: bytes | bytearray, wanted: str) -> _Page[msgspec.Raw]:
     try:
         return _PAGE_OF_RAWS.decode(data)
-    except _MISFITS as error:
+    except _DECODE_ERRORS as error:
         raise _not_json(wanted, error) from None
 
 
 def _any_json(data: bytes | msgspec.Raw, wanted: str) -> Any:
     try:
         return msgspec.json.decode(data)
-    except _MISFITS as error:
+    except _DECODE_ERRORS as error:
         raise _not_json(wanted, error) from None
 
 
 def _check_list(page: _Page[Any], kind: type[Any], wanted: str) -> None:
-    gvk = _shown_as(kind)
+    gvk = _wire_gvk(kind)
     if not page.kind.endswith("List") or page.api_version != gvk.api_version:
         found = f"{page.api_version} {page.kind}".strip() or "of no kind"
         raise _another_kind(wanted, found, f"a list of {gvk}")
 
 
 def _check_kind(body: Any, kind: type[Any], wanted: str) -> None:
-    # A part is of no kind, nor is Unstructured itself, which takes any.
-    gvk = _shown_as(kind) if hasattr(kind, "resource_type") else None
+    # A part has no kind, nor has Unstructured itself.
+    gvk = _wire_gvk(kind) if hasattr(kind, "resource_type") else None
     if not isinstance(body, dict):
         raise _another_kind(wanted, "no object", str(gvk or kind.__name__))
     if gvk is not None:
@@ -285,10 +285,10 @@ def _check_kind(body: Any, kind: type[Any], wanted: str) -> None:
             raise _another_kind(wanted, f"{found[0]} {found[1]}", str(gvk))
 
 
-def _shown_as(kind: type[Any]) -> GroupVersionKind:
-    """What objects of the kind say that they are, on the wire."""
+def _wire_gvk(kind: type[Any]) -> GroupVersionKind:
+    """The apiVersion and kind of the kind's objects on the wire."""
     if issubclass(kind, MetadataOnly):
-        return SHOWN_AS
+        return PARTIAL_METADATA
     resource_type: ResourceType = kind.resource_type
     return resource_type.gvk
 
@@ -303,7 +303,7 @@ def _ref_of(body: Mapping[str, Any], into: type[Any]) -> str:
 
 
 def _not_json(wanted: str, error: Exception) -> BadAnswer:
-    # To be raised from None: a UnicodeDecodeError holds the text it met, which may be a Secret's.
+    # Raise it from None: a UnicodeDecodeError contains the text, which may be a Secret's.
     return BadAnswer(
         wanted=wanted,
         problem=f"the answer is not the JSON it should be ({error})",

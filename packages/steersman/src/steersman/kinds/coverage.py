@@ -1,4 +1,4 @@
-"""``covers``: whether an object says all that is wanted of it."""
+"""``covers``: whether an object has all values of another one."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,11 +9,11 @@ from steersman.kinds.unstructured import Unstructured
 
 
 def covers(found: Any, wanted: Any) -> bool:
-    """Whether ``found`` has each value that ``wanted`` has; what ``wanted`` leaves out may be any.
+    """Whether ``found`` has each value of ``wanted``; its other fields may have any value.
 
-    A field that is ``None`` is left out, as on the wire, and so is a key that a map does not have:
-    what the server fills in, and what others add, makes no difference. Lists have the same length,
-    and each item covers the one at its place.
+    A field that is ``None`` counts as missing, as on the wire, and so does a missing key of a map:
+    defaults of the server and fields of other managers make no difference. Lists must have the same
+    length, and each item must cover the wanted one.
     """
     if wanted is None:
         return True
@@ -29,7 +29,7 @@ def covers(found: Any, wanted: Any) -> bool:
             name in found and covers(found[name], value) for name, value in wanted.items()
         )
     if _is_list(wanted):
-        # An empty list is not sent back, and is the same as none.
+        # The server does not return an empty list: it equals none.
         items = () if found is None else found
         return _is_list(items) and len(items) == len(wanted) and all(map(covers, items, wanted))
     return bool(found == wanted)

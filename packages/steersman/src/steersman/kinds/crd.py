@@ -1,7 +1,7 @@
-"""``Crd``: what a CustomResourceDefinition says of a kind beyond its fields.
+"""``Crd``: the settings of a kind's CustomResourceDefinition beside its schema.
 
 Written in the class statement: ``class App(CustomResource[Spec, Status], group=..., version=...,
-crd=Crd(short_names=("app",)))``. ``crd=None`` is a kind that somebody else defines.
+crd=Crd(short_names=("app",)))``. ``crd=None`` is a kind that another project defines.
 """
 
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ ColumnFormat: TypeAlias = Literal[
 _COLUMN_TYPES: Final = get_args(ColumnType)
 _COLUMN_FORMATS: Final = get_args(ColumnFormat)
 
-# Both are the API server's.
+# Limits of the API server.
 _MOST_SELECTABLE_FIELDS: Final = 8
 _LONGEST_WARNING: Final = 256
 
 
 class Column(msgspec.Struct, frozen=True):
-    """A column of ``kubectl get``; what ``path`` leads to says of which type, unless told.
+    """A column of ``kubectl get``; by default, its type is that of the field at ``path``.
 
-    ``priority`` above zero is shown with ``-o wide`` only.
+    With a ``priority`` above zero it is shown with ``-o wide`` only.
     """
 
     name: str
@@ -52,9 +52,9 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class ScalePaths(msgspec.Struct, frozen=True, kw_only=True):
-    """Where ``kubectl scale`` and autoscalers find how many there should be, and are.
+    """The paths of the wanted and actual number of replicas, for the ``scale`` subresource.
 
-    ``selector`` leads to a text by which autoscalers find the Pods.
+    ``selector`` is the path of a string with the label selector of the Pods, for autoscalers.
     """
 
     spec: str
@@ -83,11 +83,11 @@ class KindVersion(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crd:
-    """What a kind's definition says beyond its fields.
+    """The settings of a kind's CustomResourceDefinition beside its schema.
 
     ``also_serves`` are the classes of its other versions; this one is stored. ``deprecated`` is
-    said to whoever uses this version, or ``True`` for the usual sentence. ``approved`` is the page
-    on which the API was approved, which groups under ``k8s.io`` need.
+    the warning to users of this version, or ``True`` for the default one. ``approved`` is the URL
+    of the API approval, which groups under ``k8s.io`` need.
     """
 
     short_names: tuple[str, ...] = ()
@@ -104,7 +104,7 @@ class Crd:
 
     def __post_init__(self) -> None:
         for field in ("short_names", "categories", "selectable_fields"):
-            # A text is a sequence as well, of its letters.
+            # A string is a sequence of its letters.
             if isinstance(text := getattr(self, field), str):
                 raise ValueError(f"{field} is a tuple, such as ({text!r},), got {text!r}")
         for name in self.short_names:
@@ -141,11 +141,11 @@ class Crd:
 
 
 def check_crd(name: str, crd: Any, resource_type: ResourceType) -> Crd | None:
-    """``crd=`` in the statement of class ``name``, which is for that kind."""
+    """Check ``crd=`` in the statement of class ``name``."""
     if crd is None:
         return None
     if not isinstance(crd, Crd):
-        raise TypeError(f"{name}: crd= is a Crd, or None if somebody else defines the kind")
+        raise TypeError(f"{name}: crd= is a Crd, or None if another project defines the kind")
     versions = [resource_type.gvk.version]
     for other in crd.also_serves:
         theirs: ResourceType = other.resource_type

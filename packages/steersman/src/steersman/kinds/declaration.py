@@ -1,4 +1,4 @@
-"""What a class statement says: its fields and their wire names, and the kind it stands for."""
+"""The class statement of a part or kind: its fields, their wire names, and its kind."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -25,8 +25,8 @@ from steersman.names import (
     plural_of,
 )
 
-# What most fields hold. Whoever decodes looks at annotations, and would compile each that is text:
-# in generated kinds all are, hundreds alike.
+# The most frequent annotations. msgspec compiles each annotation that is a string, and in generated
+# kinds all are, many of them equal.
 _PLAIN: Final[Mapping[Any, Any]] = {
     "str": str,
     "str | None": str | None,
@@ -52,7 +52,7 @@ def wire_name(field: str) -> str:
 
 
 class PartInfo(msgspec.Struct, frozen=True):
-    """What a class adds to its fields: exact names on the wire, which to hide, and rules."""
+    """What a class statement adds to its fields: wire names, sensitive fields and rules."""
 
     wire_names: Mapping[str, str]
     sensitive: frozenset[str]
@@ -67,7 +67,7 @@ class PartInfo(msgspec.Struct, frozen=True):
         sensitive: Collection[str],
         rules: Sequence[Cel],
     ) -> "PartInfo":
-        """What the bases say, and this class after them."""
+        """The declarations of the bases, and of this class after them."""
         inherited: list[PartInfo] = [
             info for base in bases if (info := getattr(base, "_part", None)) is not None
         ]
@@ -89,11 +89,11 @@ class PartInfo(msgspec.Struct, frozen=True):
 
     @property
     def renaming(self) -> Callable[[str], str]:
-        """What gives fields their names on the wire: mostly the rule, which has no exceptions."""
+        """The function from a field to its wire name; usually plain camelCase."""
         return self.wire_name if self.wire_names else wire_name
 
     def shown(self, field: str, value: object) -> object:
-        """The field's value as a repr may show it."""
+        """The field's value as a repr shows it."""
         if field in self.sensitive:
             return _HIDDEN
         if isinstance(value, Mapping) and _LAST_APPLIED in value:
@@ -110,19 +110,19 @@ _HIDDEN = _Hidden()
 
 
 class Nowhere:
-    """The ``resource_type`` of a class that stands for no kind: an error that says so."""
+    """The ``resource_type`` of a class that is not a kind: reading it raises ``NotAKind``."""
 
     def __get__(self, obj: object, owner: type) -> ResourceType:
         raise NotAKind(
             wanted="a kind",
             value=owner.__name__,
-            rule="it does not say where its objects live: a kind of your own names its group and"
-            " version, Unstructured.of makes a class for any other, and discovery knows them all",
+            rule="its class statement has no group and version; declare both for your own kind, or"
+            " use Unstructured.of for a kind without a class",
         )
 
 
 class ResourceDeclaration(msgspec.Struct, frozen=True):
-    """A class statement's keywords, checked."""
+    """The validated keywords of a class statement."""
 
     resource_type: ResourceType
     crd: Crd | None
@@ -146,8 +146,8 @@ class ResourceDeclaration(msgspec.Struct, frozen=True):
         if not any(hasattr(base, "api_version") for base in bases):
             raise TypeError(f"{name}: only a Resource has a {' and a '.join(declared)}")
         group = declared.get("group") or ""
-        # Built-in groups such as "apps" have no dot; they are made by the generator, whose modules
-        # live in this package, and nobody else may claim them.
+        # Built-in groups such as "apps" have no dot; only the generated modules of this package may
+        # declare them.
         is_ours = str(namespace.get("__module__", "")).startswith("steersman.kinds.")
         if not is_ours:
             check_group(group)
@@ -161,9 +161,9 @@ class ResourceDeclaration(msgspec.Struct, frozen=True):
         return cls(resource_type, check_crd(name, crd, resource_type))
 
     def inject_into(self, namespace: dict[str, Any]) -> None:
-        """Give the class its ``api_version`` and ``kind``: always sent, and checked when decoded.
+        """Give the class its ``api_version`` and ``kind``, which are always sent and decoded.
 
-        As literals they are also shared: a thousand decoded objects hold the same two strings.
+        As literals, all decoded objects share the same two strings.
         """
         gvk = self.resource_type.gvk
         annotations = namespace.setdefault("__annotations__", {})
@@ -184,55 +184,52 @@ def check_rules(name: str, rules: Any) -> tuple[Cel, ...]:
 
 
 def check_fields(name: str, keyword: str, named: Iterable[str], fields: Collection[str]) -> None:
-    """Refuse a class keyword that names a field which is not there: it would do nothing."""
+    """Refuse a class keyword that names an unknown field: it would have no effect."""
     if missing := [field for field in named if field not in fields]:
         raise TypeError(f"{name}: {keyword} names {', '.join(missing)}, which it does not declare")
 
 
 def check_names(name: str, bases: Iterable[type], fields: Iterable[str]) -> None:
-    """Refuse a field that hides a property: who asks for ``labels`` wants those in the metadata.
-
-    Or a method: who asks for ``inlining`` wants to call it.
-    """
+    """Refuse a field that hides a property or a method, such as ``labels`` or ``inlining``."""
     for base in bases:
-        taken = _meaning_something(base)
+        taken = _properties_and_methods(base)
         if taken.isdisjoint(fields):
             continue
         for field in (each for each in fields if each in taken):
             raise TypeError(
-                f"{name}: {field} means something else already; call the field {field}_,"
+                f"{name}: {field} is a property or method already; call the field {field}_,"
                 f" which is {wire_name(field)} on the wire"
             )
 
 
 @cache
-def _meaning_something(base: type) -> frozenset[str]:
-    """The names of its properties and methods; asked once, for some have hundreds of children."""
+def _properties_and_methods(base: type) -> frozenset[str]:
+    """The names of its properties and methods; cached, because some have hundreds of subclasses."""
     found: dict[str, object] = {}
     for each in reversed(base.__mro__):
         found |= vars(each)
-    return frozenset(name for name, value in found.items() if isinstance(value, _MEANINGS))
+    return frozenset(name for name, value in found.items() if isinstance(value, _METHOD_TYPES))
 
 
 def check_bases(name: str, bases: Iterable[type]) -> None:
-    """Refuse a base whose objects can be given attributes: a part cannot be changed."""
+    """Refuse a base whose objects can get new attributes: a part is immutable."""
     for base in bases:
         if base.__dictoffset__:
             raise TypeError(f"{name}: its base {base.__name__} needs `__slots__ = ()`")
 
 
 def read_fields(name: str, namespace: dict[str, Any]) -> None:
-    """Put the fields of a class body as msgspec should have them.
+    """Convert the fields of a class body for msgspec.
 
-    A default, unless it is ``None``, becomes one that is sent even so, and an annotation that is
-    text becomes a type where the text alone says which.
+    A default other than ``None`` becomes a factory, so that it is always sent, and a frequent
+    annotation that is a string becomes its type.
     """
     annotations = namespace.get("__annotations__", {})
     for field, annotation in annotations.items():
         if isinstance(annotation, str) and annotation in _PLAIN:
             annotations[field] = _PLAIN[annotation]
         elif _is_class_variable(annotation):
-            annotations[field] = ClassVar  # as text, msgspec knows it by its usual names only
+            annotations[field] = ClassVar  # as a string, msgspec only knows its usual names
             continue
         default = namespace.get(field)
         if default is None:
@@ -244,19 +241,19 @@ def read_fields(name: str, namespace: dict[str, Any]) -> None:
 
 def _is_class_variable(annotation: Any) -> bool:
     if isinstance(annotation, str):
-        # With whatever name the module has for typing: "t.ClassVar[int]".
+        # With any alias of typing: "t.ClassVar[int]".
         is_named = "ClassVar" in annotation
         return is_named and re.match(r"([A-Za-z_]\w*\.)*ClassVar\b", annotation) is not None
     return annotation is ClassVar or get_origin(annotation) is ClassVar
 
 
 def _always(value: Any) -> Any:
-    # What can be changed, although nobody should, is at least not everybody's.
-    changeable = isinstance(value, dict | list | set)
-    factory: Callable[[], Any] = partial(deepcopy, value) if changeable else lambda: value
+    # A mutable default is copied, so that objects do not share it.
+    is_mutable = isinstance(value, dict | list | set)
+    factory: Callable[[], Any] = partial(deepcopy, value) if is_mutable else lambda: value
     return msgspec.field(default_factory=factory)
 
 
 _KEYWORDS = frozenset({"group", "version", "kind", "plural", "namespaced", "crd"})
-_MEANINGS = (property, FunctionType, classmethod, staticmethod)
+_METHOD_TYPES = (property, FunctionType, classmethod, staticmethod)
 _FIELD_SPECIFIERS = (Field, type(_always(None)))

@@ -1,4 +1,4 @@
-"""Doing without ``managedFields``, which are often a third of an object and hardly ever read."""
+"""Removal of ``managedFields``, which are often a third of an object and rarely read."""
 
 from typing import Any, TypeVar
 
@@ -11,14 +11,13 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 def without_managed_fields(obj: Obj, *, but: frozenset[str] = frozenset()) -> Obj:
-    """The same object, its ``managedFields`` forgotten, except what the managers ``but`` applied.
+    """The same object without ``managedFields``, except what the managers ``but`` applied.
 
-    For objects that were decoded a moment ago and that nobody else has seen yet, and for no others:
-    they are changed in place, frozen or not, because a copy of each of many thousands would cost a
-    tenth of decoding them. Whoever gets the object afterwards never sees it change.
+    Only for newly decoded objects that no other code holds yet: they are changed in place, although
+    they are frozen, because copies of many thousands would cost a tenth of decoding them.
     """
     if isinstance(obj, Unstructured):
-        # A decoded object's body is made of dictionaries; a body that is not was never decoded.
+        # The body of a decoded object consists of dictionaries.
         metadata: Any = obj.metadata
         entries = metadata.pop("managedFields", None)
         if but and isinstance(entries, list):

@@ -1,6 +1,6 @@
-"""``metadata_only``: a kind of which nothing but the metadata is wanted.
+"""``metadata_only``: the class for the metadata of a kind's objects.
 
-Whoever needs only names, labels or owners spares the server, the wire and the memory the rest.
+For code that needs names, labels or owners only: it saves traffic and memory.
 """
 
 from functools import cache
@@ -13,27 +13,26 @@ from steersman.names import GroupVersionKind, ResourceType
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
-# As what the server shows such objects, whatever kind they are of.
-SHOWN_AS: Final = GroupVersionKind("meta.k8s.io", "v1", "PartialObjectMetadata")
+# The apiVersion and kind in the server's answers, for objects of any kind.
+PARTIAL_METADATA: Final = GroupVersionKind("meta.k8s.io", "v1", "PartialObjectMetadata")
 
 
 class MetadataOnly(Resource):
     """The metadata of an object; its ``kind`` and ``ref`` are those of the whole object.
 
-    ``metadata_only`` makes a class for each kind. Its objects can be read, patched and deleted,
-    but neither created nor applied: that takes the rest.
+    ``metadata_only`` returns a class for each kind. Its objects can be read, patched and deleted,
+    but neither created nor applied.
     """
 
-    if not TYPE_CHECKING:  # to readers these are the whole object's, see below
+    if not TYPE_CHECKING:  # for callers these are the whole object's, see below
         api_version: Literal["meta.k8s.io/v1"] = "meta.k8s.io/v1"
         kind: Literal["PartialObjectMetadata"] = "PartialObjectMetadata"
 
 
 def metadata_only(kind: type[Obj] | ResourceType) -> type[MetadataOnly]:
-    """A class for the metadata of a kind's objects, to be passed wherever the kind could be.
+    """A class for the metadata of a kind's objects, for use wherever a kind can be.
 
-    It is the same class every time, whichever class of the kind it is asked for, or only where the
-    objects live, as discovery says it.
+    It is the same class for every class of the kind, and for its resource type.
     """
     if isinstance(kind, ResourceType):
         return _metadata_of(kind)
@@ -47,8 +46,8 @@ def _metadata_of(resource_type: ResourceType) -> type[MetadataOnly]:
         "__module__": __name__,
         "__doc__": f"The metadata of {gvk}.",
         "resource_type": resource_type,
-        # These hide the fields from readers, who want to know what the object is. The codec, which
-        # goes by fields, still sees and checks what the server says there.
+        # These hide the fields from callers, who get the object's own kind. The codec reads the
+        # fields, and so checks the values from the server.
         "api_version": gvk.api_version,
         "kind": gvk.kind,
     }

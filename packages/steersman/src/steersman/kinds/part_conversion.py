@@ -1,7 +1,7 @@
-"""One part made from another, and a status with one condition more: what each class needs for it.
+"""``PartConversion``: parts from the fields of other parts, and parts with one more condition.
 
-How the fields of one class go into another is found out once for each two of them, because an
-operator asks at every reconcile.
+The fields that two classes share are found once for each pair of classes, because operators convert
+at every reconcile.
 """
 
 from collections.abc import Callable
@@ -14,13 +14,13 @@ from msgspec.structs import FieldInfo
 
 from steersman.errors import BadValue
 
-# The fields that two classes share, each with what turns one class's value into the other's;
-# ``None``, if they hold the same type.
+# The fields that two classes share, each with the conversion of its value; ``None`` for the same
+# type.
 _Plan: TypeAlias = tuple[tuple[str, Callable[[Any], Any] | None], ...]
 
 
-class Inlining:
-    """How objects of one class are made from those of others."""
+class PartConversion:
+    """Converts parts of other classes into parts of one class."""
 
     __slots__ = ("_cls", "_condition", "_plans")
 
@@ -29,8 +29,8 @@ class Inlining:
         self._plans: dict[type[Any], _Plan] = {}
         self._condition: tuple[type[Any], type[Any]] | None = None
 
-    def inlined(self, other: Any) -> Any:
-        """An object of the class, with what ``other`` has of its fields."""
+    def convert(self, other: Any) -> Any:
+        """An object of the class, with the fields that it shares with ``other``."""
         if other is None:
             return self._made({}, "nothing")
         plan = self._plans.get(type(other))
@@ -38,13 +38,13 @@ class Inlining:
             plan = self._plans[type(other)] = self._plan_for(type(other))
         values: dict[str, Any] = {}
         for name, converted in plan:
-            # ``None`` is unset in one class and in the other, whose own default then counts.
+            # ``None`` is unset; the default of this class applies then.
             if (value := getattr(other, name)) is not None:
                 values[name] = value if converted is None else converted(value)
         return self._made(values, type(other).__name__)
 
     def with_condition(self, part: Any, condition: Any) -> Any:
-        """A copy of ``part`` with ``condition``, in the place of the one of its type, or last."""
+        """A copy of ``part`` with ``condition``, which replaces one of its type or comes last."""
         sequence, wanted = self._condition or self._find_condition()
         if type(condition) is not wanted:
             condition = wanted.inlining(condition)
@@ -77,7 +77,7 @@ class Inlining:
                 rule="only a Part, or None, has fields to inline",
             )
         theirs = {field.name: field.type for field in msgspec.structs.fields(source)}
-        # What can hold one value only, as apiVersion and kind do, holds it anyway.
+        # A field with only one possible value, such as apiVersion, needs no conversion.
         shared = [
             each
             for each in msgspec.structs.fields(self._cls)
@@ -106,7 +106,7 @@ class Inlining:
 
 
 def _same(ours: Any, theirs: Any) -> bool:
-    """Whether all that is in their field, unless it is ``None``, can be in ours as it is."""
+    """Whether any value of their field but ``None`` is valid in ours without a conversion."""
     allowed = _alternatives(ours)
     return Any in allowed or all(each in allowed for each in _alternatives(theirs))
 
@@ -122,9 +122,9 @@ def _alternatives(hint: Any) -> tuple[Any, ...]:
 
 def _converted(place: str, hint: Any, value: Any) -> Any:
     try:
-        # An object of a class that ours derives from, or that derives from ours, becomes exactly
-        # ours: what is in none of our classes is in no schema, and the server would refuse it.
+        # An object of a base or derived class becomes one of exactly this class: other fields are
+        # not in the schema, and the server would refuse them.
         return msgspec.convert(value, hint, from_attributes=True)
     except msgspec.ValidationError as error:
-        # Its type, and not what it holds: that may be secret.
+        # The type only: the value may be secret.
         raise BadValue(wanted=f"a {place}", value=type(value).__name__, rule=str(error)) from None

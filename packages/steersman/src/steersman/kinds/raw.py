@@ -1,6 +1,6 @@
-"""JSON that is kept as it came, because hardly anyone looks inside.
+"""Raw JSON that is kept undecoded, because it is rarely read.
 
-``managedFields`` would cost more memory as dictionaries than the rest of its object.
+As dictionaries, ``managedFields`` would need more memory than the rest of the object.
 """
 
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -11,7 +11,7 @@ from msgspec.structs import force_setattr
 
 from steersman.kinds.base import Part
 
-# msgspec takes no union with Raw; at run time a missing one is None all the same.
+# msgspec supports no union with Raw; at run time, a missing value is None anyway.
 if TYPE_CHECKING:
     RawJson: TypeAlias = msgspec.Raw | None
 else:
@@ -19,14 +19,14 @@ else:
 
 
 class HoldsRaw(Part):
-    """A part with raw JSON inside; it keeps those bytes, not the whole answer they came in."""
+    """A part with raw JSON; it copies those bytes, so that it does not keep the whole answer."""
 
     _may_be_raw: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **declared: Any) -> None:
         super().__init_subclass__(**declared)
         hints = cls.__annotations__.items()
-        # Found once, because every object that has managedFields asks for it.
+        # Computed once, because every object with managedFields needs it.
         cls._may_be_raw += tuple(field for field, hint in hints if "Raw" in str(hint))
 
     def __post_init__(self) -> None:

@@ -1,9 +1,9 @@
-"""``is_ready``: whether an object has become what its spec says.
+"""``is_ready``: whether an object has the state that its spec describes.
 
-Each built-in kind is judged as ``kubectl rollout status`` and its like would: by what its own
-controller says in the status, once that has seen the newest spec. A kind that is ready as soon as
-it is there, such as a ConfigMap, is; any other kind is ready when it says so itself, in a condition
-called ``Ready`` or, without one, ``Available``. What is being deleted never is.
+Built-in kinds are checked as by ``kubectl rollout status``: by the status, once the controller has
+observed the latest spec. A kind without a status, such as a ConfigMap, is ready when it exists. Any
+other kind is ready when its condition ``Ready`` or, without one, ``Available`` is true. An object
+that is being deleted is never ready.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,9 +20,9 @@ Object: TypeAlias = Resource | Unstructured
 
 
 def is_ready(obj: Object) -> bool:
-    """Whether the object has become what its spec says, as far as its status tells.
+    """Whether the object has the state that its spec describes, according to its status.
 
-    An object whose kind needs a status, and which has none yet, is not ready.
+    An object whose kind has a status, and that has none yet, is not ready.
     """
     if isinstance(obj, Unstructured):
         gvk = obj.gvk
@@ -30,23 +30,23 @@ def is_ready(obj: Object) -> bool:
         gvk = obj.resource_type.gvk
     else:
         raise TypeError(
-            f"is_ready was asked about an object of {type(obj).__name__}, not of Resource or"
-            f" Unstructured. What is not there, or has not been read, cannot be asked about."
+            f"is_ready takes a Resource or Unstructured, got an object of {type(obj).__name__}."
+            f" Check for None before, if the object may be missing."
         )
     if obj.deletion_time is not None:
         return False
     check = _CHECKS.get((gvk.group, gvk.kind))
     if check is not None:
         return check(obj)
-    return (gvk.group, gvk.kind) in _BUILT_IN or _says_so_itself(obj)
+    return (gvk.group, gvk.kind) in _BUILT_IN or _has_ready_condition(obj)
 
 
 def _deployment(obj: Object) -> bool:
     wanted = _wanted_replicas(obj)
     return (
-        _is_seen(obj)
+        _is_observed(obj)
         and _count(obj, "updated_replicas") == wanted
-        # More than those that are updated: old ones that have not gone yet.
+        # More replicas than updated ones: old ones still exist.
         and _count(obj, "replicas") == wanted
         and _count(obj, "ready_replicas") >= wanted
         and _count(obj, "available_replicas") >= wanted
@@ -57,10 +57,10 @@ def _stateful_set(obj: Object) -> bool:
     wanted = _wanted_replicas(obj)
     available = _read(obj, "status", "available_replicas")
     return (
-        _is_seen(obj)
+        _is_observed(obj)
         and _count(obj, "replicas") == wanted
         and _count(obj, "ready_replicas") >= wanted
-        # Older servers do not count these.
+        # Older servers do not have this field.
         and (available is None or available >= wanted)
         and _is_rolled_out(obj, wanted)
     )
@@ -69,7 +69,7 @@ def _stateful_set(obj: Object) -> bool:
 def _is_rolled_out(obj: Object, wanted: int) -> bool:
     strategy = _read(obj, "spec", "update_strategy")
     if _read(strategy, "type") == "OnDelete":
-        return True  # a person rolls it out, whenever they like
+        return True  # Pods are updated when someone deletes them
     # Pods with a lower number keep the revision they have.
     partition = _read(strategy, "rolling_update", "partition") or 0
     if partition:
@@ -82,7 +82,7 @@ def _daemon_set(obj: Object) -> bool:
     wanted = _read(obj, "status", "desired_number_scheduled")
     by_hand = _read(obj, "spec", "update_strategy", "type") == "OnDelete"
     return (
-        _is_seen(obj)
+        _is_observed(obj)
         and wanted is not None
         and _count(obj, "current_number_scheduled") >= wanted
         and (by_hand or _count(obj, "updated_number_scheduled") >= wanted)
@@ -94,7 +94,7 @@ def _daemon_set(obj: Object) -> bool:
 def _replica_set(obj: Object) -> bool:
     wanted = _wanted_replicas(obj)
     return (
-        _is_seen(obj)
+        _is_observed(obj)
         and not _holds(obj, "ReplicaFailure")
         and _count(obj, "replicas") == wanted
         and _count(obj, "ready_replicas") >= wanted
@@ -104,7 +104,7 @@ def _replica_set(obj: Object) -> bool:
 
 def _pod(obj: Object) -> bool:
     phase = _read(obj, "status", "phase")
-    # A Pod that has failed may still have the condition of better days.
+    # A failed Pod may still have its old condition.
     return phase == "Succeeded" or (phase != "Failed" and _holds(obj, "Ready"))
 
 
@@ -122,13 +122,13 @@ def _disruption_budget(obj: Object) -> bool:
     healthy, wanted = (
         _read(obj, "status", which) for which in ("current_healthy", "desired_healthy")
     )
-    return _is_seen(obj) and healthy is not None and wanted is not None and healthy >= wanted
+    return _is_observed(obj) and healthy is not None and wanted is not None and healthy >= wanted
 
 
 def _autoscaler(obj: Object) -> bool:
     if _condition(obj, "AbleToScale") is not None:
         return _holds(obj, "AbleToScale") and _holds(obj, "ScalingActive")
-    # Its first version has no conditions.
+    # autoscaling/v1 has no conditions.
     wanted = _count(obj, "desired_replicas")
     return wanted > 0 and _count(obj, "current_replicas") == wanted
 
@@ -137,7 +137,7 @@ def _signing_request(obj: Object) -> bool:
     return _holds(obj, "Approved") and bool(_read(obj, "status", "certificate"))
 
 
-def _says_so_itself(obj: Object) -> bool:
+def _has_ready_condition(obj: Object) -> bool:
     seen = _read(obj, "status", "observed_generation")
     if not _is_current(obj, seen) or _holds(obj, "Reconciling") or _holds(obj, "Stalled"):
         return False
@@ -161,7 +161,7 @@ def _is_attached(obj: Object) -> bool:
     return _read(obj, "status", "attached") is True
 
 
-# By group and kind: the versions of a kind that is in here differ in nothing that matters.
+# By group and kind: the versions of these kinds do not differ in these fields.
 _CHECKS: Mapping[tuple[str, str], Callable[[Object], bool]] = MappingProxyType(
     {
         ("", "Namespace"): _is_in_phase("Active"),
@@ -187,19 +187,19 @@ _CHECKS: Mapping[tuple[str, str], Callable[[Object], bool]] = MappingProxyType(
 )
 
 
-# Kinds that are there and not above have nothing to wait for.
+# Built-in kinds without a check have nothing to wait for.
 _BUILT_IN = frozenset(
     (split_api_version(api_version)[0], kind) for api_version, kind in BUILTIN_KINDS
 )
 
 
-def _is_seen(obj: Object) -> bool:
-    """Whether its controller has said something, and about the newest spec."""
+def _is_observed(obj: Object) -> bool:
+    """Whether its controller has written a status for the latest spec."""
     return _read(obj, "status") is not None and _count(obj, "observed_generation") >= obj.generation
 
 
 def _is_current(obj: Object, seen: Any) -> bool:
-    # A custom kind need not say what it has seen, and may say it in text.
+    # A custom kind may lack the field, or have it as a string.
     return seen is None or not str(seen).isdecimal() or int(seen) >= obj.generation
 
 
@@ -209,7 +209,7 @@ def _wanted_replicas(obj: Object) -> int:
 
 
 def _count(obj: Object, field: str) -> int:
-    # The servers leave a zero out.
+    # Servers omit a zero.
     return _read(obj, "status", field) or 0
 
 
@@ -231,11 +231,11 @@ def _condition(obj: Object, type: str) -> Any:
 
 
 def _read(value: Any, *path: str) -> Any:
-    """What is at the path in a typed object or in JSON, or ``None``."""
+    """The value at the path of a typed object or of JSON, or ``None``."""
     if isinstance(value, Unstructured):
         value = value.body
     for field in path:
-        # A dict has methods, which are no fields. What a class is asked about costs more than this.
+        # Not getattr: a dict has methods. The check of the type is faster than isinstance.
         if type(value) is dict or isinstance(value, Mapping):
             value = value.get(wire_name(field))
         else:

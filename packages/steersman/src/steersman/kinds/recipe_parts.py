@@ -1,4 +1,4 @@
-"""What the recipes are made of: metadata, labels and Pods, with what Kubernetes would refuse."""
+"""The parts of recipes: metadata, labels and Pods, checked as the API server would."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -12,7 +12,7 @@ from steersman.names import check_label, check_label_key, check_label_value, che
 if TYPE_CHECKING:
     from steersman.kinds import batch_v1
 
-# The label that says what a Pod belongs to, as the Kubernetes documentation recommends.
+# The recommended label for the name of the application.
 NAME_LABEL: Final = "app.kubernetes.io/name"
 
 Words: TypeAlias = Mapping[str, str]
@@ -30,9 +30,9 @@ def metadata(
     *,
     check: Callable[..., str] = check_subdomain,
 ) -> meta_v1.ObjectMeta:
-    """The metadata of ``what``, a Deployment say, whose names ``check`` knows.
+    """The metadata of ``what``, such as "a Deployment", whose names ``check`` validates.
 
-    The labels are those that somebody has checked already.
+    The labels must be validated already.
     """
     if namespace is not None:
         check_label(namespace, wanted="a namespace")
@@ -47,7 +47,7 @@ def metadata(
 
 
 def selected(name: str, selector: Words | None) -> Words:
-    """The labels by which the Pods of ``name`` are known."""
+    """The selector labels of the Pods of ``name``."""
     if selector is not None:
         if not selector:
             raise BadValue(
@@ -62,7 +62,7 @@ def selected(name: str, selector: Words | None) -> Words:
 
 
 def joined(selector: Words, labels: Words | None) -> Words:
-    """The labels of what is known by ``selector`` and has these others, if they are good."""
+    """The labels of an object with this selector and these further labels, validated."""
     if not labels:
         return {**selector}
     for key in selector.keys() & labels.keys():
@@ -77,7 +77,7 @@ def joined(selector: Words, labels: Words | None) -> Words:
 
 
 def checked_labels(labels: SomeWords) -> SomeWords:
-    """The labels, if Kubernetes would take them; or none."""
+    """The labels, validated."""
     if labels is None:
         return labels
     for key, value in labels.items():
@@ -87,7 +87,7 @@ def checked_labels(labels: SomeWords) -> SomeWords:
 
 
 def checked_key(key: str) -> str:
-    """The key of a ConfigMap or Secret, if Kubernetes would take it."""
+    """The key of a ConfigMap or Secret, validated."""
     if not re.fullmatch(_DATA_KEY, key):
         raise BadName(
             wanted="a key of a ConfigMap or Secret",
@@ -99,7 +99,7 @@ def checked_key(key: str) -> str:
 
 
 def checked_count(replicas: int | None) -> int | None:
-    """So many replicas, if there can be so many; ``None`` leaves it to others."""
+    """The number of replicas, validated; ``None`` leaves it to another manager."""
     if replicas is not None and replicas < 0:
         raise BadValue(wanted="a number of replicas", value=replicas, rule="it is 0 or more")
     return replicas
@@ -108,7 +108,7 @@ def checked_count(replicas: int | None) -> int | None:
 def pod_spec(
     containers: Iterable[core_v1.Container], pod: core_v1.PodSpec | None
 ) -> core_v1.PodSpec:
-    """What is in ``pod``, and these containers after its own."""
+    """The spec ``pod`` with these containers after its own."""
     listed = (*(pod.containers if pod is not None else ()), *containers)
     if not listed:
         raise BadValue(wanted="the containers of a Pod", value=listed, rule="there is at least one")
@@ -124,7 +124,7 @@ def pod_template(
     labels: Words,
     annotations: Words | None,
 ) -> core_v1.PodTemplateSpec:
-    """What new Pods are made from."""
+    """The template of new Pods."""
     for key in annotations or ():
         check_label_key(key)
     return core_v1.PodTemplateSpec(
@@ -140,7 +140,7 @@ def job_spec(
     backoff_limit: int | None,
     keep_seconds: int | None,
 ) -> "batch_v1.JobSpec":
-    """What a Job does; the restart policy of ``template`` counts if it has one."""
+    """The spec of a Job; a restart policy of ``template`` takes precedence."""
     from steersman.kinds import batch_v1
 
     spec = template.spec

@@ -1,16 +1,15 @@
-"""The usual objects, made right: ``recipes.deployment("web", container, replicas=3)``.
+"""Common objects with good defaults: ``recipes.deployment("web", container, replicas=3)``.
 
-Each function says what it makes. What is common to them:
+For all of them:
 
-- Pods carry the label ``app.kubernetes.io/name`` with the name of what they belong to, and what
-  looks for Pods looks for that label and no other: selectors cannot be changed later, so nothing
-  that may change is in them. ``selector`` names other labels; ``labels`` adds to the object and its
-  Pods without being looked for.
-- Only what was said is in the object. A field that is left out is left to the server's defaults and
-  to whoever else wants to set it; ``replicas=None`` is how an autoscaler gets to do so.
-- ``namespace`` may be left out where something else fills it in, as ``ctx.apply_owned`` does.
-- ``pod`` is for all that Pods can have beside containers, and the containers in it come first.
-- A name or label that Kubernetes would refuse is refused here (``BadName``).
+- Pods have the label ``app.kubernetes.io/name`` with the name of their application, and selectors
+  use this label only: a selector cannot be changed later, so it has nothing that may change.
+  ``selector`` replaces these labels; ``labels`` adds labels to the object and its Pods only.
+- The object has the given fields only. Other fields are left to the server's defaults and to other
+  managers; with ``replicas=None``, an autoscaler can set the replicas.
+- ``namespace`` may be missing if another function sets it, as ``ctx.apply_owned`` does.
+- ``pod`` has all other fields of the Pods; its containers come first.
+- An invalid name or label is refused (``BadName``).
 """
 
 from collections.abc import Iterable, Mapping
@@ -34,7 +33,7 @@ from steersman.kinds.recipe_parts import (
 from steersman.names import check_label
 from steersman.units import Quantity
 
-if TYPE_CHECKING:  # and where they are needed: most operators make none of these
+if TYPE_CHECKING:  # imported again where they are used: most operators create none of these
     from steersman.kinds import batch_v1, networking_v1
 
 __all__ = [
@@ -53,7 +52,7 @@ __all__ = [
     "stateful_set",
 ]
 
-# The names of Jobs are made from their CronJob's, and need room for a time.
+# The name of a Job is its CronJob's with a timestamp.
 _LONGEST_CRON_JOB: Final = 52
 
 ServiceType: TypeAlias = Literal["ClusterIP", "NodePort", "LoadBalancer"]

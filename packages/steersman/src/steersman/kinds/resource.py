@@ -1,4 +1,4 @@
-"""``Resource``: an object with a kind and a name; ``CustomResource``: one of the author's own."""
+"""``Resource``: an object with a kind and a name; ``CustomResource``: a kind of the author."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -21,11 +21,11 @@ class Resource(Part):
 
     The class statement names the kind: ``class Widget(Resource, group=..., version=...)``, with
     ``kind=``, ``plural=`` and ``namespaced=`` where they differ from the class's name, the usual
-    plural, and ``True``. ``crd=`` is what its definition says beyond its fields, or ``None`` for a
-    kind that somebody else defines.
+    plural, and ``True``. ``crd=`` has the settings of its CustomResourceDefinition, or is ``None``
+    for a kind that another project defines.
     """
 
-    if TYPE_CHECKING:  # at run time, it is the metaclass that takes these
+    if TYPE_CHECKING:  # at run time, the metaclass takes these
 
         def __init_subclass__(
             cls,
@@ -55,7 +55,7 @@ class Resource(Part):
 
     @property
     def namespace(self) -> str | None:
-        """``metadata.namespace``; ``None`` for what lives in no namespace."""
+        """``metadata.namespace``; ``None`` for a cluster-scoped object."""
         return self.metadata.namespace
 
     @property
@@ -85,19 +85,19 @@ class Resource(Part):
 
     @property
     def deletion_time(self) -> datetime | None:
-        """When its deletion was asked for; ``None`` while nobody has."""
+        """``metadata.deletionTimestamp``; ``None`` unless the object is being deleted."""
         return self.metadata.deletion_timestamp
 
     @property
     def ref(self) -> ObjectRef:
-        """The object, as people write it."""
+        """The object as ``Kind namespace/name``."""
         metadata = self.metadata
         name = metadata.name or f"{metadata.generate_name or ''}*"
         return ObjectRef(self.kind, metadata.namespace, name)
 
 
 class CustomResource(Resource, Generic[Spec_co, Status_co]):
-    """A kind of one's own: ``class App(CustomResource[Spec, Status], group=..., version=...)``."""
+    """An author's kind: ``class App(CustomResource[Spec, Status], group=..., version=...)``."""
 
     spec: Spec_co
     status: Status_co | None = None

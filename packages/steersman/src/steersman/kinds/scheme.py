@@ -1,7 +1,7 @@
-"""``Scheme``: which Python class stands for which kind, and how its versions turn into each other.
+"""``Scheme``: the Python class of each kind, and the conversions between the versions of a kind.
 
-A value: ``with_kinds`` and ``with_conversions`` make a new one. The built-in kinds are in every
-scheme; the module of a built-in group is imported when one of its kinds is first asked for.
+A scheme is immutable: ``with_kinds`` and ``with_conversions`` return a new one. Every scheme has
+the built-in kinds; the module of a built-in group is imported when one of its kinds is first used.
 """
 
 import importlib
@@ -22,7 +22,7 @@ R = TypeVar("R", bound=Resource)
 
 
 class Conversion(msgspec.Struct, Generic[A, B], frozen=True, kw_only=True):
-    """One step between two versions of a kind, both ways, so that a round trip can be checked."""
+    """A conversion between two versions of a kind, in both directions."""
 
     older: type[A]
     newer: type[B]
@@ -35,7 +35,7 @@ class Conversion(msgspec.Struct, Generic[A, B], frozen=True, kw_only=True):
             raise BadValue(
                 wanted=f"a conversion from {old}",
                 value=str(new),
-                rule="it joins two versions of one kind in one group",
+                rule="a conversion is between two versions of one kind in one group",
             )
 
 
@@ -60,7 +60,7 @@ class Scheme:
         return Scheme(self._classes.values(), conversions=(*self._conversions, *conversions))
 
     def class_of(self, api_version: str, kind: str) -> type[Resource]:
-        """The class that stands for a kind."""
+        """The class of a kind."""
         gvk = GroupVersionKind.of(api_version, kind)
         found = self._classes.get(gvk) or _builtin(api_version, kind)
         if found is None:
@@ -72,12 +72,12 @@ class Scheme:
         return found
 
     def knows(self, api_version: str, kind: str) -> bool:
-        """Whether some class stands for the kind."""
+        """Whether the kind has a class."""
         gvk = GroupVersionKind.of(api_version, kind)
         return gvk in self._classes or (api_version, kind) in BUILTIN_KINDS
 
     def versions_of(self, group: str, kind: str) -> tuple[type[Resource], ...]:
-        """Every class for the kind, in whatever version."""
+        """The classes of all versions of the kind."""
         own = [c for gvk, c in self._classes.items() if (gvk.group, gvk.kind) == (group, kind)]
         known = {c.resource_type.gvk.api_version for c in own}
         for api_version, name in BUILTIN_KINDS:
@@ -87,11 +87,11 @@ class Scheme:
         return tuple(own)
 
     def convert(self, obj: Resource, to: type[R]) -> R:
-        """``obj`` in another version, by the fewest steps that lead there."""
+        """``obj`` in another version, by the fewest conversions."""
         for step in self._path(type(obj), to):
             obj = step(obj)
         if not isinstance(obj, to):
-            raise TypeError(f"a conversion to {to.__name__} made a {type(obj).__name__}")
+            raise TypeError(f"a conversion to {to.__name__} returned a {type(obj).__name__}")
         return obj
 
     def _path(
@@ -129,7 +129,7 @@ def _by_kind(kinds: Iterable[type[Resource]]) -> dict[GroupVersionKind, type[Res
             raise BadValue(
                 wanted=f"the class for {gvk}",
                 value=each.__qualname__,
-                rule=f"{classes[gvk].__qualname__} stands for it already",
+                rule=f"{classes[gvk].__qualname__} is its class already",
             )
     return classes
 

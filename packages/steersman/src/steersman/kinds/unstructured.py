@@ -1,4 +1,4 @@
-"""``Unstructured``: an object of any kind, with every field it came with, in its order."""
+"""``Unstructured``: an object of any kind, with all its fields in their order."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -20,12 +20,12 @@ from steersman.units import parse_time
 
 
 class Unstructured:
-    """An object of any kind. The only one that may be written back whole: it loses nothing.
+    """An object of any kind; the only type that may be written back whole: it loses no field.
 
     ``body`` is the JSON object itself; treat it as read-only and make changes with ``changed``.
 
-    A kind without a Python class of its own gets one from ``Unstructured.of``, to be passed
-    wherever a typed kind could be::
+    ``Unstructured.of`` returns a class for a kind without a Python class, for use wherever a
+    typed kind can be::
 
         Widget = Unstructured.of("example.com/v1", "Widget")
         widget = await client.get(Widget, "one", namespace="default")
@@ -39,7 +39,7 @@ class Unstructured:
     def of(
         api_version: str, kind: str, *, plural: str | None = None, namespaced: bool = True
     ) -> "type[Unstructured]":
-        """A class for the kind. Its plural is guessed unless given; discovery knows it for sure."""
+        """A class for the kind; its plural is derived from the kind unless given."""
         gvk = GroupVersionKind.of(api_version, check_kind(kind))
         if "." not in gvk.group:
             check_class_kind(kind)  # as all built-in kinds are
@@ -53,7 +53,7 @@ class Unstructured:
 
     @staticmethod
     def at(resource_type: ResourceType) -> "type[Unstructured]":
-        """A class for the kind that lives there."""
+        """A class for the kind with this resource type."""
         return type(
             resource_type.gvk.kind,
             (Unstructured,),
@@ -90,7 +90,7 @@ class Unstructured:
 
     @property
     def gvk(self) -> GroupVersionKind:
-        """Its kind."""
+        """The kind of the object."""
         return GroupVersionKind.of(self.body["apiVersion"], self.body["kind"])
 
     @property
@@ -105,7 +105,7 @@ class Unstructured:
 
     @property
     def namespace(self) -> str | None:
-        """``metadata.namespace``; ``None`` for what lives in no namespace."""
+        """``metadata.namespace``; ``None`` for a cluster-scoped object."""
         return self.metadata.get("namespace") or None
 
     @property
@@ -135,13 +135,13 @@ class Unstructured:
 
     @property
     def deletion_time(self) -> datetime | None:
-        """When its deletion was asked for; ``None`` while nobody has."""
+        """``metadata.deletionTimestamp``; ``None`` unless the object is being deleted."""
         asked = self.metadata.get("deletionTimestamp")
         return parse_time(asked) if asked else None
 
     @property
     def ref(self) -> ObjectRef:
-        """The object, as people write it."""
+        """The object as ``Kind namespace/name``."""
         generated = f"{self.metadata.get('generateName') or ''}*"
         return ObjectRef(self.body["kind"], self.namespace, self.name or generated)
 
@@ -156,7 +156,7 @@ class Unstructured:
         return value
 
     def changed(self, *path: str | int, to: Any) -> Self:
-        """A copy with the value at ``path`` replaced; missing objects on the way are made."""
+        """A copy with the value at ``path`` replaced; missing objects on the path are created."""
         if not path:
             raise BadValue(wanted="a path", value=path, rule="it has at least one step")
         body = unwrapped(self.body)
@@ -182,6 +182,6 @@ class Unstructured:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        # Not the body: it may be a Secret's.
+        # Without the body, which may be a Secret's.
         version = f" at {self.resource_version}" if self.resource_version else ""
         return f"<{self.ref} ({self.body['apiVersion']}){version}>"

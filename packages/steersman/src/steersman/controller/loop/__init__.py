@@ -3,7 +3,7 @@
 Takes:     a ``Controller``, informers, a writer and a recorder
 Gives:     a ``ControlLoop`` that reconciles until it is stopped
 Promises:  - later without a time waits for a change
-           - conflicts that do not end are an event
+           - repeated conflicts are an event
 Never:     reconciles an object in two workers, or lets one that hangs hold up the rest
 """
 

@@ -2,8 +2,8 @@
 
 Takes:     objects, patches and statuses, with the object that owns them
 Gives:     requests to the server, and the objects as they are after them
-Promises:  - nothing is settled between a sending and its answer
-           - another body is not settled
+Promises:  - a target is not settled between a request and its answer
+           - a target is not settled for another body
 Never:     writes to another object of the same name, or takes over what a stranger controls
 """
 
