@@ -61,7 +61,7 @@ def output_of_tests(directory: Path) -> str:
     return python(directory, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-x")
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 def test_a_project_of_an_older_steersman_has_the_names_of_this_one_after_an_upgrade(
     tmp_path: Path,
 ) -> None:
@@ -82,7 +82,7 @@ def test_a_project_of_an_older_steersman_has_the_names_of_this_one_after_an_upgr
     assert (again.renamed, again.replaced, again.merged, again.names) == ((), (), (), ())
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", [each for each in PROJECTS if each != "appservice"])
 def test_the_tests_of_an_older_project_pass_with_the_names_of_today(
     name: str, tmp_path: Path

@@ -45,7 +45,7 @@ def declared(name: str = "Widget", **keywords: Any) -> type[Resource]:
 
 
 @pytest.fixture(scope="module")
-def judge() -> Judge:
+def server() -> Judge:
     """The rules by which a definition is accepted."""
     return Judge()
 
@@ -57,18 +57,18 @@ def version_of(kind: type[Resource], number: int = 0) -> dict[str, Any]:
     return found
 
 
-def test_a_kind_with_every_feature_is_accepted(judge: Judge) -> None:
-    verdict = judge.define(dict(as_document(crd_of(Everything))))
+def test_a_kind_with_every_feature_is_accepted(server: Judge) -> None:
+    verdict = server.define(dict(as_document(crd_of(Everything))))
 
     assert (verdict.code, verdict.causes, verdict.warnings) == (201, (), ())
 
 
 @pytest.mark.timeout(20)  # the largest schemas there are
 @pytest.mark.parametrize("module", BUILTIN_MODULES)
-def test_every_built_in_part_can_be_embedded(module: str, judge: Judge) -> None:
+def test_every_built_in_part_can_be_embedded(module: str, server: Judge) -> None:
     kind = kind_of_everything_in(module)
 
-    verdict = judge.define(dict(as_document(crd_of(kind))))
+    verdict = server.define(dict(as_document(crd_of(kind))))
 
     assert (verdict.code, verdict.causes, verdict.warnings) == (201, (), ())
 
@@ -151,7 +151,7 @@ def test_a_kind_without_a_status_has_no_subresource_for_it() -> None:
 
 
 @pytest.mark.parametrize("group", ["k8s.io", "app.k8s.io", "app.kubernetes.io"])
-def test_a_group_of_the_community_needs_its_word(group: str, judge: Judge) -> None:
+def test_a_group_of_the_community_needs_its_word(group: str, server: Judge) -> None:
     page = "https://example.com/approved"
     with pytest.raises(CannotBeACrd, match=f"approved, and {group} is one"):
         crd_of(declared(group=group))
@@ -159,7 +159,7 @@ def test_a_group_of_the_community_needs_its_word(group: str, judge: Judge) -> No
     crd = as_document(crd_of(declared(group=group, crd=Crd(approved=page))))
 
     assert crd["metadata"]["annotations"] == {"api-approved.kubernetes.io": page}
-    assert judge.define(dict(crd)).code == 201
+    assert server.define(dict(crd)).code == 201
 
 
 @pytest.mark.parametrize(

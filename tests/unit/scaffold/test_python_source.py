@@ -180,6 +180,44 @@ def test_attributes_and_keywords_of_our_objects_are_renamed() -> None:
         """)
 
 
+def test_attributes_of_fields_that_hold_our_objects_are_renamed() -> None:
+    text = """\
+        from steersman import Context
+        from steersman.simulation import World
+
+        class Operator:
+            other: World
+
+            def __init__(self, ctx: Context) -> None:
+                self.world = World()
+                self.ctx = ctx
+                self.mixed = World()
+
+            def run(self) -> None:
+                self.mixed = mine()
+                print(self.world.asked, self.other.asked, self.mixed.asked, other.world.asked)
+                return lambda: self.ctx.hold()
+        """
+
+    assert renamed(text) == dedent("""\
+        from steersman import Context
+        from steersman_cluster.simulation import Cluster
+
+        class Operator:
+            other: Cluster
+
+            def __init__(self, ctx: Context) -> None:
+                self.world = Cluster()
+                self.ctx = ctx
+                self.mixed = Cluster()
+
+            def run(self) -> None:
+                self.mixed = mine()
+                print(self.world.requests, self.other.requests, self.mixed.asked, other.world.asked)
+                return lambda: self.ctx.add_finalizer()
+        """)
+
+
 @pytest.mark.parametrize(
     "rest",
     [

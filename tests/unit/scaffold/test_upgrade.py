@@ -423,6 +423,21 @@ def test_an_upgrade_replaces_old_names_in_all_files_that_people_write(tmp_path: 
     assert {path: text_of(project, path) for path in skipped} == skipped
 
 
+def test_an_excerpt_of_the_projects_code_in_a_page_follows_the_code(tmp_path: Path) -> None:
+    project = older_project(tmp_path)
+    code = "from steersman.dashboard import Gallery\n\n\ndef f() -> None:\n    x = Gallery(1)\n"
+    (project.directory / "src/shop_operator/web.py").write_text(code)
+    page = project.directory / "docs/web.md"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text("```python\n    x = Gallery(1)\n    y = Gallery(2)\n```\n    x = Gallery(1)\n")
+
+    upgraded(project)
+
+    assert page.read_text() == (
+        "```python\n    x = ObjectView(1)\n    y = Gallery(2)\n```\n    x = Gallery(1)\n"
+    )
+
+
 def test_a_name_that_modules_of_the_project_import_from_each_other_is_kept(tmp_path: Path) -> None:
     project = older_project(tmp_path)
     common = project.directory / "src/shop_operator/common.py"

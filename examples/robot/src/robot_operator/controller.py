@@ -179,9 +179,8 @@ class Controller:
         wanted = deployment_of(robot)
         found = self.deployments.lister.get(wanted.name, namespace=wanted.namespace)
         if found is None:
-            made = await self.deployments.record_write(
-                self.client.create(wanted, field_manager=NAME)
-            )
+            created = self.client.create(wanted, field_manager=NAME)
+            made = await self.deployments.record_write(created)
             self.recorder.record(robot, "Created", f"created {made.ref}", related=made)
             writes.append(Write(verb="create", ref=made.ref, is_change=True))
             return made

@@ -1,8 +1,8 @@
 """RBAC: the operator gets what its controllers declare, and users get roles for its kinds.
 
-What an operator needs is what its preflight asks for, so the two cannot differ. Where it looks
-after some namespaces only, it has a Role in each, and rights in the whole cluster only to what has
-no namespace.
+What an operator needs is what its preflight asks for, so the two cannot differ. Where it manages
+some namespaces only, it has a Role in each, and rights in the whole cluster only to what has no
+namespace.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,6 +1,7 @@
 """Old names in all files of a project, replaced: read here, and written by the upgrade."""
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +27,8 @@ _SKIPPED: Final = frozenset({"__pycache__", "build", "dist", "node_modules", "si
 
 T = TypeVar("T")
 
+_BLOCK: Final = re.compile(r"^```python\n.*?^```", re.MULTILINE | re.DOTALL)
+
 # A changelog has the names of its time.
 _HISTORY: Final = "CHANGELOG"
 
@@ -38,6 +41,8 @@ class ProjectNames:
     exported: Collection[str] = frozenset()
     renames: RenameMap = field(default_factory=rename_map)
     found: set[tuple[str, str]] = field(default_factory=set)
+    # Lines of the project's code that change, for pages that show them.
+    lines: dict[str, set[str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, directory: Path, package: str) -> "ProjectNames":
@@ -47,7 +52,18 @@ class ProjectNames:
             if _is_python(path):
                 text = read_text(directory / path) or ""
                 exported.update(_parsed(path, text, imported_elsewhere) or ())
-        return cls(package=package, exported=exported)
+        names = cls(package=package, exported=exported)
+        for path in project_files(directory):
+            if _is_python(path):
+                names._note_lines(path, read_text(directory / path) or "")
+        return names
+
+    def _note_lines(self, path: str, text: str) -> None:
+        renamed = _parsed(path, text, self._renamed_python)
+        before, after = text.split("\n"), (renamed.text if renamed else text).split("\n")
+        if len(before) == len(after):
+            for old, new in zip(before, after, strict=True):
+                self.lines.setdefault(old, set()).add(new)
 
     def renamed(self, path: str, text: str) -> str:
         """A file with today's names; ``ProjectError`` if it is no Python and says that it is."""
@@ -55,9 +71,19 @@ class ProjectNames:
             done = _parsed(path, text, self._renamed_python) or Renamed(text)
         else:
             programs = [each for each in (self.package, self.package.replace("_", "-")) if each]
+            if path.endswith(".md"):
+                text = _BLOCK.sub(self._renamed_excerpt, text)
             done = renamed_text(text, self.renames, path=path, programs=programs)
         self.found |= done.names
         return done.text
+
+    def _renamed_excerpt(self, block: re.Match[str]) -> str:
+        """A block of code in which the lines of the project's code have changed as there."""
+        lines = block[0].split("\n")
+        return "\n".join(
+            next(iter(self.lines[line])) if len(self.lines.get(line, ())) == 1 else line
+            for line in lines
+        )
 
     def _renamed_python(self, text: str) -> Renamed:
         return renamed_python(text, self.renames, exported=self.exported)

@@ -95,6 +95,7 @@ class _File:
             if isinstance(each, ast.JoinedStr)
             for part in ast.walk(each)
         }
+        self._fields = self._fields_of_methods()
         self._new_locals: dict[str, str] = {}
         self._extra_imports: set[str] = set()
         self._replaced: set[int] = set()  # nodes inside what was replaced as a whole
@@ -324,14 +325,15 @@ class _File:
     # Attributes and keywords
 
     def _rename_members(self, scope: ast.AST, outer: dict[str, str]) -> None:
-        known = {**outer, **self._types_in(scope)}
+        known = {**outer, **self._types_in(scope), **self._fields.get(id(scope), {})}
         for node in inside(scope):
             if isinstance(node, ast.Attribute):
                 self._rename_attribute(node, known)
             elif isinstance(node, ast.Call):
                 self._rename_keywords(node, known)
-            elif isinstance(node, (*FUNCTIONS, ast.Lambda)):
-                self._rename_members(node, known)
+            elif isinstance(node, (*FUNCTIONS, ast.Lambda, ast.ClassDef)):
+                # Methods do not see the variables of their class.
+                self._rename_members(node, outer if isinstance(scope, ast.ClassDef) else known)
 
     def _types_in(self, scope: ast.AST) -> dict[str, str]:
         """Variables of one scope with the class of ours that each is an instance of, or empty."""
@@ -364,6 +366,63 @@ class _File:
             elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
                 types.setdefault(node.name, set()).add("")
         return {name: found.pop() if len(found) == 1 else "" for name, found in types.items()}
+
+    def _fields_of_methods(self) -> dict[int, dict[str, str]]:
+        """For each method, the class of ours of each ``self.x`` that its class assigns."""
+        found: dict[int, dict[str, str]] = {}
+        for cls in ast.walk(self._tree):
+            if not isinstance(cls, ast.ClassDef):
+                continue
+            methods = {
+                id(each): each.args.args[0].arg
+                for each in cls.body
+                if isinstance(each, FUNCTIONS) and each.args.args
+            }
+            types: dict[str, set[str]] = {}
+            for each in cls.body:
+                match each:
+                    case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation):
+                        types.setdefault(name, set()).add(self._annotated(annotation))
+                    case ast.FunctionDef() | ast.AsyncFunctionDef() if id(each) in methods:
+                        for name, type_ in self._assigned_fields(each, methods[id(each)]):
+                            types.setdefault(name, set()).add(type_)
+                    case _:
+                        pass
+            known = {name: each.pop() for name, each in types.items() if len(each) == 1}
+            for method, owner in methods.items():
+                found[method] = {f"{owner}.{name}": type_ for name, type_ in known.items()}
+        return found
+
+    def _assigned_fields(
+        self, method: ast.FunctionDef | ast.AsyncFunctionDef, owner: str
+    ) -> Iterator[tuple[str, str]]:
+        parameters = self._types_in(method)
+        for node in ast.walk(method):
+            match node:
+                case ast.Attribute(value=ast.Name(id=name), attr=attr, ctx=ast.Store()) if (
+                    name == owner
+                ):
+                    yield attr, self._value_of(node, method, parameters)
+                case _:
+                    pass
+
+    def _value_of(
+        self,
+        target: ast.Attribute,
+        method: ast.FunctionDef | ast.AsyncFunctionDef,
+        parameters: dict[str, str],
+    ) -> str:
+        for node in ast.walk(method):
+            match node:
+                case ast.Assign(targets=[found], value=ast.Name(id=name)) if found is target:
+                    return parameters.get(name, "")
+                case ast.Assign(targets=[found], value=value) if found is target:
+                    return self._instance(value)
+                case ast.AnnAssign(target=found, annotation=annotation) if found is target:
+                    return self._annotated(annotation)
+                case _:
+                    pass
+        return ""
 
     def _annotated(self, annotation: ast.expr | None) -> str:
         match annotation:
@@ -402,6 +461,8 @@ class _File:
                 return known[name]
             case ast.Call():
                 return self._instance(node) or None
+            case ast.Attribute(value=ast.Name(id=name), attr=attr) if f"{name}.{attr}" in known:
+                return known[f"{name}.{attr}"] or None
             case ast.Attribute(value=value):
                 owner = self._owner(value, known)
                 return "" if owner is not None and not owner.endswith("[]") else None

@@ -84,7 +84,7 @@ def annotation_strings(node: ast.AST) -> Iterator[ast.Constant]:
 
 
 def inside(scope: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of one scope; a function in it is given, and what is inside that is not."""
+    """The nodes of one scope; a function or class in it is given, and what is inside is not."""
     waiting = list(ast.iter_child_nodes(scope))
     while waiting:
         node = waiting.pop()
@@ -93,5 +93,7 @@ def inside(scope: ast.AST) -> Iterator[ast.AST]:
             # Decorators, defaults and annotations belong to the scope around.
             around = [*getattr(node, "decorator_list", ()), *node.args.defaults]
             waiting.extend([*around, *(each for each in node.args.kw_defaults if each)])
+        elif isinstance(node, ast.ClassDef):
+            waiting.extend([*node.decorator_list, *node.bases, *node.keywords])
         else:
             waiting.extend(ast.iter_child_nodes(node))
