@@ -141,7 +141,7 @@ def test_the_pods_of_a_deleted_node_are_deleted() -> None:
     steps(tell)
 
 
-def test_a_node_of_somebody_elses_making_can_be_a_stand_in() -> None:
+def test_a_node_of_another_clients_making_can_be_a_stand_in() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
         await cluster.create(node("mine", labels={"zone": "a"}))
         await cluster.settle()
@@ -193,7 +193,7 @@ def test_a_taint_that_is_taken_away_in_time_drives_nobody_away() -> None:
     steps(tell)
 
 
-def test_a_driven_away_pod_that_somebody_holds_says_what_drove_it() -> None:
+def test_a_driven_away_pod_that_another_client_holds_says_what_drove_it() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
         await cluster.create(pod(finalizers=("example.com/held",)))
         await cluster.settle()

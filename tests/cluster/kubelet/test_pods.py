@@ -241,7 +241,7 @@ def test_a_pod_ends_in_the_time_that_it_takes_but_within_its_grace() -> None:
     steps(tell)
 
 
-def test_a_pod_that_somebody_holds_says_how_it_ended() -> None:
+def test_a_pod_that_another_client_holds_says_how_it_ended() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
         await cluster.create(pod(finalizers=("example.com/held",)))
         await cluster.settle()
@@ -355,7 +355,7 @@ def test_a_readiness_gate_holds_a_pod_back_until_it_is_open() -> None:
     steps(tell)
 
 
-def test_a_condition_that_somebody_writes_behind_the_kubelets_back_stays() -> None:
+def test_a_condition_that_another_client_writes_behind_the_kubelets_back_stays() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
         await cluster.create(pod())
         await cluster.settle()

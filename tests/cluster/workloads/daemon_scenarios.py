@@ -36,7 +36,7 @@ def bare_pod(
     requests: Mapping[str, Any] | None = None,
     **spec: Any,
 ) -> Pod:
-    """A Pod that nobody controls."""
+    """A Pod without a controller."""
     resources = core_v1.ResourceRequirements(requests=requests) if requests else None
     container = core_v1.Container(name="main", image="main", resources=resources)
     return Pod(

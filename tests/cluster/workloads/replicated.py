@@ -50,7 +50,7 @@ def replica_set(name: str = "web", replicas: int = 3, **spec: Any) -> ReplicaSet
 
 
 def pod(name: str, **labels: str) -> Pod:
-    """A Pod that nobody controls."""
+    """A Pod without a controller."""
     return Pod(
         metadata=meta_v1.ObjectMeta(name=name, labels=labels),
         spec=core_v1.PodSpec(containers=(core_v1.Container(name="web", image="web:1"),)),

@@ -257,7 +257,7 @@ def test_a_job_that_went_missing_is_told_and_forgotten() -> None:
     run_steps(steps, settings=ALONE)
 
 
-def test_a_job_that_somebody_slipped_in_is_told() -> None:
+def test_a_job_that_another_client_slipped_in_is_told() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         made = await cluster.create(cron_job("0 * * * *"))
         await cluster.settle()

@@ -225,7 +225,7 @@ def test_with_maxsurge_the_new_pod_is_available_before_the_old_one_is_deleted() 
     run_steps(steps)
 
 
-def test_an_update_on_deletion_waits_for_somebody_to_delete() -> None:
+def test_an_update_on_deletion_waits_for_another_client_to_delete() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         by_hand = apps_v1.DaemonSetUpdateStrategy(type="OnDelete")
         await cluster.apply(daemon_set(strategy=by_hand))
@@ -285,7 +285,7 @@ def test_no_more_of_the_past_is_kept_than_is_asked_for() -> None:
     run_steps(steps, nodes=1)
 
 
-def test_a_pod_that_fails_is_made_anew_later_and_later() -> None:
+def test_a_pod_that_fails_is_created_again_later_and_later() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(daemon_set())
         await cluster.settle()
@@ -307,7 +307,7 @@ def test_a_pod_that_fails_is_made_anew_later_and_later() -> None:
     run_steps(steps, nodes=1)
 
 
-def test_a_pod_that_nobody_controls_and_is_selected_is_taken_over() -> None:
+def test_a_pod_without_a_controller_and_is_selected_is_taken_over() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         stray = bare_pod("stray", labels=LABELS, node_name="node-1")
         await cluster.create(stray)

@@ -226,7 +226,7 @@ def test_two_that_select_the_same_pods_roll_out_side_by_side() -> None:
     run_steps(story)
 
 
-def test_a_replica_set_of_the_template_that_nobody_controls_is_adopted() -> None:
+def test_a_replica_set_of_the_template_without_a_controller_is_adopted() -> None:
     async def story(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=2))
         await stage.all_ready()

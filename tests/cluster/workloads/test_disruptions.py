@@ -340,7 +340,7 @@ def test_what_controls_pods_may_be_of_any_kind_that_says_how_many_there_should_b
     run_steps(steps)
 
 
-def test_pods_that_nobody_controls_are_told_of_and_count_only_by_number() -> None:
+def test_pods_without_a_controller_are_told_of_and_count_only_by_number() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(bare_pod("alone", labels=WEB))
         await cluster.apply(budget("share", max_unavailable=1))

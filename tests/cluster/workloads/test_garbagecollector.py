@@ -373,7 +373,7 @@ def test_a_server_that_is_away_keeps_the_dependents_of_its_objects() -> None:
     run_steps(steps)
 
 
-def test_an_owner_of_a_kind_that_nobody_serves_keeps_its_dependents() -> None:
+def test_an_owner_of_a_kind_that_is_not_served_keeps_its_dependents() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         unknown = meta_v1.OwnerReference(
             api_version="sea.example.com/v1",
@@ -418,7 +418,7 @@ def test_a_kind_that_may_not_be_read_does_not_stop_the_others() -> None:
 
 
 class WrittenMeanwhile(NoFaults):
-    """Has somebody else write an object just before each of the first few patches of it arrives."""
+    """Has a client write an object just before each of the first few patches of it arrives."""
 
     def __init__(self, path: str, times: int) -> None:
         self.path = path
@@ -432,7 +432,7 @@ class WrittenMeanwhile(NoFaults):
                 await self.write(self.left)
 
 
-def test_somebody_who_keeps_writing_a_dependent_does_not_keep_its_lost_owner_in_it() -> None:
+def test_another_client_who_keeps_writing_a_dependent_does_not_keep_its_lost_owner_in_it() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         fault = WrittenMeanwhile("/secrets/child", 7)
         cluster.fault_injector = fault

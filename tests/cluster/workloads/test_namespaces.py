@@ -38,7 +38,7 @@ class Empty(Part):
 
 
 class Boat(CustomResource[Empty, Empty], group="sea.example.com", version="v1"):
-    """A kind of somebody's own."""
+    """A kind of another client's own."""
 
 
 async def harbour(cluster: SimulatedCluster) -> None:

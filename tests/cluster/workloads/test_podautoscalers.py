@@ -211,7 +211,7 @@ def test_two_autoscalers_of_the_same_pods_do_nothing() -> None:
     annotated_usage(steps)
 
 
-def test_what_somebody_has_set_to_zero_stays_at_zero() -> None:
+def test_what_another_client_has_set_to_zero_stays_at_zero() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(deployment(0))
         await cluster.create(autoscaler(metrics=half()))

@@ -305,7 +305,7 @@ def test_a_change_costs_only_the_evaluation_of_the_object_that_changed() -> None
     run_steps(steps)
 
 
-def test_a_kind_that_nobody_serves_is_asked_for_now_and_then_and_not_at_each_change() -> None:
+def test_a_kind_that_is_not_served_is_asked_for_now_and_then_and_not_at_each_change() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(quota({"pods": "99", "count/widgets.test.example.com": "9"}))
         await cluster.settle()

@@ -40,7 +40,7 @@ def test_a_replicaset_has_as_many_pods_as_it_wants() -> None:
     run_steps(steps)
 
 
-def test_pods_that_nobody_controls_are_adopted_and_count() -> None:
+def test_pods_without_a_controller_are_adopted_and_count() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await cluster.create(pod("lonely", app="web"))
         await cluster.create(pod("other", app="else"))

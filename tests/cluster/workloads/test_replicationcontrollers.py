@@ -90,7 +90,7 @@ def test_its_scale_is_what_an_autoscaler_and_people_change() -> None:
     run_steps(steps)
 
 
-def test_pods_that_nobody_controls_are_adopted_by_their_labels() -> None:
+def test_pods_without_a_controller_are_adopted_by_their_labels() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod("lonely", app="web"))
         await cluster.create(pod("other", app="else"))

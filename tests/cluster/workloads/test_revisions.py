@@ -98,13 +98,13 @@ def test_a_revision_whose_create_response_was_lost_is_found_again() -> None:
     run_steps(steps, parts=("nodes", "scheduler"))
 
 
-def test_a_name_that_somebody_else_has_taken_is_counted_as_a_collision() -> None:
+def test_a_name_that_another_client_has_taken_is_counted_as_a_collision() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         first = await update(cluster, "web:1")
         await cluster.delete(StatefulSet, "web")
         await cluster.settle()
         other = Revision(
-            metadata=meta_v1.ObjectMeta(name=first), data={"of": "somebody else"}, revision=1
+            metadata=meta_v1.ObjectMeta(name=first), data={"of": "another client"}, revision=1
         )
         await cluster.create(other)
 

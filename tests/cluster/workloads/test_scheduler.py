@@ -319,7 +319,7 @@ def test_the_highest_priority_gets_the_room_that_becomes_free() -> None:
     steps(tell)
 
 
-def test_many_pods_of_one_sort_that_fit_nowhere_starve_nobody() -> None:
+def test_many_unschedulable_pods_of_one_sort_do_not_block_others() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
         for number in range(400):
             await cluster.create(pod(f"pod-{number}", requests={"cpu": "1"}))
@@ -462,7 +462,7 @@ def test_a_pod_waits_for_the_volumes_that_it_claims() -> None:
     steps(tell, parts=("nodes", "scheduler", "volumes"))
 
 
-def test_a_claim_that_nobody_serves_is_told_of() -> None:
+def test_a_claim_that_is_not_served_is_told_of() -> None:
     async def tell(cluster: SimulatedCluster) -> None:
         await cluster.create(claim("data"))
         await cluster.create(claiming("one", "data"))

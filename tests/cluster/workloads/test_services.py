@@ -159,7 +159,7 @@ def test_a_pod_that_is_deleted_or_relabelled_leaves_the_slice() -> None:
     run_steps(steps)
 
 
-def test_a_slice_that_somebody_has_changed_or_deleted_is_put_right() -> None:
+def test_a_slice_that_another_client_has_changed_or_deleted_is_put_right() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(node())
         await put_pod(cluster, 1)

@@ -393,7 +393,7 @@ def test_no_pod_is_made_while_its_claim_is_being_deleted() -> None:
     run_steps(steps)
 
 
-def test_a_claim_that_a_waiting_pod_has_lost_is_made_anew() -> None:
+def test_a_claim_that_a_waiting_pod_has_lost_is_created_again() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         # Without nodes, Pods wait.
         await cluster.apply(stateful_set(1, claims=(claim(),)))
@@ -429,7 +429,7 @@ def test_a_change_of_the_policy_changes_who_owns_the_claims() -> None:
 # Whose Pods
 
 
-def test_a_pod_that_nobody_controls_is_adopted_and_put_right() -> None:
+def test_a_pod_without_a_controller_is_adopted_and_put_right() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(stateful_set(1))
         await cluster.settle()
@@ -470,7 +470,7 @@ def test_a_pod_with_another_name_is_not_adopted() -> None:
     run_steps(steps)
 
 
-def test_a_pod_whose_name_somebody_else_has_is_made_when_that_is_free() -> None:
+def test_a_pod_whose_name_another_client_has_is_made_when_that_is_free() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         stranger = Pod(
             metadata=meta_v1.ObjectMeta(name="web-0", labels={"app": "other"}),

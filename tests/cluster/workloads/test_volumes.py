@@ -339,7 +339,7 @@ def test_a_pod_that_has_lost_the_claim_it_had_for_itself_gets_another() -> None:
     run_steps(steps, parts=VOLUMES)
 
 
-def test_a_claim_of_somebody_else_is_not_taken_for_a_pods_own() -> None:
+def test_a_claim_of_another_client_is_not_taken_for_a_pods_own() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(claim("one-scratch"))
         await cluster.create(with_its_own("one"))

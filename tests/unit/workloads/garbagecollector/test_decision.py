@@ -72,7 +72,7 @@ def test_a_circle_of_those_that_wait_is_broken() -> None:
 @pytest.mark.parametrize(
     ("finalizer", "propagation"), [(ORPHAN, "Orphan"), (FOREGROUND, "Foreground")]
 )
-def test_what_somebody_has_decided_for_its_dependents_is_kept_to(
+def test_what_another_client_has_decided_for_its_dependents_is_kept_to(
     finalizer: str, propagation: str
 ) -> None:
     found = judged("absent", finalizers=(finalizer,))

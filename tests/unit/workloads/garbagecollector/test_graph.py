@@ -249,7 +249,7 @@ def test_a_virtual_owner_is_asked_for_by_the_next_name_that_it_is_given() -> Non
     assert [each.what for each in graph.take_retries()] == ["verify"]
 
 
-def test_that_somebody_else_is_absent_says_nothing_of_an_owner_that_is_there() -> None:
+def test_that_another_client_is_absent_says_nothing_of_an_owner_that_is_there() -> None:
     graph = pair()
     seen(graph, "c", owner("a", name="another"))
     work_in(graph)

@@ -1,4 +1,4 @@
-"""Which kinds can be collected, and when to ask for them anew."""
+"""Which kinds can be collected, and when to ask for them again."""
 
 import pytest
 

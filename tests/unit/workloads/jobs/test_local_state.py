@@ -42,7 +42,7 @@ def test_a_job_is_looked_at_a_second_after_the_first_of_what_was_heard() -> None
     assert batches.wait_seconds("job", NOW + timedelta(seconds=1.5)) == 0.0
 
 
-def test_what_is_heard_after_a_look_is_waited_with_anew() -> None:
+def test_what_is_heard_after_a_look_is_waited_with_again() -> None:
     batches = Batches()
     batches.wait_seconds("job", NOW)
 

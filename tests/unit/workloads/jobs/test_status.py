@@ -183,7 +183,7 @@ def test_a_job_that_has_failed_has_no_time_of_completion() -> None:
     assert over.completion_time is None
 
 
-def test_a_job_that_is_resumed_begins_anew() -> None:
+def test_a_job_that_is_resumed_begins_again() -> None:
     suspended, is_news = with_suspension(looked(job(suspend=True)), batch_v1.JobStatus())
     again, is_old_news = with_suspension(looked(job(suspend=True)), suspended)
     resumed, _ = with_suspension(looked(job()), suspended)

@@ -69,7 +69,7 @@ def test_a_number_that_is_right_is_left() -> None:
     assert (made.status.current_replicas, made.status.desired_replicas) == (2, 2)
 
 
-def test_what_somebody_has_set_to_zero_is_not_scaled() -> None:
+def test_what_another_client_has_set_to_zero_is_not_scaled() -> None:
     made = decision(current=0)
 
     assert made.replicas is None

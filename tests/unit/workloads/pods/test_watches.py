@@ -59,7 +59,7 @@ def test_a_pod_of_another_kind_of_owner_is_about_nobody() -> None:
     assert names(WHOM(pod(owner=job), holding(replica_set()))) == []
 
 
-def test_a_pod_that_nobody_controls_is_about_all_who_select_it() -> None:
+def test_a_pod_without_a_controller_is_about_all_who_select_it() -> None:
     expression = meta_v1.LabelSelectorRequirement(key="app", operator="Exists")
     cached = holding(
         replica_set("by-app", selector=selecting(app="web")),

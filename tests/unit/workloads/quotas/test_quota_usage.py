@@ -104,7 +104,7 @@ changes = st.lists(
 
 
 @given(changes)
-def test_counting_as_things_change_comes_to_the_same_as_counting_anew(
+def test_counting_as_things_change_comes_to_the_same_as_counting_again(
     changes: list[tuple[str, str | None]],
 ) -> None:
     book = quota_usage("pods", "requests.memory")

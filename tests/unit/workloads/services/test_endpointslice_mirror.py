@@ -1,4 +1,4 @@
-"""What slices show of Endpoints that somebody wrote."""
+"""What slices show of Endpoints that another client wrote."""
 
 from steersman.kinds import core_v1, meta_v1
 from steersman_cluster.workloads.services.endpointslice_mirror import mirrors

@@ -14,7 +14,7 @@ from steersman_cluster.workloads.volumes.volume_match import (
     class_of,
     default_among,
     is_for,
-    misfit,
+    mismatch,
 )
 
 Claim = core_v1.PersistentVolumeClaim
@@ -121,7 +121,7 @@ def test_a_volume_of_an_earlier_claim_of_the_name_is_not_for_this_one() -> None:
     ],
 )
 def test_a_volume_that_was_asked_for_by_name_must_fit(other: Volume, said: str | None) -> None:
-    assert misfit(other, claim()) == said
+    assert mismatch(other, claim()) == said
 
 
 def test_the_old_annotation_names_a_class_too() -> None:

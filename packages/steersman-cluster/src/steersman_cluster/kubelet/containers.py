@@ -264,7 +264,7 @@ def _probed(
             state.running.started_at, script.ready_seconds
         )
         if script.ready_seconds is None and not status.started:
-            note = "Readiness probe failed: it is told never to be ready"
+            note = "Readiness probe failed: an annotation keeps it from being ready"
             sync.events.append(PodEvent("Unhealthy", note, "Warning", is_routine=False))
     else:
         # A completed init container is ready.

@@ -33,7 +33,7 @@ from steersman_cluster.workloads.volumes.volume_match import (
     default_among,
     is_default,
     is_for,
-    misfit,
+    mismatch,
     size_of,
     wanted_size,
 )
@@ -114,7 +114,7 @@ async def _take_named(ctx: Context, claim: Claim, name: str) -> Outcome:
     if volume is None:
         return Later()
     if volume.spec is None or volume.spec.claim_ref is None:
-        problem = misfit(volume, claim)
+        problem = mismatch(volume, claim)
         if problem is None:
             await bind(ctx, volume, claim)
             return Done()

@@ -56,7 +56,7 @@ def is_for(volume: Volume, claim: Claim) -> bool:
     )
 
 
-def misfit(volume: Volume, claim: Claim) -> str | None:
+def mismatch(volume: Volume, claim: Claim) -> str | None:
     """Why the volume that a claim names does not fit; ``None`` if it does."""
     if volume.deletion_time is not None:
         return f'the volume is marked for deletion "{volume.name}"'
