@@ -348,7 +348,7 @@ async def test_a_patch_is_for_the_object_that_was_read_only(
     await controller.client.delete(ConfigMap, "settings", namespace=namespace)
     new = await controller.client.create(settings(namespace, color="blue"))
 
-    with pytest.raises(Conflict, match="recreated"):
+    with pytest.raises(Conflict, match="deleted and created again"):
         await controller.writer.patch(old, patch, report=controller.report)
     assert (await stored(controller.client, namespace)).data == {"color": "blue"}
 
