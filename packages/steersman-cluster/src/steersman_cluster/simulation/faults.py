@@ -1,7 +1,7 @@
-"""What can go wrong between an operator and its cluster, at a place that a number names.
+"""Faults between an operator and its cluster, each at a numbered call or event.
 
-A ``Fault`` is what shall happen, a ``SingleFault`` makes it happen: it counts the calls that change
-something and the events that are heard, over all lives of an operator in one run, and strikes once.
+``SingleFault`` injects one ``Fault``: it counts the mutating calls and the watch events of an
+operator in one run, over all its starts.
 """
 
 import inspect
