@@ -41,7 +41,7 @@ def cluster() -> None:
 Examples:
   steersman cluster up
   steersman cluster up --nodes 3 --kubeconfig dev.kubeconfig --data .cluster
-  steersman cluster up --without scheduler --without garbage
+  steersman cluster up --without scheduler --without garbagecollector
   steersman cluster up -o json | jq -r .kubeconfig
 """
 )
