@@ -47,7 +47,7 @@ class GraphBuilder:
     def replace(
         self,
         objects: Mapping[ObjectKey, MetadataOnly],
-        failures: Sequence[InvalidObject],
+        decode_failures: Sequence[InvalidObject],
         version: str,  # noqa: ARG002 - as in the protocol
         *,
         rewound: bool,  # noqa: ARG002 - as in the protocol
@@ -55,7 +55,7 @@ class GraphBuilder:
         """Apply a list."""
         if self._has_synced:
             there = {each.uid for each in objects.values()}
-            there |= {_uid_in(each.body) for each in failures}
+            there |= {_uid_in(each.body) for each in decode_failures}
             for identity in self._graph.observed(self._api_version, self._kind):
                 if identity.uid not in there:
                     self._remove(identity, is_certain=False)
