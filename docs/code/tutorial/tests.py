@@ -7,7 +7,7 @@ import pytest
 import steersman as sm
 from steersman.errors import Invalid
 from steersman.kinds import apps_v1, core_v1, meta_v1
-from steersman_cluster.simulation import Scenario, Cluster, survives_crashes
+from steersman_cluster.simulation import Cluster, Scenario, survives_crashes
 
 from shop.appservice import AppService, Spec, controller
 
