@@ -134,7 +134,10 @@ def test_an_import_that_is_too_long_has_a_line_for_each_name() -> None:
 
 def test_what_gets_another_name_has_a_line_of_its_own() -> None:
     assert import_line("shop", ["Cluster as Kind", "Spec"]) == (
-        "from shop import Spec\nfrom shop import Cluster as Kind"
+        "from shop import Cluster as Kind\nfrom shop import Spec"
+    )
+    assert import_line("shop", ["World as Kind", "Spec"]) == (
+        "from shop import Spec\nfrom shop import World as Kind"
     )
 
 

@@ -85,15 +85,15 @@ def with_served_version(source: str, class_name: str, served: str) -> str | None
 
 
 def import_line(module: str, names: Sequence[str]) -> str:
-    """An import as a formatter would write it: what gets another name has a line of its own."""
+    """An import as a formatter would write it: a name with an alias has a line of its own."""
     ordered = sorted(set(names), key=_import_order)
     plain = [each for each in ordered if " as " not in each]
     line = f"from {module} import {', '.join(plain)}"
     if len(line) > LINE_LENGTH:
         line = f"from {module} import (\n" + "".join(f"    {each},\n" for each in plain) + ")"
-    return "\n".join(
-        [line, *(f"from {module} import {each}" for each in ordered if each not in plain)]
-    )
+    by_first_name = {each: f"from {module} import {each}" for each in ordered if each not in plain}
+    by_first_name[plain[0]] = line
+    return "\n".join(by_first_name[each] for each in sorted(by_first_name, key=_import_order))
 
 
 def call_lines(head: str, arguments: Sequence[str], tail: str = "") -> str:
