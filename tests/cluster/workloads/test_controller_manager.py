@@ -67,7 +67,7 @@ def test_no_two_controllers_have_one_name() -> None:
     ("wrong", "why"),
     [
         ({"nodes": -1}, "-1 nodes"),
-        ({"node_pods": 0}, "room for 0 Pods"),
+        ({"node_pods": 0}, "1 nodes for 0 Pods each"),
         ({"node_cpu": "many"}, "many"),
     ],
 )
