@@ -248,7 +248,9 @@ def _taken_over(collector: Any, item: Any) -> Any:
         return item
     from steersman_cluster.testing.pytest_items import ClusterFunction
 
-    return ClusterFunction.instead_of(item, collector)
+    ours = ClusterFunction.instead_of(item, collector, runner=RUNNER)
+    ours.stash[ON_CLUSTER] = True
+    return ours
 
 
 def _is_ours(named: "Sequence[pytest.FixtureDef[Any]]") -> bool:

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pytest
 
-from steersman_cluster.testing.plugin import ON_CLUSTER, RUNNER
-
 if TYPE_CHECKING:
     from steersman_cluster.testing.cluster_runner import ClusterRunner
 
@@ -19,9 +17,17 @@ if TYPE_CHECKING:
 class ClusterFunction(pytest.Function):
     """A coroutine test on the loop of its cluster."""
 
+    runner: "pytest.StashKey[ClusterRunner]"
+
     @classmethod
-    def instead_of(cls, item: pytest.Function, collector: Any) -> Self:
-        """The same test as one of ours."""
+    def instead_of(
+        cls,
+        item: pytest.Function,
+        collector: Any,
+        *,
+        runner: "pytest.StashKey[ClusterRunner]",
+    ) -> Self:
+        """The same test as one of ours; ``runner`` is where the stash has its runner."""
         ours = cls.from_parent(
             collector,
             name=item.name,
@@ -32,13 +38,13 @@ class ClusterFunction(pytest.Function):
             originalname=item.originalname,
         )
         ours.own_markers = item.own_markers
-        ours.stash[ON_CLUSTER] = True
+        ours.runner = runner
         return ours
 
     def runtest(self) -> None:
         """Run it; other plugins that run coroutine tests are not asked."""
         given = {name: self.funcargs[name] for name in self._fixtureinfo.argnames}
-        self.stash[RUNNER].run(self.obj(**given))
+        self.stash[self.runner].run(self.obj(**given))
 
 
 def run_on_cluster(
