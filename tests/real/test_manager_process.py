@@ -179,7 +179,7 @@ async def test_who_does_not_heed_that_it_is_cancelled_is_ended_by_force(
         status, said = await operator.ended(within_seconds=LAST_SECONDS + SLACK_SECONDS)
 
     assert status == 1, said
-    assert "something still runs that was told to stop" in said
+    assert "s after the request to stop, a task still runs" in said
 
 
 async def test_a_wrong_setting_is_wrong_usage(

@@ -289,7 +289,7 @@ async def test_its_pods_are_let_into_a_namespace_that_is_restricted(
 
 
 @pytest.fixture
-async def create_account(client: Client, namespace: str) -> str:
+async def other_token(client: Client, namespace: str) -> str:
     """A token of an account that may do nothing, which the operator looks for."""
     return await new_account(client, namespace, "other")
 
@@ -306,7 +306,7 @@ async def settled(client: Client, what: Installation, expected: set[str]) -> Non
 
 
 @pytest.mark.parametrize("is_limited", [True, False], ids=["in one namespace", "everywhere"])
-@pytest.mark.usefixtures("token")
+@pytest.mark.usefixtures("other_token")
 async def test_the_operator_runs_with_the_generated_roles(
     client: Client, control_plane: ControlPlane, namespace: str, *, is_limited: bool
 ) -> None:
@@ -377,7 +377,12 @@ async def rights_of(account: Client, place: str) -> set[Right]:
 
 @pytest.mark.parametrize("is_limited", [True, False], ids=["in one namespace", "everywhere"])
 async def test_it_may_do_nothing_that_is_not_in_its_roles(
-    client: Client, control_plane: ControlPlane, namespace: str, token: str, *, is_limited: bool
+    client: Client,
+    control_plane: ControlPlane,
+    namespace: str,
+    other_token: str,
+    *,
+    is_limited: bool,
 ) -> None:
     what = installation_of(GADGETS, namespace, *([namespace] if is_limited else ()))
     parts = parts_of(what)
@@ -385,7 +390,7 @@ async def test_it_may_do_nothing_that_is_not_in_its_roles(
 
     async with (
         installed(client, what, parts.in_order),
-        connected(control_plane, observe=ignore, token=token) as stranger,
+        connected(control_plane, observe=ignore, token=other_token) as stranger,
         connected(
             control_plane,
             observe=ignore,
@@ -465,7 +470,7 @@ def rights_in_rule(rule: Any) -> Iterator[Right]:
 
 
 async def test_an_account_with_the_readers_role_may_read_the_metrics(
-    client: Client, control_plane: ControlPlane, namespace: str, token: str
+    client: Client, control_plane: ControlPlane, namespace: str, other_token: str
 ) -> None:
     what = installation_of(GADGETS, namespace)
     reader = f"{what.name}-metrics-reader"
@@ -494,7 +499,7 @@ async def test_an_account_with_the_readers_role_may_read_the_metrics(
         await until(is_let_in)
         reviews = TokenReviews(account, clock=SystemClock())
         assert await reviews.verdict(scraper, "/debug") is Verdict.FORBIDDEN
-        assert await reviews.verdict(token, "/metrics") is Verdict.FORBIDDEN
+        assert await reviews.verdict(other_token, "/metrics") is Verdict.FORBIDDEN
         await client.delete(rbac_v1.ClusterRoleBinding, reader)
 
 

@@ -342,8 +342,7 @@ def test_the_notes_say_where_the_operator_is_and_what_stays(tmp_path: Path) -> N
     notes = chart.notes({"namespaces": ["a", "b"]})
 
     assert notes.startswith(
-        "{{ fail }} 1.2.3-rc.1+build.5 is in namespace shops-system, and looks after namespaces"
-        " a, b."
+        "{{ fail }} 1.2.3-rc.1+build.5 is in namespace shops-system, and manages namespaces a, b."
     )
     assert "kubectl delete crd oddities.odd.k8s.io" in notes
     assert "delete crd" not in chart.notes({"crds": {"keep": False}})

@@ -244,9 +244,9 @@ def _end_at_once(number: int, _frame: object) -> None:
 
 def _end_by_force(after_seconds: float) -> None:
     sys.stderr.write(
-        f"error: after {after_seconds:g} s something still runs after the request to stop. The"
-        " process ends all the same; a lease that it holds runs out by itself. Look for a function"
-        " that waits without await, or catches CancelledError and goes on.\n"
+        f"error: {after_seconds:g} s after the request to stop, a task still runs. The process ends"
+        " now, and a lease that it holds expires. Look for a function that waits without await, or"
+        " that catches CancelledError and continues.\n"
     )
     sys.stderr.flush()
     os._exit(1)

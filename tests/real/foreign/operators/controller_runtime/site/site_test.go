@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// TestAChangeOfTheConfigMapStartsThePodsAnew has etcd and kube-apiserver started by envtest.
-func TestAChangeOfTheConfigMapStartsThePodsAnew(t *testing.T) {
+// TestAChangeOfTheConfigMapStartsThePodsAgain has etcd and kube-apiserver started by envtest.
+func TestAChangeOfTheConfigMapStartsThePodsAgain(t *testing.T) {
 	c := startOperator(t)
 	config := &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "look"},
