@@ -14,33 +14,35 @@ OTHER = AppService(
 
 async def steps(ctx: DemoContext) -> None:
     """An AppService, and another that wants what it has."""
-    await ctx.step("somebody applies example-app, whose Deployment is called example-nginx")
+    await ctx.step("apply example-app, whose Deployment is named example-nginx")
     await ctx.apply("samples/appservice.yaml")
     await ctx.until(AppService, "example-app", sm.is_ready)
 
-    await ctx.step("somebody scales the Deployment to five behind its back: it has two again")
+    await ctx.step("scale the Deployment to five: the controller sets it to two again")
     await ctx.patch(apps_v1.Deployment, "example-nginx", {"spec": {"replicas": 5}})
     await ctx.until(apps_v1.Deployment, "example-nginx", has_two)
 
-    await ctx.step("it is to be called edge: once a new one is up, the old one goes")
+    await ctx.step(
+        "rename the Deployment to edge: the old one is deleted once the new one is ready"
+    )
     await ctx.patch(AppService, "example-app", {"spec": {"deploymentName": "edge"}})
     await ctx.gone(apps_v1.Deployment, "example-nginx")
     await ctx.until(AppService, "example-app", sm.is_ready)
 
-    await ctx.step("other-app wants a Deployment of that name, too: it is not taken away")
+    await ctx.step("other-app asks for a Deployment of the same name: example-app keeps it")
     await ctx.apply(OTHER)
     refused = await ctx.until(AppService, "other-app", lambda app: app.status is not None)
     if refused.status is not None:
         ctx.note(refused.status.conditions[0].message or "")
 
-    await ctx.step("so it is given a name that is free")
+    await ctx.step("give other-app's Deployment a free name")
     await ctx.patch(AppService, "other-app", {"spec": {"deploymentName": "other-nginx"}})
     await ctx.until(AppService, "other-app", sm.is_ready)
 
-    await ctx.step("no name at all is refused by the server, and changes nothing")
+    await ctx.step("remove the name: the API server rejects it, and nothing changes")
     await ctx.refused(ctx.patch(AppService, "other-app", {"spec": {"deploymentName": ""}}))
 
-    await ctx.step("both are deleted, and their Deployments go with them")
+    await ctx.step("delete both: the garbage collector deletes their Deployments")
     await ctx.delete(AppService, "example-app")
     await ctx.delete(AppService, "other-app")
     await ctx.gone(apps_v1.Deployment, "edge")

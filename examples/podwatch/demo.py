@@ -14,10 +14,10 @@ async def watching(services: Services) -> None:
 
 async def steps(ctx: DemoContext) -> None:
     """A Pod comes, changes and goes."""
-    await ctx.step("the worker starts, and looks for a Pod that it knew in its last life")
+    await ctx.step("start the worker: it knows mypod from an earlier run, and mypod is gone")
     await ctx.until_printed("Pod default/mypod does not exist anymore")
 
-    await ctx.step("somebody creates a Pod: added, scheduled, started, one key each time")
+    await ctx.step("create a Pod: it is added, scheduled and started; each enqueues its key")
     await ctx.apply(
         recipes.pod("web", core_v1.Container(name="main", image="nginx:1.29"), namespace="default")
     )
@@ -26,11 +26,11 @@ async def steps(ctx: DemoContext) -> None:
     )
     await ctx.until_printed("Sync/Add/Update for Pod web")
 
-    await ctx.step("somebody labels it: one more look")
+    await ctx.step("label the Pod: the update enqueues its key again")
     await ctx.patch(core_v1.Pod, "web", {"metadata": {"labels": {"tier": "front"}}})
     await ctx.until_printed("Sync/Add/Update for Pod web")
 
-    await ctx.step("somebody deletes it: the key is there, the object no longer")
+    await ctx.step("delete the Pod: its key is enqueued, and the cache no longer has it")
     await ctx.delete(core_v1.Pod, "web")
     await ctx.gone(core_v1.Pod, "web")
     await ctx.until_printed("Pod default/web does not exist anymore")

@@ -9,25 +9,25 @@ from replicaset.replicaset import PodSet, manager
 
 async def steps(ctx: DemoContext) -> None:
     """A PodSet, from its first Pod to its last."""
-    await ctx.step("somebody wants two Pods: none is observed, so two are created")
+    await ctx.step("apply web with two replicas: no Pod is observed, so two are created")
     await ctx.apply("samples/podset.yaml")
     await as_wanted(ctx)
 
-    await ctx.step("somebody wants three: two are observed, one is created, three are reported")
+    await ctx.step("set replicas to three: two are observed, one is created, three are reported")
     await ctx.patch(PodSet, "web", {"spec": {"replicas": 3}})
     await as_wanted(ctx)
 
-    await ctx.step("somebody deletes web-0: two are observed once more, so web-3 comes")
+    await ctx.step("delete web-0: two Pods are observed, so web-3 is created")
     await ctx.delete(core_v1.Pod, "web-0")
     await ctx.until(core_v1.Pod, "web-3", sm.is_ready)
     await as_wanted(ctx)
 
-    await ctx.step("somebody wants two again: the newest goes")
+    await ctx.step("set replicas to two: the newest Pod is deleted")
     await ctx.patch(PodSet, "web", {"spec": {"replicas": 2}})
     await ctx.gone(core_v1.Pod, "web-3")
     await as_wanted(ctx)
 
-    await ctx.step("somebody deletes it: before it goes, its Pods end one after the other")
+    await ctx.step("delete web: its Pods are deleted one by one, and web after them")
     await ctx.delete(PodSet, "web")
     await ctx.gone(core_v1.Pod, "web-2")
     ctx.note("web-2 has ended")

@@ -16,18 +16,18 @@ ROBOT_TWO = Robot(
 
 async def steps(ctx: DemoContext) -> None:
     """The life of two Robots."""
-    await ctx.step("somebody applies robot-one, a Robot of two replicas")
+    await ctx.step("apply robot-one, a Robot with two replicas")
     await ctx.apply("artifacts/examples/robotone.yaml")
     await ctx.until(Robot, "robot-one", is_ready)
 
-    await ctx.step("somebody wants three of it")
+    await ctx.step("set its replicas to three")
     await ctx.patch(Robot, "robot-one", {"spec": {"replicas": 3}})
     await ctx.until(Robot, "robot-one", is_ready)
 
-    await ctx.step("somebody asks for -1 of it, which no Robot can be")
+    await ctx.step("set its replicas to -1: the API server rejects it")
     await ctx.refused(ctx.patch(Robot, "robot-one", {"spec": {"replicas": -1}}))
 
-    await ctx.step("somebody scales its Deployment behind its back, and that is put right")
+    await ctx.step("scale its Deployment to one: the controller restores three")
     changed = await ctx.patch(apps_v1.Deployment, "robot-one", {"spec": {"replicas": 1}})
     await ctx.until(
         apps_v1.Deployment,
@@ -35,7 +35,7 @@ async def steps(ctx: DemoContext) -> None:
         lambda found: found.generation > changed.generation and is_ready(found),
     )
 
-    await ctx.step("somebody deletes its Deployment, which comes back")
+    await ctx.step("delete its Deployment: the controller creates it again")
     await ctx.delete(apps_v1.Deployment, "robot-one")
     await ctx.until_back(apps_v1.Deployment, "robot-one", not_uid=changed.uid)
     await ctx.until(Robot, "robot-one", is_ready)
