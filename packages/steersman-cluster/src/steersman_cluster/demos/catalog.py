@@ -14,7 +14,7 @@ _HERE: Final = Path(__file__).parent
 def examples(*, package: Path = _HERE) -> dict[str, Path]:
     """The directory of each example that has a demo, by its name."""
     packaged = package / "examples"
-    home = packaged if packaged.is_dir() else package.parents[2] / "examples"
+    home = packaged if packaged.is_dir() else (package.parents[2] / "examples").resolve()
     return {each.parent.name: each.parent for each in sorted(home.glob(f"*/{DEMO}"))}
 
 
