@@ -14,8 +14,8 @@ CHECK := $(VENV)/.check
 DOCS := $(VENV)/.docs
 # Without byte code: Python makes it for the modules that it loads, which are few.
 PIP := $(BIN)/python -m pip install -q --no-compile -c constraints.txt
-# A Python that somebody has built without `--enable-optimizations`, as pyenv does, takes a quarter
-# to a third longer for loops; operators do not run with that. A distribution's own is not such a one.
+# A Python built without `--enable-optimizations`, as pyenv builds it, runs loops a quarter to a third
+# slower. Operators run with an optimized build, so the Python of the distribution is preferred here.
 BENCH_PYTHON ?= $(shell for each in /usr/bin/python3 $(PYTHON); do \
 	$$each -c 'import ensurepip, sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>&- && echo $$each && break; done)
 BENCH_VENV := .venv-bench

@@ -104,7 +104,7 @@ def illustrate(directory: Path, result: Result, pictures: Sequence[Picture]) -> 
 
 
 def put(path: Path, text: str) -> None:
-    """Write a file so that whoever looks finds the old one or the new one, at any time."""
+    """Replace a file atomically: a reader gets the old text or the new one."""
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         unfinished.write_text(text)

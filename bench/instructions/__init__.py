@@ -1,7 +1,6 @@
-"""How many instructions small, fixed pieces of work take, so that none of them grows unseen.
+"""The number of instructions of small, fixed workloads. A check fails if one of them grows.
 
-A piece of work is done twice. It is rehearsed with the embedded API server behind it, and every
-byte that comes back is written down with its moment. Then it is performed: the same bytes at the
-same moments, with no server there, under valgrind, which counts. Time is a number throughout, so
-the count is the same each time, however busy the machine is.
+Each workload runs twice. The first run uses the embedded API server, and records each reply with its
+time. The second run replays these replies without a server, under valgrind, which counts the
+instructions. Both use virtual time, so the count does not depend on the load of the machine.
 """

@@ -38,8 +38,8 @@ def counted(workload: str) -> Mapping[str, float]:
             _run([sys.executable, *command])
         else:
             perform = ["-m", "bench.instructions.perform"]
-            _run([sys.executable, *perform, "rehearse", workload, str(script)])
-            command = [*perform, "perform", workload, str(script)]
+            _run([sys.executable, *perform, "record", workload, str(script)])
+            command = [*perform, "replay", workload, str(script)]
         marked = json.loads(_run([*counting, sys.executable, *command]))
         return between(marked, dumps)
 

@@ -1,7 +1,7 @@
-"""``python -m bench.instructions.perform (rehearse|perform|profile) WORKLOAD SCRIPT``.
+"""``python -m bench.instructions.perform (record|replay|profile) WORKLOAD RECORDING``.
 
-At a performance, each mark calls ``getppid``, which valgrind watches; what was
-marked is printed as JSON. With ``profile`` Python's own profiler looks at what is counted instead.
+During a replay, each mark calls ``getppid``, which valgrind watches, and the marks are printed as
+JSON. ``profile`` runs the measured part under Python's profiler.
 """
 
 import asyncio
@@ -13,47 +13,47 @@ import pstats
 import sys
 from pathlib import Path
 
-from bench.instructions.servers import Performance, Rehearsal, load, save
+from bench.instructions.servers import RecordingServer, ReplayServer, load, save
 from bench.instructions.stage import StageClock, StageLoop
 from bench.instructions.workloads import WORKLOADS, Mark, Workload
 
 
-def rehearse(workload: Workload, file: Path) -> None:
-    """Do it with a server, and keep what that has said."""
-    from bench.instructions.outside import Outside
+def record(workload: Workload, file: Path) -> None:
+    """Run the workload with a server, and write a recording of the replies."""
+    from bench.instructions.cluster_users import ClusterUsers
 
     async def main() -> None:
         clock = StageClock(loop)
-        outside = Outside(clock)
-        server.serve(outside.server)
+        users = ClusterUsers(clock)
+        server.serve(users.server)
         if workload.before is not None:
-            await workload.before(outside)
+            await workload.before(users)
         async with asyncio.TaskGroup() as group:
             if workload.meanwhile is not None:
-                group.create_task(workload.meanwhile(outside))
+                group.create_task(workload.meanwhile(users))
             await workload.play(clock, unmarked)
         await server.close()
 
-    server = Rehearsal()
+    server = RecordingServer()
     loop = StageLoop(server)
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
         runner.run(main())
-    save(server.script, file)
+    save(server.recording, file)
 
 
 def unmarked(name: str = "", of: int = 1) -> None:
-    """No counting."""
+    """Ignore a mark."""
 
 
-def perform(workload: Workload, file: Path) -> None:
-    """Do it again without one."""
+def replay(workload: Workload, file: Path) -> None:
+    """Run the workload with recorded replies, and print the marks."""
     marked: list[tuple[str, int]] = []
 
     def mark(name: str = "", of: int = 1) -> None:
         os.getppid()
         marked.append(("", 1))
         if name:
-            _forget_the_past()
+            _freeze_objects()
             os.getppid()
             marked.append((name, of))
 
@@ -62,13 +62,13 @@ def perform(workload: Workload, file: Path) -> None:
 
 
 def profile(workload: Workload, file: Path) -> None:
-    """The same, to see where the time goes."""
+    """Run the workload with recorded replies under the profiler."""
     profiler = cProfile.Profile()
 
-    def mark(name: str = "", of: int = 1) -> None:  # noqa: ARG001 - all of it is one
+    def mark(name: str = "", of: int = 1) -> None:  # noqa: ARG001 - the profile has one part
         profiler.disable()
         if name:
-            _forget_the_past()
+            _freeze_objects()
             profiler.enable()
 
     again(workload, file, mark)
@@ -76,24 +76,22 @@ def profile(workload: Workload, file: Path) -> None:
 
 
 def again(workload: Workload, file: Path, mark: Mark) -> None:
-    """Do what was rehearsed, and ask for no more and no less."""
-    server = Performance(load(file))
+    """Run a workload with recorded replies; it must send exactly the recorded requests."""
+    server = ReplayServer(load(file))
     loop = StageLoop(server)
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
         runner.run(workload.play(StageClock(loop), mark))
     if server.unasked:
-        raise AssertionError(f"not asked this time: {server.unasked[:5]}")
+        raise AssertionError(f"recorded, but not requested: {server.unasked[:5]}")
 
 
-def _forget_the_past() -> None:
-    # What is there already is not looked through by whatever collection comes next: when that
-    # happens is an accident, and it would count more than all that it finds.
+def _freeze_objects() -> None:
+    # The next garbage collection skips the objects of the warm-up: it would traverse all of them,
+    # at an arbitrary time.
     gc.collect()
     gc.freeze()
 
 
 if __name__ == "__main__":
     what, name, path = sys.argv[1:]
-    {"rehearse": rehearse, "perform": perform, "profile": profile}[what](
-        WORKLOADS[name], Path(path)
-    )
+    {"record": record, "replay": replay, "profile": profile}[what](WORKLOADS[name], Path(path))

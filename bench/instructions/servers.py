@@ -1,4 +1,4 @@
-"""The two servers: the one that answers and is written down, and the one that says it again."""
+"""Two servers: one records the replies of the embedded API server, and one replays them."""
 
 import asyncio
 import gzip
@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, unquote
 
-from bench.instructions.stage import Line, StageLoop
+from bench.instructions.stage import Connection, StageLoop
 from steersman.wire import Reply, Request
 
 URL = "http://127.0.0.1:6443"
 TOKEN = "a-token-that-is-as-long-as-those-of-service-accounts-hardly-ever-are"
 
-# How long an answer takes, and how far apart any two are: no two things happen at one moment, so
-# there is never a question of which comes first.
+# The duration of a reply, and the time between two replies. No two replies have the same time, so
+# their order is always the same.
 ANSWER_SECONDS = 0.002
 APART_SECONDS = 0.000_05
 
-# Shorter answers are not worth compressing to a real server, either.
+# A real server does not compress shorter replies, either.
 COMPRESSED_BYTES = 128 * 1024
 
-# Of what a real server sends along with every answer.
+# Headers that a real server sends with each reply.
 HEADERS = (
     b"Audit-Id: 7d1f6a0e-52a5-4f0e-9d5e-8a4f0d3b2c11\r\n"
     b"Cache-Control: no-cache, private\r\n"
@@ -35,57 +35,59 @@ HEADERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """Bytes, and how long after the request they come."""
+class ReplyPart:
+    """Bytes of a reply, and the delay between the request and these bytes."""
 
     after_seconds: float
     data: bytes
 
 
-# What was said to each request, by its first line, in the order in which they came.
-Script: TypeAlias = Mapping[bytes, list[list[Said]]]
+# The replies to each request, by its request line, in the order of the requests.
+Recording: TypeAlias = Mapping[bytes, list[list[ReplyPart]]]
 
 
-class Rehearsal:
-    """Answers requests as the embedded API server does, and writes down what it says."""
+class RecordingServer:
+    """Answers requests with the embedded API server, and records the replies."""
 
     def __init__(self) -> None:
-        self.script: dict[bytes, list[list[Said]]] = defaultdict(list)
+        self.recording: dict[bytes, list[list[ReplyPart]]] = defaultdict(list)
         self._handler: Any = None
         self._free_at = 0.0
         self._tasks: set[asyncio.Task[None]] = set()
 
     def serve(self, handler: Any) -> None:
-        """From here on, ``handler`` answers."""
+        """Answer requests with ``handler`` from now on."""
         self._handler = handler
 
-    def ask(self, request: bytes, line: Line) -> None:
-        """Have it answered in a task of its own."""
-        said: list[Said] = []
-        self.script[_first_line(request)].append(said)
-        task = line.loop.create_task(self._answer(_parsed(request), line, said))
+    def ask(self, request: bytes, connection: Connection) -> None:
+        """Answer the request in a new task."""
+        parts: list[ReplyPart] = []
+        self.recording[_first_line(request)].append(parts)
+        task = connection.loop.create_task(self._answer(_parsed(request), connection, parts))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _answer(self, request: Request, line: Line, said: list[Said]) -> None:
-        began_at = line.loop.time()
+    async def _answer(
+        self, request: Request, connection: Connection, parts: list[ReplyPart]
+    ) -> None:
+        began_at = connection.loop.time()
 
-        def say(data: bytes) -> None:
-            due_at = self._next_moment(line.loop)
-            said.append(Said(due_at - began_at, data))
-            line.loop.call_at(due_at, line.hear, data)
+        def send(data: bytes) -> None:
+            due_at = self._next_moment(connection.loop)
+            parts.append(ReplyPart(due_at - began_at, data))
+            connection.loop.call_at(due_at, connection.receive, data)
 
         reply: Reply = await self._handler.handle(request, certificate=None)
         if reply.stream is None:
-            say(_whole(reply, request))
+            send(_whole(reply, request))
             return
-        say(_head(reply, b"Transfer-Encoding: chunked\r\n"))
+        send(_head(reply, b"Transfer-Encoding: chunked\r\n"))
         async for piece in reply.stream:
-            if line.is_closing():
+            if connection.is_closing():
                 await reply.stream.aclose()
                 return
-            say(b"%x\r\n%b\r\n" % (len(piece), piece))
-        say(b"0\r\n\r\n")
+            send(b"%x\r\n%b\r\n" % (len(piece), piece))
+        send(b"0\r\n\r\n")
 
     def _next_moment(self, loop: StageLoop) -> float:
         self._free_at = max(self._free_at, loop.time() + ANSWER_SECONDS) + APART_SECONDS
@@ -98,47 +100,47 @@ class Rehearsal:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
-class Performance:
-    """Says again what was written down."""
+class ReplayServer:
+    """Replays a recording."""
 
-    def __init__(self, script: Script) -> None:
-        self._script = {line: deque(answers) for line, answers in script.items()}
+    def __init__(self, recording: Recording) -> None:
+        self._recording = {line: deque(answers) for line, answers in recording.items()}
 
-    def ask(self, request: bytes, line: Line) -> None:
-        """The next answer to this, at the moments at which it came before."""
-        answers = self._script.get(_first_line(request))
+    def ask(self, request: bytes, connection: Connection) -> None:
+        """Send the next recorded reply to this request, with the recorded delays."""
+        answers = self._recording.get(_first_line(request))
         if not answers:
-            raise AssertionError(f"{_first_line(request)!r} was not asked at the rehearsal")
-        said = iter(answers.popleft())
-        began_at = line.loop.time()
+            raise AssertionError(f"{_first_line(request)!r} is not in the recording")
+        parts = iter(answers.popleft())
+        began_at = connection.loop.time()
 
-        def say(data: bytes) -> None:
-            if line.is_closing():
+        def send(data: bytes) -> None:
+            if connection.is_closing():
                 return
-            following = next(said, None)
+            following = next(parts, None)
             if following is not None:
-                line.loop.call_at(began_at + following.after_seconds, say, following.data)
-            line.hear(data)
+                connection.loop.call_at(began_at + following.after_seconds, send, following.data)
+            connection.receive(data)
 
-        first = next(said, None)
+        first = next(parts, None)
         if first is not None:
-            line.loop.call_at(began_at + first.after_seconds, say, first.data)
+            connection.loop.call_at(began_at + first.after_seconds, send, first.data)
 
     @property
     def unasked(self) -> list[bytes]:
-        """What was asked at the rehearsal, and not now."""
-        return [line for line, answers in self._script.items() if answers]
+        """The request lines of the recording that were not requested in the replay."""
+        return [line for line, answers in self._recording.items() if answers]
 
 
-def save(script: Script, file: Path) -> None:
-    """Keep it for another process."""
-    file.write_bytes(pickle.dumps(dict(script)))
+def save(recording: Recording, file: Path) -> None:
+    """Write a recording for another process."""
+    file.write_bytes(pickle.dumps(dict(recording)))
 
 
-def load(file: Path) -> Script:
-    """What was kept."""
-    script: Script = pickle.loads(file.read_bytes())
-    return script
+def load(file: Path) -> Recording:
+    """Read a recording."""
+    recording: Recording = pickle.loads(file.read_bytes())
+    return recording
 
 
 def _first_line(request: bytes) -> bytes:

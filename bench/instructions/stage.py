@@ -1,7 +1,7 @@
-"""A loop in whose time nothing takes any, and connections that end in this process.
+"""An event loop in virtual time, and connections without sockets.
 
-The loop is asyncio's own, so what is counted is what an operator has; only its clock is a number,
-and behind its connections there is no socket.
+The loop is asyncio's own, so the counted instructions are those of a real operator. Only its clock
+and its connections are simulated.
 """
 
 import asyncio
@@ -14,20 +14,20 @@ from typing import Any, Protocol
 
 EPOCH = datetime(2026, 11, 1, tzinfo=UTC)
 
-# As much as a TLS record brings at a time.
+# The size of a TLS record.
 PIECE_BYTES = 2**14
 
 
 class Server(Protocol):
-    """The other end of all connections."""
+    """The server side of all connections."""
 
-    def ask(self, request: bytes, line: "Line") -> None:
-        """Have a request answered, with ``line.hear`` when it is time."""
+    def ask(self, request: bytes, connection: "Connection") -> None:
+        """Answer a request: call ``connection.receive`` at the time of the reply."""
         ...
 
 
 class StageLoop(asyncio.SelectorEventLoop):
-    """asyncio's loop, whose time leaps to the next moment that a task waits for."""
+    """asyncio's event loop, whose clock jumps to the next timer."""
 
     def __init__(self, server: Server) -> None:
         self._now_at = 0.0
@@ -35,26 +35,26 @@ class StageLoop(asyncio.SelectorEventLoop):
         super().__init__(_Leaping(self._leap))
 
     def time(self) -> float:
-        """Seconds since it was made."""
+        """Seconds since the loop was created."""
         return self._now_at
 
     async def create_connection(
         self, protocol_factory: Callable[[], Any], *_: object, **__: object
     ) -> tuple[asyncio.Transport, Any]:
-        """A connection to the server on this stage."""
+        """Connect to the server of this loop."""
         protocol = protocol_factory()
-        line = Line(self, protocol, self._server)
-        protocol.connection_made(line)
-        return line, protocol
+        connection = Connection(self, protocol, self._server)
+        protocol.connection_made(connection)
+        return connection, protocol
 
     def _leap(self, seconds: float | None) -> None:
         if seconds is None:
-            raise RuntimeError("all tasks wait for nothing")
+            raise RuntimeError("all tasks wait, and no timer is set")
         self._now_at += seconds
 
 
 class _Leaping(selectors.SelectSelector):
-    """Waits without waiting."""
+    """Advances the virtual clock in place of waiting."""
 
     def __init__(self, leap: Callable[[float | None], None]) -> None:
         super().__init__()
@@ -66,8 +66,8 @@ class _Leaping(selectors.SelectSelector):
         return []
 
 
-class Line(asyncio.Transport):
-    """One connection: what is written to it is asked, and what the server sends is received."""
+class Connection(asyncio.Transport):
+    """A connection: each write is a request, and the server sends the replies."""
 
     def __init__(self, loop: StageLoop, protocol: Any, server: Server) -> None:
         super().__init__({"socket": _NoSocket()})
@@ -81,8 +81,8 @@ class Line(asyncio.Transport):
     def write(self, data: bytes | bytearray | memoryview) -> None:
         self._server.ask(bytes(data), self)
 
-    def hear(self, data: bytes) -> None:
-        """What the server says, piece by piece, as fast as it is read."""
+    def receive(self, data: bytes) -> None:
+        """Pass data of the server to the protocol in pieces, as fast as it reads."""
         self._coming.extend(
             data[start : start + PIECE_BYTES] for start in range(0, len(data), PIECE_BYTES)
         )
@@ -125,17 +125,17 @@ class Line(asyncio.Transport):
 
 class _NoSocket:
     def setsockopt(self, *_: object) -> None:
-        """There is no peer to notify."""
+        """Do nothing: there is no socket."""
 
 
 class StageClock:
-    """The loop's time, for all tasks on the stage."""
+    """A clock with the time of the loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
 
     def monotonic(self) -> float:
-        """Seconds since the loop was made."""
+        """Seconds since the loop was created."""
         return self._loop.time()
 
     def now(self) -> datetime:
@@ -143,7 +143,7 @@ class StageClock:
         return EPOCH + timedelta(seconds=self._loop.time())
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for so long."""
+        """Sleep in virtual time."""
         await asyncio.sleep(seconds)
 
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:

@@ -1,6 +1,6 @@
-"""The pieces of work: what the one whose instructions count does, and what happens around it.
+"""The workloads: the measured work, and the requests of other clients during it.
 
-Each is small enough to be done under valgrind in seconds, and begins to count once it is warm.
+Each is small enough to run under valgrind in seconds, and counts after a warm-up.
 """
 
 import asyncio
@@ -18,8 +18,8 @@ from steersman.client import Client, ClusterConfig, Token, connect, reaching
 from steersman.observe import MetricsObserver, Observer, fan_out, ignore, log_to, new_registry
 
 if TYPE_CHECKING:
-    # A whole server, which is there at the rehearsal only.
-    from bench.instructions.outside import Outside
+    # An API server, which only the recording needs.
+    from bench.instructions.cluster_users import ClusterUsers
 
 CONFIG = ClusterConfig(server=URL, source="the stage", login=Token(token=TOKEN))
 
@@ -43,14 +43,14 @@ class Mark(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """What is done, and at the rehearsal beforehand and meanwhile by others.
+    """The measured work, and what other clients do before and during it in the recording.
 
-    ``before`` ends before the work begins, and ``meanwhile`` goes by the clock.
+    ``before`` ends before the work starts, and ``meanwhile`` runs beside it, by the clock.
     """
 
     play: Callable[[StageClock, Mark], Coroutine[Any, Any, None]]
-    before: Callable[["Outside"], Coroutine[Any, Any, None]] | None = None
-    meanwhile: Callable[["Outside"], Coroutine[Any, Any, None]] | None = None
+    before: Callable[["ClusterUsers"], Coroutine[Any, Any, None]] | None = None
+    meanwhile: Callable[["ClusterUsers"], Coroutine[Any, Any, None]] | None = None
 
 
 # A cache of so many objects, from one list.
@@ -77,14 +77,14 @@ async def sync(clock: StageClock, mark: Mark) -> None:
         mark()
 
 
-async def before_sync(outside: "Outside") -> None:
+async def before_sync(users: "ClusterUsers") -> None:
     """As many as are counted, and a few elsewhere to warm up with."""
-    await outside.serve_apps()
-    await outside.create_namespace("warm")
+    await users.serve_apps()
+    await users.create_namespace("warm")
     for number in range(WARM_UP):
-        await outside.create_app(number, namespace="warm")
+        await users.create_app(number, namespace="warm")
     for number in range(LISTED):
-        await outside.create_app(number)
+        await users.create_app(number)
 
 
 # Events of a watch, through the informer to a handler.
@@ -108,19 +108,19 @@ async def follow_events(clock: StageClock, mark: Mark) -> None:
             _expect(len(seen), WARM_UP + EVENTS)
 
 
-async def before_events(outside: "Outside") -> None:
+async def before_events(users: "ClusterUsers") -> None:
     """Some AppServices, which will change in turn."""
-    await outside.serve_apps()
+    await users.serve_apps()
     for number in range(WARM_UP):
-        await outside.create_app(number)
+        await users.create_app(number)
 
 
-async def change_apps(outside: "Outside") -> None:
+async def change_apps(users: "ClusterUsers") -> None:
     """A few changes to warm up with, then those that are counted."""
     for number in range(WARM_UP + EVENTS):
         start_at = _warm_at() if number < WARM_UP else _measured_at()
-        await outside.until(start_at + 0.5 + 0.004 * number)
-        await outside.change_app(number % WARM_UP, size=number + 2)
+        await users.until(start_at + 0.5 + 0.004 * number)
+        await users.change_app(number % WARM_UP, size=number + 2)
 
 
 # An operator, from an AppService to Deployment, Service and status.
@@ -167,28 +167,28 @@ async def operating(clock: StageClock) -> AsyncIterator[None]:
             stop.set_result("the end")
 
 
-async def before_operating(outside: "Outside") -> None:
+async def before_operating(users: "ClusterUsers") -> None:
     """Nothing but the kind."""
-    await outside.serve_apps()
+    await users.serve_apps()
 
 
-async def create_apps(outside: "Outside") -> None:
+async def create_apps(users: "ClusterUsers") -> None:
     """Each is created, and its Deployment comes to life in three steps."""
     async with asyncio.TaskGroup() as group:
         for number in range(WARM_UP + APPS):
             start_at = _warm_at() if number < WARM_UP else _measured_at()
             created_at = start_at + 0.5 + 0.005 * number
-            group.create_task(_life(outside, number, created_at))
-    await outside.until(_measured_at() + QUIET_SECONDS)
-    await outside.check_apps_are_ready(WARM_UP + APPS)
+            group.create_task(_life(users, number, created_at))
+    await users.until(_measured_at() + QUIET_SECONDS)
+    await users.check_apps_are_ready(WARM_UP + APPS)
 
 
-async def _life(outside: "Outside", number: int, created_at: float) -> None:
-    await outside.until(created_at)
-    await outside.create_app(number)
+async def _life(users: "ClusterUsers", number: int, created_at: float) -> None:
+    await users.until(created_at)
+    await users.create_app(number)
     for step in range(3):
-        await outside.until(created_at + 0.1 * (step + 1))
-        await outside.move_deployment(number, step)
+        await users.until(created_at + 0.1 * (step + 1))
+        await users.move_deployment(number, step)
 
 
 # Single requests.
@@ -222,9 +222,9 @@ async def request(clock: StageClock, mark: Mark) -> None:
             mark()
 
 
-async def before_requests(outside: "Outside") -> None:
+async def before_requests(users: "ClusterUsers") -> None:
     """What is read."""
-    await outside.create_config_map()
+    await users.create_config_map()
 
 
 # The embedded API server itself.
@@ -232,29 +232,29 @@ async def before_requests(outside: "Outside") -> None:
 
 async def serve(clock: StageClock, mark: Mark) -> None:
     """Creates, gets, a list, and changes that many watch."""
-    from bench.instructions.outside import Outside
+    from bench.instructions.cluster_users import ClusterUsers
 
-    outside = Outside(clock)
-    await outside.serve_apps()
-    await outside.create_config_map()
+    users = ClusterUsers(clock)
+    await users.serve_apps()
+    await users.create_config_map()
     for number in range(WARM_UP):
-        await outside.create_app(number)
-        await outside.get_app(number)
+        await users.create_app(number)
+        await users.get_app(number)
     mark("served create", of=REQUESTS)
     for number in range(WARM_UP, WARM_UP + REQUESTS):
-        await outside.create_app(number)
+        await users.create_app(number)
     mark("served get", of=REQUESTS)
     for number in range(WARM_UP, WARM_UP + REQUESTS):
-        await outside.get_app(number)
+        await users.get_app(number)
     mark("served object of a list", of=WARM_UP + REQUESTS)
-    await outside.list_apps()
+    await users.list_apps()
     mark()
     async with asyncio.TaskGroup() as group:
-        seen = [group.create_task(outside.watch_apps(changes=WATCHED)) for _ in range(WATCHERS)]
+        seen = [group.create_task(users.watch_apps(changes=WATCHED)) for _ in range(WATCHERS)]
         await clock.sleep(1.0)
         mark("served event", of=WATCHED * WATCHERS)
         for number in range(WATCHED):
-            await outside.change_app(number % WARM_UP, size=number + 2)
+            await users.change_app(number % WARM_UP, size=number + 2)
             await clock.sleep(0.01)
         mark()
     for each in seen:

@@ -1,7 +1,7 @@
-"""What every informer here does besides.
+"""What each informer program of this benchmark prints and waits for.
 
-It says once that it is whole, stays while it is wanted, and then tells what its cache holds. Where
-a library does not tell when all that was there has come, the program gets their number.
+It prints a line when its cache has synced, runs until standard input is closed, and then prints the
+contents of its cache. A library without a sync signal gets the number of objects as an argument.
 """
 
 import asyncio
@@ -13,22 +13,22 @@ from typing import Any
 from bench.harness.task import held
 
 
-def say(objects: int) -> None:
-    """How many objects were handed to the handler."""
+def print_synced(objects: int) -> None:
+    """Print how many objects the handler has received."""
     print(json.dumps({"objects": objects}), flush=True)
 
 
-async def unwanted() -> None:
+async def stdin_closed() -> None:
     """Return when standard input is closed."""
     await asyncio.to_thread(sys.stdin.read)
 
 
-def say_held(apps: Iterable[tuple[str | None, str, str, int]]) -> None:
-    """What the cache holds: of each AppService its namespace, name, image and size."""
+def print_held(apps: Iterable[tuple[str | None, str, str, int]]) -> None:
+    """Print the contents of the cache: of each AppService its namespace, name, image and size."""
     print(json.dumps(held(apps)), flush=True)
 
 
 def in_short(app: Mapping[str, Any]) -> tuple[str, str, str, int]:
-    """That of one which is kept as it came."""
+    """Namespace, name, image and size of an object that the library keeps as JSON."""
     metadata, spec = app["metadata"], app["spec"]
     return metadata["namespace"], metadata["name"], spec["image"], spec["size"]

@@ -18,7 +18,7 @@ import kopf  # noqa: E402
 import uvloop  # noqa: E402
 
 from bench.harness.task import GROUP, PLURAL, VERSION  # noqa: E402
-from bench.peers.informing import in_short, say, say_held, unwanted  # noqa: E402
+from bench.peers.informing import in_short, print_held, print_synced, stdin_closed  # noqa: E402
 
 COUNT = int(sys.argv[1])
 HAS_INDEX = "--index" in sys.argv
@@ -33,7 +33,7 @@ class Whole:
     def look(self, apps: Sized) -> None:
         if not self.is_said and len(apps) == COUNT:
             self.is_said = True
-            say(len(apps))
+            print_synced(len(apps))
 
 
 whole = Whole()
@@ -72,10 +72,10 @@ async def follow() -> None:
         group.create_task(
             kopf.operator(clusterwide=True, standalone=True, stop_flag=stop, memo=memo)
         )
-        await unwanted()
+        await stdin_closed()
         # An index has all the values of a key.
         bodies = chain.from_iterable(memo.apps.values()) if HAS_INDEX else memo.apps.values()
-        say_held(map(in_short, bodies))
+        print_held(map(in_short, bodies))
         stop.set()
 
 

@@ -12,7 +12,7 @@ import kr8s.asyncio
 from kr8s.asyncio.objects import APIObject, new_class
 
 from bench.harness.task import GROUP, KIND, NAMESPACE, PLURAL, VERSION
-from bench.peers.informing import in_short, say, say_held, unwanted
+from bench.peers.informing import in_short, print_held, print_synced, stdin_closed
 
 AppService = new_class(KIND, f"{GROUP}/{VERSION}", namespaced=True, plural=PLURAL)
 
@@ -26,15 +26,15 @@ async def keep(apps: dict[tuple[str, str], APIObject], count: int) -> None:
             apps[app.namespace, app.name] = app
         if not is_whole and len(apps) == count:
             is_whole = True
-            say(len(apps))
+            print_synced(len(apps))
 
 
 async def follow(count: int) -> None:
     apps: dict[tuple[str, str], APIObject] = {}
     async with asyncio.TaskGroup() as group:
         keeping = group.create_task(keep(apps, count))
-        await unwanted()
-        say_held(in_short(app.raw) for app in apps.values())
+        await stdin_closed()
+        print_held(in_short(app.raw) for app in apps.values())
         keeping.cancel()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from kubernetes_asyncio import client, config, watch
 
 from bench.harness.task import GROUP, NAMESPACE, PLURAL, VERSION
-from bench.peers.informing import in_short, say, say_held, unwanted
+from bench.peers.informing import in_short, print_held, print_synced, stdin_closed
 
 APPS = (GROUP, VERSION, NAMESPACE, PLURAL)
 
@@ -28,7 +28,7 @@ class Cache:
 
 
 async def fill(api: client.CustomObjectsApi, cache: Cache) -> str:
-    """List everything, and say at which version that was."""
+    """List all objects, and return the resource version of the list."""
     apps: Any = await api.list_namespaced_custom_object(*APPS)
     for app in apps["items"]:
         cache.put(app)
@@ -53,9 +53,9 @@ async def follow() -> None:
         api = client.CustomObjectsApi(connection)
         version = await fill(api, cache)
         keeping = group.create_task(keep(api, cache, version))
-        say(cache.seen)
-        await unwanted()
-        say_held(map(in_short, cache.apps.values()))
+        print_synced(cache.seen)
+        await stdin_closed()
+        print_held(map(in_short, cache.apps.values()))
         keeping.cancel()
 
 

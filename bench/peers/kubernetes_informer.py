@@ -14,7 +14,7 @@ from kubernetes import client, config
 from kubernetes.informer import ADDED, SharedInformer
 
 from bench.harness.task import GROUP, NAMESPACE, PLURAL, VERSION
-from bench.peers.informing import in_short, say, say_held
+from bench.peers.informing import in_short, print_held, print_synced
 
 
 def main() -> None:
@@ -47,9 +47,9 @@ def main() -> None:
     informer.add_event_handler(ADDED, count)
     informer.start()
     is_whole.wait()
-    say(seen)
+    print_synced(seen)
     sys.stdin.read()
-    say_held(map(in_short, informer.cache.list()))
+    print_held(map(in_short, informer.cache.list()))
     # To stop it would be to wait for the next event, and its thread does not survive a slower end.
     os._exit(0)
 

@@ -10,7 +10,7 @@ from lightkube import AsyncClient
 
 from bench.harness.task import NAMESPACE
 from bench.peers.clients.lightkube_typed import AppService
-from bench.peers.informing import say, say_held, unwanted
+from bench.peers.informing import print_held, print_synced, stdin_closed
 
 
 class Cache:
@@ -43,9 +43,9 @@ async def follow() -> None:
         async for app in apps:
             cache.put(app)
         keeping = group.create_task(keep(client, cache, apps.resourceVersion))
-        say(cache.seen)
-        await unwanted()
-        say_held(
+        print_synced(cache.seen)
+        await stdin_closed()
+        print_held(
             (app.metadata.namespace, app.metadata.name, app.spec.image, app.spec.size)
             for app in cache.apps.values()
         )

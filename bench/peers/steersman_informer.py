@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from bench.peers.clients.steersman_client import AppService, connected
-from bench.peers.informing import say, say_held, unwanted
+from bench.peers.informing import print_held, print_synced, stdin_closed
 from steersman.cache import Informer, on
 from steersman.observe import ignore
 
@@ -28,9 +28,9 @@ async def follow() -> None:
         registration = informer.add_handler(on(added=count))
         async with informer.running():
             await registration.synced()
-            say(seen)
-            await unwanted()
-            say_held(
+            print_synced(seen)
+            await stdin_closed()
+            print_held(
                 (app.namespace, app.name, app.spec.image, app.spec.size)
                 for app in informer.lister.list()
             )

@@ -8,7 +8,7 @@ import pytest
 
 from bench.instructions.__main__ import interpreter, main
 from bench.instructions.counting import NAMES, CannotCount, between, valgrind
-from bench.instructions.perform import again, rehearse, unmarked
+from bench.instructions.perform import again, record, unmarked
 from bench.instructions.servers import save
 from bench.instructions.stage import StageClock
 from bench.instructions.verdicts import TOLERANCE, advice, judged, lines, nothing_for
@@ -175,33 +175,33 @@ def test_without_valgrind_the_error_says_what_to_install(tmp_path: Path) -> None
         valgrind(tmp_path / "count", path=str(tmp_path))
 
 
-# A whole server is made for a rehearsal.
+# Creates an API server for the recording.
 @pytest.mark.timeout(30)
-def test_what_was_rehearsed_can_be_performed_without_a_server(tmp_path: Path) -> None:
-    rehearse(FEW_REQUESTS, tmp_path / "script")
+def test_a_recording_can_be_replayed_without_a_server(tmp_path: Path) -> None:
+    record(FEW_REQUESTS, tmp_path / "script")
 
     again(FEW_REQUESTS, tmp_path / "script", unmarked)
 
 
 @pytest.mark.timeout(30)
-def test_the_same_rehearsal_is_the_same_to_the_last_byte(tmp_path: Path) -> None:
+def test_two_recordings_of_a_workload_have_the_same_bytes(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
 
-    rehearse(FEW_REQUESTS, first)
-    rehearse(FEW_REQUESTS, second)
+    record(FEW_REQUESTS, first)
+    record(FEW_REQUESTS, second)
 
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_what_was_rehearsed_and_is_not_asked_for_is_an_error(tmp_path: Path) -> None:
+def test_a_recorded_request_that_is_not_sent_is_an_error(tmp_path: Path) -> None:
     save({b"GET / HTTP/1.1": [[]]}, tmp_path / "script")
 
-    with pytest.raises(AssertionError, match="not asked this time"):
+    with pytest.raises(AssertionError, match="recorded, but not requested"):
         again(Workload(play=do_nothing), tmp_path / "script", unmarked)
 
 
-def test_a_request_that_was_not_rehearsed_is_an_error(tmp_path: Path) -> None:
+def test_a_request_that_is_not_in_the_recording_is_an_error(tmp_path: Path) -> None:
     save({}, tmp_path / "script")
 
-    with pytest.raises(AssertionError, match="was not asked at the rehearsal"):
+    with pytest.raises(AssertionError, match="is not in the recording"):
         again(FEW_REQUESTS, tmp_path / "script", unmarked)

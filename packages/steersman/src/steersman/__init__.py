@@ -1,13 +1,13 @@
 """steersman: Kubernetes operators in Python.
 
-    apiserver ──bytes──▶ client ──heard──▶ watch ──deltas──▶ cache ──keys──▶ workqueue
+    apiserver ──bytes──▶ client ──events─▶ watch ──deltas──▶ cache ──keys──▶ workqueue
         ▲                                                      │                 │
         │                                                  snapshots            key
         │                                                      ▼                 ▼
         └──────bytes────── client ◀──patches── your reconcile ◀──────────── controller
 
-Going in, every package turns one kind of thing into the next, and the name of the thing is on the
-arrow. Coming back there is one arrow: a reconciler describes what should be.
+Each name is a package, and each arrow shows what one package passes to the next. A reconcile
+function describes the desired state, and the client sends it to the API server as patches.
 
 Write kinds, then a reconcile function, then a Controller that joins them: see
 ``examples/appservice``. Each package's docstring says what it promises.

@@ -1,4 +1,4 @@
-"""Python's collector of garbage, which looks at everything again and again while much is made."""
+"""Pauses of Python's garbage collector while many objects are created."""
 
 import gc
 from collections.abc import Iterator
@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def nothing_collected() -> Iterator[None]:
-    """Let it rest while thousands of objects are made that stay, such as those of a list.
+    """Pause the collector while thousands of lasting objects are created, such as those of a list.
 
-    To look for garbage among them takes up to a sixth as long as to make them. For work that waits
-    for nobody: others would make garbage meanwhile.
+    The collector would traverse all of them several times, which takes up to a sixth of the time of
+    their creation. The block must not await: other tasks would create garbage meanwhile.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -1,4 +1,4 @@
-"""What others do at a rehearsal: the users, and the controller of Deployments."""
+"""The cluster's other clients during a measurement: users, and the Deployment controller."""
 
 from pathlib import Path
 from random import Random
@@ -24,8 +24,8 @@ CRD = Path(__file__).parents[1] / "harness" / "appservices.crd.yaml"
 MERGE = (("Content-Type", "application/merge-patch+json"),)
 
 
-class Outside:
-    """An embedded API server, and its uncounted users."""
+class ClusterUsers:
+    """An embedded API server and its users, whose instructions are not counted."""
 
     def __init__(self, clock: Clock) -> None:
         self.server = ApiServer(
@@ -40,11 +40,11 @@ class Outside:
         self._transport = InProcessTransport(self.server)
 
     async def until(self, moment_at: float) -> None:
-        """Wait for a moment of the clock."""
+        """Wait until the clock shows ``moment_at``."""
         await self._clock.sleep(max(0.0, moment_at - self._clock.monotonic()))
 
     async def serve_apps(self) -> None:
-        """Serve AppServices whose status is written apart."""
+        """Serve AppServices with a status subresource."""
         crd = yaml.safe_load(CRD.read_text())
         for version in crd["spec"]["versions"]:
             version["subresources"] = {"status": {}}
@@ -52,33 +52,33 @@ class Outside:
         await self._ask("POST", home, crd)
 
     async def create_namespace(self, name: str) -> None:
-        """A place of its own."""
+        """Create a namespace."""
         await self._ask("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
 
     async def create_config_map(self) -> None:
-        """The one that is read."""
+        """Create the ConfigMap that the workload reads."""
         body = {"metadata": {"name": CONFIG_MAP}, "data": {CONFIG_MAP_KEY: CONFIG_MAP_VALUE}}
         await self._ask("POST", "/api/v1/namespaces/default/configmaps", body)
 
     async def create_app(self, number: int, *, namespace: str = "default") -> None:
-        """An AppService like any other."""
+        """Create an AppService."""
         await self._ask("POST", _apps(namespace), _app(number))
 
     async def change_app(self, number: int, *, size: int) -> None:
-        """Another size of it."""
+        """Change an AppService's size."""
         path = f"{_apps('default')}/{_name(number)}"
         await self._ask("PATCH", path, {"spec": {"size": size}}, headers=MERGE)
 
     async def get_app(self, number: int) -> None:
-        """One of them."""
+        """Get an AppService."""
         await self._ask("GET", f"{_apps('default')}/{_name(number)}")
 
     async def list_apps(self) -> int:
-        """All of them; how many there are."""
+        """List the AppServices, and return their number."""
         return len((await self._ask("GET", _apps("default")))["items"])
 
     async def watch_apps(self, *, changes: int) -> int:
-        """Hear of so many changes from here on; how many there were."""
+        """Watch until ``changes`` events have arrived, and return their number."""
         query = (("watch", "true"), ("resourceVersion", await self._version()))
         request = Request(method="GET", path=_apps("default"), query=query)
         seen = 0
@@ -94,13 +94,13 @@ class Outside:
         return str(listed["metadata"]["resourceVersion"])
 
     async def move_deployment(self, number: int, step: int) -> None:
-        """A Deployment's status: seen, then its Pods made, then all of them ready."""
+        """Set a Deployment's status: first observed, then Pods created, then all of them ready."""
         path = f"/apis/apps/v1/namespaces/default/deployments/{_name(number)}/status"
         body = {"status": _deployment_status(number % 3 + 1, step)}
         await self._ask("PATCH", path, body, headers=MERGE)
 
     async def check_apps_are_ready(self, count: int) -> None:
-        """Nothing counts unless all is done."""
+        """Fail unless all AppServices are ready and have their Services."""
         items = (await self._ask("GET", _apps("default")))["items"]
         ready = [
             app

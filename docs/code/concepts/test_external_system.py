@@ -1,9 +1,9 @@
-"""What the page about the manager says of clients of other systems."""
+"""Tests of the external system in the manager page."""
 
 import pytest
 
-from docs.code.concepts import outside
-from docs.code.concepts.outside import CREATED, Mailbox, Spec
+from docs.code.concepts import external_system
+from docs.code.concepts.external_system import CREATED, Mailbox, Spec
 from steersman.kinds import meta_v1
 from steersman_cluster.simulation import Cluster
 
@@ -17,7 +17,7 @@ def created() -> float:
 async def test_reconcilers_get_what_the_lifespan_yields(cluster: Cluster) -> None:
     before = created()
     await cluster.install(Mailbox)
-    await cluster.run_operator(lambda: outside.manager)
+    await cluster.run_operator(lambda: external_system.manager)
 
     await cluster.apply(
         Mailbox(metadata=meta_v1.ObjectMeta(name="ada"), spec=Spec(address="ada@example.com"))
