@@ -19,7 +19,7 @@ from steersman.errors import (
 from steersman.kinds import Part, Resource, core_v1, metadata_only
 from steersman_cluster.apiserver import InProcessTransport
 from tests.clocks import ManualClock
-from tests.cluster.disturbing import DisturbedTransport
+from tests.cluster.faulty_transports import FaultyTransport
 from tests.embedded import EmbeddedServer, turns
 from tests.real.definitions import GROUP, WIDGETS, Octopus, Widget, install, widget
 from tests.real.objects import create_config_maps
@@ -53,7 +53,7 @@ class Scene:
         self.clock = ManualClock()
         self.api = EmbeddedServer(clock=self.clock)
         self.server = self.api.client()
-        self.way = DisturbedTransport(InProcessTransport(self.api.server))
+        self.way = FaultyTransport(InProcessTransport(self.api.server))
         self.observed: list[Any] = []
         self.client = Client(
             self.way,

@@ -12,7 +12,7 @@ from steersman.manager import Manager, ManagerEnvironment, ManagerSettings, Runn
 from steersman.observe import Observation
 from steersman.wire import Request, Transport
 from steersman_cluster.apiserver import InProcessTransport
-from tests.cluster.disturbing import DisturbedTransport
+from tests.cluster.faulty_transports import FaultyTransport
 from tests.cluster.informing import HERE, Scene
 from tests.transports import Answer
 
@@ -40,7 +40,7 @@ class Operator:
         self.hostname = hostname
         self.observed: list[Any] = []
         self.changed = asyncio.Event()  # that there is something new in there
-        self.ways: list[DisturbedTransport] = []
+        self.ways: list[FaultyTransport] = []
         self.stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         # What each new way says in the server's place.
         self.answer: Answer | Exception | None = None
@@ -54,7 +54,7 @@ class Operator:
 
     def connect(self) -> AbstractAsyncContextManager[Transport]:
         """A way of its own to the server: the first is for the controllers."""
-        way = DisturbedTransport(InProcessTransport(self.scene.api.server))
+        way = FaultyTransport(InProcessTransport(self.scene.api.server))
         way.answer = self.answer
         self.ways.append(way)
         return nullcontext(way)

@@ -69,13 +69,13 @@ async def test_whose_deletion_was_asked_for_before_the_finalizer_is_there_is_not
     controller = sm.Controller(Widget, reconcile=reconcile, finalize=finalize, workers=1)
     async with operating(scene, controller) as operator:
         await scene.until(lambda: looked == ["one"])
-        operator.ways[0].hold()
+        operator.ways[0].pause()
         await scene.server.delete(Widget, "two", namespace=HERE)
         go.set()
         await scene.until(
             lambda: any(each.ref.name == "two" for each in operator.seen(ReconcileFinished))
         )
-        operator.ways[0].let_go()
+        operator.ways[0].resume()
         await is_quiet(scene, operator)
 
     assert "two" not in looked

@@ -95,14 +95,14 @@ async def test_our_own_write_is_enough_to_know_that_the_next_would_change_nothin
     scene: Scene, controller: ControllerWriter
 ) -> None:
     owner = await an_owner(scene.server, HERE)
-    scene.way.hold()
+    scene.way.pause()
 
     first = await controller.apply_owned(child(), owner)
     second = await controller.apply_owned(child(), owner)
 
     assert controller.verbs == ["apply"]
     assert second.resource_version == first.resource_version
-    scene.way.let_go()
+    scene.way.resume()
 
 
 async def test_what_was_sent_and_never_answered_counts_as_carried_out_until_more_is_known(
@@ -111,7 +111,7 @@ async def test_what_was_sent_and_never_answered_counts_as_carried_out_until_more
     one = await scene.server.get(Widget, "one", namespace=HERE)
     await scene.settle()
     await controller.apply_status(one, WidgetStatus(ready=1))
-    scene.way.hold()  # so that the cache does not hear of it either
+    scene.way.pause()  # so that the cache does not hear of it either
 
     scene.way.answer = Unreachable("the answer was lost")
     with pytest.raises(Unreachable):
@@ -124,7 +124,7 @@ async def test_what_was_sent_and_never_answered_counts_as_carried_out_until_more
     now = await scene.server.get(Widget, "one", namespace=HERE)
     assert now.status is not None
     assert now.status.ready == 1
-    scene.way.let_go()
+    scene.way.resume()
 
 
 async def test_what_was_made_in_our_name_and_is_not_received_yet_is_ours(
@@ -132,20 +132,20 @@ async def test_what_was_made_in_our_name_and_is_not_received_yet_is_ours(
 ) -> None:
     # So it is after an answer that was lost, and after another replica has led.
     owner = await an_owner(scene.server, HERE)
-    scene.way.hold()
+    scene.way.pause()
     made = await scene.server.apply(owned_by(child("red"), owner), field_manager="us")
 
     mended = await controller.apply_owned(child("blue"), owner)
 
     assert (mended.uid, mended.data) == (made.uid, {"color": "blue"})
-    scene.way.let_go()
+    scene.way.resume()
 
 
 async def test_what_another_client_made_and_is_not_received_yet_is_not_ours(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     owner = await an_owner(scene.server, HERE)
-    scene.way.hold()
+    scene.way.pause()
     await scene.server.create(config_map(HERE, "settings", labels=None, age="7"))
 
     with pytest.raises(NotOurs):
@@ -153,7 +153,7 @@ async def test_what_another_client_made_and_is_not_received_yet_is_not_ours(
 
     left = await scene.server.get(ConfigMap, "settings", namespace=HERE)
     assert left.data == {"age": "7"}
-    scene.way.let_go()
+    scene.way.resume()
 
 
 async def test_what_an_earlier_owner_of_the_same_name_has_left_is_no_strangers(

@@ -10,7 +10,7 @@ from steersman.client import Client
 from steersman.errors import BadValue, NotFollowed
 from steersman.kinds import core_v1
 from steersman.observe import ignore
-from tests.cluster.disturbing import HeldTransport
+from tests.cluster.faulty_transports import GatedTransport
 from tests.cluster.informing import HERE, Scene
 from tests.real.definitions import OCTOPODES, Octopus, Widget, install
 
@@ -19,7 +19,7 @@ IN_HERE = InformerSpec(Scope(namespaces=(HERE,)), {})
 
 
 async def test_no_first_list_waits_for_another(scene: Scene) -> None:
-    way = HeldTransport(scene.way)
+    way = GatedTransport(scene.way)
     caches = Caches(Client(way, clock=scene.clock, rng=Random(0), observe=ignore), observe=ignore)
     entered: list[int] = []
 
@@ -33,7 +33,7 @@ async def test_no_first_list_waits_for_another(scene: Scene) -> None:
         await scene.settle()
         assert way.waiting == 2
         assert entered == []
-        way.may_go.set()
+        way.gate.set()
 
     assert entered == [2, 2]
 
@@ -64,7 +64,7 @@ async def test_a_user_of_a_shared_informer_keeps_it_when_another_fails(scene: Sc
 async def test_a_user_that_waits_for_the_first_lists_is_notified_when_the_caches_end(
     scene: Scene,
 ) -> None:
-    way = HeldTransport(scene.way)
+    way = GatedTransport(scene.way)
     caches = Caches(Client(way, clock=scene.clock, rng=Random(0), observe=ignore), observe=ignore)
     failures: list[NotFollowed] = []
 

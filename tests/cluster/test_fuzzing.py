@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.fuzz.asking import samples
+from tests.fuzz.request_generator import samples
 from tests.fuzz.scenarios import Scenario
 
 SEEDS = range(7000, 7006)

@@ -111,14 +111,14 @@ async def test_reads_never_go_back_in_time(scene: Scene) -> None:
     scope = Scope(namespaces=(HERE,))
     async with caches.running(), caches.informer(ConfigMap, scope=scope) as informer:
         await scene.settle()
-        scene.way.hold()
+        scene.way.pause()
         await scene.patch("one", color="red")
         mine = MergePatch({"data": {"color": "blue"}})
         answer = await caches.record_write(
             scene.client.patch(ConfigMap, "one", mine, namespace=HERE)
         )
 
-        scene.way.let_go()
+        scene.way.resume()
         for _ in range(50):
             found = informer.lister.get("one", namespace=HERE)
             assert found is not None

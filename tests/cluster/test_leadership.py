@@ -27,7 +27,7 @@ from steersman.observe import (
 )
 from steersman_cluster.apiserver import InProcessTransport
 from tests.clocks import ManualClock
-from tests.cluster.disturbing import DisturbedTransport
+from tests.cluster.faulty_transports import FaultyTransport
 from tests.embedded import EmbeddedServer, turns
 from tests.transports import refusing
 
@@ -43,7 +43,7 @@ class Replica:
     def __init__(self, api: EmbeddedServer, name: str, *, now: datetime) -> None:
         self.name = name
         self.clock = ManualClock(now=now)
-        self.way = DisturbedTransport(InProcessTransport(api.server))
+        self.way = FaultyTransport(InProcessTransport(api.server))
         self.observed: list[Any] = []
         self.fence = Fence(self.clock)
         self.leadership = Leadership(

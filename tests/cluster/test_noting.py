@@ -43,9 +43,9 @@ def following(scene: Scene, kind: type[Any] = ConfigMap, **rest: Any) -> Followi
         caches = scene.caches(**rest)
         async with caches.running(), caches.informer(kind, scope=Scope(namespaces=(HERE,))) as it:
             await scene.settle()
-            scene.way.hold()
+            scene.way.pause()
             yield caches, it
-            scene.way.let_go()
+            scene.way.resume()
             await scene.settle()
             assert [len(part.writes) for part in it._children.values()] == [0]
 
@@ -146,7 +146,7 @@ async def test_an_answer_that_does_not_fit_the_cache_is_still_an_answer(scene: S
         answer = await caches.record_write(scene.client.patch(Widget, "one", puce, namespace=HERE))
         assert answer.spec.color == "puce"
 
-        scene.way.let_go()
+        scene.way.resume()
         await scene.until(lambda: informer.decode_failures)
         assert isinstance(next(iter(informer.decode_failures.values())), InvalidObject)
 
@@ -157,7 +157,7 @@ async def test_what_we_wrote_stays_when_a_stranger_makes_it_unreadable(scene: Sc
         scene.way.cut()
         await scene.paint("one", "puce")
         scene.api.server.compactor.forget()
-        scene.way.let_go()
+        scene.way.resume()
         await scene.until(lambda: informer.decode_failures, seconds=1)
 
         found: Any = informer.lister.get("one", namespace=HERE)
@@ -263,7 +263,7 @@ async def test_a_label_limited_cache_drops_what_our_write_takes_out(scene: Scene
     new = replace(new, metadata=replace(new.metadata, labels={"tier": "front"}))
     async with caches.running(), caches.informer(Widget, scope=scope) as informer:
         await scene.settle()
-        scene.way.hold()
+        scene.way.pause()
         await caches.record_write(scene.client.create(new))
         assert names(informer) == ["web"]
 
@@ -313,8 +313,8 @@ async def test_a_label_that_the_transform_takes_away_still_decides(scene: Scene)
     new = replace(new, metadata=replace(new.metadata, labels={"app": "web"}))
     async with caches.running(), caches.informer(ConfigMap, scope=scope) as informer:
         await scene.settle()
-        scene.way.hold()
+        scene.way.pause()
         await caches.record_write(scene.client.create(new))
 
         assert names(informer) == ["web"]
-        scene.way.let_go()
+        scene.way.resume()

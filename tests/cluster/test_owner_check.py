@@ -13,7 +13,7 @@ from steersman.controller.ownership.owner_references import owned_by
 from steersman.errors import Conflict
 from steersman.kinds import core_v1, meta_v1, rbac_v1
 from steersman.observe import HandlerFailed, ignore
-from tests.cluster.disturbing import HeldTransport
+from tests.cluster.faulty_transports import GatedTransport
 from tests.cluster.informing import HERE, Scene
 from tests.cluster.operators import is_quiet, operating
 from tests.cluster.test_control_loop_races import looping
@@ -116,14 +116,14 @@ async def test_unstructured_and_cluster_scoped_owners_are_read_too(
 
 async def test_a_child_that_is_lost_during_the_check_is_checked_again(scene: Scene) -> None:
     owner = await scene.server.get(Widget, "one", namespace=HERE)
-    way, lost = HeldTransport(scene.way), owned_by(child(), owner)
+    way, lost = GatedTransport(scene.way), owned_by(child(), owner)
     owner_check = OwnerCheck(Client(way, clock=scene.clock, rng=Random(0), observe=ignore))
     owner_check.note_lost_child(lost, is_cached=lambda _, __: True)
     async with asyncio.TaskGroup() as group:
         group.create_task(owner_check.check(owner, child()))
         await scene.settle()
         owner_check.note_lost_child(lost, is_cached=lambda _, __: True)
-        way.may_go.set()
+        way.gate.set()
 
     assert len(owner_check) == 1
     await owner_check.check(owner, child())

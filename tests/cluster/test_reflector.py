@@ -24,7 +24,7 @@ from steersman.observe import (
 from steersman.watch import ClientSource, Reflector, ReflectorSettings
 from steersman.wire import Request, Response
 from steersman_cluster.apiserver import InProcessTransport
-from tests.cluster.disturbing import DisturbedTransport
+from tests.cluster.faulty_transports import FaultyTransport
 from tests.embedded import EmbeddedServer, turns
 from tests.real.definitions import WIDGETS, Widget, install, widget
 from tests.real.objects import config_map, create_config_maps
@@ -47,7 +47,7 @@ class Scene:
         namespace: str | None,
         *,
         labels: Labels | None = None,
-        way: DisturbedTransport | None = None,
+        way: FaultyTransport | None = None,
         **settings: Any,
     ) -> None:
         self.api = api
@@ -55,7 +55,7 @@ class Scene:
         self.namespace = namespace
         self.labels = labels
         self.server = api.client()
-        self.way = way or DisturbedTransport(InProcessTransport(api.server))
+        self.way = way or FaultyTransport(InProcessTransport(api.server))
         self.mirror = Mirror()
         self.observed: list[Any] = []
         client = Client(
@@ -143,7 +143,7 @@ def cut_and_compact(scene: Scene) -> None:
 
 
 def black_out(scene: Scene) -> None:
-    scene.way.black_out()
+    scene.way.silence_watches()
 
 
 def wait_in_vain(scene: Scene) -> None:
@@ -151,11 +151,11 @@ def wait_in_vain(scene: Scene) -> None:
 
 
 def hold(scene: Scene) -> None:
-    scene.way.hold()
+    scene.way.pause()
 
 
 def let_go(scene: Scene) -> None:
-    scene.way.let_go()
+    scene.way.resume()
 
 
 def lose(scene: Scene) -> None:
@@ -192,7 +192,7 @@ def double(scene: Scene) -> None:
 
 
 def reverse(scene: Scene) -> None:
-    scene.way.hold()
+    scene.way.pause()
     scene.way.garble = lambda piece: b"".join(piece.splitlines(True)[::-1])
 
 
@@ -299,7 +299,7 @@ async def test_a_drop_without_a_gap_costs_no_list(api: EmbeddedServer, namespace
 async def test_a_compaction_in_the_middle_of_paging_starts_the_list_again(
     api: EmbeddedServer, namespace: str
 ) -> None:
-    class Compacting(DisturbedTransport):
+    class Compacting(FaultyTransport):
         @asynccontextmanager
         async def open(self, request: Request) -> AsyncIterator[Response]:
             if any(name == "continue" for name, _ in request.query) and not compacted:
@@ -370,7 +370,7 @@ async def test_a_silent_watch_is_found_by_its_silence(api: EmbeddedServer, names
     scene = scene_of(api, namespace)
 
     async with scene.running():
-        scene.way.black_out()
+        scene.way.silence_watches()
         await create_config_maps(scene.server, namespace, "unheard")
         await api.after(152)
         await scene.settled()
@@ -386,7 +386,7 @@ async def test_a_reflector_of_endless_patience_bears_silence_and_heals_all_the_r
     scene = scene_of(api, namespace, initial=initial, **patient)
 
     async with scene.running():
-        scene.way.black_out()
+        scene.way.silence_watches()
         await create_config_maps(scene.server, namespace, "unheard")
         await api.after(3600)
         assert scene.reflector.is_connected
@@ -466,7 +466,7 @@ async def test_rights_that_are_granted_later_are_enough(
     api: EmbeddedServer, namespace: str
 ) -> None:
     stranger = InProcessTransport(api.server, user="web", groups=())
-    scene = scene_of(api, namespace, way=DisturbedTransport(stranger))
+    scene = scene_of(api, namespace, way=FaultyTransport(stranger))
     await create_config_maps(scene.server, namespace, "a")
 
     async with asyncio.TaskGroup() as group:

@@ -47,7 +47,7 @@ def hanging() -> Answer:
 def hang(operator: Operator) -> None:
     """Have the server say nothing more, on connections that are open and on new ones."""
     for way in operator.ways:
-        way.black_out()
+        way.silence_watches()
         way.answer = hanging()
 
 
@@ -119,7 +119,7 @@ async def test_a_failure_of_what_stands_between_is_no_sign_of_life(scene: Scene)
     async with operating(scene, of_widgets(), **PROBES) as operator:
         await is_ready(scene, operator)
         for way in operator.ways:
-            way.black_out()
+            way.silence_watches()
             way.answer = refusing(503)
         await scene.until(lambda: operator.seen(ServerUnresponsive), seconds=1.0)
 

@@ -174,10 +174,10 @@ async def test_a_child_that_vanished_while_no_watch_was_open_wakes_its_owner(sce
 
     async with handlers.running():
         await handlers.enqueued()
-        scene.way.hold()
+        scene.way.pause()
         scene.way.cut()
         await scene.delete("one-child")
-        scene.way.let_go()
+        scene.way.resume()
         await scene.until(lambda: handlers.woken, seconds=1)
 
     assert handlers.woken == [(ONE, "deleted", "ConfigMap here/one-child")]

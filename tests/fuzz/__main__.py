@@ -1,11 +1,11 @@
-"""``python -m tests.fuzz``: ask the server everything for some minutes; tell what came of it."""
+"""``python -m tests.fuzz``: send random requests for some minutes, and report the findings."""
 
 import argparse
 import asyncio
 import time  # noqa: TID251 - minutes of a person's time
 from collections import Counter
 
-from tests.fuzz.asking import samples
+from tests.fuzz.request_generator import samples
 from tests.fuzz.scenarios import FuzzResult, Scenario
 
 

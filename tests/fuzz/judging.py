@@ -21,7 +21,7 @@ from steersman_cluster.apiserver.schema.protobuf.wire_format import (
     one,
     part,
 )
-from tests.fuzz.asking import in_words
+from tests.fuzz.request_generator import in_words
 
 # Where a real server fails, too, and says so in these words.
 REAL_FAILURES = (

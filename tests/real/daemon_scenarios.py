@@ -174,7 +174,7 @@ async def kubelets(stage: Stage, *, at_most: int = 100) -> None:
             await _let_go(stage, ending[0])
         elif waiting:
             await _bind(stage, waiting[0])
-            await stage.say(waiting[0], "Running", is_ready=True)
+            await stage.set_pod_status(waiting[0], "Running", is_ready=True)
         else:
             return
     await rest(stage)
@@ -333,9 +333,9 @@ async def a_daemon_set_waits_for_deletions_and_replaces_what_has_ended(stage: St
     await set_image(stage, "two")
     await kubelets(stage)
     one, two = sorted(await stage.list(Pod), key=lambda each: each.name)
-    await stage.say(one, "Failed", is_ready=False)
+    await stage.set_pod_status(one, "Failed", is_ready=False)
     await kubelets(stage)
-    await stage.say(two, "Succeeded", is_ready=False)
+    await stage.set_pod_status(two, "Succeeded", is_ready=False)
     await kubelets(stage)
     await remove_nodes(stage, "a", "b")
 
@@ -404,7 +404,7 @@ async def a_quota_is_used_and_given_back(stage: Stage) -> None:
     await stage.create(recipes.deployment(WEB, MAIN, replicas=0))
     await rest(stage)
     await stage.delete(await stage.get(Pod, "a"))
-    await stage.say(await stage.get(Pod, "b"), "Succeeded", is_ready=False)
+    await stage.set_pod_status(await stage.get(Pod, "b"), "Succeeded", is_ready=False)
     await stage.delete(await stage.get(core_v1.Service, "web"))
     await stage.delete(await stage.get(Deployment, WEB))
     await rest(stage)

@@ -101,7 +101,7 @@ async def running(stage: Stage) -> list[Pod]:
 async def all_ready(stage: Stage) -> None:
     """All Pods that are to run do."""
     for pod in await running(stage):
-        await stage.say(pod, "Running", is_ready=True)
+        await stage.set_pod_status(pod, "Running", is_ready=True)
     await stage.quiet()
 
 

@@ -81,7 +81,7 @@ async def failing_and_overlapping(stage: Stage) -> None:
     await stage.all_ready()
     pods = await stage.list(core_v1.Pod)
     failed = next(each for each in pods if each.name.startswith(WEB))
-    await stage.say(failed, "Failed", is_ready=False)
+    await stage.set_pod_status(failed, "Failed", is_ready=False)
     await stage.all_ready()
 
 

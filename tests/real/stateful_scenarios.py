@@ -108,7 +108,7 @@ async def kubelets(stage: Stage, *, at_most: int = 100) -> None:
         if ending:
             await _let_go(stage, ending[0])
         elif waiting:
-            await stage.say(waiting[0], "Running", is_ready=True)
+            await stage.set_pod_status(waiting[0], "Running", is_ready=True)
         else:
             return
     await rest(stage)
@@ -144,8 +144,8 @@ async def scale_down_with_an_unwell_pod(stage: Stage) -> None:
     """Nothing goes while one that stays is not ready."""
     await stage.create(stateful_set(replicas=3))
     await kubelets(stage)
-    await stage.say(await stage.get(Pod, "web-0"), "Running", is_ready=False)
-    await stage.say(await stage.get(Pod, "web-2"), "Running", is_ready=False)
+    await stage.set_pod_status(await stage.get(Pod, "web-0"), "Running", is_ready=False)
+    await stage.set_pod_status(await stage.get(Pod, "web-2"), "Running", is_ready=False)
     await change(stage, replicas=1)
     await rest(stage)
     await kubelets(stage)
@@ -199,7 +199,7 @@ async def pods_that_end(stage: Stage) -> None:
     await stage.create(stateful_set(replicas=2))
     await kubelets(stage)
     for phase in ("Failed", "Succeeded"):
-        await stage.say(await stage.get(Pod, "web-0"), phase, is_ready=False)
+        await stage.set_pod_status(await stage.get(Pod, "web-0"), phase, is_ready=False)
         await kubelets(stage)
 
 

@@ -22,7 +22,7 @@ from tests.real.differential.compare import (
     listing,
 )
 from tests.real.differential.corpus import corpus, kinds_of_corpus
-from tests.real.differential.coverage import OPTIONS, asked_in, missing
+from tests.real.differential.coverage import OPTIONS, missing, request_shapes
 from tests.real.differential.embedded import embedded
 from tests.real.differential.normal import NormalizedResponse
 from tests.real.differential.replay import (
@@ -146,7 +146,7 @@ def test_the_corpus_is_large_and_no_two_scenarios_have_one_name(everything: list
 def test_each_kind_is_asked_each_verb_with_each_option(everything: list[Scenario]) -> None:
     kinds = kinds_of_corpus()
 
-    asked = asked_in(everything, kinds)
+    asked = request_shapes(everything, kinds)
 
     assert missing(asked, kinds) == []
     assert {each.verb for each in asked} >= OPTIONS.keys()
@@ -155,7 +155,7 @@ def test_each_kind_is_asked_each_verb_with_each_option(everything: list[Scenario
 def test_every_kind_is_watched_while_things_happen_to_it(everything: list[Scenario]) -> None:
     kinds = kinds_of_corpus()
 
-    live = [each for each in asked_in(everything, kinds) if "live" in each.options]
+    live = [each for each in request_shapes(everything, kinds) if "live" in each.options]
 
     assert len(live) >= LEAST_LIVE_WATCHES
     assert {each.kind for each in live} == kinds.keys()
@@ -184,7 +184,7 @@ def test_what_no_scenario_asks_is_missed(everything: list[Scenario]) -> None:
         scenario for scenario in everything if not scenario.name.startswith("core/v1/pods/options")
     ]
 
-    found = missing(asked_in(scenarios, kinds), kinds)
+    found = missing(request_shapes(scenarios, kinds), kinds)
 
     assert "core/v1/pods: json-patch with dryRun" in found
     assert all(each.startswith("core/v1/pods: ") for each in found)

@@ -7,7 +7,7 @@ import pytest
 
 from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import Answer, Caller
-from tests.real.asking import asking
+from tests.real.callers import open_caller
 
 GROUP = "rbac.authorization.k8s.io"
 RBAC = f"/apis/{GROUP}/v1"
@@ -56,7 +56,9 @@ class Maker:
     def write(self, plural: str, obj: dict[str, Any], *, method: str = "POST") -> Answer:
         which = "" if method == "POST" else f"/{obj['metadata']['name']}"
         given = self.cluster.credentials.admin_token
-        with asking(self.cluster, token=given, headers={"Impersonate-User": self.name}) as caller:
+        with open_caller(
+            self.cluster, token=given, headers={"Impersonate-User": self.name}
+        ) as caller:
             return caller.call(method, f"{self.roles}/{plural}{which}", obj)
 
 

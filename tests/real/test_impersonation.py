@@ -7,7 +7,7 @@ import pytest
 
 from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import Caller
-from tests.real.asking import asking
+from tests.real.callers import open_caller
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 GROUP = "rbac.authorization.k8s.io"
@@ -27,7 +27,7 @@ def refused(
 ) -> tuple[int, str]:
     """With which status and sentence a request is refused; ``Extra_Scope`` is a header, too."""
     shown = {f"Impersonate-{name.replace('_', '-')}": value for name, value in headers.items()}
-    with asking(cluster, token=token, headers=shown) as caller:
+    with open_caller(cluster, token=token, headers=shown) as caller:
         answer = caller.call(method, path, {} if method == "POST" else None)
         body = answer.json()
         return answer.status, body.get("message", "")
@@ -35,7 +35,7 @@ def refused(
 
 def user_of(cluster: ControlPlane, *, token: str | None, **headers: str) -> dict[str, Any]:
     shown = {f"Impersonate-{name.replace('_', '-')}": value for name, value in headers.items()}
-    with asking(cluster, token=token, headers=shown) as caller:
+    with open_caller(cluster, token=token, headers=shown) as caller:
         answer = caller.call("POST", REVIEW, {})
         assert answer.status == 201, answer.json()
         user: dict[str, Any] = answer.json()["status"]["userInfo"]

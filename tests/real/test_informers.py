@@ -30,8 +30,8 @@ from steersman.wire.sockets import (
     UNACKNOWLEDGED_SECONDS,
 )
 from steersman_cluster.testing import ControlPlane
-from tests.real.asking import asking
 from tests.real.black_hole import hurry, keepalive_of, sockets_to
+from tests.real.callers import open_caller
 from tests.real.connecting import connected
 from tests.real.following import Followed, Hurried, Scenario, following, started, writing
 from tests.real.meddling import from_the_beginning, list_of_the_beginning, meddled
@@ -318,7 +318,7 @@ async def no_longer_accepted(cluster: ControlPlane, token: str) -> None:
     """Wait until the server knows that a token is void: a real one goes by its memory for 10 s."""
 
     def status() -> int:
-        with asking(cluster, token=token) as caller:
+        with open_caller(cluster, token=token) as caller:
             return caller.call("GET", "/api").status
 
     while await asyncio.to_thread(status) != 401:

@@ -1,4 +1,4 @@
-"""Custom resources and their definitions, put to the real server and to our own rules."""
+"""The real server and the embedded one accept and reject the same custom resources."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -14,7 +14,7 @@ from tests.unit.apiserver.custom.definition_samples import (
     definition_samples,
     version,
 )
-from tests.unit.apiserver.custom.validation import Judge, Verdict, bare, refused
+from tests.unit.apiserver.custom.validation import StatelessServer, WriteResult, bare, rejected
 from tests.unit.apiserver.custom.value_samples import (
     INTEGER,
     STRING,
@@ -31,9 +31,9 @@ PATIENCE: Final = 5000
 
 
 @pytest.fixture(scope="module")
-def judge() -> Judge:
-    """Our own rules."""
-    return Judge()
+def embedded() -> StatelessServer:
+    """The embedded server's validation."""
+    return StatelessServer()
 
 
 @pytest.fixture
@@ -61,26 +61,26 @@ def until(holds: Callable[[], bool]) -> None:
     pytest.fail("it never came true")
 
 
-def their_verdict(api: Caller, path: str, obj: dict[str, Any]) -> Verdict:
+def real_result(api: Caller, path: str, obj: dict[str, Any]) -> WriteResult:
     answer = api.call("POST", path, obj)
     if answer.status != 201:
-        return refused(answer.json())
-    return Verdict(201, "", "", (), (), bare(answer.json()))
+        return rejected(answer.json())
+    return WriteResult(201, "", "", (), (), bare(answer.json()))
 
 
-def silent(verdict: Verdict) -> Verdict:
+def silent(result: WriteResult) -> WriteResult:
     """Without warnings, which plain calls do not see."""
-    return verdict._replace(warnings=())
+    return result._replace(warnings=())
 
 
 def test_a_definition_that_the_real_server_refuses_is_refused_with_the_same_causes(
-    api: Caller, judge: Judge
+    api: Caller, embedded: StatelessServer
 ) -> None:
-    differences: list[tuple[Verdict, Verdict]] = []
+    differences: list[tuple[WriteResult, WriteResult]] = []
 
     for crd in definition_samples():
-        theirs = their_verdict(api, DEFINITIONS + DRY, crd)
-        ours = silent(judge.define(crd))
+        theirs = real_result(api, DEFINITIONS + DRY, crd)
+        ours = silent(embedded.define(crd))
         theirs = theirs._replace(obj=theirs.obj and {"spec": theirs.obj["spec"]})
         if ours != theirs:
             differences.append((ours, theirs))
@@ -89,13 +89,13 @@ def test_a_definition_that_the_real_server_refuses_is_refused_with_the_same_caus
 
 
 def test_custom_resources_are_kept_or_refused_as_the_real_server_does(
-    control_plane: RealControlPlane, api: Caller, judge: Judge
+    control_plane: RealControlPlane, api: Caller, embedded: StatelessServer
 ) -> None:
     schemas = {f"f{index}": schema for index, (schema, _) in enumerate(VALUE_SAMPLES)}
     crd = definition(version(schema=fields(spec=fields(**schemas))), group="values.example.com")
     path = established(control_plane, api, crd)
-    (resource,) = judge.established(crd)
-    differences: list[tuple[Verdict, Verdict]] = []
+    (resource,) = embedded.established(crd)
+    differences: list[tuple[WriteResult, WriteResult]] = []
 
     for index, (_, values) in enumerate(VALUE_SAMPLES):
         for value in values:
@@ -105,8 +105,8 @@ def test_custom_resources_are_kept_or_refused_as_the_real_server_does(
                 "metadata": {"name": "sample"},
                 "spec": {f"f{index}": value},
             }
-            theirs = their_verdict(api, path + DRY, obj)
-            ours = silent(judge.create(resource, obj))
+            theirs = real_result(api, path + DRY, obj)
+            ours = silent(embedded.create(resource, obj))
             if ours != theirs:
                 differences.append((ours, theirs))
 
@@ -147,7 +147,7 @@ UPDATES: Final[tuple[dict[str, Any], ...]] = (
 
 
 def test_what_stays_as_wrong_as_it_was_does_not_hinder_an_update(
-    control_plane: RealControlPlane, api: Caller, judge: Judge
+    control_plane: RealControlPlane, api: Caller, embedded: StatelessServer
 ) -> None:
     path = established(control_plane, api, ratchet(100))
     kept = {
@@ -165,13 +165,13 @@ def test_what_stays_as_wrong_as_it_was_does_not_hinder_an_update(
     assert api.call("PUT", live_path(live), {**live, "spec": strict["spec"]}).status == 200
     probe = {**obj, "metadata": {"name": "new"}, "spec": {"text": "long text"}}
     until(lambda: api.call("POST", path + DRY, probe).status == 422)
-    (resource,) = judge.established(strict)
+    (resource,) = embedded.established(strict)
 
     answers = {}
     for index, change in enumerate(UPDATES):
         new = {**old, "spec": {**kept, **change}}
         answer = api.call("PUT", f"{path}/old{DRY}", new)
-        theirs = [] if answer.status == 200 else refused(answer.json()).causes
+        theirs = [] if answer.status == 200 else rejected(answer.json()).causes
         ours = [
             (each.field, each.type, each.body) for each in resource.rules.validate_update(new, old)
         ]

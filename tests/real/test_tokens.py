@@ -9,7 +9,7 @@ import pytest
 
 from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import Caller
-from tests.real.asking import asking
+from tests.real.callers import open_caller
 from tests.real.reviewing import until
 
 AUTHENTICATION = "/apis/authentication.k8s.io/v1"
@@ -101,7 +101,7 @@ def test_the_bearer_is_the_account_with_what_is_known_of_its_pod(
     made = admin.call("POST", f"/api/v1/namespaces/{namespace}/pods", pod("web", "robot")).json()
     token = token_of(admin, robot, **bound_to("Pod", "web"))
 
-    with asking(control_plane, token=token) as bearer:
+    with open_caller(control_plane, token=token) as bearer:
         user = bearer.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {}).json()["status"]
 
     claims = claims_of(token)
@@ -215,7 +215,7 @@ def test_a_token_for_others_is_not_for_the_server(
 ) -> None:
     token = token_of(admin, robot, audiences=["them"])
 
-    with asking(control_plane, token=token) as bearer:
+    with open_caller(control_plane, token=token) as bearer:
         refusal = bearer.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {})
 
     assert refusal.status == 401
@@ -249,7 +249,7 @@ def test_a_token_of_an_account_that_is_gone_or_another_by_now_is_invalid(
 
     admin.call("DELETE", account)
     gone = refused(admin, first)
-    with asking(control_plane, token=third) as bearer:
+    with open_caller(control_plane, token=third) as bearer:
         refusal = bearer.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {})
     admin.call("POST", account.removesuffix("/robot"), {"metadata": {"name": "robot"}})
     another = reviewed(admin, second)
@@ -296,7 +296,7 @@ def test_a_review_without_a_token_is_refused(admin: Caller) -> None:
 
 def test_a_certificate_counts_before_a_token(control_plane: ControlPlane) -> None:
     for token in (control_plane.credentials.limited_token, "unknown-token", None):
-        with asking(control_plane, token=token, certificate=True) as caller:
+        with open_caller(control_plane, token=token, certificate=True) as caller:
             answer = caller.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {}).json()
 
         assert answer["status"]["userInfo"]["username"] == "certificate"
@@ -312,7 +312,7 @@ def test_a_header_without_a_token_is_anonymous(
 ) -> None:
     shown = {"Authorization": header.format(control_plane.credentials.limited_token)}
 
-    with asking(control_plane, headers=shown) as caller:
+    with open_caller(control_plane, headers=shown) as caller:
         answer = caller.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {}).json()
 
     if user is None:
@@ -322,7 +322,7 @@ def test_a_header_without_a_token_is_anonymous(
 
 
 def test_a_review_of_rules_has_the_rights_of_all_users(control_plane: ControlPlane) -> None:
-    with asking(control_plane, token=control_plane.credentials.limited_token) as caller:
+    with open_caller(control_plane, token=control_plane.credentials.limited_token) as caller:
         answer = caller.call("POST", LIMITED_RULES, {"spec": {"namespace": "default"}}).json()
         nowhere = caller.call("POST", LIMITED_RULES, {}).json()
 

@@ -83,13 +83,13 @@ class Stage:
         return await self.client.patch(kind, name, MergePatch(patch), namespace=self.namespace)
 
     async def delete(self, obj: Resource) -> None:
-        """Ask for an object's end."""
+        """Delete an object."""
         await self.client.delete(type(obj), obj.name, namespace=self.namespace)
 
-    # Standing in for kubelets
+    # In the kubelet's place
 
-    async def say(self, pod: core_v1.Pod, phase: str, *, is_ready: bool) -> None:
-        """Have a Pod be in this phase, and ready or not."""
+    async def set_pod_status(self, pod: core_v1.Pod, phase: str, *, is_ready: bool) -> None:
+        """Set a Pod's phase and its Ready condition, as the kubelet does."""
         now = format_time(self.client.clock.now())
         ready = {
             "type": "Ready",
@@ -119,7 +119,7 @@ class Stage:
             waiting = await self.waiting()
             if not waiting:
                 return count
-            await self.say(waiting[0], "Running", is_ready=True)
+            await self.set_pod_status(waiting[0], "Running", is_ready=True)
         await self.quiet()
         return at_most
 

@@ -96,7 +96,7 @@ def test_pods_that_have_failed_are_replaced_and_stay_to_be_looked_at() -> None:
         await stage.all_ready()
         failed, kept = await pods(cluster)
 
-        await stage.say(failed, "Failed", is_ready=False)
+        await stage.set_pod_status(failed, "Failed", is_ready=False)
         await cluster.settle()
 
         assert (await cluster.get(Pod, failed.name)).status is not None

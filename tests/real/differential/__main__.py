@@ -27,7 +27,7 @@ from tests.real.differential.compare import (
     listing,
 )
 from tests.real.differential.corpus import corpus, kinds_of_corpus
-from tests.real.differential.coverage import asked_in, table
+from tests.real.differential.coverage import request_shapes, table
 from tests.real.differential.recording import read_recording, write_recording
 from tests.real.differential.replay import (
     EMBEDDED_PACE,
@@ -51,7 +51,7 @@ def main() -> None:
         case "list":
             _print_requests(chosen)
         case "cover":
-            _print("\n".join(table(asked_in(chosen, kinds_of_corpus()))))
+            _print("\n".join(table(request_shapes(chosen, kinds_of_corpus()))))
         case "record":
             write_recording(options.file, _transcript(real(), scenarios, REAL_PACE))
         case "show":

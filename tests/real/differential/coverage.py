@@ -96,28 +96,28 @@ _VALUED = ("fieldValidation", "propagationPolicy", "resourceVersionMatch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What one request is about."""
+class RequestShape:
+    """The kind, verb and options of one request."""
 
     kind: str
     verb: str
     options: frozenset[str]
 
 
-def asked_in(scenarios: Iterable[Scenario], kinds: Mapping[str, Kind]) -> list[Asked]:
-    """What the requests of the scenarios are about, as far as that is one of the kinds."""
+def request_shapes(scenarios: Iterable[Scenario], kinds: Mapping[str, Kind]) -> list[RequestShape]:
+    """The shapes of the scenarios' requests for one of ``kinds``."""
     by_path = {(kind.root, kind.plural): title for title, kind in kinds.items()}
-    found: list[Asked] = []
+    found: list[RequestShape] = []
     for scenario in scenarios:
         for request in scenario.requests:
-            about = _asked(request, by_path)
+            about = _shape_of(request, by_path)
             if about is not None:
                 found.append(about)
     return found
 
 
-def missing(asked: Iterable[Asked], kinds: Mapping[str, Kind]) -> list[str]:
-    """What no scenario asks: ``kind: verb with option``."""
+def missing(asked: Iterable[RequestShape], kinds: Mapping[str, Kind]) -> list[str]:
+    """The combinations that no scenario has, as ``kind: verb with option``."""
     seen = {(each.kind, each.verb, option) for each in asked for option in each.options}
     return [
         f"{title}: {verb} with {option}"
@@ -129,8 +129,8 @@ def missing(asked: Iterable[Asked], kinds: Mapping[str, Kind]) -> list[str]:
     ]
 
 
-def table(asked: Iterable[Asked]) -> Iterator[str]:
-    """How many requests there are: of each verb with each option, and of each kind."""
+def table(asked: Iterable[RequestShape]) -> Iterator[str]:
+    """The number of requests for each verb with each option, and for each kind."""
     verbs = Counter[str]()
     options = Counter[tuple[str, str]]()
     kinds = Counter[str]()
@@ -154,7 +154,7 @@ def _has(kind: Kind, verb: str) -> bool:
     return rest in kind.verbs or rest == "apply" or rest.endswith("-patch")
 
 
-def _asked(request: Request, by_path: Mapping[tuple[str, str], str]) -> Asked | None:
+def _shape_of(request: Request, by_path: Mapping[tuple[str, str], str]) -> RequestShape | None:
     split = urlsplit(request.path)
     found = _place(split.path)
     if found is None or found[:2] not in by_path:
@@ -162,7 +162,7 @@ def _asked(request: Request, by_path: Mapping[tuple[str, str], str]) -> Asked | 
     root, plural, name, sub = found
     query = dict(parse_qsl(split.query, keep_blank_values=True))
     verb = _verb(request, name, query)
-    return Asked(
+    return RequestShape(
         kind=by_path[root, plural],
         verb=f"{sub} {verb}".strip(),
         options=frozenset(_options(request, verb, query)),

@@ -1,4 +1,4 @@
-"""A system outside the cluster, as an operator writes to it: it notes what came, and when."""
+"""A system outside the cluster that records what operators write to it, and when."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from steersman.clock import SystemClock
 from tests.raw_server import listening
 
-# What it takes to answer: long enough that reconciles are under way at any moment.
+# Long enough that reconciles are under way at any moment.
 ANSWER_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line that came: ``begun``, ``asked`` or ``wrote``."""
+    """One received line: ``begun``, ``asked`` or ``wrote``."""
 
     at: float
     by: str
@@ -24,14 +24,14 @@ class Entry:
 
 @dataclass(slots=True)
 class Store:
-    """Where it listens, and what came."""
+    """The store's port, and the lines that it has received."""
 
     port: int = 0
     entries: list[Entry] = field(default_factory=list[Entry])
     came: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Take lines of one connection, and answer those that ask for it."""
+        """Read the lines of one connection, and answer all but ``begun``."""
         clock = SystemClock()
         with suppress(OSError):  # a client that is cancelled, or killed
             while line := await reader.readline():
@@ -43,11 +43,11 @@ class Store:
                     writer.write(b"ok\n")
 
     def last_writer(self) -> str:
-        """The replica that has written last; ``""`` for none."""
+        """The replica that wrote last; ``""`` for none."""
         return next((each.by for each in reversed(self.entries) if each.what == "wrote"), "")
 
     async def written_by(self, *, other_than: str) -> Entry:
-        """The first write from now on of another replica than this one."""
+        """The next write of another replica."""
         since = len(self.entries)
         while True:
             for each in self.entries[since:]:

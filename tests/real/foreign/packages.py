@@ -1,4 +1,4 @@
-"""Charts and bundles, as those see them who install them: Helm, and the Operator Framework."""
+"""Charts and bundles as Helm and the Operator Framework read them."""
 
 import json
 import subprocess
@@ -11,13 +11,13 @@ from steersman.manifests import Installation, Tree, bundle_tree, helm_tree, unde
 from tests.real.foreign.building import BUNDLE, CHART
 
 
-class Refused(Exception):
-    """A program said no; the text is why."""
+class ProgramFailed(Exception):
+    """A program exited with an error; the text is its stderr."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """A chart on disk, and what Helm makes of it: for a release, by default the operator's own."""
+    """A chart on disk; its release has the operator's name by default."""
 
     directory: Path
     release: str
@@ -30,16 +30,16 @@ class Chart:
         release: str | None = None,
         namespace: str | None = None,
     ) -> list[dict[str, Any]]:
-        """What a release with these values is made of."""
+        """The objects of a release with these values."""
         lines = self._run("template", values, release=release, namespace=namespace)
         return [json.loads(line) for line in lines.split("\n") if line]
 
     def notes(self, values: Mapping[str, Any] | None = None) -> str:
-        """What Helm prints in the end."""
+        """The notes that Helm prints after an installation."""
         return self._run("notes", values)
 
     def lint(self, values: Mapping[str, Any] | None = None) -> list[str]:
-        """What ``helm lint`` has to say."""
+        """The output of ``helm lint``."""
         return self._run("lint", values).splitlines()
 
     def _run(
@@ -61,26 +61,26 @@ class Chart:
 
 
 def chart_of(what: Installation, directory: Path) -> Chart:
-    """The chart of an installation, in a directory of its own."""
+    """Write the chart of an installation to ``directory``."""
     _write(helm_tree(what), directory)
     return Chart(directory=directory, release=what.name, namespace=what.namespace)
 
 
 def rendered(tree: Tree, directory: Path) -> list[dict[str, Any]]:
-    """What Helm makes of a chart with just these templates."""
+    """The objects that Helm renders from a chart with only these templates."""
     about = "apiVersion: v2\nname: templates\nversion: 1.0.0\n"
     _write({"Chart.yaml": about, "values.yaml": "{}\n", **under("templates", tree)}, directory)
     return Chart(directory=directory, release="release", namespace="default").objects()
 
 
 def verdict_on_bundle(what: Installation, directory: Path, **options: Any) -> list[str]:
-    """What the Operator Framework has to say: errors and warnings."""
+    """Errors and warnings of the Operator Framework's validation."""
     _write(bundle_tree(what, **options), directory)
     return verdict_on(directory)
 
 
 def verdict_on(directory: Path) -> list[str]:
-    """The same, of a directory with a bundle."""
+    """Errors and warnings for a directory that has a bundle."""
     return _run(BUNDLE.path, directory).splitlines()
 
 
@@ -89,7 +89,7 @@ def _run(program: Path, *arguments: str | Path) -> str:
         [program, *arguments], capture_output=True, text=True, check=False, timeout=60
     )
     if finished.returncode != 0:
-        raise Refused(finished.stderr)
+        raise ProgramFailed(finished.stderr)
     return finished.stdout
 
 
@@ -97,5 +97,5 @@ def _write(tree: Tree, directory: Path) -> None:
     for path, text in tree.items():
         file = directory / path
         file.parent.mkdir(parents=True, exist_ok=True)
-        # As bytes: no line end of a text becomes another.
+        # As bytes, so that line ends are not translated.
         file.write_bytes(text.encode())

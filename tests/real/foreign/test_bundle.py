@@ -10,7 +10,7 @@ import steersman as sm
 from docs.code import appservice_plain
 from steersman.kinds import core_v1
 from steersman.manifests import BundleSettings, Installation, bundle_tree
-from tests.real.foreign.packages import Refused, verdict_on, verdict_on_bundle
+from tests.real.foreign.packages import ProgramFailed, verdict_on, verdict_on_bundle
 from tests.unit.manifests.operators import ADDED, REGIONS, SHOPS, installation, reconcile
 
 PICTURE = ("image/svg+xml", b"<svg xmlns='http://www.w3.org/2000/svg'/>")
@@ -98,5 +98,5 @@ def test_a_field_that_there_is_not_would_be_found(tmp_path: Path) -> None:
     csv["spec"]["installationModes"] = []
     path.write_text(yaml.safe_dump(csv))
 
-    with pytest.raises(Refused, match="installationModes"):
+    with pytest.raises(ProgramFailed, match="installationModes"):
         verdict_on(tmp_path)

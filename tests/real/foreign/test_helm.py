@@ -22,7 +22,7 @@ from steersman.manifests import (
     parts_of,
 )
 from steersman.manifests.distribution.chart_templates import Filled, template_of
-from tests.real.foreign.packages import Chart, Refused, chart_of, rendered
+from tests.real.foreign.packages import Chart, ProgramFailed, chart_of, rendered
 from tests.unit.manifests.operators import ADDED, REGIONS, SHOPS, installation, reconcile
 
 KEEP = "helm.sh/resource-policy"
@@ -325,7 +325,7 @@ def test_pods_are_placed_named_and_fed_as_the_values_say(chart: Chart) -> None:
 def test_values_that_make_no_sense_are_refused(
     values: Mapping[str, Any], word: str, chart: Chart
 ) -> None:
-    with pytest.raises(Refused, match=word):
+    with pytest.raises(ProgramFailed, match=word):
         chart.objects(values)
 
 

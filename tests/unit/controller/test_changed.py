@@ -108,7 +108,7 @@ def test_predicates_compose() -> None:
     assert not no_label(app(), labelled)
 
 
-def test_a_function_of_ones_own_is_a_predicate() -> None:
+def test_any_function_of_two_objects_is_a_predicate() -> None:
     def grows(old: App | None, new: App) -> bool:
         return old is None or new.spec.size > old.spec.size
 
@@ -127,7 +127,7 @@ def test_not_a_change_lets_a_new_object_pass() -> None:
     assert changed.not_(changed.not_(changed.labels))(None, app())
 
 
-def test_not_a_function_of_ones_own_is_what_it_says_for_a_new_object_too() -> None:
+def test_not_inverts_a_custom_function_for_a_new_object_too() -> None:
     def is_small(old: App | None, new: App) -> bool:
         return new.spec.size < 2
 

@@ -18,7 +18,7 @@ from steersman.kinds import (
     ScalePaths,
 )
 from steersman.manifests import as_document, crd_of, crds_of
-from tests.unit.apiserver.custom.validation import Judge
+from tests.unit.apiserver.custom.validation import StatelessServer
 from tests.unit.manifests.builtin_parts import BUILTIN_MODULES, kind_of_everything_in
 from tests.unit.manifests.everything import Everything, GoneEverything, OldEverything
 from tests.unit.manifests.kinds_of_one_field import kind_with
@@ -45,9 +45,9 @@ def declared(name: str = "Widget", **keywords: Any) -> type[Resource]:
 
 
 @pytest.fixture(scope="module")
-def server() -> Judge:
+def server() -> StatelessServer:
     """The rules by which a definition is accepted."""
-    return Judge()
+    return StatelessServer()
 
 
 def version_of(kind: type[Resource], number: int = 0) -> dict[str, Any]:
@@ -57,20 +57,20 @@ def version_of(kind: type[Resource], number: int = 0) -> dict[str, Any]:
     return found
 
 
-def test_a_kind_with_every_feature_is_accepted(server: Judge) -> None:
-    verdict = server.define(dict(as_document(crd_of(Everything))))
+def test_a_kind_with_every_feature_is_accepted(server: StatelessServer) -> None:
+    result = server.define(dict(as_document(crd_of(Everything))))
 
-    assert (verdict.code, verdict.causes, verdict.warnings) == (201, (), ())
+    assert (result.code, result.causes, result.warnings) == (201, (), ())
 
 
 @pytest.mark.timeout(20)  # the largest schemas there are
 @pytest.mark.parametrize("module", BUILTIN_MODULES)
-def test_every_built_in_part_can_be_embedded(module: str, server: Judge) -> None:
+def test_every_built_in_part_can_be_embedded(module: str, server: StatelessServer) -> None:
     kind = kind_of_everything_in(module)
 
-    verdict = server.define(dict(as_document(crd_of(kind))))
+    result = server.define(dict(as_document(crd_of(kind))))
 
-    assert (verdict.code, verdict.causes, verdict.warnings) == (201, (), ())
+    assert (result.code, result.causes, result.warnings) == (201, (), ())
 
 
 def test_a_definition_names_the_kind_as_its_class_does() -> None:
@@ -151,7 +151,7 @@ def test_a_kind_without_a_status_has_no_subresource_for_it() -> None:
 
 
 @pytest.mark.parametrize("group", ["k8s.io", "app.k8s.io", "app.kubernetes.io"])
-def test_a_group_of_the_community_needs_its_word(group: str, server: Judge) -> None:
+def test_a_group_of_the_community_needs_its_word(group: str, server: StatelessServer) -> None:
     page = "https://example.com/approved"
     with pytest.raises(CannotBeACrd, match=f"approved, and {group} is one"):
         crd_of(declared(group=group))

@@ -1,4 +1,4 @@
-"""Generated files: whole or not at all, and never over what somebody has edited."""
+"""Generated files: all are written or none, and edited files are kept."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def test_a_tree_is_written_with_its_folders(tmp_path: Path) -> None:
     assert files_in(tmp_path) == {"crd/a.yaml": "a: ä\n", "role.yaml": "r\n"}
 
 
-def test_what_is_up_to_date_is_left_as_it_is(tmp_path: Path) -> None:
+def test_an_up_to_date_file_is_not_written(tmp_path: Path) -> None:
     write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}})
     before = {path: path.stat().st_ino for path in tmp_path.rglob("*") if path.is_file()}
 
@@ -37,7 +37,7 @@ def test_what_is_up_to_date_is_left_as_it_is(tmp_path: Path) -> None:
     assert {path: path.stat().st_ino for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
-def test_a_file_that_nobody_edited_is_replaced(tmp_path: Path) -> None:
+def test_an_unedited_file_is_replaced(tmp_path: Path) -> None:
     write_trees(tmp_path, {"crd": {"a.yaml": "old\n"}})
 
     changes = write_trees(tmp_path, {"crd": {"a.yaml": "new\n"}})
@@ -82,7 +82,7 @@ def test_an_edit_that_says_what_is_generated_now_is_no_edit(tmp_path: Path) -> N
     assert write_trees(tmp_path, {"crd": {"a.yaml": "3\n"}}).written == ("a.yaml",)
 
 
-def test_line_ends_of_another_system_are_no_edit(tmp_path: Path) -> None:
+def test_line_ends_of_another_operating_system_are_no_edit(tmp_path: Path) -> None:
     write_trees(tmp_path, {"crd": {"a.yaml": "a\nb\n"}})
     (tmp_path / "a.yaml").write_bytes(b"a\r\nb\r\n")
 
@@ -109,7 +109,7 @@ def test_a_file_that_is_generated_no_more_is_removed_with_its_empty_folders(tmp_
     assert sorted(path.name for path in (tmp_path / "deep").iterdir()) == ["b.yaml"]
 
 
-def test_an_edited_file_that_is_generated_no_more_is_somebodys_own(tmp_path: Path) -> None:
+def test_an_edited_file_that_is_generated_no_more_is_kept(tmp_path: Path) -> None:
     write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}})
     (tmp_path / "a.yaml").write_text("mine\n")
 
@@ -154,7 +154,7 @@ def test_a_file_deleted_by_hand_is_made_again(tmp_path: Path) -> None:
     assert write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}}).written == ("a.yaml",)
 
 
-def test_a_check_names_what_is_missing_stale_edited_or_too_much(tmp_path: Path) -> None:
+def test_a_check_names_missing_stale_edited_and_extra_files(tmp_path: Path) -> None:
     old = {"stale": "1\n", "edited": "1\n", "gone": "1\n", "same": "1\n"}
     write_trees(tmp_path, {"crd": old})
     (tmp_path / "edited").write_text("mine\n")
@@ -169,7 +169,7 @@ def test_a_check_names_what_is_missing_stale_edited_or_too_much(tmp_path: Path) 
     assert files_in(tmp_path) == before
 
 
-def test_a_check_of_what_was_just_written_is_silent_even_without_a_record(tmp_path: Path) -> None:
+def test_a_check_of_new_files_is_silent_even_without_a_record(tmp_path: Path) -> None:
     parts = {"crd": {"crd/a.yaml": "a\n"}}
     write_trees(tmp_path, parts)
 
@@ -188,7 +188,7 @@ def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_directory_in_the_way_of_a_file_is_told(tmp_path: Path) -> None:
+def test_a_directory_in_the_place_of_a_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").mkdir()
 
     with pytest.raises(ProjectError, match="is to be a generated file, and is a directory"):
@@ -196,7 +196,7 @@ def test_a_directory_in_the_way_of_a_file_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").touch(mode=0o000)
 
     with pytest.raises(ProjectError, match=r"a\.yaml cannot be read: Permission denied"):

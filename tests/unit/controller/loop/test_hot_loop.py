@@ -82,7 +82,7 @@ def test_a_rollout_is_no_loop() -> None:
     operator.reconcile([Why(about=ITSELF, event="added", version="1")], wrote)
 
     for ready in range(50):
-        # The child's status is somebody else's write, and our own status follows it.
+        # Another controller writes the child's status, and the owner's status follows it.
         foreign = operator.write(CHILD)
         whys = [echo(wrote), echo(foreign)]
         wrote = operator.write(ITSELF, {"status": {"ready": ready}})

@@ -195,8 +195,8 @@ def test_progress_is_what_leaves_every_condition_as_it_is_said_of_this_generatio
     assert is_progress(obj, after, before=obj) is is_so
 
     plain = any_app()
-    told = {} if before is None else {"status": msgspec.to_builtins(before)}
-    untyped = AnyApp({**{k: v for k, v in plain.body.items() if k != "status"}, **told})
+    status = {} if before is None else {"status": msgspec.to_builtins(before)}
+    untyped = AnyApp({**{k: v for k, v in plain.body.items() if k != "status"}, **status})
     assert is_progress(untyped, msgspec.to_builtins(after), before=untyped) is is_so
 
 

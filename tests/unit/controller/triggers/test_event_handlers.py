@@ -105,7 +105,7 @@ def never(old: Any, new: Any) -> bool:
 # Its own kind
 
 
-def test_what_was_there_and_what_is_told_again_waits_behind_what_has_changed() -> None:
+def test_initial_objects_and_resyncs_are_enqueued_behind_changes() -> None:
     scene = Scene()
 
     for delta in (
@@ -183,7 +183,7 @@ def test_pausing_an_object_and_letting_it_go_on_always_passes(make: Any) -> None
     assert len(scene.woken) == 2
 
 
-def test_a_predicate_that_raises_counts_as_true_and_is_told() -> None:
+def test_a_predicate_that_raises_counts_as_true_and_is_reported() -> None:
     scene = Scene(when=changed.fields("spec.sise"))
 
     scene.own(updated(app(), app(version="2")))
@@ -198,7 +198,7 @@ def test_a_predicate_that_raises_counts_as_true_and_is_told() -> None:
     assert "'sise' is not a field of Spec" in note
 
 
-def test_a_predicate_that_would_have_to_be_awaited_is_told_so() -> None:
+def test_an_async_predicate_is_reported_as_such() -> None:
     async def grows(old: Any, new: Any) -> bool:
         return False
 
@@ -276,7 +276,7 @@ def test_every_change_of_a_child_enqueues_its_controlling_owner() -> None:
         deployment(namespace=None),
     ],
 )
-def test_a_child_of_somebody_else_wakes_nobody(child: apps_v1.Deployment) -> None:
+def test_a_child_of_another_owner_enqueues_nothing(child: apps_v1.Deployment) -> None:
     scene = owning()
 
     scene.owned(added(child))
@@ -292,7 +292,7 @@ def test_an_owner_is_found_whatever_version_the_reference_names() -> None:
     assert scene.taken() == [(WEB, 0)]
 
 
-def test_an_owner_that_lives_in_no_namespace_is_found() -> None:
+def test_a_cluster_scoped_owner_is_found() -> None:
     scene = Scene(Fleet, owns=(apps_v1.Deployment,))
 
     scene.owned(added(deployment(kind="Fleet")))
@@ -308,7 +308,7 @@ def test_an_owner_in_the_core_group_is_found() -> None:
     assert scene.taken() == [(WEB, 0)]
 
 
-def test_a_child_without_a_class_of_its_own_wakes_its_owner_too() -> None:
+def test_an_unstructured_child_enqueues_its_owner_too() -> None:
     scene = Scene(owns=(Unstructured.of("example.com/v1", "Widget"),))
     owners = [
         {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "1"},
@@ -328,7 +328,7 @@ def test_a_child_without_a_class_of_its_own_wakes_its_owner_too() -> None:
     assert scene.taken() == [(WEB, 0)]
 
 
-def test_a_child_that_changes_hands_wakes_both_whatever_the_predicate_says() -> None:
+def test_a_child_with_a_new_owner_enqueues_both_owners_whatever_the_predicate_returns() -> None:
     scene = owning(when=never)
 
     scene.owned(updated(deployment("web"), deployment("api")))
@@ -341,7 +341,7 @@ def test_a_child_that_changes_hands_wakes_both_whatever_the_predicate_says() -> 
     assert scene.taken() == [(WEB, 0), (API, 0)]
 
 
-def test_a_predicate_decides_which_changes_of_a_child_wake_its_owner() -> None:
+def test_a_predicate_decides_which_changes_of_a_child_enqueue_its_owner() -> None:
     scene = owning(when=changed.generation)
 
     scene.owned(updated(deployment(), deployment(version="2")))
@@ -367,7 +367,7 @@ def watching(to: Any = apps_using, **rest: Any) -> Scene:
     return Scene(watches=(Watch(ConfigMap, to=to, **rest),))
 
 
-def test_a_change_wakes_those_it_was_about_and_those_it_is_about_each_once() -> None:
+def test_a_change_enqueues_the_keys_of_the_old_and_the_new_object_each_once() -> None:
     scene = watching()
 
     scene.watched(updated(config("web", "api"), config("api", "db", version="2")))
@@ -376,7 +376,7 @@ def test_a_change_wakes_those_it_was_about_and_those_it_is_about_each_once() -> 
     assert {why.changed_fields for why in scene.whys} == {("data.web", "data.db")}
 
 
-def test_what_is_there_comes_and_goes_wakes_those_it_is_about() -> None:
+def test_an_initial_object_a_new_one_and_a_deleted_one_enqueue_their_keys() -> None:
     scene = watching()
 
     for delta in (
@@ -398,7 +398,7 @@ def test_a_mapping_may_give_objects_of_the_controllers_kind() -> None:
     assert scene.taken() == [(WEB, 0), (API, 0)]
 
 
-def test_a_kind_that_is_only_read_wakes_nobody() -> None:
+def test_a_kind_that_is_only_read_enqueues_nothing() -> None:
     scene = watching(None)
 
     scene.watched(added(config("web")))
@@ -461,7 +461,7 @@ class Mapping:
         return apps_using(obj, cached)
 
 
-async def test_a_mapping_that_fails_is_asked_again_until_it_answers() -> None:
+async def test_a_mapping_that_fails_is_retried_until_it_succeeds() -> None:
     mapping = Mapping()
     scene = watching(mapping)
 
@@ -497,9 +497,7 @@ async def test_no_wait_is_longer_than_five_minutes() -> None:
     assert 270 <= max(waits) <= 300
 
 
-async def test_a_mapping_is_asked_again_about_the_last_state_and_the_one_last_answered_for() -> (
-    None
-):
+async def test_a_mapping_is_retried_with_the_last_state_and_the_last_mapped_one() -> None:
     mapping = Mapping()
     scene = watching(mapping)
     first, second, third = config("web"), config("db", version="2"), config("api", version="3")
@@ -515,7 +513,7 @@ async def test_a_mapping_is_asked_again_about_the_last_state_and_the_one_last_an
     assert scene.taken() == [(WEB, 0), (API, 0)]
 
 
-async def test_a_change_that_is_answered_for_makes_up_for_what_was_not() -> None:
+async def test_a_mapped_change_makes_up_for_one_that_failed() -> None:
     mapping = Mapping()
     scene = watching(mapping, when=changed.fields("data"))
     first, second = config("web"), config("api", version="2")
@@ -533,7 +531,7 @@ async def test_a_change_that_is_answered_for_makes_up_for_what_was_not() -> None
     assert scene.woken == []
 
 
-async def test_those_that_a_deleted_object_was_about_are_woken_as_well() -> None:
+async def test_the_keys_of_a_deleted_object_are_enqueued_as_well() -> None:
     mapping = Mapping()
     scene = watching(mapping)
 
@@ -548,7 +546,7 @@ async def test_those_that_a_deleted_object_was_about_are_woken_as_well() -> None
     assert scene.events == []
 
 
-async def test_about_an_object_that_is_gone_a_mapping_is_asked_ten_times() -> None:
+async def test_a_mapping_of_a_deleted_object_is_tried_ten_times() -> None:
     mapping = Mapping()
     scene = watching(mapping)
 
@@ -566,7 +564,7 @@ async def test_about_an_object_that_is_gone_a_mapping_is_asked_ten_times() -> No
     assert scene.triggers.num_failing == 0
 
 
-async def test_an_object_made_anew_does_not_hide_the_one_that_was_deleted() -> None:
+async def test_a_recreated_object_does_not_hide_the_deleted_one() -> None:
     mapping = Mapping()
     scene = watching(mapping)
 
@@ -579,7 +577,7 @@ async def test_an_object_made_anew_does_not_hide_the_one_that_was_deleted() -> N
     assert scene.taken() == [(WEB, 0), (API, 0)]
 
 
-async def test_a_mapping_that_answered_begins_with_a_short_wait_when_it_fails_again() -> None:
+async def test_a_mapping_that_succeeded_starts_with_a_short_wait_when_it_fails_again() -> None:
     mapping = Mapping()
     scene = watching(mapping)
 
@@ -597,7 +595,7 @@ async def test_a_mapping_that_answered_begins_with_a_short_wait_when_it_fails_ag
     assert after <= 0.1
 
 
-async def test_what_has_changed_does_not_wait_because_it_was_there_at_the_start() -> None:
+async def test_a_change_of_an_initial_object_has_the_usual_priority() -> None:
     mapping = Mapping()
     scene = watching(mapping)
 
@@ -611,7 +609,7 @@ async def test_what_has_changed_does_not_wait_because_it_was_there_at_the_start(
     assert sorted(scene.taken()) == [(API, LOW_PRIORITY), (WEB, 0)]
 
 
-async def test_of_an_object_made_and_deleted_over_and_over_little_is_kept() -> None:
+async def test_an_object_that_is_recreated_many_times_takes_little_memory() -> None:
     mapping = Mapping()
     scene = watching(mapping)
 
@@ -639,7 +637,7 @@ async def test_one_object_that_cannot_be_mapped_delays_no_other() -> None:
     assert scene.taken() == [(API, 0)]
 
 
-async def test_a_half_answer_wakes_those_that_are_known() -> None:
+async def test_a_mapping_that_fails_midway_enqueues_the_keys_it_gave() -> None:
     def mapping(obj: core_v1.ConfigMap, cached: CacheReader) -> Iterable[ObjectKey]:
         if obj.resource_version == "1":
             raise LookupError
@@ -653,7 +651,7 @@ async def test_a_half_answer_wakes_those_that_are_known() -> None:
     assert scene.triggers.num_failing == 1
 
 
-async def test_a_thousand_failing_objects_leave_nothing_behind_once_they_are_answered_for() -> None:
+async def test_a_thousand_failing_objects_leave_nothing_behind_once_they_are_mapped() -> None:
     mapping = Mapping()
     scene = watching(mapping)
 
@@ -680,7 +678,7 @@ def test_an_event_does_not_say_what_the_error_quotes() -> None:
     )
 
 
-def test_what_it_says_of_itself_is_how_many_fail() -> None:
+def test_its_repr_has_the_number_of_failing_objects() -> None:
     scene = watching(Mapping())
     scene.watched(added(config()))
 

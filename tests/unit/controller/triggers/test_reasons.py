@@ -102,7 +102,7 @@ def test_changed_fields_are_named_as_on_the_wire() -> None:
     assert changes(old, new) == ("metadata.labels.app", "spec.size", "status.readyReplicas")
 
 
-def test_a_version_and_who_manages_what_are_no_news() -> None:
+def test_a_resource_version_and_managed_fields_are_no_reason() -> None:
     manager = meta_v1.ManagedFieldsEntry(manager="kubectl", operation="Apply")
 
     assert changes(app(version="1"), app(version="2", managed_fields=(manager,))) == ()
@@ -110,7 +110,7 @@ def test_a_version_and_who_manages_what_are_no_news() -> None:
     assert changes(widget(managedFields=[entry]), widget(managedFields=[entry | {"x": 1}])) == ()
 
 
-def test_a_generation_is_news_where_nothing_else_is_seen_to_differ() -> None:
+def test_a_generation_is_a_reason_where_nothing_else_differs() -> None:
     assert changes(app(generation=1), app(generation=2)) == ("metadata.generation",)
     assert changes(app(generation=1, size=1), app(generation=2, size=2)) == ("spec.size",)
 

@@ -30,9 +30,9 @@ def test_a_conflict_that_lasts_for_a_day_is_reported_a_dozen_times() -> None:
 
     noted = [repeated.note(CHILD, b"wanted", float(second)) for second in range(24 * 3600)]
 
-    told = [each.count for each in noted if each.is_due]
-    assert told[:4] == [5, 10, 20, 40]
-    assert 10 <= len(told) <= 16
+    reported = [each.count for each in noted if each.is_due]
+    assert reported[:4] == [5, 10, 20, 40]
+    assert 10 <= len(reported) <= 16
 
 
 def test_another_body_is_no_repeated_apply() -> None:

@@ -1,4 +1,4 @@
-"""A way to a server that a test can cut, hold up, silence, garble, and lead elsewhere."""
+"""Transports that a test can cut, pause, silence, corrupt, and redirect."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -9,42 +9,42 @@ from steersman.wire import Request, Response, Transport
 from tests.transports import Answer, ScriptedResponse
 
 
-class DisturbedTransport:
-    """Passes requests on to ``server``, unless the test has something against it."""
+class FaultyTransport:
+    """Passes requests on to ``server``, with the faults that the test injects."""
 
     def __init__(self, server: Transport) -> None:
         self.server = server
-        # Said in the server's place, to everything that is asked.
+        # Replaces the server's response to every request.
         self.answer: Answer | Exception | None = None
-        # What becomes of each piece of a watch.
+        # Changes each chunk of a watch.
         self.garble: Callable[[bytes], bytes] = bytes
         self.is_silent = False
         self.requests: list[Request] = []
-        self._watches: set[_DisturbedResponse] = set()
+        self._watches: set[_FaultyResponse] = set()
         self._flows = asyncio.Event()
         self._flows.set()
 
     def cut(self) -> None:
-        """End every watch, as a load balancer that crashes would."""
+        """End every watch, as a crashed load balancer does."""
         for watch in self._watches:
             watch.cut()
 
-    def hold(self) -> None:
-        """Let nothing through for the moment."""
+    def pause(self) -> None:
+        """Keep back the chunks of all watches until ``resume``."""
         self._flows.clear()
 
-    def let_go(self) -> None:
-        """Let through what was held, and all that follows."""
+    def resume(self) -> None:
+        """Deliver the chunks that were kept back, and all that follow."""
         self._flows.set()
 
-    def black_out(self) -> None:
-        """Lose whatever the watches that are open would say from now on."""
+    def silence_watches(self) -> None:
+        """Drop all further chunks of the watches that are open now."""
         for watch in self._watches:
             watch.is_silent = True
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Response]:
-        """Have ``request`` answered."""
+        """Send ``request`` to the server, or respond with ``answer``."""
         self.requests.append(request)
         if isinstance(self.answer, Exception):
             raise self.answer
@@ -57,7 +57,7 @@ class DisturbedTransport:
             if ("watch", "true") not in request.query:
                 yield response
                 return
-            watch = _DisturbedResponse(response, self)
+            watch = _FaultyResponse(response, self)
             self._watches.add(watch)
             try:
                 yield watch
@@ -65,34 +65,34 @@ class DisturbedTransport:
                 self._watches.remove(watch)
 
     async def flowing(self) -> None:
-        """Come back once pieces are let through."""
+        """Wait until chunks are delivered."""
         await self._flows.wait()
 
 
-class HeldTransport:
-    """A way on which everything waits until it may go on."""
+class GatedTransport:
+    """Every request waits until ``gate`` is set."""
 
     def __init__(self, inner: Transport) -> None:
         self._inner = inner
-        self.may_go = asyncio.Event()
+        self.gate = asyncio.Event()
         self.waiting = 0
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Response]:
-        """Have ``request`` answered, in the end."""
+        """Send ``request`` once ``gate`` is set."""
         self.waiting += 1
         try:
-            await self.may_go.wait()
+            await self.gate.wait()
         finally:
             self.waiting -= 1
         async with self._inner.open(request) as response:
             yield response
 
 
-class _DisturbedResponse:
-    def __init__(self, inner: Response, way: DisturbedTransport) -> None:
+class _FaultyResponse:
+    def __init__(self, inner: Response, transport: FaultyTransport) -> None:
         self._inner = inner
-        self._way = way
+        self._transport = transport
         self._reader = asyncio.current_task()
         self._is_cut = False
         self.is_silent = False
@@ -112,10 +112,10 @@ class _DisturbedResponse:
     async def chunks(self) -> AsyncIterator[bytes]:
         try:
             async for piece in self._inner.chunks():
-                await self._way.flowing()
+                await self._transport.flowing()
                 if self.is_silent:
                     await asyncio.Event().wait()
-                yield self._way.garble(piece)
+                yield self._transport.garble(piece)
         except asyncio.CancelledError:
             if not self._is_cut or self._reader is None:
                 raise

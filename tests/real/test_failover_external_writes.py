@@ -1,11 +1,11 @@
 """A former leader begins no reconcile, and writes nothing outside the cluster any more.
 
-`python -m tests.real.failover.outside` plays more rounds, and compares versions.
+`python -m tests.real.failover.external_writes` plays more rounds, and compares versions.
 """
 
 import pytest
 
-from tests.real.failover.outside import Fault, played
+from tests.real.failover.external_writes import Fault, played
 from tests.real.test_failover import RHYTHM
 
 

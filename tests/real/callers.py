@@ -1,4 +1,4 @@
-"""Plain calls as any user: with any token, certificate and headers."""
+"""HTTP callers with any token, client certificate and headers."""
 
 import ssl
 from collections.abc import Iterator, Mapping
@@ -13,14 +13,14 @@ SECONDS = 30.0
 
 
 @contextmanager
-def asking(
+def open_caller(
     cluster: ControlPlane,
     *,
     token: str | None = None,
     certificate: bool = False,
     headers: Mapping[str, str] | None = None,
 ) -> Iterator[Caller]:
-    """A caller with ``token``, with the certificate of a client, or anonymous."""
+    """A caller with ``token``, with a client certificate, or anonymous."""
     given, address = cluster.credentials, urlsplit(cluster.url)
     tls = ssl.create_default_context(cafile=given.ca_file)
     if certificate:

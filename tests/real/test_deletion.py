@@ -1,4 +1,4 @@
-"""delete and delete_all: who goes, when, and under which conditions."""
+"""delete and delete_all: finalizers, preconditions, propagation and selectors."""
 
 import pytest
 
@@ -21,12 +21,12 @@ AnyNamespace = Unstructured.of("v1", "Namespace", namespaced=False)
 HOLD = "tests.example.com/hold"
 
 
-def held(obj: core_v1.ConfigMap) -> core_v1.ConfigMap:
+def with_finalizer(obj: core_v1.ConfigMap) -> core_v1.ConfigMap:
     return replace(obj, metadata=replace(obj.metadata, finalizers=(HOLD,)))
 
 
-async def let_go(client: Client, namespace: str, name: str) -> None:
-    """Take every finalizer off, so that nothing outlives its namespace."""
+async def remove_finalizers(client: Client, namespace: str, name: str) -> None:
+    """Remove every finalizer, so that the namespace can be deleted."""
     nothing = MergePatch({"metadata": {"finalizers": None}})
     await client.patch(core_v1.ConfigMap, name, nothing, namespace=namespace)
 
@@ -55,7 +55,7 @@ async def test_what_is_not_there_cannot_be_deleted(client: Client, namespace: st
 async def test_an_object_with_a_finalizer_is_answered_and_stays_until_it_is_taken_off(
     client: Client, namespace: str
 ) -> None:
-    await client.create(held(config_map(namespace, "settings")))
+    await client.create(with_finalizer(config_map(namespace, "settings")))
 
     answer = await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
 
@@ -63,7 +63,7 @@ async def test_an_object_with_a_finalizer_is_answered_and_stays_until_it_is_take
     assert answer.obj.deletion_time is not None
     assert answer.obj == await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
     assert (answer.uid, answer.is_gone) == (answer.obj.uid, False)
-    await let_go(client, namespace, "settings")
+    await remove_finalizers(client, namespace, "settings")
     assert await names(client, namespace) == []
 
 
@@ -92,7 +92,7 @@ async def test_the_write_that_takes_the_last_finalizer_says_that_the_object_is_g
 async def test_a_whole_write_that_leaves_no_finalizer_says_that_the_object_is_gone(
     client: Client, namespace: str
 ) -> None:
-    await client.create(held(config_map(namespace, "settings")))
+    await client.create(with_finalizer(config_map(namespace, "settings")))
     marked = await client.delete(AnyConfigMap, "settings", namespace=namespace)
     assert marked.obj is not None
 
@@ -121,14 +121,14 @@ async def test_a_pod_that_has_its_grace_outlives_its_last_finalizer(
 async def test_an_unstructured_object_with_a_finalizer_is_answered_too(
     client: Client, namespace: str
 ) -> None:
-    await client.create(held(config_map(namespace, "settings")))
+    await client.create(with_finalizer(config_map(namespace, "settings")))
 
     answer = await client.delete(AnyConfigMap, "settings", namespace=namespace)
 
     assert answer.obj is not None
     assert answer.obj.get("metadata", "finalizers") == [HOLD]
     assert not answer.is_gone
-    await let_go(client, namespace, "settings")
+    await remove_finalizers(client, namespace, "settings")
 
 
 async def test_a_custom_resource_is_deleted(client: Client, namespace: str, widgets: None) -> None:
@@ -204,7 +204,7 @@ async def test_an_owner_waits_in_the_foreground_for_what_it_owns(
     assert answer.obj.metadata.finalizers == ("foregroundDeletion",)
     assert answer.obj.deletion_time is not None
     assert not answer.is_gone
-    await let_go(client, namespace, "owner")
+    await remove_finalizers(client, namespace, "owner")
 
 
 async def test_an_owner_waits_until_what_it_owns_is_orphaned(
@@ -219,7 +219,7 @@ async def test_an_owner_waits_until_what_it_owns_is_orphaned(
     assert answer.obj is not None
     assert answer.obj.metadata.finalizers == ("orphan",)
     assert not answer.is_gone
-    await let_go(client, namespace, "owner")
+    await remove_finalizers(client, namespace, "owner")
 
 
 async def test_an_owner_goes_at_once_if_what_it_owns_follows_in_the_background(
@@ -323,14 +323,14 @@ async def test_a_namespace_is_never_gone_when_its_end_is_asked_for(client: Clien
 async def test_a_deletion_that_is_only_tried_leaves_everything_as_it_was(
     client: Client, namespace: str
 ) -> None:
-    before = await client.create(held(config_map(namespace, "settings")))
+    before = await client.create(with_finalizer(config_map(namespace, "settings")))
 
     answer = await client.delete(core_v1.ConfigMap, "settings", namespace=namespace, dry_run=True)
 
     assert answer.obj is not None
     assert answer.obj.deletion_time is not None
     assert await client.get(core_v1.ConfigMap, "settings", namespace=namespace) == before
-    await let_go(client, namespace, "settings")
+    await remove_finalizers(client, namespace, "settings")
 
 
 async def test_what_is_only_tried_is_not_gone_whatever_the_answer_looks_like(

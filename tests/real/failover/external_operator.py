@@ -1,8 +1,7 @@
-"""An operator whose reconciles write to a system outside the cluster, which no fence holds back.
+"""An operator that writes to a system outside the cluster, where fencing does not apply.
 
-Run as ``python -m tests.real.failover.outside_operator NAME PORT`` with the settings of a manager
-behind. What it asks of the store it does as an author would; with ``check_leadership`` where that
-is there, so that older versions can be compared.
+Run as ``python -m tests.real.failover.external_operator NAME PORT``, followed by a manager's
+settings. It calls ``check_leadership`` before a write where the version under test has it.
 """
 
 import asyncio
@@ -23,7 +22,7 @@ def main(name: str, port: int, arguments: list[str]) -> None:
     telling = socket.create_connection(("127.0.0.1", port))
 
     async def write(target: core_v1.ConfigMap, ctx: sm.Context) -> sm.Outcome:
-        # At once, without a wait: it tells that a reconcile has begun.
+        # Synchronously, so that the store gets it before anything is awaited.
         telling.sendall(f"{name} begun {target.name}\n".encode())
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         try:

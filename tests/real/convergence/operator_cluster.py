@@ -1,4 +1,4 @@
-"""A cluster full of AppServices, their operator, and ways to disturb both."""
+"""A cluster full of AppServices, their operator, and faults for both."""
 
 import asyncio
 import os
@@ -49,8 +49,8 @@ WATCHED_SECONDS = 5.0
 STOPPED_WITHIN_SECONDS = 30.0
 
 
-class World:
-    """The cluster, and what is wanted of it."""
+class OperatorCluster:
+    """A cluster, the operator under test, and the specs that the AppServices are to have."""
 
     def __init__(self, plane: RealControlPlane, audit: AuditLog, inside: Enclosure) -> None:
         self.plane = plane
@@ -65,7 +65,7 @@ class World:
     # The operator
 
     def start_operator(self) -> None:
-        """Have ``examples/appservice`` run, in a process of its own."""
+        """Start ``examples/appservice`` in a new process."""
         flags = {
             "kubeconfig": self.plane.kubeconfig,
             "lease-namespace": NAMESPACE,
@@ -83,31 +83,31 @@ class World:
         )
 
     def ensure_operator(self) -> None:
-        """Have it run, if it does not yet."""
+        """Start the operator if it does not run."""
         if not self.is_operating:
             self.start_operator()
 
     @property
     def is_operating(self) -> bool:
-        """Whether the process is there."""
+        """Whether the operator's process runs."""
         return self._operator is not None and self._operator.poll() is None
 
     def stop_operator(self) -> None:
-        """Ask it to end, and have it do so in good order."""
+        """Stop the operator with SIGTERM, and check that it exits with 0."""
         assert self._operator is not None
         self._operator.terminate()
         assert self._operator.wait(timeout=STOPPED_WITHIN_SECONDS) == 0, self.operator_log
         self._operator = None
 
     def kill_operator(self) -> None:
-        """End it in the middle of whatever it does."""
+        """Stop the operator with SIGKILL."""
         assert self._operator is not None
         self._operator.kill()
         self._operator.wait()
         self._operator = None
 
     async def shorten_lease(self, client: Client) -> None:
-        """Shorten the wait for the lease of a dead leader; it has still to be taken from them."""
+        """Shorten the lease of a killed leader, so that the next one acquires it sooner."""
         (lease,) = (await client.list(coordination_v1.Lease, namespace=NAMESPACE)).items
         patch = MergePatch({"spec": {"leaseDurationSeconds": 1}})
         await client.patch(coordination_v1.Lease, lease.name, patch, namespace=NAMESPACE)
@@ -269,7 +269,7 @@ def spec_of(number: int, *, image: str) -> Spec:
 
 
 @contextmanager
-def full_world(directory: Path) -> Iterator[World]:
+def full_cluster(directory: Path) -> Iterator[OperatorCluster]:
     """A control plane of our own with its controllers, which knows AppServices."""
     audit = AuditLog(directory)
     binaries = find_binaries(environ=os.environ)
@@ -279,6 +279,6 @@ def full_world(directory: Path) -> Iterator[World]:
         plane.running_controllers(*CONTROLLERS, flags=QUICK),
         enclosure(prefix="steersman-operator-") as inside,
     ):
-        world = World(plane, audit, inside)
-        asyncio.run(world.set_up())
-        yield world
+        cluster = OperatorCluster(plane, audit, inside)
+        asyncio.run(cluster.set_up())
+        yield cluster

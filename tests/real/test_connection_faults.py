@@ -1,4 +1,4 @@
-"""A server that is paused, restarted or cut off: calls end in time, and nothing is sent twice."""
+"""The server is paused, restarted or cut off: calls meet their deadline, no write is sent twice."""
 
 import asyncio
 

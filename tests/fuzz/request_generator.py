@@ -1,4 +1,4 @@
-"""Requests of every kind about everything that a server serves, sensible and not."""
+"""Random requests, valid and invalid, to every resource that a server serves."""
 
 import copy
 import json
@@ -38,7 +38,7 @@ _DEFINITIONS = "customresourcedefinitions"
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """An object that was seen."""
+    """An object from an earlier response."""
 
     served: ServedResource
     namespace: str
@@ -56,7 +56,7 @@ def samples() -> dict[str, list[dict[str, Any]]]:
 
 
 def path_of(served: ServedResource, namespace: str = "", name: str = "") -> str:
-    """Where a resource is served, or one object of it."""
+    """The path of a resource, or of one object."""
     gvk = served.gvk
     root = f"/apis/{gvk.group}/{gvk.version}" if gvk.group else f"/api/{gvk.version}"
     within = f"/namespaces/{namespace}" if served.namespaced and namespace else ""
@@ -64,7 +64,7 @@ def path_of(served: ServedResource, namespace: str = "", name: str = "") -> str:
 
 
 class RequestGenerator:
-    """Makes up requests, and remembers what earlier ones have brought about."""
+    """Generates requests, and remembers the objects of earlier responses."""
 
     def __init__(
         self, server: ApiServer, rng: Random, valid: dict[str, list[dict[str, Any]]]
@@ -83,7 +83,7 @@ class RequestGenerator:
         self._known: deque[Known] = deque(maxlen=60)
 
     def request(self) -> Request:
-        """The next one."""
+        """The next request."""
         rng = self._rng
         made = rng.choices(
             (
@@ -102,7 +102,7 @@ class RequestGenerator:
         return self._spoilt(made) if self._odd.chance(0.02) else made
 
     def seen(self, obj: Any) -> None:
-        """Remember what was answered."""
+        """Remember an object from a response."""
         if not isinstance(obj, dict) or not isinstance(about := obj.get("metadata"), dict):
             return
         if about.get("continue"):
@@ -117,13 +117,13 @@ class RequestGenerator:
             and (each.gvk.group, each.gvk.version) == (group, version)
         ]
         if found and "name" in about and "uid" in about:
-            # What is too deep to be copied is too deep to be bent.
+            # An object too deep to copy is too deep to mutate.
             with suppress(RecursionError):
                 kept = copy.deepcopy(obj)
                 place = about.get("namespace", ""), about["name"]
                 self._known.append(Known(found[0], *place, kept))
 
-    # What is asked for.
+    # One method for each sort of request.
 
     def _create(self) -> Request:
         served = self._served()
@@ -257,7 +257,7 @@ class RequestGenerator:
         return self._ask(self._rng.choice(("POST", "PUT", "GET")), path, self._odd.encoded(body))
 
     def _elsewhere(self) -> Request:
-        """What is not about any resource, or about one that is not there."""
+        """A request to a path that is no resource, or to a resource that does not exist."""
         rng = self._rng
         path = rng.choice(PLACES)
         if self._odd.chance(0.2):
@@ -269,7 +269,7 @@ class RequestGenerator:
         method = rng.choice(METHODS) if self._odd.chance(0.4) else "GET"
         return self._ask(method, path, self._odd.encoded(self._odd.value()))
 
-    # What requests are made of.
+    # The parts of requests.
 
     def _ask(
         self,
@@ -311,7 +311,7 @@ class RequestGenerator:
         return self._rng.choice(custom if custom and self._odd.chance(0.25) else every)
 
     def _part_of(self, served: ServedResource) -> str:
-        """A subresource, as it stands in a path; or none."""
+        """A subresource as the end of a path; or ``""``."""
         if self._odd.chance(0.02):
             return f"/{self._rng.choice(('status', 'scale', self._odd.text()))}"
         if not served.subresources or self._odd.chance(0.6):

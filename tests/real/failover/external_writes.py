@@ -1,9 +1,9 @@
-"""``python -m tests.real.failover.outside``: what a former leader does outside the cluster.
+"""``python -m tests.real.failover.external_writes``: a former leader's writes outside the cluster.
 
-Two replicas reach the real API server through a proxy of their own and write to a store outside the
-cluster. The leader is stopped (SIGSTOP, SIGCONT), or its proxy lets nothing through, until the
-other has written. Counted is what the store gets of the former leader after the new one's first
-write: reconciles begun, and writes. With another ``src`` in PYTHONPATH, of another version.
+Each of two replicas reaches the real API server through its own proxy, and writes to a store
+outside the cluster. The leader is paused (SIGSTOP, SIGCONT), or its proxy is cut off, until the
+other replica has written. The program counts what the former leader does after that write:
+reconciles that it starts, and writes. PYTHONPATH selects the version of steersman under test.
 """
 
 import argparse
@@ -33,7 +33,7 @@ Fault = Literal["stopped", "cut off"]
 
 TARGETS = 30
 
-# So long both run after the fault: more than it takes the old leader to see that it is none.
+# Both replicas run for this long after the fault: the old leader has then noticed its loss.
 AFTER_SECONDS = 1.5
 
 LONGEST_SECONDS = 60.0
@@ -41,7 +41,7 @@ LONGEST_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Late:
-    """What a former leader did after the new one's first write."""
+    """What a former leader did after the new leader's first write."""
 
     fault: Fault
     old: str
@@ -51,7 +51,7 @@ class Late:
 
 
 class Stage:
-    """Both replicas, their ways to the server, and the store."""
+    """Both replicas, their proxies to the server, and the store."""
 
     def __init__(
         self, plane: RealControlPlane, store: Store, inside: Enclosure, rhythm: Rhythm
@@ -65,9 +65,9 @@ class Stage:
         self._replicas: dict[str, subprocess.Popen[bytes]] = {}
 
     async def play(self, fault: Fault, *, rng: Random) -> Late:
-        """One failover."""
+        """Play one failover."""
         old = await self._leader()
-        # At no particular moment of whatever it does.
+        # At a random moment of its work.
         await self.clock.sleep(rng.uniform(0.0, 0.5))
         began_at = self.clock.monotonic()
         if fault == "stopped":
@@ -132,7 +132,7 @@ class Stage:
         path = [each for each in (os.environ.get("PYTHONPATH"), str(ROOT)) if each]
         self._replicas[name] = self._inside.start(
             [
-                *(sys.executable, "-m", "tests.real.failover.outside_operator"),
+                *(sys.executable, "-m", "tests.real.failover.external_operator"),
                 *(name, str(self.store.port), *arguments),
             ],
             log=self._log_of(name),
@@ -142,7 +142,7 @@ class Stage:
 
 @asynccontextmanager
 async def staged(*, rhythm: Rhythm = QUICK) -> AsyncIterator[Stage]:
-    """A control plane, a store, and two replicas, each with a proxy of its own."""
+    """A control plane, a store, and two replicas, each with its own proxy."""
     async with AsyncExitStack() as stack:
         binaries = find_binaries(environ=os.environ)
         plane = stack.enter_context(running_real_control_plane(binaries, clock=SystemClock()))
@@ -161,14 +161,14 @@ async def staged(*, rhythm: Rhythm = QUICK) -> AsyncIterator[Stage]:
 
 
 async def played(faults: list[Fault], *, seed: int, rhythm: Rhythm = QUICK) -> list[Late]:
-    """One failover for each of these faults."""
+    """Play one failover for each of these faults."""
     rng = Random(seed)
     async with staged(rhythm=rhythm) as stage:
         return [await stage.play(fault, rng=rng) for fault in faults]
 
 
 def main() -> int:
-    """Play, and say how it went."""
+    """Play the rounds, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
