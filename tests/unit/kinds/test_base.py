@@ -1,4 +1,4 @@
-"""Parts: what is sent, what is not, what cannot be changed, and what nobody gets to see."""
+"""Parts: which fields are sent, which are frozen, and which are redacted."""
 
 import copy
 import dataclasses
@@ -83,7 +83,7 @@ def test_none_is_sent_where_it_is_not_the_default() -> None:
     assert sent(Nullable(owner=None, size=None)) == {"owner": None, "size": None}
 
 
-def test_unset_and_explicitly_empty_are_told_apart_when_decoded() -> None:
+def test_decoding_distinguishes_unset_and_explicitly_empty_fields() -> None:
     codec = Codec()
 
     decoded = codec.decode(Choices, b'{"count":0,"items":[],"text":null}', wanted="read")

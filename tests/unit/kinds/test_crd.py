@@ -25,7 +25,7 @@ def declared(name: str = "Widget", **keywords: Any) -> type[Resource]:
     return made
 
 
-def test_a_kind_of_ones_own_has_a_definition_unless_it_says_otherwise() -> None:
+def test_a_custom_kind_has_a_definition_unless_it_opts_out() -> None:
     short = Crd(short_names=("w",))
 
     assert declared().declared_crd == Crd()

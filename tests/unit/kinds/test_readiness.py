@@ -27,7 +27,7 @@ class Status(Part):
 
 
 class App(CustomResource[Part, Status], group="app.example.com", version="v1"):
-    """A kind of one's own."""
+    """A custom resource."""
 
 
 def both(api_version: str, kind: str, **body: Any) -> tuple[Resource | Unstructured, ...]:
@@ -128,7 +128,9 @@ READY = {
         spec={"replicas": 2},
         status={"observedGeneration": GENERATION, **ALL_THERE},
     ),
-    "a Pod that says so": obj("v1", "Pod", status={"phase": "Running", **conditions(Ready="True")}),
+    "a Pod whose condition Ready is true": obj(
+        "v1", "Pod", status={"phase": "Running", **conditions(Ready="True")}
+    ),
     "a Pod that has done its work": obj(
         "v1", "Pod", status={"phase": "Succeeded", **conditions(Ready="False")}
     ),
@@ -181,13 +183,13 @@ READY = {
     "a ConfigMap": obj("v1", "ConfigMap"),
     "a Role": obj("rbac.authorization.k8s.io/v1", "Role"),
     "an Ingress": obj("networking.k8s.io/v1", "Ingress"),
-    "a kind of one's own that says so": obj(
+    "a custom resource whose condition Ready is true": obj(
         "app.example.com/v1",
         "App",
         spec={},
         status={"observedGeneration": GENERATION, **conditions(Available="False", Ready="True")},
     ),
-    "a kind of one's own that is available": obj(
+    "a custom resource whose condition Available is true": obj(
         "app.example.com/v1", "App", spec={}, status=conditions(Available="True")
     ),
 }
@@ -196,10 +198,12 @@ NOT_READY = {
     "a Deployment without a status": obj(
         "apps/v1", "Deployment", spec={"selector": {}, "template": {}}
     ),
-    "a Deployment whose new spec nobody has seen": deployment(
+    "a Deployment whose new spec has not been observed": deployment(
         **ALL_THERE | {"observedGeneration": GENERATION - 1}
     ),
-    "a Deployment of none that nobody has seen": deployment({"replicas": 0}, observedGeneration=0),
+    "a Deployment of none that has not been observed": deployment(
+        {"replicas": 0}, observedGeneration=0
+    ),
     "a Deployment with old replicas": deployment(**ALL_THERE | {"replicas": 3}),
     "a Deployment that is half updated": deployment(**ALL_THERE | {"updatedReplicas": 1}),
     "a Deployment that is half available": deployment(**ALL_THERE | {"availableReplicas": 1}),
@@ -219,30 +223,30 @@ NOT_READY = {
     "a DaemonSet with old Pods": daemon_set(updatedNumberScheduled=1),
     "a DaemonSet with Pods that are not ready": daemon_set(numberReady=1),
     "a DaemonSet with Pods that are not available": daemon_set(numberAvailable=1),
-    "a DaemonSet whose new spec nobody has seen": daemon_set(observedGeneration=1),
+    "a DaemonSet whose new spec has not been observed": daemon_set(observedGeneration=1),
     "a ReplicaSet that may not make Pods": workload(
         "apps/v1", "ReplicaSet", {"replicas": 2}, {**ALL_THERE, **conditions(ReplicaFailure="True")}
     ),
-    "a Pod that has not said so": obj("v1", "Pod", status={"phase": "Running"}),
+    "a Pod without conditions": obj("v1", "Pod", status={"phase": "Running"}),
     "a Pod that has failed": obj(
         "v1", "Pod", status={"phase": "Failed", **conditions(Ready="True")}
     ),
     "a Pod without a status": obj("v1", "Pod"),
-    "a Job at work": obj("batch/v1", "Job", status={"active": 1}),
+    "a Job that runs": obj("batch/v1", "Job", status={"active": 1}),
     "a Job that has failed": obj("batch/v1", "Job", status=conditions(Failed="True")),
     "a claim that waits": {**CLAIM, "status": {"phase": "Pending"}},
     "a volume that was released": obj("v1", "PersistentVolume", status={"phase": "Released"}),
     "a Service whose load balancer is on its way": obj(
         "v1", "Service", spec={"type": "LoadBalancer"}, status={"loadBalancer": {}}
     ),
-    "a Node nobody hears of": obj("v1", "Node", status=conditions(Ready="Unknown")),
+    "a Node whose kubelet is silent": obj("v1", "Node", status=conditions(Ready="Unknown")),
     "a Namespace on its way out": obj("v1", "Namespace", status={"phase": "Terminating"}),
     "a definition whose names are taken": {
         **DEFINITION,
         "status": conditions(Established="True", NamesAccepted="False"),
     },
     "a definition that is new": DEFINITION,
-    "an APIService nobody answers for": obj(
+    "an APIService that is not available": obj(
         "apiregistration.k8s.io/v1", "APIService", status=conditions(Available="False")
     ),
     "a budget that is not kept": obj(
@@ -266,38 +270,38 @@ NOT_READY = {
     "a volume that is not attached": obj(
         "storage.k8s.io/v1", "VolumeAttachment", **ATTACHMENT, status={"attached": False}
     ),
-    "a kind of one's own without a status": obj("app.example.com/v1", "App", spec={}),
-    "a kind of one's own that speaks of an older spec": obj(
+    "a custom resource without a status": obj("app.example.com/v1", "App", spec={}),
+    "a custom resource whose status is about an older spec": obj(
         "app.example.com/v1",
         "App",
         spec={},
         status={"observedGeneration": GENERATION - 1, **conditions(Ready="True")},
     ),
-    "a kind of one's own whose condition is about an older spec": obj(
+    "a custom resource whose condition is about an older spec": obj(
         "app.example.com/v1",
         "App",
         spec={},
         status={"conditions": [{"type": "Ready", "status": "True", "observedGeneration": 1}]},
     ),
-    "a kind of one's own that is available but not ready": obj(
+    "a custom resource that is available but not ready": obj(
         "app.example.com/v1", "App", spec={}, status=conditions(Available="True", Ready="False")
     ),
-    "a kind of one's own that is at it again": obj(
+    "a custom resource that is reconciling": obj(
         "app.example.com/v1", "App", spec={}, status=conditions(Ready="True", Reconciling="True")
     ),
-    "a kind of one's own that is stuck": obj(
+    "a custom resource that is stalled": obj(
         "app.example.com/v1", "App", spec={}, status=conditions(Ready="True", Stalled="True")
     ),
 }
 
 
 @pytest.mark.parametrize("body", READY.values(), ids=READY)
-def test_what_has_become_what_it_should_be_is_ready(body: dict[str, Any]) -> None:
+def test_an_object_that_has_reached_its_spec_is_ready(body: dict[str, Any]) -> None:
     assert [is_ready(each) for each in both(**body)] == [True, True]
 
 
 @pytest.mark.parametrize("body", NOT_READY.values(), ids=NOT_READY)
-def test_what_has_not_is_not(body: dict[str, Any]) -> None:
+def test_an_object_that_has_not_reached_its_spec_is_not_ready(body: dict[str, Any]) -> None:
     assert [is_ready(each) for each in both(**body)] == [False, False]
 
 
@@ -308,7 +312,7 @@ def test_an_object_that_is_being_deleted_is_never_ready(body: dict[str, Any]) ->
     assert [is_ready(each) for each in both(**body, metadata=metadata)] == [False, False]
 
 
-def test_an_older_version_of_a_built_in_kind_is_judged_like_the_stable_one() -> None:
+def test_an_older_version_of_a_built_in_kind_has_the_rules_of_the_stable_one() -> None:
     bound = Unstructured({"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget"})
     role = Unstructured({"apiVersion": "rbac.authorization.k8s.io/v1beta1", "kind": "Role"})
 
@@ -339,7 +343,7 @@ def test_a_foreign_status_that_makes_no_sense_is_not_ready(status: object) -> No
     assert not is_ready(Unstructured(odd))
 
 
-def test_metadata_alone_does_not_tell() -> None:
+def test_metadata_alone_shows_readiness_only_of_kinds_without_a_status() -> None:
     assert not is_ready(metadata_only(Service)())
     assert is_ready(metadata_only(ConfigMap)())
 

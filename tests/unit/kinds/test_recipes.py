@@ -159,7 +159,7 @@ def test_a_cron_job_runs_such_a_job_by_the_clock() -> None:
     assert made["jobTemplate"]["spec"] == sent(recipes.job("web", WEB))["spec"]
 
 
-def test_a_secret_is_sent_as_data_and_shown_to_nobody() -> None:
+def test_a_secret_is_sent_as_data_and_redacted_in_its_repr() -> None:
     made = recipes.secret("web", {"password": "canary", "key": b"\x00\xff"})
 
     assert sent(made) == {
@@ -274,6 +274,6 @@ def test_what_kubernetes_would_refuse_is_refused(make: Callable[[], object]) -> 
         make()
 
 
-def test_a_name_too_long_for_a_label_is_told_the_way_out() -> None:
+def test_the_error_for_a_name_too_long_for_a_label_says_what_to_do() -> None:
     with pytest.raises(BadName, match="or choose another selector"):
         recipes.deployment("w" * 64, WEB)

@@ -63,7 +63,7 @@ def test_a_pattern_that_looks_around_is_refused(pattern: str) -> None:
         "a{1001}",
     ],
 )
-def test_a_pattern_that_only_python_reads_or_nobody_is_refused(pattern: str) -> None:
+def test_a_pattern_that_is_not_valid_re2_is_rejected(pattern: str) -> None:
     with pytest.raises(ValueError, match="RE2"):
         Rule(pattern=pattern)
 

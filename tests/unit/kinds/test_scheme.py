@@ -158,7 +158,7 @@ def test_a_kind_has_several_versions() -> None:
     assert SCHEME.versions_of(GROUP, "Nothing") == ()
 
 
-def test_a_class_of_ones_own_goes_before_a_built_in_one() -> None:
+def test_a_custom_class_takes_precedence_over_a_built_in_one() -> None:
     class EventOfOurs(Resource, group="events.k8s.io", version="v1", kind="Event"):
         pass
 

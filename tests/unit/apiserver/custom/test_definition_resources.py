@@ -8,7 +8,7 @@ from steersman_cluster.apiserver.custom.definition_resources import served
 from steersman_cluster.apiserver.request.resources import ScalePaths
 from steersman_cluster.apiserver.schema.node import Schema
 from tests.unit.apiserver.custom.definition_samples import definition, of, version
-from tests.unit.apiserver.custom.validation import Judge
+from tests.unit.apiserver.custom.validation import StatelessServer
 from tests.unit.apiserver.custom.value_samples import (
     INTEGER,
     MAP_LIST,
@@ -19,8 +19,8 @@ from tests.unit.apiserver.custom.value_samples import (
 
 
 @pytest.fixture(scope="module")
-def judge() -> Judge:
-    return Judge()
+def server() -> StatelessServer:
+    return StatelessServer()
 
 
 SCALE = {
@@ -47,13 +47,15 @@ def sample(**said: Any) -> dict[str, Any]:
     }
 
 
-def test_what_a_definition_serves_follows_from_the_definition_alone(judge: Judge) -> None:
+def test_what_a_definition_serves_follows_from_the_definition_alone(
+    server: StatelessServer,
+) -> None:
     crd = definition(
         version(subresources={"status": {}, "scale": SCALE}),
         names={"plural": "samples", "kind": "Sample", "shortNames": ["s"], "categories": ["all"]},
     )
 
-    (resource,) = judge.established(crd)
+    (resource,) = server.established(crd)
 
     assert str(resource.gvk) == "definitions.example.com/v1 Sample"
     assert (resource.plural, resource.singular, resource.list_kind) == (
@@ -76,13 +78,13 @@ def test_nothing_is_served_before_the_names_are_accepted() -> None:
     assert served(definition(), object_meta=Schema(type="object")) == ()
 
 
-def test_only_served_versions_are_served(judge: Judge) -> None:
+def test_only_served_versions_are_served(server: StatelessServer) -> None:
     crd = definition(version("v1"), version("v2", served=False, storage=False))
 
-    assert [each.gvk.version for each in judge.established(crd)] == ["v1"]
+    assert [each.gvk.version for each in server.established(crd)] == ["v1"]
 
 
-def test_a_deprecated_version_names_the_best_that_is_not(judge: Judge) -> None:
+def test_a_deprecated_version_names_the_best_that_is_not(server: StatelessServer) -> None:
     crd = definition(
         version("v1beta1", deprecated=True),
         version("v1", storage=False),
@@ -91,7 +93,7 @@ def test_a_deprecated_version_names_the_best_that_is_not(judge: Judge) -> None:
         version("v0", storage=False, deprecated=True, deprecationWarning="gone soon"),
     )
 
-    warnings = {each.gvk.version: each.deprecation for each in judge.established(crd)}
+    warnings = {each.gvk.version: each.deprecation for each in server.established(crd)}
 
     sentence = "definitions.example.com/v1beta1 Sample is deprecated"
     assert warnings["v1beta1"] == f"{sentence}; use definitions.example.com/v1 Sample"
@@ -99,12 +101,12 @@ def test_a_deprecated_version_names_the_best_that_is_not(judge: Judge) -> None:
     assert warnings["v1"] is None
 
 
-def test_versions_differ_in_their_schemas_and_in_nothing_else(judge: Judge) -> None:
+def test_versions_differ_in_their_schemas_and_in_nothing_else(server: StatelessServer) -> None:
     crd = definition(
         version("v1", fields(a=STRING, b=STRING)),
         version("v2", fields(a=STRING, c={**STRING, "default": "x"}), storage=False),
     )
-    first, second = judge.established(crd)
+    first, second = server.established(crd)
     kept = sample(a="a", b="b")
 
     shown = second.from_stored(kept)
@@ -116,20 +118,20 @@ def test_versions_differ_in_their_schemas_and_in_nothing_else(judge: Judge) -> N
     assert first.from_stored(kept) is kept
 
 
-def test_objects_are_defaulted_and_judged_by_their_schema(judge: Judge) -> None:
-    (resource,) = judge.established(SIZED)
+def test_objects_are_defaulted_and_judged_by_their_schema(server: StatelessServer) -> None:
+    (resource,) = server.established(SIZED)
 
     good, bad = (
-        judge.create(resource, sample(spec={})),
-        judge.create(resource, sample(spec={"size": 0})),
+        server.create(resource, sample(spec={})),
+        server.create(resource, sample(spec={"size": 0})),
     )
 
     assert good.obj == {**sample(spec={"size": 3}), "metadata": {"name": "one"}}
     assert [field for field, _, _ in bad.causes] == ["spec.size"]
 
 
-def test_replicas_are_judged_where_the_scale_finds_them(judge: Judge) -> None:
-    (resource,) = judge.established(SIZED)
+def test_replicas_are_judged_where_the_scale_finds_them(server: StatelessServer) -> None:
+    (resource,) = server.established(SIZED)
 
     errors = resource.rules.validate_create(sample(spec={"size": 1 << 31}))
 
@@ -138,8 +140,10 @@ def test_replicas_are_judged_where_the_scale_finds_them(judge: Judge) -> None:
     ]
 
 
-def test_a_write_of_the_status_is_judged_by_the_schema_of_the_status(judge: Judge) -> None:
-    (resource,) = judge.established(SIZED)
+def test_a_write_of_the_status_is_judged_by_the_schema_of_the_status(
+    server: StatelessServer,
+) -> None:
+    (resource,) = server.established(SIZED)
     old = sample(spec={"size": 0})
 
     errors = resource.rules.validate_status({**old, "status": {"size": "x"}}, old)
@@ -147,8 +151,8 @@ def test_a_write_of_the_status_is_judged_by_the_schema_of_the_status(judge: Judg
     assert [each.field for each in errors] == ["status.size", ".status.size"]
 
 
-def test_what_was_there_twice_may_stay_so(judge: Judge) -> None:
-    (resource,) = judge.established(SIZED)
+def test_what_was_there_twice_may_stay_so(server: StatelessServer) -> None:
+    (resource,) = server.established(SIZED)
     twice, once = [{"name": "a"}, {"name": "a"}], [{"name": "a"}]
     old = sample(spec={"size": 1, "list": twice})
     fresh = sample(spec={"size": 1, "list": once})
@@ -157,10 +161,10 @@ def test_what_was_there_twice_may_stay_so(judge: Judge) -> None:
     assert [each.field for each in resource.rules.validate_update(old, fresh)] == ["spec.list[1]"]
 
 
-def test_rules_that_cannot_be_asked_are_mentioned(judge: Judge) -> None:
+def test_rules_that_cannot_be_asked_are_mentioned(server: StatelessServer) -> None:
     rules = [{"rule": "self.a == 'x'"}]
     schema = fields(spec={**fields(a=STRING), "x-kubernetes-validations": rules})
-    (resource,) = judge.established(of(schema))
+    (resource,) = server.established(of(schema))
 
     *_, last = resource.rules.validate_create(sample(spec={"a": 5}))
 
@@ -169,8 +173,8 @@ def test_rules_that_cannot_be_asked_are_mentioned(judge: Judge) -> None:
     )
 
 
-def test_selectable_fields_can_be_selected(judge: Judge) -> None:
-    (resource,) = judge.established(SIZED)
+def test_selectable_fields_can_be_selected(server: StatelessServer) -> None:
+    (resource,) = server.established(SIZED)
 
     assert resource.rules.selectable(sample(spec={"size": 5})) == {
         "metadata.name": "one",
@@ -179,8 +183,8 @@ def test_selectable_fields_can_be_selected(judge: Judge) -> None:
     }
 
 
-def test_finalizers_without_a_domain_are_warned_of(judge: Judge) -> None:
-    (resource,) = judge.established(definition())
+def test_finalizers_without_a_domain_are_warned_of(server: StatelessServer) -> None:
+    (resource,) = server.established(definition())
     obj = sample()
     obj["metadata"]["finalizers"] = ["mine", "a.b", "a.b/c", "orphan"]
 
@@ -195,12 +199,12 @@ def test_finalizers_without_a_domain_are_warned_of(judge: Judge) -> None:
     assert resource.rules.warnings(obj, obj) == []
 
 
-def test_every_sample_value_is_judged_without_a_crash(judge: Judge) -> None:
+def test_every_sample_value_is_judged_without_a_crash(server: StatelessServer) -> None:
     schemas = {f"f{index}": schema for index, (schema, _) in enumerate(VALUE_SAMPLES)}
-    (resource,) = judge.established(of(fields(**schemas)))
+    (resource,) = server.established(of(fields(**schemas)))
 
     codes = {
-        judge.create(resource, sample(**{f"f{index}": value})).code
+        server.create(resource, sample(**{f"f{index}": value})).code
         for index, (_, values) in enumerate(VALUE_SAMPLES)
         for value in values
     }

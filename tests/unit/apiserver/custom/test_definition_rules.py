@@ -16,13 +16,13 @@ from tests.unit.apiserver.custom.definition_samples import (
     selectable,
     version,
 )
-from tests.unit.apiserver.custom.validation import NOW, NOWHERE, Judge
+from tests.unit.apiserver.custom.validation import NOW, NOWHERE, StatelessServer
 from tests.unit.apiserver.custom.value_samples import INTEGER, STRING, fields
 
 
 @pytest.fixture(scope="module")
-def judge() -> Judge:
-    return Judge()
+def server() -> StatelessServer:
+    return StatelessServer()
 
 
 def created(crd: dict[str, Any]) -> dict[str, Any]:
@@ -31,8 +31,8 @@ def created(crd: dict[str, Any]) -> dict[str, Any]:
     return accepted(crd, (), now=NOW)
 
 
-def causes(judge: Judge, crd: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(where, what) for where, _, what in judge.define(crd).causes]
+def causes(server: StatelessServer, crd: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(where, what) for where, _, what in server.define(crd).causes]
 
 
 def test_names_and_conversion_are_filled_in() -> None:
@@ -87,23 +87,23 @@ def test_a_new_definition_has_stored_its_storage_version_and_nothing_else() -> N
     ],
 )
 def test_a_bad_definition_is_refused_where_it_is_bad(
-    judge: Judge, crd: dict[str, Any], found: tuple[str, str]
+    server: StatelessServer, crd: dict[str, Any], found: tuple[str, str]
 ) -> None:
     where, what = found
 
-    assert any(each == where and what in why for each, why in causes(judge, crd))
+    assert any(each == where and what in why for each, why in causes(server, crd))
 
 
-def test_every_sample_is_judged_without_a_crash(judge: Judge) -> None:
-    codes = {judge.define(crd).code for crd in definition_samples()}
+def test_every_sample_is_judged_without_a_crash(server: StatelessServer) -> None:
+    codes = {server.define(crd).code for crd in definition_samples()}
 
     assert codes == {201, 400, 422} or codes == {201, 422}
 
 
-def test_unknown_formats_are_warned_of(judge: Judge) -> None:
-    verdict = judge.define(field({**STRING, "format": "colour"}))
+def test_unknown_formats_are_warned_of(server: StatelessServer) -> None:
+    result = server.define(field({**STRING, "format": "colour"}))
 
-    assert verdict.warnings == ('unrecognized format "colour"',)
+    assert result.warnings == ('unrecognized format "colour"',)
 
 
 def test_formats_that_were_there_before_are_not_warned_of_again() -> None:
@@ -155,10 +155,12 @@ def test_a_version_that_was_stored_must_stay() -> None:
     assert old["status"]["storedVersions"] == ["v1"]
 
 
-def test_a_schema_with_status_has_nothing_at_its_root_that_spans_it(judge: Judge) -> None:
+def test_a_schema_with_status_has_nothing_at_its_root_that_spans_it(
+    server: StatelessServer,
+) -> None:
     schema = {**fields(a=STRING), "minProperties": 1}
 
-    ((where, what),) = causes(judge, of(schema, subresources={"status": {}}))
+    ((where, what),) = causes(server, of(schema, subresources={"status": {}}))
 
     assert where == "spec.validation.openAPIV3Schema"
     assert what.startswith('Invalid value: {"ID":"","Schema":"","Ref":null,"Description":""')

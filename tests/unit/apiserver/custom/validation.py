@@ -20,12 +20,12 @@ from steersman_cluster.apiserver.schema.pruner import accept
 NOW = "2026-01-01T00:00:00Z"
 DEFINITION_KIND = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 
-# Nothing in these rules looks around.
+# These rules do not read other objects.
 NOWHERE: RuleContext = None  # type: ignore[assignment]
 
 
-class Verdict(NamedTuple):
-    """What became of a request: a refusal, or the object without what the server adds to it."""
+class WriteResult(NamedTuple):
+    """The result of a request: an error, or the object without the fields that the server sets."""
 
     code: int
     reason: str
@@ -35,10 +35,10 @@ class Verdict(NamedTuple):
     obj: Object | None
 
 
-def refused(status: Object, warnings: tuple[str, ...] = ()) -> Verdict:
-    """A verdict from a Status; the order of causes is not promised."""
+def rejected(status: Object, warnings: tuple[str, ...] = ()) -> WriteResult:
+    """The result with this Status. The causes are sorted: kube-apiserver orders them at random."""
     causes = (status.get("details") or {}).get("causes") or ()
-    return Verdict(
+    return WriteResult(
         status["code"],
         status["reason"],
         _sorted(status["message"]),
@@ -49,20 +49,20 @@ def refused(status: Object, warnings: tuple[str, ...] = ()) -> Verdict:
 
 
 def _sorted(message: str) -> str:
-    # The server walks Go maps: what it lists comes in any order.
+    # The server iterates over Go maps, so that its lists are in random order.
     head, bracket, rest = message.partition(" is invalid: [")
     return f"{head}{bracket}{''.join(sorted(rest))}"
 
 
-class Judge:
-    """Reads and judges as the server does, and keeps nothing."""
+class StatelessServer:
+    """Decodes, defaults and validates as the server does, and stores nothing."""
 
     def __init__(self) -> None:
         schemas = BuiltinSchemas.read()
         self._expectations = BodyDecoders(schemas)
         self._object_meta: Schema = schemas.named(OBJECT_META)
 
-    def define(self, crd: Object) -> Verdict:
+    def define(self, crd: Object) -> WriteResult:
         """Create a definition."""
         expected = self._expectations.builtin(DEFINITION_KIND)
         try:
@@ -82,11 +82,11 @@ class Judge:
                 group_kind = "CustomResourceDefinition.apiextensions.k8s.io"
                 raise status_errors.invalid(group_kind, name, errors)
         except StatusError as refusal:
-            return refused(refusal.status())
-        return Verdict(201, "", "", (), tuple(sorted(warnings)), {"spec": obj["spec"]})
+            return rejected(refusal.status())
+        return WriteResult(201, "", "", (), tuple(sorted(warnings)), {"spec": obj["spec"]})
 
     def established(self, crd: Object) -> tuple[ServedResource, ...]:
-        """What a good definition serves."""
+        """The resources that a valid definition serves."""
         expected = self._expectations.builtin(DEFINITION_KIND)
         obj, _ = decode(msgspec.json.encode(crd), expected, content_type="")
         DEFINITION.default(obj)
@@ -95,7 +95,7 @@ class Judge:
 
     def create(
         self, resource: ServedResource, obj: Object, *, field_validation: str = "Warn"
-    ) -> Verdict:
+    ) -> WriteResult:
         """Create a custom resource."""
         expected = self._expectations.custom(resource.gvk)
         rules = resource.rules
@@ -117,13 +117,13 @@ class Judge:
                 name = obj["metadata"].get("name", "")
                 raise status_errors.invalid(resource.group_kind, name, errors)
         except StatusError as refusal:
-            return refused(refusal.status(), tuple(warnings))
+            return rejected(refusal.status(), tuple(warnings))
         warnings += rules.warnings(obj, None)
-        return Verdict(201, "", "", (), tuple(sorted(warnings)), bare(obj))
+        return WriteResult(201, "", "", (), tuple(sorted(warnings)), bare(obj))
 
 
 def bare(obj: Object) -> Object:
-    """An object without what the server says about it."""
+    """An object without the metadata that the server sets."""
     kept = ("name", "labels", "annotations", "finalizers")
     own: dict[str, Any] = {key: value for key, value in obj["metadata"].items() if key in kept}
     return {**obj, "metadata": own}

@@ -349,8 +349,8 @@ def secret(
 ) -> core_v1.Secret:
     """A Secret with these texts or bytes, ``Opaque`` unless another type is given.
 
-    They are sent as ``data``. As ``stringData`` they would be nobody's after server-side apply, and
-    a key that is left out later would stay in the cluster.
+    They are sent as ``data``. With ``stringData``, server-side apply would record no manager of the
+    resulting keys of ``data``, and a key that is left out later would stay in the cluster.
     """
     return core_v1.Secret(
         metadata=metadata(name, "a Secret", namespace, checked_labels(labels), annotations),

@@ -191,7 +191,7 @@ _PODS: list[dict[str, Any]] = [
     {"containers": [{"name": "side", "image": "example.com/side:2"}]},
     {"containers": [{"name": "new", "image": "example.com/new:1"}]},
     {"containers": [{"name": "side", "$patch": "delete"}]},
-    {"containers": [{"name": "nobody", "$patch": "delete"}]},
+    {"containers": [{"name": "missing", "$patch": "delete"}]},
     {"containers": [{"$patch": "delete"}]},
     {"containers": [{"$patch": "replace"}, {"name": "only", "image": "example.com/only:1"}]},
     {"containers": [{"$patch": "merge"}]},

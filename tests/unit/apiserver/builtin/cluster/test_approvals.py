@@ -16,8 +16,9 @@ SIGNED = b64encode(b"-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE----
 
 
 def request(*conditions: Object, **status: Any) -> Object:
-    told = {"conditions": [{**each} for each in conditions]} if conditions else {}
-    return {"metadata": {"name": "csr"}, "spec": {"usages": ["any"]}, "status": {**status, **told}}
+    if conditions:
+        status["conditions"] = [{**each} for each in conditions]
+    return {"metadata": {"name": "csr"}, "spec": {"usages": ["any"]}, "status": status}
 
 
 def approval(new: Object, old: Object) -> list[str]:

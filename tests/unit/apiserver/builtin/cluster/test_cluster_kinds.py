@@ -29,7 +29,7 @@ def test_a_new_node_is_not_ready_and_keeps_what_it_says_of_itself() -> None:
     assert node["status"]["allocatable"] == {"cpu": "4"}
 
 
-def test_a_node_that_says_it_is_not_ready_is_not_told_again() -> None:
+def test_a_node_with_the_not_ready_taint_does_not_get_a_second_one() -> None:
     taint = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 
     assert created("nodes", spec={"taints": [taint]})["spec"]["taints"] == [taint]
@@ -145,7 +145,7 @@ def test_a_limit_range_without_a_name_gets_one() -> None:
     assert here.create({"spec": {"limits": []}}, namespace="")["metadata"]["name"]
 
 
-def test_a_request_for_a_certificate_says_who_asks_and_not_whom_they_claim_to_be() -> None:
+def test_a_certificate_signing_request_names_its_authenticated_user() -> None:
     here = Here("certificates.k8s.io/v1", "certificatesigningrequests")
     request = {"metadata": {"name": "it"}, "spec": {"username": "root", "uid": "0"}}
 

@@ -38,7 +38,7 @@ def why_not(pod: Object) -> str:
     return refusal.value.message
 
 
-def test_who_asks_for_nothing_gets_what_is_usual_and_is_told() -> None:
+def test_a_pod_without_requests_gets_the_defaults_and_an_annotation_that_names_them() -> None:
     plain = pod({})
 
     limit_pod(plain, Limited())
@@ -52,7 +52,7 @@ def test_who_asks_for_nothing_gets_what_is_usual_and_is_told() -> None:
     }
 
 
-def test_what_was_asked_for_stays() -> None:
+def test_explicit_requests_and_limits_stay() -> None:
     asking = pod({"requests": {"cpu": "200m"}, "limits": {"cpu": "300m"}})
 
     limit_pod(asking, Limited())

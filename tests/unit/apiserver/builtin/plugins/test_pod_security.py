@@ -53,7 +53,7 @@ def test_a_namespace_without_labels_takes_every_pod() -> None:
     assert secure_pod(pod("web", {"privileged": True}), None, Labelled()) == []
 
 
-def test_a_pod_that_breaks_what_is_enforced_is_refused_with_every_reason() -> None:
+def test_a_pod_that_violates_the_enforced_standard_is_rejected_with_every_reason() -> None:
     around = Labelled(labels={"enforce": "restricted"})
 
     with pytest.raises(StatusError) as refusal:
@@ -76,7 +76,7 @@ def test_a_restricted_pod_is_welcome() -> None:
     assert secure_pod(pod("web", GOOD), None, Labelled(labels={"enforce": "restricted"})) == []
 
 
-def test_what_is_only_warned_of_is_taken_and_told() -> None:
+def test_a_pod_that_violates_only_the_warn_standard_is_accepted_with_a_warning() -> None:
     around = Labelled(labels={"warn": "baseline"})
 
     assert secure_pod(pod("web", {}, hostNetwork=True), None, around) == [

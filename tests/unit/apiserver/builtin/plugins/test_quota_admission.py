@@ -48,7 +48,7 @@ def test_a_new_object_uses_up_what_it_asks_for() -> None:
     assert charged["status"]["used"] == {"pods": "1", "requests.cpu": "500m", "secrets": "0"}
 
 
-def test_what_is_more_than_is_left_is_refused() -> None:
+def test_a_write_that_exceeds_a_quota_is_rejected() -> None:
     full = quota({"pods": "1"}, {"pods": "1"})
 
     assert why_not([full], PODS, pod()) == (
@@ -57,7 +57,7 @@ def test_what_is_more_than_is_left_is_refused() -> None:
     )
 
 
-def test_who_does_not_say_what_it_needs_is_refused() -> None:
+def test_a_pod_without_a_counted_request_is_rejected() -> None:
     counted = quota({"requests.cpu": "1"}, {"requests.cpu": "0"})
 
     assert why_not([counted], PODS, pod()) == (
@@ -65,7 +65,7 @@ def test_who_does_not_say_what_it_needs_is_refused() -> None:
     )
 
 
-def test_a_quota_that_nobody_has_counted_yet_refuses() -> None:
+def test_a_quota_without_a_reported_usage_rejects_writes() -> None:
     assert why_not([quota({"pods": "1"}, {})], PODS, pod()) == (
         'pods "web" is forbidden: status unknown for quota: quota, resources: pods'
     )

@@ -53,8 +53,8 @@ def refusal_of_change(old: Object, **spec: Any) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class World:
-    """A world that holds some objects."""
+class Stored:
+    """A rule context with these objects."""
 
     objects: dict[tuple[str, str], Object] = field(default_factory=dict)
     clock: Clock = field(default_factory=FakeClock)
@@ -261,7 +261,7 @@ def test_a_priority_class_gives_its_priority() -> None:
     new = pod(priorityClassName="high")
     POD.default(new)
 
-    POD.admit(new, None, World(objects={("priorityclasses", "high"): known}))
+    POD.admit(new, None, Stored(objects={("priorityclasses", "high"): known}))
 
     assert new["spec"]["priority"] == 7
     assert new["spec"]["preemptionPolicy"] == "Never"
@@ -279,7 +279,7 @@ def test_the_lowest_default_priority_class_is_taken_by_who_names_none() -> None:
     new = pod()
     POD.default(new)
 
-    POD.admit(new, None, World(objects=classes))
+    POD.admit(new, None, Stored(objects=classes))
 
     assert (new["spec"]["priorityClassName"], new["spec"]["priority"]) == ("b", 5)
 
@@ -290,7 +290,7 @@ def test_a_pod_on_a_node_gets_the_labels_of_where_that_is() -> None:
     new = pod(nodeName="n1")
     POD.default(new)
 
-    POD.prepare_create(new, World(objects={("nodes", "n1"): node}))
+    POD.prepare_create(new, Stored(objects={("nodes", "n1"): node}))
 
     assert new["metadata"]["labels"] == zone
 

@@ -66,7 +66,7 @@ def test_a_schedule_that_the_real_parser_takes_has_no_problem(schedule: str) -> 
         ),
     ],
 )
-def test_a_schedule_that_nobody_could_follow_is_told_why(schedule: str, problem: str) -> None:
+def test_an_invalid_schedule_is_rejected_with_the_reason(schedule: str, problem: str) -> None:
     assert schedule_problem(schedule) == problem
 
 
@@ -98,5 +98,5 @@ def test_a_zone_of_the_database_has_no_problem(zone: str) -> None:
         ),
     ],
 )
-def test_a_zone_that_nobody_knows_is_told_why(zone: str, problems: list[str]) -> None:
+def test_an_unknown_time_zone_is_rejected_with_the_reason(zone: str, problems: list[str]) -> None:
     assert zone_problems(zone) == problems

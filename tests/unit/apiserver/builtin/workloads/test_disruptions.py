@@ -95,11 +95,11 @@ def test_a_budget_for_all_is_for_this_pod_too() -> None:
         pod(deletionTimestamp="2026-01-01T00:00:00Z"),
     ],
 )
-def test_a_pod_that_serves_nobody_goes_for_nothing(free: dict[str, Any]) -> None:
+def test_the_eviction_of_a_pod_that_does_not_run_is_not_charged(free: dict[str, Any]) -> None:
     assert charged_budget(free, [budget(0), budget(0)], now=NOW) is None
 
 
-def test_a_budget_with_nothing_left_is_asked_again_whenever_one_likes() -> None:
+def test_a_rejection_by_an_exhausted_budget_has_no_retry_after() -> None:
     with pytest.raises(StatusError) as refusal:
         charged_budget(pod(), [budget(0)], now=NOW)
 

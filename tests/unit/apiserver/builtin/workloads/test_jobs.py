@@ -119,7 +119,7 @@ def test_the_name_of_a_cron_job_leaves_room_for_those_of_its_jobs() -> None:
     assert causes_of(refused.value)[0]["message"].endswith("must be no more than 52 characters")
 
 
-async def test_whoever_deletes_a_job_without_a_word_about_its_pods_is_warned(
+async def test_the_deletion_of_a_job_without_a_propagation_policy_gets_a_warning(
     api: EmbeddedServer, namespace: str
 ) -> None:
     jobs = f"/apis/batch/v1/namespaces/{namespace}/jobs"

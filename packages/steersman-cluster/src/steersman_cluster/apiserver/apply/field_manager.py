@@ -47,8 +47,8 @@ from steersman_cluster.apiserver.schema.node import UNSET, Schema
 
 BEFORE_FIRST_APPLY = "before-first-apply"
 
-# What the server itself keeps, or what says which object it is: it has no manager.
-_NOBODYS: FieldSet = {
+# Fields that have no manager: the server sets them, or they identify the object.
+_STRIP_SET: FieldSet = {
     "f:apiVersion": {},
     "f:kind": {},
     "f:metadata": {
@@ -181,7 +181,7 @@ class FieldManager:
         changes = _Changes(self, live, new)
         result = changes.left_of_all(managers)
         changed, _ = changes.in_version(api_version)
-        if fields := difference(changed, _NOBODYS):
+        if fields := difference(changed, _STRIP_SET):
             manager = updater(name or "unknown", api_version, self.subresource)
             if (previous := result.get(manager)) is not None:
                 fields = union(fields, previous.fields)
@@ -225,7 +225,7 @@ class FieldManager:
             managers = changes.left_of_all(managers)
         same = same_json(result, current)
         since = (last.time if last is not None else None) if same else time
-        if fields := ordered(difference(wanted, _NOBODYS)):
+        if fields := ordered(difference(wanted, _STRIP_SET)):
             managers[me] = Managed(fields, self.gvk.api_version, since)
         entries = encoded(managers)
         if live is not None and same and entries == live["metadata"].get("managedFields", []):

@@ -24,7 +24,7 @@ def _name_and_time(obj: Object, ages: Ages) -> list[str]:
     return [name_of(obj, ages), created or "0001-01-01T00:00:00Z"]
 
 
-# Of kinds that nobody has thought of a table for.
+# For kinds without a printer of their own, as kube-apiserver's default table convertor.
 DEFAULT = Printer(
     columns=(Column(name="Name", format="name"), Column(name="Created At", type="date")),
     cells=_name_and_time,

@@ -226,7 +226,7 @@ _OF_CONDITIONS = {("conditions", wire) for wire in CONDITION_FIELDS}
 
 
 def _not_filled_in(schema: Schema) -> list[str]:
-    """The fields that whoever makes an object has to give, and no server does."""
+    """The required fields without a default, which a client has to set."""
     properties = _object(schema, "properties")
     return [
         wire

@@ -41,7 +41,7 @@ CONDITION_FIELDS: Mapping[str, Type] = {
 }
 CONDITION_NAMES = PART_NAMES | {"false", "is_true", "true", "unknown", "when"}
 
-# Names that msgspec does not take; nobody has such fields.
+# Names that msgspec rejects; no known schema has such fields.
 _unspeakable = re.compile(r'["\\\x00-\x1f\ud800-\udfff]').search
 
 _SCALARS: Mapping[str, Type] = {"boolean": BOOL, "integer": INT, "number": FLOAT, "string": STR}

@@ -218,11 +218,12 @@ def _policy_errors(spec: Object, name: str) -> Iterator[FieldError]:
         yield required("spec.auditAnnotations", why)
         return
     common = declared(params=params is not None)
-    told = declared(params=params is not None, authorizer=False)
+    for_messages = declared(params=params is not None, authorizer=False)
     if spec.get("variables"):
-        common, told = with_variables(common, named), with_variables(told, named)
+        common = with_variables(common, named)
+        for_messages = with_variables(for_messages, named)
     for index, each in enumerate(spec.get("validations") or ()):
-        yield from _validation_errors(each, f"spec.validations[{index}]", common, told)
+        yield from _validation_errors(each, f"spec.validations[{index}]", common, for_messages)
     yield from _annotation_errors(spec, name, common)
 
 
@@ -289,19 +290,20 @@ def _validation_errors(
     validation: Object,
     path: str,
     variables: Mapping[str, CelType],
-    told: Mapping[str, CelType],
+    message_variables: Mapping[str, CelType],
 ) -> Iterator[FieldError]:
     text, message = validation.get("expression") or "", validation.get("message") or ""
     if not text.strip():
         yield required(f"{path}.expression", "expression is not specified")
     else:
         yield from _expression_errors(compiled(text, variables), text, f"{path}.expression")
-    if telling := validation.get("messageExpression") or "":
+    if expression := validation.get("messageExpression") or "":
         at = f"{path}.messageExpression"
-        if not telling.strip():
-            yield invalid(at, telling, "must be non-empty if specified")
+        if not expression.strip():
+            yield invalid(at, expression, "must be non-empty if specified")
         else:
-            yield from _expression_errors(compiled(telling, told, result=str), telling, at)
+            found = compiled(expression, message_variables, result=str)
+            yield from _expression_errors(found, expression, at)
     if message and not message.strip():
         yield invalid(f"{path}.message", message, "must be non-empty if specified")
     elif "\n" in message.strip() or "\r" in message.strip():

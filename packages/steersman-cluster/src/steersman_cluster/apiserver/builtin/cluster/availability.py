@@ -1,4 +1,4 @@
-"""Whether somebody answers for an APIService, as far as it shows in what is kept."""
+"""The ``Available`` condition of an APIService, as far as it follows from stored objects."""
 
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ LOCAL = Verdict("True", "Local", "Local APIServices are always available")
 
 
 def verdict(api_service: Object, around: RuleContext) -> Verdict:
-    """What is to be said of it: this server answers for itself, and forwards nothing to others."""
+    """The condition's values. This server serves its own groups and has no aggregator."""
     spec = api_service["spec"]
     service: Object | None = spec.get("service")
     if service is None:

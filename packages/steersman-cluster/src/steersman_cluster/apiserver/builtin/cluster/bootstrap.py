@@ -1,6 +1,7 @@
-"""What a cluster has before anybody has asked for anything, complete as it is stored.
+"""The objects that a server creates at its start, complete as they are stored.
 
-Namespaces, the server's own Service, and what its parts agree on. Roles are elsewhere.
+These are namespaces, priority classes, flow control and the Service ``kubernetes``. RBAC's
+bootstrap policy is elsewhere.
 """
 
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 
 NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
 
-# Above what anybody else may ask for: a billion.
+# The values are above a billion, the highest value that users may set.
 CRITICAL = (
     (
         "system-node-critical",

@@ -1,6 +1,6 @@
-"""The flow control that every cluster begins with.
+"""The mandatory and the suggested flow control objects of every cluster.
 
-Our server is fair to nobody in particular; the objects are there for those who look at them.
+The embedded server has no priority and fairness; the objects exist for clients that read them.
 """
 
 from collections.abc import Iterator
@@ -46,8 +46,8 @@ def flow_control_objects(now: str) -> Iterator[Object]:
 
 
 def _schemas() -> Iterator[tuple[str, str, int, str, Object]]:
-    """Name, priority level, precedence, by what requests are told apart, and which they are."""
-    everybody = (_group("system:unauthenticated"), _group("system:authenticated"))
+    """Name, priority level, precedence, distinguisher method, and a rule with its subjects."""
+    all_users = (_group("system:unauthenticated"), _group("system:authenticated"))
     manager, scheduler = _user("system:kube-controller-manager"), _user("system:kube-scheduler")
     accounts = {
         "kind": "ServiceAccount",
@@ -57,7 +57,7 @@ def _schemas() -> Iterator[tuple[str, str, int, str, Object]]:
     leases = _resources("*", "coordination.k8s.io", "leases", namespaced=True)
     yield "exempt", "exempt", 1, "", _anything(_group("system:masters"))
     probes = [{"verbs": ["get"], "nonResourceURLs": ["/healthz", "/readyz", "/livez"]}]
-    yield "probes", "exempt", 2, "", {"subjects": [*everybody], "nonResourceRules": probes}
+    yield "probes", "exempt", 2, "", {"subjects": [*all_users], "nonResourceRules": probes}
     electing = {**leases, "verbs": ["get", "create", "update"]}
     electors = {"subjects": [manager, scheduler, accounts], "resourceRules": [electing]}
     yield "system-leader-election", "leader-election", 100, "ByUser", electors
@@ -70,8 +70,8 @@ def _schemas() -> Iterator[tuple[str, str, int, str, Object]]:
     yield "kube-system-service-accounts", "workload-high", 900, "ByNamespace", _anything(accounts)
     workloads = _anything(_group("system:serviceaccounts"))
     yield "service-accounts", "workload-low", 9000, "ByUser", workloads
-    yield "global-default", "global-default", 9900, "ByUser", _anything(*everybody)
-    yield "catch-all", "catch-all", 10000, "ByUser", _anything(*everybody)
+    yield "global-default", "global-default", 9900, "ByUser", _anything(*all_users)
+    yield "catch-all", "catch-all", 10000, "ByUser", _anything(*all_users)
 
 
 def _object(kind: str, name: str, spec: Object, status: Object) -> Object:

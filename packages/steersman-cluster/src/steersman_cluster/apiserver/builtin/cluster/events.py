@@ -26,7 +26,7 @@ from steersman_cluster.apiserver.meta.rules import Object, Rules, name_and_names
 
 LONGEST = 128
 LONGEST_MESSAGE = 1024
-# As long as the real server keeps them, unless it is told otherwise.
+# The default of kube-apiserver's --event-ttl.
 KEPT_SECONDS = 3600.0
 
 _REFERENCE_FIELDS = (
@@ -84,7 +84,7 @@ def _created_errors(event: Object) -> list[FieldError]:
 
 
 def _changed_errors(event: Object, old: Object) -> list[FieldError]:
-    """What events.k8s.io lets nobody change."""
+    """Changes of fields that are immutable in events.k8s.io."""
     errors = list(_series_errors(event)) if event.get("series") != old.get("series") else []
     for field in _UNCHANGING:
         if (event.get(field) or None) != (old.get(field) or None):

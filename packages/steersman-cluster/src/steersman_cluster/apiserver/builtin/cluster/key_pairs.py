@@ -50,7 +50,7 @@ def _key_problem(types: list[str]) -> str | None:
 
 
 def chain_problem(pem: bytes) -> str | None:
-    """What is wrong with certificates that somebody has signed, or None."""
+    """What is wrong with the certificate chain that a signer has issued, or None."""
     blocks = list(_BLOCK.finditer(pem))
     for block in blocks:
         type_, content = block["type"].decode(errors="replace"), block["content"]

@@ -1,7 +1,7 @@
-"""Namespaces: how they begin, who may write into them, and how they end.
+"""Namespaces: creation, the NamespaceLifecycle admission plugin, and finalization.
 
-A namespace that is deleted stays, Terminating, until somebody has emptied it and taken its
-``spec.finalizers`` away. Until then nothing new comes into it.
+A deleted namespace stays in the phase Terminating until the namespace controller has deleted its
+contents and removed its ``spec.finalizers``. Until then the server rejects new objects in it.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ FINALIZER = "kubernetes"
 def check_namespace(
     around: RuleContext, namespace: str, *, resource: GroupResource, name: str, creating: bool
 ) -> None:
-    """Refuses a write into a namespace that is not there, or a new object in one that ends."""
+    """Reject a write into a missing namespace, and a new object in a terminating one."""
     found = around.find(NAMESPACES, "", namespace)
     if found is None:
         raise status_errors.not_found(NAMESPACES, namespace)

@@ -1,4 +1,4 @@
-"""Labels of nodes that nobody should use any more."""
+"""Deprecated labels of nodes."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final

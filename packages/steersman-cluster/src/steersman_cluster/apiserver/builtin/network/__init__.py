@@ -1,4 +1,4 @@
-"""Kinds about who reaches whom: Services, endpoints, Ingresses, NetworkPolicies.
+"""Kinds of the cluster's network: Services, endpoints, Ingresses, NetworkPolicies.
 
 Takes:     objects of these kinds, and the addresses and ports that are left
 Gives:     their rules, and addresses and ports for Services

@@ -6,7 +6,7 @@ from steersman_cluster.apiserver.meta.name_validation import sloppy_cidr, sloppy
 
 
 def is_address(text: str) -> bool:
-    """Whether somebody might read it as an IP address."""
+    """Whether a lenient parser, as older Kubernetes versions have it, reads an IP address."""
     return sloppy_ip(text) is not None
 
 

@@ -41,7 +41,7 @@ _NOT_LAST: Final = ("/..", "/.")
 
 
 def _admit(ingress: Object, old: Object | None, around: RuleContext) -> None:
-    """Whoever names no class gets the newest of those that are for everybody."""
+    """Set the newest default class on a new Ingress that names no class."""
     if old is not None:
         return
     spec = ingress.setdefault("spec", {})

@@ -1,4 +1,4 @@
-"""NetworkPolicies: who may talk to whom."""
+"""NetworkPolicies: the traffic that Pods may receive and send."""
 
 from ipaddress import ip_network
 from typing import Final
@@ -25,16 +25,16 @@ from steersman_cluster.apiserver.meta.rules import Object, Rules
 
 _PROTOCOLS: Final = ("TCP", "UDP", "SCTP")
 _TYPES: Final = ("Ingress", "Egress")
-# What the rules of each way are called, and whom they speak of.
-_WAYS: Final = (("ingress", "from"), ("egress", "to"))
+# The field with the rules of each direction, and the field of a rule with its peers.
+_DIRECTIONS: Final = (("ingress", "from"), ("egress", "to"))
 
 
 def _default(policy: Object) -> None:
     spec = policy.setdefault("spec", {})
     if not spec.get("policyTypes"):
         spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
-    for way, _ in _WAYS:
-        for rule in spec.get(way) or ():
+    for direction, _ in _DIRECTIONS:
+        for rule in spec.get(direction) or ():
             for port in rule.get("ports") or ():
                 fill(port, protocol="TCP")
 
@@ -42,13 +42,13 @@ def _default(policy: Object) -> None:
 def _errors(policy: Object) -> list[FieldError]:
     spec = policy["spec"]
     errors = selector_errors(spec.get("podSelector"), "spec.podSelector")
-    for way, whom in _WAYS:
-        for index, rule in enumerate(spec.get(way) or ()):
-            path = f"spec.{way}[{index}]"
+    for direction, peers in _DIRECTIONS:
+        for index, rule in enumerate(spec.get(direction) or ()):
+            path = f"spec.{direction}[{index}]"
             for at, port in enumerate(rule.get("ports") or ()):
                 errors += _port_errors(port, f"{path}.ports[{at}]")
-            for at, peer in enumerate(rule.get(whom) or ()):
-                errors += _peer_errors(peer, f"{path}.{whom}[{at}]")
+            for at, peer in enumerate(rule.get(peers) or ()):
+                errors += _peer_errors(peer, f"{path}.{peers}[{at}]")
     types = spec.get("policyTypes") or ()
     if len(types) > len(_TYPES):
         why = "may not specify more than two policyTypes"
@@ -116,11 +116,11 @@ def _block_errors(block: Object, path: str) -> list[FieldError]:
 
 def _warnings(policy: Object, _: Object | None) -> list[str]:
     warnings: list[str] = []
-    for way, whom in _WAYS:
-        for index, rule in enumerate(policy["spec"].get(way) or ()):
-            for at, peer in enumerate(rule.get(whom) or ()):
+    for direction, peers in _DIRECTIONS:
+        for index, rule in enumerate(policy["spec"].get(direction) or ()):
+            for at, peer in enumerate(rule.get(peers) or ()):
                 if block := peer.get("ipBlock"):
-                    path = f"spec.{way}[{index}].{whom}[{at}].ipBlock"
+                    path = f"spec.{direction}[{index}].{peers}[{at}].ipBlock"
                     warnings += network_warnings(f"{path}.cidr", block.get("cidr", ""))
                     for part, each in enumerate(block.get("except") or ()):
                         warnings += network_warnings(f"{path}.except[{part}]", each)

@@ -1,7 +1,7 @@
-"""Cluster IPs and IP families: what a Service asks for, what it gets, and what it may change.
+"""Cluster IPs and IP families: what a Service may request, what it gets, and what may change.
 
-The server has one family, IPv4. Only a headless Service without a selector may speak of both,
-because nobody but its author knows which addresses its endpoints will have.
+The cluster is single-stack, IPv4. Only a headless Service without a selector may name both
+families, because its endpoints come from its author and not from the cluster.
 """
 
 from ipaddress import IPv6Address

@@ -83,7 +83,7 @@ def service_change_errors(service: Object, old_service: Object) -> list[FieldErr
 
 
 def service_status_errors(service: Object, old: Object) -> list[FieldError]:
-    """What is wrong with the status that somebody reports."""
+    """What is wrong with the status that a load balancer's controller writes."""
     known = {each.get("ip") for each in _ingress(old)}
     ingress = list(_ingress(service))
     if ingress and service["spec"].get("type") != "LoadBalancer":
@@ -168,7 +168,7 @@ def _ports_errors(spec: Object) -> Iterator[FieldError]:
 def _affinity_errors(spec: Object) -> Iterator[FieldError]:
     affinity = spec.get("sessionAffinity", "")
     yield from _unknown("spec.sessionAffinity", affinity, AFFINITIES)
-    # Which of the settings are there is seen to by the defaults.
+    # The defaults have set the configuration where, and only where, the affinity needs it.
     if affinity == "ClientIP":
         seconds = spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"]
         if not 0 < seconds <= LONGEST_AFFINITY_SECONDS:
@@ -220,7 +220,7 @@ def _node_port_errors(spec: Object) -> Iterator[FieldError]:
 
 
 def _as_the_server_shows_it(protocol: str, port: int) -> msgspec.Raw:
-    # Its own type, not the one of the API: with capitals, and with fields that nobody compared.
+    # kube-apiserver prints its internal type: field names in Go's case, and all fields.
     shown = {
         "Name": "",
         "Protocol": protocol,

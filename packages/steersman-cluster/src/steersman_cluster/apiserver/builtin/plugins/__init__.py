@@ -1,11 +1,11 @@
-"""The server's own admission plugins: what objects of one kind ask of those of another.
+"""The built-in admission plugins, which check objects of one kind against those of another.
 
-Takes:     a new object, the one that it replaces, and what is around them
-Gives:     what the object is given because of those, or why it is refused
-Promises:  - who asks for nothing gets what is usual and is told
-           - what is more than is left is refused
-           - a Pod that breaks what is enforced is refused with every reason
-Never:     writes: a quota that is charged is given back to the verb, which does
+Takes:     a new object, the object that it replaces, and access to other stored objects
+Gives:     the object with what the plugins set, or the reason why they reject it
+Promises:  - a Pod without requests gets the defaults and an annotation that names them
+           - a write that exceeds a quota is rejected
+           - a Pod that violates the enforced standard is rejected with every reason
+Never:     writes: it returns charged quotas, and the registry stores them
 """
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""What the admission plugin ServiceAccount gives a new pod: an account, and a way to its token."""
+"""The admission plugin ServiceAccount: sets a Pod's account and mounts a token."""
 
 from collections.abc import Iterable, Iterator
 from random import Random
@@ -11,7 +11,8 @@ from steersman_cluster.apiserver.meta.status_errors import StatusError, forbidde
 
 DEFAULT_ACCOUNT: Final = "default"
 MOUNT_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
-# Clients that do not read their token again before that are told so, and let in for a year.
+# kube-apiserver's value. A token with this lifetime is extended to a year, and the server warns
+# clients that still send it after the requested time: they do not reload it.
 TOKEN_SECONDS: Final = 3607
 
 _PODS: Final = GroupResource("", "pods")
@@ -23,7 +24,7 @@ _TRUE: Final = frozenset(("1", "t", "T", "TRUE", "true", "True"))
 
 
 def admit_account(pod: Object, around: RuleContext) -> None:
-    """Give the pod its account and the way to a token; refuse it if there is no such account."""
+    """Set the Pod's account and mount a token; reject the Pod if the account does not exist."""
     spec = pod["spec"]
     if _MIRROR in (pod["metadata"].get("annotations") or {}):
         _check_mirror(pod)

@@ -1,4 +1,4 @@
-"""Which of many classes is for whoever names none."""
+"""Which of several default classes applies to an object that names no class."""
 
 from collections.abc import Iterable
 
@@ -8,7 +8,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 def newest_default(classes: Iterable[Object], *annotations: str) -> str | None:
     """The name of the newest class that one of the annotations says is the default."""
     found = [each["metadata"] for each in classes if _is_default(each, annotations)]
-    # Of two of one moment, the first by name.
+    # Two classes with the same creation time are ordered by name.
     found.sort(key=lambda about: str(about["name"]))
     found.sort(key=lambda about: str(about["creationTimestamp"]), reverse=True)
     return str(found[0]["name"]) if found else None

@@ -1,4 +1,4 @@
-"""What pods choose by name: how important they are, and what runs them."""
+"""PriorityClasses and RuntimeClasses, which Pods reference by name."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -77,7 +77,7 @@ def _priority_change_errors(priority_class: Object, old: Object) -> list[FieldEr
 def _judge_priority(
     priority_class: Object, old: Object | None, around: RuleContext
 ) -> Sequence[str]:
-    """Only one is for whoever names none."""
+    """Reject a second class with ``globalDefault``."""
     if not priority_class.get("globalDefault"):
         return ()
     name = priority_class["metadata"]["name"]
@@ -122,7 +122,7 @@ PRIORITY_CLASS = Rules(
     validate_update=_priority_change_errors,
     validate_admission=_judge_priority,
     name_errors=subdomain_name,
-    generation_of=("value",),  # which nobody may change: it stays the first
+    generation_of=("value",),  # immutable, so that the generation stays 1
 )
 RUNTIME_CLASS = Rules(
     validate=_runtime_errors,

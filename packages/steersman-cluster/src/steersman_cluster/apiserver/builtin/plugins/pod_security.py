@@ -1,4 +1,4 @@
-"""What the labels of a namespace say about the security of its pods, and who breaks it."""
+"""The admission plugin PodSecurity: a namespace's labels, and Pods that violate its standard."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ _LEVELS: Final = ("privileged", "baseline", "restricted")
 _NAMESPACES: Final = GroupResource("", "namespaces")
 _PODS: Final = GroupResource("", "pods")
 _is_version: Final = re.compile(r"v1\.([0-9]|[1-9][0-9]*)").fullmatch
-# So many pods are looked at when a namespace becomes stricter.
+# How many existing Pods are checked when a namespace becomes stricter.
 _MOST_PODS: Final = 3000
 
 
@@ -47,7 +47,7 @@ def _standard(
     if level is not None and not is_known:
         why = f"must be one of {', '.join(_LEVELS)}"
         errors.append(invalid(f"metadata.labels[{_LABEL}{mode}]", level, why))
-        # Whoever meant to forbid something still does; whoever meant to hear of it does not.
+        # As kube-apiserver does: an unknown level enforces the strictest, and warns of nothing.
         level = "restricted" if mode == "enforce" else "privileged"
     if version is not None and version != "latest" and not _is_version(version):
         why = 'must be "latest" or "v1.x"'
@@ -79,7 +79,7 @@ def _detail(found: Sequence[tuple[str, str]]) -> str:
 
 
 def secure_pod(pod: Object, old: Object | None, around: RuleContext) -> list[str]:
-    """Refuse a pod that its namespace does not take, or say that it had better be another."""
+    """Reject a Pod that violates the enforced standard; warn of one that violates the other."""
     namespace = around.find(_NAMESPACES, "", pod["metadata"].get("namespace", ""))
     if namespace is None or not _is_labelled(namespace) or not _is_significant(pod, old):
         return []

@@ -351,7 +351,7 @@ def _needed_seccomp(pod: Pod) -> Finding:
     return ("seccompProfile", f"pod or {_named(silent)} {what}") if silent else None
 
 
-# Each with the first version that has it, in the order in which they are told.
+# Each with the first version that has it, in the order in which the server lists violations.
 _BASELINE: Final[tuple[tuple[Check, int], ...]] = (
     (_app_armor, 0),
     (_capabilities, 0),
@@ -375,8 +375,8 @@ _RESTRICTED: Final[tuple[tuple[Check, int], ...]] = (
     (_root, 23),
     (_needed_seccomp, 19),
 )
-# What a stricter check says again need not be said twice, from the version on that has it.
-_SAID_AGAIN: Final[Mapping[Check, int]] = {
+# Baseline checks that a restricted check includes, each with the first version in which it does.
+_OVERRIDDEN: Final[Mapping[Check, int]] = {
     _capabilities: 22,
     _baseline_proc_mount: 35,
     _host_paths: 0,
@@ -390,7 +390,7 @@ def violations(pod: Pod, *, restricted: bool) -> list[tuple[str, str]]:
         check
         for check, since in _BASELINE
         if pod.minor >= since
-        and not (restricted and pod.minor >= _SAID_AGAIN.get(check, NEWEST + 1))
+        and not (restricted and pod.minor >= _OVERRIDDEN.get(check, NEWEST + 1))
     ]
     if restricted:
         checks += [check for check, since in _RESTRICTED if pod.minor >= since]

@@ -1,6 +1,6 @@
-"""What ResourceQuotas refuse, and what a write uses up of them.
+"""The admission plugin ResourceQuota: rejects a write that exceeds a quota, and charges others.
 
-A quota counts only once a controller has written into its status what there is.
+The server rejects writes until the quota controller has written the usage into the status.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,21 +20,19 @@ from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import forbidden
 
 QUOTAS: Final = GroupResource("", "resourcequotas")
-# Nobody has ever counted these.
-_NOT_COUNTED: Final = frozenset(
-    (GroupResource("", "events"), GroupResource("events.k8s.io", "events"))
-)
+# The plugin ignores these resources.
+_IGNORED: Final = frozenset((GroupResource("", "events"), GroupResource("events.k8s.io", "events")))
 _ZERO: Final = Quantity(0)
 
 
 def charged_quotas(
     quotas: Iterable[Object], resource: GroupResource, obj: Object, old: Object | None
 ) -> list[Object]:
-    """Those of the namespace's quotas that ``obj`` uses more of than ``old``, as they are then.
+    """The quotas of which ``obj`` uses more than ``old``, with their new usage.
 
-    Raises the refusal if one of them has not enough left.
+    ``quotas`` are those of the namespace. Raises a ``StatusError`` if the write exceeds one.
     """
-    if resource in _NOT_COUNTED or not is_counted(resource, obj, old):
+    if resource in _IGNORED or not is_counted(resource, obj, old):
         return []
     name = obj["metadata"].get("name", "")
     counting: list[Object] = []

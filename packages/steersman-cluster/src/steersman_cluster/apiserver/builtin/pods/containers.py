@@ -1,4 +1,4 @@
-"""The containers of a pod: those that run, those that run before, those that look in."""
+"""The containers of a Pod: regular, init and ephemeral containers."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -114,7 +114,7 @@ def init_container_errors(
 def ephemeral_container_errors(
     containers: Sequence[Object], path: str, others: Sequence[Object], around: PodAround
 ) -> list[FieldError]:
-    """What is wrong with those that somebody put in to look around."""
+    """What is wrong with a Pod's ephemeral containers."""
     errors: list[FieldError] = []
     targets = {each.get("name", "") for each in others}
     names = set(targets)

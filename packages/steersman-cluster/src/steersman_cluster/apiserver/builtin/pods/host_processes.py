@@ -15,8 +15,8 @@ def host_process_errors(spec: Object, path: str) -> Iterator[FieldError]:
     for field, container in containers_of(spec, path):
         own = _is_host_process(container)
         if of_pod is not None and own is not None and own != of_pod:
-            told = go_text(of_pod)
-            why = f"pod hostProcess value must be identical if both are specified, was {told}"
+            value = go_text(of_pod)
+            why = f"pod hostProcess value must be identical if both are specified, was {value}"
             yield invalid(f"{field}.securityContext.windowsOptions.hostProcess", own, why)
         are_processes.append(bool(of_pod if own is None else own))
     if not any(are_processes):

@@ -1,4 +1,4 @@
-"""What a pod's status says of its containers, and of devices that they were given."""
+"""The container statuses of a Pod: their users, and the devices that are allocated to them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -80,7 +80,7 @@ def _extended_errors(status: Object, spec: Object, path: str) -> Iterator[FieldE
 
 
 def container_status_errors(status: Object, spec: Object) -> Iterator[FieldError]:
-    """What is wrong with whom containers run as, and with devices that they have."""
+    """What is wrong with the users and the allocated devices of container statuses."""
     system = (spec.get("os") or {}).get("name", "linux")
     for name in (*_OF_SPEC, _EPHEMERAL):
         for index, each in enumerate(status.get(name) or ()):

@@ -159,7 +159,7 @@ def _put_back(changed: Object, before: Object, name: str) -> None:
 
 
 def _gated_change_errors(changed: Object, before: Object) -> list[FieldError]:
-    """A pod that waits at gates may still be told more about where it is to run."""
+    """Changes of a gated Pod other than narrowing where it may be scheduled."""
     errors: list[FieldError] = []
     selector, old = changed.get("nodeSelector") or {}, before.get("nodeSelector") or {}
     if any(selector.get(key) != value for key, value in old.items()):
@@ -253,7 +253,7 @@ def _nomination_errors(status: Object, before: Object, *, is_bound: bool) -> lis
 def _transition_errors(
     status: Object, before: Object, name: str, spec: Object, kind: str
 ) -> list[FieldError]:
-    """Containers that came back to life, although nobody said that they should."""
+    """Terminated containers that run again although the restart policy forbids it."""
     containers: Mapping[str, Object] = {
         each.get("name", ""): each for each in spec.get(kind) or () if kind
     }

@@ -277,7 +277,7 @@ def eviction_options(eviction: Object, name: str) -> Object:
 
 
 def pod_rules(plugins: AbstractSet[str]) -> Rules:
-    """The rules of pods where these admission plugins are at work."""
+    """The rules of Pods with these admission plugins enabled."""
     return Rules(
         default=_default,
         admit=partial(_admit, plugins=plugins),

@@ -49,7 +49,7 @@ def is_native(name: str) -> bool:
 
 
 def is_extended(name: str) -> bool:
-    """Whether somebody else's device plugin counts the resource."""
+    """Whether it is an extended resource, which a device plugin advertises."""
     return (
         not is_native(name)
         and not name.startswith("requests.")
@@ -272,7 +272,7 @@ def pod_level_errors(spec: Object, claims: Collection[str], path: str) -> list[F
 
 
 def quality_of_service(spec: Object) -> str:
-    """The class by which a node chooses whom to evict first."""
+    """The quality-of-service class, by which a kubelet orders evictions."""
     whole = spec.get("resources")
     parts = (
         [whole]

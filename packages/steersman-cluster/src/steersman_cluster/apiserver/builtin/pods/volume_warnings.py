@@ -1,4 +1,4 @@
-"""Files of one volume that would lie in each other's way: sentences for ``Warning`` headers."""
+"""Warnings about files of one volume whose paths overlap."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -51,9 +51,9 @@ def _sources(volume: Object) -> Iterator[tuple[str, Object]]:
 
 
 def _projected(source: Object) -> Iterator[_File]:
-    for kind, told in (("configMap", "ConfigMap"), ("secret", "Secret")):
+    for kind, label in (("configMap", "ConfigMap"), ("secret", "Secret")):
         if (inner := source.get(kind) or {}).get("items"):
-            yield from _items(inner, f"{told} {shown(inner.get('name', ''))}")
+            yield from _items(inner, f"{label} {shown(inner.get('name', ''))}")
             return
     if (inner := source.get("downwardAPI") or {}).get("items"):
         yield from _items(inner, "DownwardAPI")
@@ -61,9 +61,9 @@ def _projected(source: Object) -> Iterator[_File]:
         yield _File(token.get("path", "").rstrip("/"), "ServiceAccountToken")
 
 
-def _items(source: Object, told: str) -> Iterator[_File]:
+def _items(source: Object, label: str) -> Iterator[_File]:
     for item in source.get("items") or ():
-        yield _File(item.get("path", "").rstrip("/"), told)
+        yield _File(item.get("path", "").rstrip("/"), label)
 
 
 def _overlaps(files: Iterable[_File]) -> Iterator[str]:

@@ -75,7 +75,7 @@ def _prepare_update(claim: Object, old: Object, _: RuleContext) -> None:
 
 
 def _choose_class(claim: Object, around: RuleContext) -> None:
-    """Whoever names no class gets the newest of those that are for everybody."""
+    """Set the newest default class on a claim that names no class."""
     spec = claim["spec"]
     if spec.get("storageClassName") is None and _annotated_class(claim) is None:
         chosen = newest_default(around.every(_STORAGE_CLASSES), *_DEFAULT_CLASS)
@@ -84,7 +84,7 @@ def _choose_class(claim: Object, around: RuleContext) -> None:
 
 
 def _judge(claim: Object, old: Object | None, around: RuleContext) -> Sequence[str]:
-    """Only a bound claim may grow, and only where its class says so."""
+    """Reject the expansion of a claim that is not bound, or whose class does not allow it."""
     if (old or claim)["metadata"].get("deletionTimestamp") is None:
         judge_claim(claim, around)
     if old is None or _requested(claim["spec"]) <= _requested(old["spec"]):

@@ -1,4 +1,4 @@
-"""PersistentVolumes: what they are given, and what is refused of them."""
+"""PersistentVolumes: their defaults and their validation."""
 
 import posixpath
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ _OLD_ANNOTATIONS: Final = {
     ),
     _OPTIONS: 'deprecated since v1.31; use "mountOptions" attribute instead',
 }
-# In the order in which they are told; the server spells one of them otherwise.
+# In the order of the server's warnings. The server spells storageos as storageOS.
 _OLD_SOURCES: Final = {
     "cephfs": "cephfs: deprecated in v1.28, non-functional in v1.31+",
     "photonPersistentDisk": "photonPersistentDisk: deprecated in v1.11, non-functional in v1.16+",

@@ -5,7 +5,7 @@ Gives:     their rules, and what an eviction makes of a budget
 Promises:  - a small Deployment is stored complete
            - most of a stateful set cannot change
            - the template of a Job that runs cannot change
-           - a schedule that nobody could follow is told why
+           - an invalid schedule is rejected with the reason
 Never:     makes a Pod
 """
 

@@ -123,7 +123,7 @@ def utilization_metric(percent: int) -> Object:
 
 
 def default_behavior(behavior: Object) -> None:
-    """How fast it goes up and down, where nobody has said it."""
+    """Set the default scaling rules."""
     up, down = behavior.setdefault("scaleUp", {}), behavior.setdefault("scaleDown", {})
     quickly = [_policy("Pods", 4), _policy("Percent", 100)]
     fill(up, stabilizationWindowSeconds=0, selectPolicy="Max", policies=quickly)

@@ -37,7 +37,7 @@ def _default(autoscaler: Object) -> None:
     spec = autoscaler.setdefault("spec", {})
     fill(spec, minReplicas=1)
     if autoscaler.get("apiVersion") == "autoscaling/v1":
-        # The other defaults need what its annotations carry: the conversion sees to them.
+        # The other defaults depend on fields that v1 has in annotations: the conversion sets them.
         return
     fill_empty(spec, metrics=[utilization_metric(UTILIZATION_PERCENT)])
     if "behavior" in spec:

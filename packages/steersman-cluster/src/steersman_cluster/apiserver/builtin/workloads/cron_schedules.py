@@ -1,4 +1,4 @@
-"""Schedules and time zones of CronJobs: what is wrong with one, in the words of the real parser."""
+"""Validation of CronJobs' schedules and time zones, with the messages of Kubernetes' parser."""
 
 import re
 
@@ -9,7 +9,7 @@ _zone_part = re.compile(r"(?!-)(?!\.\.?$)[A-Za-z._0-9+-]{1,14}").fullmatch
 
 
 def schedule_problem(schedule: str) -> str:
-    """Why nobody could follow ``schedule``; "" if somebody could."""
+    """Why ``schedule`` is invalid; "" if it is valid."""
     try:
         parse_schedule(schedule)
     except BadValue as error:
@@ -18,7 +18,7 @@ def schedule_problem(schedule: str) -> str:
 
 
 def zone_problems(zone: str) -> list[str]:
-    """Why no clock could go by ``zone``."""
+    """Why ``zone`` is not a known time zone."""
     if not zone:
         return ["timeZone must be nil or non-empty string"]
     if not all(map(_zone_part, zone.split("/"))):

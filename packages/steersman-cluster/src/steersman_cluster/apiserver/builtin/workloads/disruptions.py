@@ -1,4 +1,4 @@
-"""Disruption budgets: whether a Pod may be evicted now, and what that costs."""
+"""PodDisruptionBudgets: whether a Pod may be evicted now, and how that changes the budget."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -14,24 +14,25 @@ from steersman_cluster.apiserver.request.selectors import label_selector
 
 BUDGETS = GroupResource("policy", "poddisruptionbudgets")
 
-# So many evictions may wait for somebody to notice them.
+# How many evictions may wait for the disruption controller to observe them.
 MOST_DISRUPTED = 2000
-# How soon a caller may ask again whose budget nobody has looked at yet.
+# After how long a client may retry when the disruption controller has not observed the budget yet.
 RETRY_SECONDS = 10
 
-# A Pod that is over, or not yet begun, serves nobody.
-_IDLE = frozenset(("Succeeded", "Failed", "Pending"))
+# Pods in these phases do not count as healthy, so that evicting one costs nothing.
+_NOT_RUNNING = frozenset(("Succeeded", "Failed", "Pending"))
 
 _ALLOWED = "DisruptionAllowed"
 
 
 def charged_budget(pod: Object, budgets: Iterable[Object], *, now: datetime) -> Object | None:
-    """The budget as it is once ``pod`` is evicted; None if that costs nothing.
+    """The budget after the eviction of ``pod``; None if the eviction does not use a budget.
 
-    ``budgets`` are those of the Pod's namespace. Raises the refusal if none is left.
+    ``budgets`` are those of the Pod's namespace. Raises a ``StatusError`` if the budget allows no
+    disruption.
     """
     status: Object = pod.get("status") or {}
-    if status.get("phase") in _IDLE or "deletionTimestamp" in pod["metadata"]:
+    if status.get("phase") in _NOT_RUNNING or "deletionTimestamp" in pod["metadata"]:
         return None
     labels = pod["metadata"].get("labels") or {}
     matching = [each for each in budgets if _selects(each, labels)]
@@ -63,7 +64,7 @@ def marked_disrupted(pod: Object, *, now: datetime) -> Object:
 def _selects(budget: Object, labels: dict[str, str]) -> bool:
     try:
         return label_selector((budget.get("spec") or {}).get("selector")).matches(labels)
-    except StatusError:  # the selector makes no sense, and so selects nothing
+    except StatusError:  # an invalid selector selects nothing
         return False
 
 
@@ -77,7 +78,7 @@ def _condition(status: Object, kind: str) -> Object | None:
 
 
 def _spares_unready(budget: Object) -> bool:
-    """Whether a Pod that is not ready may go for nothing."""
+    """Whether a Pod that is not ready may be evicted without using the budget."""
     if (budget.get("spec") or {}).get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
     needed, there = _health(budget.get("status") or {})

@@ -1,4 +1,4 @@
-"""What a Job's status may say, and how it may go on: whoever runs it, an end is an end."""
+"""Validation of a Job's status and of its transitions: a finished Job stays finished."""
 
 from collections.abc import Iterator
 from typing import Any, Final

@@ -224,7 +224,7 @@ def _mode_errors(spec: Object, path: str) -> list[FieldError]:
 
 
 def _indexed_errors(spec: Object, path: str) -> Iterator[FieldError]:
-    """Numbers of indexes that nobody could list."""
+    """What is wrong with an Indexed Job's numbers of completions and failures."""
     parallelism, failed = spec.get("parallelism") or 0, spec.get("maxFailedIndexes")
     completions: int | None = spec.get("completions")
     if completions is None:

@@ -1,4 +1,4 @@
-"""What all kinds have in common that make pods from a template."""
+"""Rules that all kinds with a Pod template share."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -96,7 +96,7 @@ def forever_errors(pod_spec: Object, path: str, kind: str) -> list[FieldError]:
 
 
 def selector_change_errors(new: Object, old: Object) -> list[FieldError]:
-    """A selector stays what it was: the pods that it chose would be nobody's."""
+    """A selector is immutable: the Pods that it selected would be orphaned."""
     selector = new["spec"].get("selector")
     if selector == old["spec"].get("selector"):
         return []
