@@ -14,14 +14,14 @@ from steersman.kinds import Codec
 from steersman.names import GroupVersionKind
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinResource, BuiltinSchemas
-from steersman_cluster.apiserver.schema.decoding.decoder import (
+from steersman_cluster.apiserver.schema.node import UNSET, Schema
+from steersman_cluster.apiserver.schema.serializer.decoder import (
     BodyDecoder,
     BodyDecoders,
     canonical,
     decode,
     settle,
 )
-from steersman_cluster.apiserver.schema.node import UNSET, Schema
 from steersman_cluster.testing import RealControlPlane
 from steersman_cluster.testing.calls import Caller
 from steersman_cluster.testing.namespaces import fresh_namespace

@@ -10,7 +10,7 @@ import msgspec
 from steersman.clock import Clock
 from steersman.names import GroupResource, GroupVersionKind
 from steersman_cluster.apiserver.builtin.cluster.namespaces import NAMESPACE_FINALIZE
-from steersman_cluster.apiserver.builtin.converting import to_served, to_stored
+from steersman_cluster.apiserver.builtin.conversion import to_served, to_stored
 from steersman_cluster.apiserver.builtin.label_selectors import label_errors
 from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork
 from steersman_cluster.apiserver.builtin.network.services import service_rules
@@ -20,7 +20,7 @@ from steersman_cluster.apiserver.custom import DEFINITION, DEFINITIONS
 from steersman_cluster.apiserver.meta import field_errors, status_errors
 from steersman_cluster.apiserver.meta.rules import Object, Rules
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
-from steersman_cluster.apiserver.schema.decoding.decoder import BodyDecoder, BodyDecoders, decode
+from steersman_cluster.apiserver.schema.serializer.decoder import BodyDecoder, BodyDecoders, decode
 from tests.clocks import FakeClock
 
 SCHEMAS = BuiltinSchemas.read()

@@ -13,9 +13,9 @@ from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.schema.builtin_schemas import OBJECT_META, BuiltinSchemas
-from steersman_cluster.apiserver.schema.decoding.decoder import BodyDecoders, decode, settle
 from steersman_cluster.apiserver.schema.node import Schema
 from steersman_cluster.apiserver.schema.pruner import accept
+from steersman_cluster.apiserver.schema.serializer.decoder import BodyDecoders, decode, settle
 
 NOW = "2026-01-01T00:00:00Z"
 DEFINITION_KIND = GroupVersionKind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")

@@ -14,12 +14,6 @@ import yaml
 from steersman.names import GroupVersionKind
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
-from steersman_cluster.apiserver.schema.decoding.decoder import (
-    BodyDecoder,
-    BodyDecoders,
-    canonical,
-    decode,
-)
 from steersman_cluster.apiserver.schema.protobuf.encoder import (
     MessageEncoders,
     enveloped,
@@ -27,6 +21,12 @@ from steersman_cluster.apiserver.schema.protobuf.encoder import (
     watch_frame,
 )
 from steersman_cluster.apiserver.schema.protobuf.messages import MAGIC, PROTOBUF
+from steersman_cluster.apiserver.schema.serializer.decoder import (
+    BodyDecoder,
+    BodyDecoders,
+    canonical,
+    decode,
+)
 from tests.fuzz.wire_messages import Messages
 from tests.unit.apiserver.schema.protobuf.test_messages import entry, message, number, text
 

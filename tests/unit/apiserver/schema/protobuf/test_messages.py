@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from steersman.names import GroupVersionKind
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
-from steersman_cluster.apiserver.schema.decoding.decoder import BodyDecoders, decode
 from steersman_cluster.apiserver.schema.protobuf.messages import MAGIC, PROTOBUF
+from steersman_cluster.apiserver.schema.serializer.decoder import BodyDecoders, decode
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from steersman_cluster.apiserver.request.body_types import BodyTypes
 from steersman_cluster.apiserver.request.negotiation import JSON
 from steersman_cluster.apiserver.request.resources import ResourceRegistry, ServedResource
 from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
-from steersman_cluster.apiserver.schema.decoding.decoder import decode
+from steersman_cluster.apiserver.schema.serializer.decoder import decode
 
 UNPROCESSABLE = 422
 

@@ -17,7 +17,7 @@ another is in ``plugins``. What stands in many of them is in the modules right h
 """
 
 from steersman_cluster.apiserver.builtin.cluster.bootstrap import bootstrap_objects
-from steersman_cluster.apiserver.builtin.converting import to_served, to_stored
+from steersman_cluster.apiserver.builtin.conversion import to_served, to_stored
 from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork
 from steersman_cluster.apiserver.builtin.table import shared_rules
 

@@ -18,7 +18,7 @@ from steersman_cluster.apiserver.builtin.cluster.limit_ranges import LIMIT_RANGE
 from steersman_cluster.apiserver.builtin.cluster.namespaces import NAMESPACE, NAMESPACES
 from steersman_cluster.apiserver.builtin.cluster.nodes import NODE
 from steersman_cluster.apiserver.builtin.cluster.quotas import RESOURCE_QUOTA
-from steersman_cluster.apiserver.builtin.converting import EVENTS, NEW_EVENTS
+from steersman_cluster.apiserver.builtin.conversion import EVENTS, NEW_EVENTS
 from steersman_cluster.apiserver.builtin.network import network_kinds as networking
 from steersman_cluster.apiserver.builtin.network.endpoints import ENDPOINT_SLICE, ENDPOINTS
 from steersman_cluster.apiserver.builtin.network.ingresses import INGRESS, INGRESS_CLASS

@@ -26,18 +26,18 @@ from steersman_cluster.apiserver.request.negotiation import (
     not_spoken,
 )
 from steersman_cluster.apiserver.request.options import WriteOptions
-from steersman_cluster.apiserver.schema.decoding.conversion_messages import misconverted
-from steersman_cluster.apiserver.schema.decoding.decoder import (
+from steersman_cluster.apiserver.schema.protobuf.messages import PROTOBUF
+from steersman_cluster.apiserver.schema.pruner import accept, accept_applied, whole_floats
+from steersman_cluster.apiserver.schema.serializer.conversion_messages import misconverted
+from steersman_cluster.apiserver.schema.serializer.decoder import (
     OtherVersion,
     canonical,
     decode,
     settle,
     warning_lines,
 )
-from steersman_cluster.apiserver.schema.decoding.inspection import duplicates
-from steersman_cluster.apiserver.schema.decoding.yaml_bodies import BadYaml, parse_yaml
-from steersman_cluster.apiserver.schema.protobuf.messages import PROTOBUF
-from steersman_cluster.apiserver.schema.pruner import accept, accept_applied, whole_floats
+from steersman_cluster.apiserver.schema.serializer.inspection import duplicates
+from steersman_cluster.apiserver.schema.serializer.yaml_bodies import BadYaml, parse_yaml
 
 # What the decoder says around the reason; of a patched object only the reason is reported.
 _AROUND = re.compile(

@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.apply.field_manager import FieldManager
-from steersman_cluster.apiserver.builtin.converting import STORED_RESOURCE, to_served, to_stored
+from steersman_cluster.apiserver.builtin.conversion import STORED_RESOURCE, to_served, to_stored
 from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork
 from steersman_cluster.apiserver.builtin.network.services import service_rules
 from steersman_cluster.apiserver.builtin.table import SERVICES, shared_rules

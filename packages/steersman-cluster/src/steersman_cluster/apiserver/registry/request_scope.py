@@ -19,8 +19,8 @@ from steersman_cluster.apiserver.request.delete_options import DeleteOptions
 from steersman_cluster.apiserver.request.request_info import RequestInfo
 from steersman_cluster.apiserver.request.resources import ResourceRegistry, ServedResource
 from steersman_cluster.apiserver.request.response_encoders import WHOLE
-from steersman_cluster.apiserver.schema.decoding.decoder import BodyDecoder
 from steersman_cluster.apiserver.schema.node import Schema
+from steersman_cluster.apiserver.schema.serializer.decoder import BodyDecoder
 from steersman_cluster.apiserver.storage import Entry
 from steersman_cluster.apiserver.webhooks import RequestRunner
 

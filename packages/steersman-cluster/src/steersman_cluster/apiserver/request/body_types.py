@@ -4,8 +4,8 @@ from steersman.names import GroupVersionKind
 from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.resources import ServedResource
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
-from steersman_cluster.apiserver.schema.decoding.decoder import BodyDecoder, BodyDecoders
 from steersman_cluster.apiserver.schema.node import Schema
+from steersman_cluster.apiserver.schema.serializer.decoder import BodyDecoder, BodyDecoders
 
 SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
 _DELETE_OPTIONS = GroupVersionKind("", "v1", "DeleteOptions")

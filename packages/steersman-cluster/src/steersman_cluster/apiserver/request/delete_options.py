@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.request.options import boolean, dry_run_errors, integer
 from steersman_cluster.apiserver.request.request_info import RequestInfo
 from steersman_cluster.apiserver.request.resources import ServedResource
-from steersman_cluster.apiserver.schema.decoding.decoder import BodyDecoder, canonical, decode
+from steersman_cluster.apiserver.schema.serializer.decoder import BodyDecoder, canonical, decode
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 POLICIES = ("Foreground", "Background", "Orphan")

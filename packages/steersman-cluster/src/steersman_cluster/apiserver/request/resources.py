@@ -16,8 +16,8 @@ from steersman_cluster.apiserver.meta.rules import Object, RuleContext, Rules
 from steersman_cluster.apiserver.meta.table_columns import Printer
 from steersman_cluster.apiserver.request.selectors import NOT_KNOWN, NOT_SUPPORTED
 from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
-from steersman_cluster.apiserver.schema.decoding.canonical import Canonical, Walk
 from steersman_cluster.apiserver.schema.node import UNSET, Schema
+from steersman_cluster.apiserver.schema.serializer.canonical import Canonical, Walk
 
 _SHORT_OF_WORDS = frozenset(
     (

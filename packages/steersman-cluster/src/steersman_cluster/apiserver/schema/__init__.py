@@ -9,7 +9,7 @@ Promises:  - what breaks a rule is reported in the server's words
 Never:     stores anything, asks who wrote an object, or knows more of a kind than its schema says
 
 A schema is made of ``node``s. Those of built-in kinds come from ``builtin_schemas``, which adds
-what ``go_declarations`` knows; those of custom kinds from ``structural``. ``decoding`` reads a
+what ``go_declarations`` knows; those of custom kinds from ``structural``. ``serializer`` reads a
 body. A custom resource then passes ``pruner``, ``embedded_resources``, ``defaults``, ``validator``
 and ``uniqueness``.
 """

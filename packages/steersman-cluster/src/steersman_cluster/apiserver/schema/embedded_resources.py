@@ -10,9 +10,9 @@ import msgspec
 from steersman_cluster.apiserver.meta import object_meta as rules_of_metadata
 from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid, required
 from steersman_cluster.apiserver.meta.name_validation import dns_1035_label, path_segment_name
-from steersman_cluster.apiserver.schema.decoding.canonical import Canonical, Walk
-from steersman_cluster.apiserver.schema.decoding.inspection import Undecodable, inspect
 from steersman_cluster.apiserver.schema.node import Schema
+from steersman_cluster.apiserver.schema.serializer.canonical import Canonical, Walk
+from steersman_cluster.apiserver.schema.serializer.inspection import Undecodable, inspect
 
 _unknown_field = re.compile('unknown field "(.*)"').fullmatch
 

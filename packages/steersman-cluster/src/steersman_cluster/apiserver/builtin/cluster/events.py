@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from steersman_cluster.apiserver.builtin.converting import event_to_v1
+from steersman_cluster.apiserver.builtin.conversion import event_to_v1
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,

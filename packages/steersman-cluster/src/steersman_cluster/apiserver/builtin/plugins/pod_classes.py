@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.builtin.common_rules import keeps
 from steersman_cluster.apiserver.builtin.go_forms import go_form
 from steersman_cluster.apiserver.builtin.label_selectors import label_errors
 from steersman_cluster.apiserver.builtin.pods.resource_amounts import requirements_errors
-from steersman_cluster.apiserver.builtin.pods.scheduling import toleration_errors
+from steersman_cluster.apiserver.builtin.pods.scheduling_constraints import toleration_errors
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,

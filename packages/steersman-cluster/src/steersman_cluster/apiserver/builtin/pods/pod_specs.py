@@ -17,7 +17,7 @@ from steersman_cluster.apiserver.builtin.pods.resource_amounts import (
     pod_level_errors,
     requirements_errors,
 )
-from steersman_cluster.apiserver.builtin.pods.scheduling import (
+from steersman_cluster.apiserver.builtin.pods.scheduling_constraints import (
     affinity_errors,
     readiness_gate_errors,
     scheduling_gate_errors,

@@ -11,7 +11,10 @@ from steersman_cluster.apiserver.builtin.pods.pod_statuses import (
     claim_status_errors,
     container_status_errors,
 )
-from steersman_cluster.apiserver.builtin.pods.scheduling import REQUIRED, toleration_errors
+from steersman_cluster.apiserver.builtin.pods.scheduling_constraints import (
+    REQUIRED,
+    toleration_errors,
+)
 from steersman_cluster.apiserver.builtin.pods.security import APP_ARMOR
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,

@@ -7,7 +7,7 @@ from steersman.units import Quantity
 from steersman_cluster.apiserver.builtin.cluster.node_labels import OLD_LABELS, expression_warnings
 from steersman_cluster.apiserver.builtin.pods.container_env import hidden
 from steersman_cluster.apiserver.builtin.pods.resource_amounts import may_be_fractional
-from steersman_cluster.apiserver.builtin.pods.scheduling import PREFERRED, REQUIRED
+from steersman_cluster.apiserver.builtin.pods.scheduling_constraints import PREFERRED, REQUIRED
 from steersman_cluster.apiserver.builtin.pods.security import (
     APP_ARMOR,
     app_armor_profile,

@@ -26,7 +26,7 @@ from steersman_cluster.apiserver.builtin.pods.pod_specs import pod_annotation_er
 from steersman_cluster.apiserver.builtin.pods.pod_updates import status_errors, update_errors
 from steersman_cluster.apiserver.builtin.pods.pod_warnings import name_warnings, spec_warnings
 from steersman_cluster.apiserver.builtin.pods.resource_amounts import quality_of_service
-from steersman_cluster.apiserver.builtin.pods.scheduling import merge_label_keys
+from steersman_cluster.apiserver.builtin.pods.scheduling_constraints import merge_label_keys
 from steersman_cluster.apiserver.builtin.pods.security import annotation_conflicts
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,

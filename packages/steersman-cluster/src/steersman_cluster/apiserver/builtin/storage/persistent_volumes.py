@@ -8,7 +8,7 @@ from steersman.units import Quantity, format_time
 from steersman_cluster.apiserver.builtin.cluster.node_labels import NEWER_NAMES, expression_warnings
 from steersman_cluster.apiserver.builtin.common_defaults import fill, fill_empty, protected_by
 from steersman_cluster.apiserver.builtin.go_forms import go_difference, go_form
-from steersman_cluster.apiserver.builtin.pods.scheduling import node_selector_errors
+from steersman_cluster.apiserver.builtin.pods.scheduling_constraints import node_selector_errors
 from steersman_cluster.apiserver.builtin.storage.access_modes import (
     VOLUME_MODES,
     access_mode_errors,

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from steersman_cluster.apiserver.meta.go_json import Number, Pairs, plain, quoted
 from steersman_cluster.apiserver.meta.go_messages import what_is
 from steersman_cluster.apiserver.schema import scalars
-from steersman_cluster.apiserver.schema.decoding.canonical import INTEGER_BITS
 from steersman_cluster.apiserver.schema.node import Schema
+from steersman_cluster.apiserver.schema.serializer.canonical import INTEGER_BITS
 
 # Go stops counting there.
 MOST_COMPLAINTS = 100

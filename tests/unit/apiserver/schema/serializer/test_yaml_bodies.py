@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from steersman_cluster.apiserver.schema.decoding.yaml_bodies import BadYaml, parse_yaml
+from steersman_cluster.apiserver.schema.serializer.yaml_bodies import BadYaml, parse_yaml
 
 
 def test_only_the_first_document_is_read() -> None:

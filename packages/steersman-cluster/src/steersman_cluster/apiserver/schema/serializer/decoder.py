@@ -18,12 +18,16 @@ from steersman_cluster.apiserver.schema.builtin_schemas import (
     BuiltinSchemas,
     KnownKinds,
 )
-from steersman_cluster.apiserver.schema.decoding.canonical import Canonical, Irregular, Walk
-from steersman_cluster.apiserver.schema.decoding.inspection import Undecodable, duplicates, inspect
-from steersman_cluster.apiserver.schema.decoding.yaml_bodies import BadYaml, parse_yaml
 from steersman_cluster.apiserver.schema.node import Schema
 from steersman_cluster.apiserver.schema.protobuf.messages import PROTOBUF, Messages, open_envelope
 from steersman_cluster.apiserver.schema.protobuf.wire_format import Malformed
+from steersman_cluster.apiserver.schema.serializer.canonical import Canonical, Irregular, Walk
+from steersman_cluster.apiserver.schema.serializer.inspection import (
+    Undecodable,
+    duplicates,
+    inspect,
+)
+from steersman_cluster.apiserver.schema.serializer.yaml_bodies import BadYaml, parse_yaml
 
 YAML = "application/yaml"
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from steersman.names import GroupVersionKind
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
-from steersman_cluster.apiserver.schema.decoding.decoder import (
+from steersman_cluster.apiserver.schema.serializer.decoder import (
     BodyDecoder,
     BodyDecoders,
     Decoded,

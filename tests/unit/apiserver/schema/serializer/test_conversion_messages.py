@@ -6,7 +6,7 @@ import pytest
 
 from steersman.names import GroupVersionKind
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
-from steersman_cluster.apiserver.schema.decoding.conversion_messages import misconverted
+from steersman_cluster.apiserver.schema.serializer.conversion_messages import misconverted
 
 DEPLOYMENT = BuiltinSchemas.read().of(GroupVersionKind("apps", "v1", "Deployment"))
 
