@@ -19,7 +19,7 @@ from steersman_cluster.workloads import WorkloadSettings
 
 
 def trial(*, minutes: int = 60) -> Trial:
-    """What a person would apply."""
+    """An object as a user would apply it."""
     return Trial(
         metadata=meta_v1.ObjectMeta(name="demo"), spec=Spec(image="nginx", minutes=minutes)
     )
@@ -105,7 +105,7 @@ async def a_whole_trial(cluster: Cluster) -> None:
 SCENARIO = Scenario(operator=lambda: [controller], kinds=[Trial], steps=a_whole_trial)
 
 
-async def test_it_comes_to_the_same_wherever_it_crashes() -> None:
+async def test_the_result_is_the_same_wherever_it_crashes() -> None:
     await survives_crashes(SCENARIO)
 
 

@@ -27,9 +27,9 @@ MODULE = "src/shop_operator/appservice.py"
 # What a person changes in the one file that has to be changed.
 BY_HAND: Sequence[tuple[str, str]] = (
     (
-        '''    """How many Pods run it."""
+        '''    """The number of Pods."""
 ''',
-        '''    """How many Pods run it."""
+        '''    """The number of Pods."""
 
     resources: core_v1.ResourceRequirements | None = None
     envs: tuple[core_v1.EnvVar, ...] = ()
@@ -38,7 +38,7 @@ BY_HAND: Sequence[tuple[str, str]] = (
     ),
     (
         '''class Status(sm.Part):
-    """What has become of it."""
+    """The observed state."""
 
     observed_generation: int | None = None
     conditions: tuple[sm.Condition, ...] = ()

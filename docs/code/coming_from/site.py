@@ -15,7 +15,7 @@ ZONE = "zone"  # the namespace of all records, whatever the namespace of a Site
 
 
 class Spec(sm.Part):
-    """What is wanted."""
+    """The desired state."""
 
     image: Annotated[str, sm.Rule(min_length=1)]
     replicas: Annotated[int, sm.Rule(ge=0)] = 1
@@ -25,7 +25,7 @@ class Spec(sm.Part):
 
 
 class Status(sm.Part):
-    """What has become of it."""
+    """The observed state."""
 
     observed_generation: int | None = None
     conditions: tuple[sm.Condition, ...] = ()

@@ -6,7 +6,7 @@ import steersman as sm
 
 
 class Spec(sm.Part, rules=(sm.Cel("self.least <= self.most", "least must not be above most"),)):
-    """What is wanted."""
+    """The desired state."""
 
     image: Annotated[str, sm.Rule(min_length=1)]
 
@@ -17,7 +17,7 @@ class Spec(sm.Part, rules=(sm.Cel("self.least <= self.most", "least must not be 
 
 
 class Status(sm.Part):
-    """What has become of it."""
+    """The observed state."""
 
     running: int = 0
 

@@ -10,7 +10,7 @@ from steersman.kinds import core_v1
 
 
 class Spec(sm.Part):
-    """What is wanted."""
+    """The desired state."""
 
     address: str
 

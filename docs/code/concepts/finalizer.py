@@ -4,7 +4,7 @@ import steersman as sm
 
 
 class Spec(sm.Part):
-    """What is wanted."""
+    """The desired state."""
 
     size_gb: int = 1
 

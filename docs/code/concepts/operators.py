@@ -8,13 +8,13 @@ from steersman.kinds import apps_v1, core_v1
 
 
 class Spec(sm.Part):
-    """What is wanted."""
+    """The desired state."""
 
     members: Annotated[int, sm.Rule(ge=1)]
 
 
 class Status(sm.Part):
-    """What has become of it."""
+    """The observed state."""
 
     members: int = 0
 

@@ -6,7 +6,7 @@ from steersman.kinds import core_v1
 
 
 class Spec(sm.Part):
-    """What is wanted."""
+    """The desired state."""
 
     ports: tuple[int, ...] = ()
 

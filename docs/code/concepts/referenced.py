@@ -7,7 +7,7 @@ from steersman.kinds import core_v1, meta_v1
 
 
 class Spec(sm.Part):
-    """What is wanted."""
+    """The desired state."""
 
     credentials: str
     """The name of the Secret that has the password."""

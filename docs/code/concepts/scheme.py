@@ -4,13 +4,13 @@ import steersman as sm
 
 
 class OldSpec(sm.Part):
-    """What was wanted."""
+    """The desired state."""
 
     width_cm: int
 
 
 class Spec(sm.Part):
-    """What is wanted."""
+    """The desired state."""
 
     width_mm: int
 

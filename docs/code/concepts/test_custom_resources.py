@@ -10,7 +10,7 @@ from steersman_cluster.simulation import Cluster
 
 
 def fleet(*, least: int, most: int) -> Fleet:
-    """What a person would apply."""
+    """An object as a user would apply it."""
     return Fleet(
         metadata=meta_v1.ObjectMeta(name="web"), spec=Spec(image="nginx", least=least, most=most)
     )

@@ -78,7 +78,7 @@ async def test_what_is_permanent_is_said_and_not_tried_again(cluster: Cluster) -
 
 
 @pytest.mark.timeout(30)
-async def test_it_comes_to_the_same_wherever_the_operator_crashes() -> None:
+async def test_the_result_is_the_same_wherever_the_operator_crashes() -> None:
     await survives_crashes(
         Scenario(operator=lambda: [controller], kinds=[Greeting], steps=life_of_a_greeting)
     )

@@ -10,14 +10,14 @@ PASSWORD_BYTES = 24
 
 
 class Spec(sm.Part):
-    """What is wanted."""
+    """The desired state."""
 
     rotation: int = 0
     """Another number is another password."""
 
 
 class Status(sm.Part):
-    """What has become of it."""
+    """The observed state."""
 
     secret_name: str | None = None
     observed_generation: int | None = None

@@ -12,13 +12,13 @@ OUTAGE_SECONDS = 30.0
 
 
 class Spec(sm.Part):
-    """What is wanted."""
+    """The desired state."""
 
     plan: Literal["free", "paid"] = "free"
 
 
 class Status(sm.Part):
-    """What has become of it."""
+    """The observed state."""
 
     account_id: str | None = None
     observed_generation: int | None = None

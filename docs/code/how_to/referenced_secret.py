@@ -8,7 +8,7 @@ from steersman.kinds import apps_v1, core_v1
 
 
 class Spec(sm.Part):
-    """What is wanted."""
+    """The desired state."""
 
     image: str
     credentials: str
@@ -16,7 +16,7 @@ class Spec(sm.Part):
 
 
 class Status(sm.Part):
-    """What has become of it."""
+    """The observed state."""
 
     observed_generation: int | None = None
     conditions: tuple[sm.Condition, ...] = ()

@@ -55,7 +55,7 @@ async def test_a_secret_that_is_deleted_is_made_again(cluster: Cluster) -> None:
     assert await password(cluster)
 
 
-async def test_it_comes_to_the_same_wherever_the_operator_crashes() -> None:
+async def test_the_result_is_the_same_wherever_the_operator_crashes() -> None:
     async def life(cluster: Cluster) -> None:
         await cluster.apply(login())
         await cluster.settle()

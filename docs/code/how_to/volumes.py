@@ -10,7 +10,7 @@ from steersman.units import Quantity
 
 
 class Spec(sm.Part):
-    """What is wanted."""
+    """The desired state."""
 
     replicas: Annotated[int, sm.Rule(ge=1)] = 1
     storage_gi: Annotated[
@@ -22,7 +22,7 @@ class Spec(sm.Part):
 
 
 class Status(sm.Part):
-    """What has become of it."""
+    """The observed state."""
 
     observed_generation: int | None = None
     conditions: tuple[sm.Condition, ...] = ()

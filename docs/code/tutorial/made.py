@@ -1,4 +1,4 @@
-"""AppService: an image kept running, at a given size."""
+"""AppService: runs an image in a Deployment of a given size."""
 
 from typing import Annotated
 
@@ -8,17 +8,17 @@ from steersman.kinds import apps_v1, core_v1
 
 
 class Spec(sm.Part):
-    """What is wanted."""
+    """The desired state."""
 
     image: str
-    """What runs, such as nginx:1.29."""
+    """The image of the container, such as nginx:1.29."""
 
     size: Annotated[int, sm.Rule(ge=0)] = 1
-    """How many Pods run it."""
+    """The number of Pods."""
 
 
 class Status(sm.Part):
-    """What has become of it."""
+    """The observed state."""
 
     observed_generation: int | None = None
     conditions: tuple[sm.Condition, ...] = ()
@@ -36,11 +36,11 @@ class AppService(
         ),
     ),
 ):
-    """An image kept running, at a given size."""
+    """Runs an image in a Deployment of a given size."""
 
 
 async def reconcile(obj: AppService, ctx: sm.Context) -> sm.Outcome:
-    """Say what should be there for ``obj``; called whenever that may not be so."""
+    """Apply the desired state of ``obj``; the controller calls this after each change."""
     container = core_v1.Container(name="main", image=obj.spec.image)
     deployment = await ctx.apply_owned(
         recipes.deployment(obj.name, container, replicas=obj.spec.size)

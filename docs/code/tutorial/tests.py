@@ -1,4 +1,4 @@
-"""AppService on a cluster in this process, whose time is a number: nothing is waited for.
+"""AppService on a cluster in this process, in virtual time: no test waits.
 
 ``make test-real`` runs the same tests on a real control plane.
 """
@@ -13,7 +13,7 @@ from shop.appservice import AppService, Spec, controller
 
 
 def wanted(size: int, image: str = "nginx") -> AppService:
-    """What a person would apply."""
+    """An object as a user would apply it."""
     spec = Spec(image=image, size=size, ports=(core_v1.ServicePort(port=80),))
     return AppService(metadata=meta_v1.ObjectMeta(name="web"), spec=spec)
 
@@ -24,7 +24,7 @@ async def start_operator(cluster: Cluster) -> None:
     await cluster.run_operator(controller)
 
 
-async def test_as_many_pods_run_as_it_says(cluster: Cluster) -> None:
+async def test_it_runs_as_many_pods_as_its_size(cluster: Cluster) -> None:
     await start_operator(cluster)
 
     await cluster.apply(wanted(size=3))
@@ -33,7 +33,7 @@ async def test_as_many_pods_run_as_it_says(cluster: Cluster) -> None:
     assert len(await cluster.list(core_v1.Pod)) == 3
 
 
-async def test_it_is_reached_on_a_port_of_every_node(cluster: Cluster) -> None:
+async def test_its_service_has_a_port_on_every_node(cluster: Cluster) -> None:
     await start_operator(cluster)
 
     await cluster.apply(wanted(size=1))
@@ -46,7 +46,7 @@ async def test_it_is_reached_on_a_port_of_every_node(cluster: Cluster) -> None:
     assert service.spec.ports[0].node_port
 
 
-async def test_it_says_how_its_deployment_stands(cluster: Cluster) -> None:
+async def test_its_status_has_that_of_its_deployment(cluster: Cluster) -> None:
     await start_operator(cluster)
 
     await cluster.apply(wanted(size=2))
@@ -59,7 +59,7 @@ async def test_it_says_how_its_deployment_stands(cluster: Cluster) -> None:
 
 
 @pytest.mark.parametrize("kind", [apps_v1.Deployment, core_v1.Service])
-async def test_what_is_deleted_comes_back(cluster: Cluster, kind: type[sm.Resource]) -> None:
+async def test_a_deleted_child_is_created_again(cluster: Cluster, kind: type[sm.Resource]) -> None:
     await start_operator(cluster)
     await cluster.apply(wanted(size=1))
     await cluster.settle()
@@ -72,7 +72,7 @@ async def test_what_is_deleted_comes_back(cluster: Cluster, kind: type[sm.Resour
     assert after.uid != before.uid
 
 
-async def test_without_an_image_it_is_refused(cluster: Cluster) -> None:
+async def test_an_empty_image_is_rejected(cluster: Cluster) -> None:
     await start_operator(cluster)
 
     with pytest.raises(Invalid, match="image"):
@@ -88,13 +88,13 @@ async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> N
 
 
 async def life(cluster: Cluster) -> None:
-    """What users do, from the first day to the last."""
+    """The steps of a user: apply an object, then delete it."""
     await cluster.apply(wanted(size=2))
     await cluster.settle()
     await cluster.delete(AppService, "web")
     await cluster.settle()
 
 
-async def test_it_comes_to_the_same_wherever_the_operator_crashes() -> None:
+async def test_the_result_is_the_same_wherever_the_operator_crashes() -> None:
     scenario = Scenario(operator=lambda: [controller], kinds=[AppService], steps=life)
     await survives_crashes(scenario)

@@ -1,4 +1,4 @@
-"""AppService: an image kept running, and reachable on a port of every node."""
+"""AppService: runs an image in a Deployment, and exposes it on a port of every node."""
 
 from typing import Annotated
 
@@ -8,26 +8,26 @@ from steersman.kinds import apps_v1, core_v1
 
 
 class Spec(sm.Part):
-    """What is wanted."""
+    """The desired state."""
 
     image: Annotated[str, sm.Rule(min_length=1)]
-    """What runs, such as nginx:1.29."""
+    """The image of the container, such as nginx:1.29."""
 
     size: Annotated[int, sm.Rule(ge=0)] = 1
-    """How many Pods run it."""
+    """The number of Pods."""
 
     ports: Annotated[tuple[core_v1.ServicePort, ...], sm.Rule(min_length=1)]
-    """Where it is reached, on every node."""
+    """The ports of the Service; each gets a port on every node."""
 
     envs: tuple[core_v1.EnvVar, ...] = ()
-    """What its containers have in their environment."""
+    """The environment variables of the container."""
 
     resources: core_v1.ResourceRequirements | None = None
-    """What each of them may use."""
+    """The resources of each container."""
 
 
 class Status(sm.Part):
-    """What has become of it."""
+    """The observed state."""
 
     observed_generation: int | None = None
     conditions: tuple[sm.Condition, ...] = ()
@@ -45,11 +45,11 @@ class AppService(
         ),
     ),
 ):
-    """An image kept running at a given size, reachable on a port of every node."""
+    """Runs an image in a Deployment, and exposes it on a port of every node."""
 
 
 async def reconcile(obj: AppService, ctx: sm.Context) -> sm.Outcome:
-    """Say what should be there for ``obj``; called whenever that may not be so."""
+    """Apply the desired state of ``obj``; the controller calls this after each change."""
     container = core_v1.Container(
         name="main", image=obj.spec.image, env=obj.spec.envs, resources=obj.spec.resources
     )

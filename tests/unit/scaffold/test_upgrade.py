@@ -93,7 +93,7 @@ def test_a_second_upgrade_changes_nothing(tmp_path: Path) -> None:
 def test_an_upgrade_keeps_what_the_author_changed(tmp_path: Path) -> None:
     project = older_project(tmp_path, changes={"Makefile": ("-m pytest\n", "-m unittest\n")})
     create_api(project, group="app", version="v1", kind="Web")
-    edit(project, "Makefile", "help: ## say what there is", "help: ## what can I do?")
+    edit(project, "Makefile", "help: ## list the targets", "help: ## what can I do?")
     edit(project, "pyproject.toml", 'image = "shop', 'image = "mine/shop')
     edit(project, "pyproject.toml", f'>={BEFORE}",\n', f'>={BEFORE}",\n    "httpx",\n')
     edit(project, "src/shop_operator/web.py", "image: str", "picture: str")
