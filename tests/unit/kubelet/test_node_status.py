@@ -1,4 +1,4 @@
-"""Addresses of nodes and Pods, and nodes as they register."""
+"""The addresses of nodes and Pods, and the status of a new node."""
 
 from datetime import timedelta
 from ipaddress import ip_address, ip_network
@@ -13,14 +13,14 @@ from steersman_cluster.workloads import WorkloadSettings, node_taints
 from tests.unit.workloads.nodes.samples import NOW, node, pod
 
 
-def test_the_ranges_of_nodes_do_not_overlap() -> None:
+def test_the_pod_cidrs_of_nodes_do_not_overlap() -> None:
     ranges = [ip_network(pod_range(number)) for number in range(100)]
 
     assert not any(a.overlaps(b) for a, b in pairwise(ranges))
     assert len({node_address(number) for number in range(1000)}) == 1000
 
 
-def test_a_node_with_room_for_many_pods_has_addresses_for_them() -> None:
+def test_a_node_with_many_pods_has_a_large_enough_pod_cidr() -> None:
     large = [ip_network(pod_range(number, pods=10_000)) for number in range(3)]
 
     assert pod_range(1) == "10.128.16.0/20"
@@ -28,7 +28,7 @@ def test_a_node_with_room_for_many_pods_has_addresses_for_them() -> None:
     assert not any(a.overlaps(b) for a, b in pairwise(large))
 
 
-def test_where_all_addresses_are_taken_one_is_shared() -> None:
+def test_an_address_is_shared_when_none_is_free() -> None:
     small = node(pod_cidr="10.1.2.0/30")
 
     first, second = (pod_address("uid", small, is_taken=lambda _: True) for _ in range(2))
@@ -36,7 +36,7 @@ def test_where_all_addresses_are_taken_one_is_shared() -> None:
     assert first == second == "10.1.2.2"
 
 
-def test_a_pod_gets_an_address_of_its_nodes_range_until_there_is_none_left() -> None:
+def test_a_pod_gets_a_free_address_of_its_nodes_pod_cidr() -> None:
     small = node(pod_cidr="10.1.2.0/28")
     taken: dict[str, None] = {}
     for number in range(13):
@@ -48,13 +48,13 @@ def test_a_pod_gets_an_address_of_its_nodes_range_until_there_is_none_left() -> 
     assert "10.1.2.15" not in taken
 
 
-def test_a_node_without_a_range_has_addresses_all_the_same() -> None:
+def test_a_node_without_a_pod_cidr_has_addresses_too() -> None:
     first, second = (pod_address("uid", node(name), is_taken=lambda _: False) for name in "ab")
 
     assert first != second
 
 
-def test_a_node_that_is_well_is_left_as_it_is() -> None:
+def test_the_status_of_a_healthy_node_does_not_change() -> None:
     settings = WorkloadSettings()
     made = new_node(1, settings, now=NOW)
     later = NOW + timedelta(hours=1)
@@ -63,7 +63,7 @@ def test_a_node_that_is_well_is_left_as_it_is() -> None:
     assert node_taints(made, now=later, is_responsive=True) == ()
 
 
-def test_what_is_not_well_is_put_right_and_what_is_a_strangers_is_kept() -> None:
+def test_unhealthy_conditions_are_corrected_and_foreign_conditions_kept() -> None:
     made = new_node(1, WorkloadSettings(), now=NOW)
     assert made.status is not None
     stranger = core_v1.NodeCondition(type="example.com/other", status="Unknown")
@@ -75,7 +75,7 @@ def test_what_is_not_well_is_put_right_and_what_is_a_strangers_is_kept() -> None
     assert wanted.conditions == (*(made.status.conditions or ()), stranger)
 
 
-def test_annotations_that_make_no_sense_are_named() -> None:
+def test_invalid_annotations_are_reported() -> None:
     prefix = "nodes.steersman.dev/"
     good = {
         f"{prefix}start-seconds": "1.5",

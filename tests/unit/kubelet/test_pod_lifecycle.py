@@ -1,4 +1,4 @@
-"""How the life of a Pod goes on from one look to the next."""
+"""The status of a Pod from one sync to the next."""
 
 from datetime import datetime, timedelta
 
@@ -34,7 +34,7 @@ def events(**values: str) -> dict[str, str]:
 
 
 def grown(each: core_v1.Pod, *, seconds: float = 0) -> core_v1.Pod:
-    """The Pod as it is then."""
+    """The Pod with the status of that sync."""
     return replace(each, status=step(each, seconds=seconds).status)
 
 
@@ -48,26 +48,26 @@ def bound(name: str = "one", **given: object) -> core_v1.Pod:
     ("restarts", "ran", "seconds"),
     [(0, 0, 0), (1, 0, 10), (2, 0, 20), (5, 0, 160), (6, 0, 300), (5000, 0, 300), (6, 600, 0)],
 )
-def test_the_waits_between_restarts_double_up_to_five_minutes(
+def test_the_restart_backoff_doubles_up_to_five_minutes(
     restarts: int, ran: float, seconds: int
 ) -> None:
     assert wait_seconds(restarts, ran_seconds=ran) == seconds
 
 
-def test_a_pod_that_has_time_to_start_is_being_created_until_then() -> None:
+def test_a_pod_with_a_start_delay_is_pending_until_the_delay_is_over() -> None:
     first = step(bound(), start_seconds=3)
 
     assert (first.status.phase, first.status.pod_ip, first.after_seconds) == ("Pending", None, 3.0)
     assert step(replace(bound(), status=first.status), seconds=3).status.phase == "Running"
 
 
-def test_what_a_pod_says_goes_before_what_is_usual() -> None:
+def test_a_pods_annotations_override_the_settings() -> None:
     eager = bound(annotations=events(start_seconds="0"))
 
     assert step(eager, start_seconds=60).status.phase == "Running"
 
 
-def test_a_second_look_at_the_same_moment_finds_nothing_to_do() -> None:
+def test_a_second_sync_at_the_same_time_changes_nothing() -> None:
     for each in (
         bound(),
         bound(restart_policy="Never"),
@@ -84,7 +84,7 @@ def test_a_second_look_at_the_same_moment_finds_nothing_to_do() -> None:
         assert again.events == ()
 
 
-def test_a_container_that_has_run_its_time_is_over_and_not_before() -> None:
+def test_a_container_exits_after_its_run_time_and_not_before() -> None:
     each = bound(restart_policy="Never", annotations=events(run_seconds="30", exit_code="7"))
     running = step(each)
     over = step(replace(each, status=running.status), seconds=30)
@@ -105,7 +105,7 @@ def test_each_container_can_have_a_script_of_its_own() -> None:
     assert ready.message == "containers with unready status: [side]"
 
 
-def test_what_is_not_a_kubelets_to_say_is_left_as_it_is() -> None:
+def test_conditions_that_the_kubelet_does_not_own_are_kept() -> None:
     other = core_v1.PodCondition(type="example.com/other", status="Unknown")
     each = bound()
     assert each.status is not None
@@ -117,14 +117,14 @@ def test_what_is_not_a_kubelets_to_say_is_left_as_it_is() -> None:
     assert status.qos_class == "Burstable"
 
 
-def test_a_pod_that_is_over_stays_as_it_is() -> None:
+def test_the_status_of_an_ended_pod_does_not_change() -> None:
     over = replace(bound(), status=core_v1.PodStatus(phase="Failed", reason="Evicted"))
 
     assert step(over).status == over.status
     assert terminated_status(over, now=NOW) == over.status
 
 
-def test_containers_that_run_are_told_to_stop_and_others_are_not() -> None:
+def test_only_running_containers_have_a_killing_event() -> None:
     running = grown(bound())
     crashing = grown(bound(annotations=events(exit_code="1")))
 
@@ -150,11 +150,13 @@ def test_containers_that_run_are_told_to_stop_and_others_are_not() -> None:
         (grown(bound(annotations=events(run_seconds="9"))), False),
     ],
 )
-def test_a_pod_is_in_motion_while_it_is_owed_a_change(each: core_v1.Pod, is_moving: bool) -> None:
+def test_a_pod_has_pending_changes_until_its_next_transition(
+    each: core_v1.Pod, is_moving: bool
+) -> None:
     assert has_pending_changes(each) is is_moving
 
 
-def test_a_pod_that_ends_is_in_motion_until_only_others_hold_it() -> None:
+def test_a_terminating_pod_has_pending_changes_until_it_is_stopped() -> None:
     running = grown(bound())
     ending = replace(
         running,

@@ -1,4 +1,4 @@
-"""What a controller remembers, run by run."""
+"""The state of a controller, for each run."""
 
 import gc
 from random import Random
@@ -6,7 +6,7 @@ from random import Random
 from steersman_cluster.workloads.run_state import PerRun
 
 
-def test_no_run_of_a_controller_knows_what_another_remembers() -> None:
+def test_each_run_of_a_controller_has_its_own_state() -> None:
     memories, one, other = PerRun(list[str]), Random(0), Random(0)
 
     memories.of(one).append("a Pod failed")
@@ -15,7 +15,7 @@ def test_no_run_of_a_controller_knows_what_another_remembers() -> None:
     assert memories.of(other) == []
 
 
-def test_nothing_is_kept_of_a_run_that_is_over() -> None:
+def test_the_state_of_a_finished_run_is_dropped() -> None:
     memories, run = PerRun(list[str]), Random(0)
     memories.of(run)
 

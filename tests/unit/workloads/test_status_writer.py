@@ -1,4 +1,4 @@
-"""What is written of a status: what differs, and nothing else."""
+"""Status writes contain only the difference."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ READY = {"type": "Ready", "status": "False", "reason": "ContainersNotReady"}
 THEIRS = {"type": "example.com/open", "status": "True"}
 
 
-def test_a_merge_patch_says_what_is_new_what_is_other_and_what_is_gone() -> None:
+def test_a_merge_patch_has_added_changed_and_removed_fields() -> None:
     before = {"replicas": 1, "kept": "so", "inner": {"a": 1, "b": 2}, "gone": 1}
     after = {"replicas": 2, "kept": "so", "inner": {"a": 1, "b": 3}, "new": [1]}
 
@@ -17,7 +17,7 @@ def test_a_merge_patch_says_what_is_new_what_is_other_and_what_is_gone() -> None
     assert change == {"gone": None, "replicas": 2, "inner": {"b": 3}, "new": [1]}
 
 
-def test_of_a_pods_conditions_only_those_that_differ_are_written() -> None:
+def test_only_changed_pod_conditions_are_written() -> None:
     before = {"conditions": [THEIRS, READY]}
     after = {"conditions": [THEIRS, {"type": "Ready", "status": "True"}]}
 
@@ -33,7 +33,7 @@ def test_a_pods_conditions_in_another_order_are_not_written() -> None:
     assert pod_difference({"conditions": [READY, THEIRS]}, {"conditions": [THEIRS, READY]}) == {}
 
 
-def test_a_pod_that_gets_another_address_loses_the_one_it_had() -> None:
+def test_a_new_pod_address_replaces_the_old_one() -> None:
     def at(address: str) -> dict[str, Any]:
         return {"podIP": address, "podIPs": [{"ip": address}]}
 

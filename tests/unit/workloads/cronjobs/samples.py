@@ -11,7 +11,7 @@ CREATED = datetime(2026, 1, 1, 12, 0, 30, tzinfo=UTC)
 def cron_job(
     schedule: str = "*/10 * * * *", *, last: datetime | None = None, **spec: Any
 ) -> batch_v1.CronJob:
-    """One that was made shortly after noon."""
+    """A CronJob that was created shortly after noon."""
     template = core_v1.PodTemplateSpec(
         spec=core_v1.PodSpec(containers=(core_v1.Container(name="main", image="work:1"),))
     )
@@ -29,7 +29,7 @@ def cron_job(
 
 
 def ended(name: str, type: str | None, *, minutes: int | None = 0) -> batch_v1.Job:
-    """A Job of it that started so many minutes after noon, and how it ended if it did."""
+    """A Job that started so many minutes after noon, with its finished condition, if any."""
     started = None if minutes is None else CREATED + timedelta(minutes=minutes)
     condition = batch_v1.JobCondition(type=type or "Suspended", status="True")
     return batch_v1.Job(

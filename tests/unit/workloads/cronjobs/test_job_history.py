@@ -1,4 +1,4 @@
-"""What a CronJob says of its Jobs."""
+"""The Jobs in the status of a CronJob, and the history limits."""
 
 from datetime import timedelta
 
@@ -15,7 +15,7 @@ from steersman_cluster.workloads.cronjobs.job_history import (
 from tests.unit.workloads.cronjobs.samples import CREATED, cron_job, ended
 
 
-def test_a_job_is_made_from_the_template_and_says_when_it_was_due() -> None:
+def test_a_job_has_the_template_and_its_scheduled_time() -> None:
     given = cron_job(time_zone="Europe/Berlin")
 
     made = job_for(given, CREATED)
@@ -40,20 +40,20 @@ def test_no_more_jobs_are_kept_than_the_history_limits_allow() -> None:
     assert [job.name for job in surplus(given, jobs)] == ["a", "b", "f"]
 
 
-def test_without_a_limit_all_are_kept() -> None:
+def test_without_history_limits_all_jobs_are_kept() -> None:
     jobs = [ended(name, "Complete") for name in "abcdef"]
 
     assert surplus(cron_job(), jobs) == []
     assert len(surplus(cron_job(successful_jobs_history_limit=0), jobs)) == 6
 
 
-def test_one_that_never_started_is_the_last_to_go() -> None:
+def test_a_job_without_a_start_time_is_deleted_last() -> None:
     jobs = [ended("a", "Failed", minutes=None), ended("b", "Failed", minutes=9)]
 
     assert [job.name for job in surplus(cron_job(failed_jobs_history_limit=1), jobs)] == ["b"]
 
 
-def test_what_runs_is_in_the_status_until_it_does_not() -> None:
+def test_the_status_lists_active_jobs() -> None:
     job = ended("a", None)
 
     running = with_started(batch_v1.CronJobStatus(), job, CREATED)
@@ -67,7 +67,7 @@ def test_what_runs_is_in_the_status_until_it_does_not() -> None:
     assert (over.active, over.last_schedule_time) == (None, CREATED)
 
 
-def test_the_last_success_is_remembered() -> None:
+def test_the_status_has_the_last_successful_time() -> None:
     status = batch_v1.CronJobStatus()
     for job in (
         ended("a", "Complete", minutes=3),

@@ -43,20 +43,20 @@ def test_of_missed_times_only_the_last_is_made_up_for(
     assert found == Due(since=CREATED, last=last, missed=missed)
 
 
-def test_what_has_run_is_not_due_again() -> None:
+def test_a_time_with_a_job_is_not_due_again() -> None:
     given = cron_job(last=at(12, 20))
 
     assert due(given, schedule_of(given), at(12, 25)).last is None
     assert due(given, schedule_of(given), at(12, 30)).last == at(12, 30)
 
 
-def test_a_schedule_with_uneven_gaps_is_due_at_its_last_moment() -> None:
+def test_a_schedule_with_uneven_intervals_is_due_at_its_last_time() -> None:
     given = cron_job("30 6-16/4 * * 1-5")
 
     assert due(given, schedule_of(given), at(9, 0, day=8)).last == at(6, 30, day=8)
 
 
-def test_what_was_missed_before_a_long_gap_is_not_made_up_for_as_on_the_real_one() -> None:
+def test_a_time_missed_before_a_long_interval_is_skipped_as_in_kubernetes() -> None:
     given = cron_job("30 6-16/4 * * 1-5")
 
     found = due(given, schedule_of(given), at(9, 0, day=11))
@@ -65,14 +65,14 @@ def test_what_was_missed_before_a_long_gap_is_not_made_up_for_as_on_the_real_one
     assert next_seconds(given, schedule_of(given), at(9, 0, day=11)) == pytest.approx(77_400.1)
 
 
-def test_what_is_too_late_to_be_started_is_not_looked_at() -> None:
+def test_times_before_the_starting_deadline_are_ignored() -> None:
     given = cron_job("0 * * * *", starting_deadline_seconds=60)
 
     assert due(given, schedule_of(given), at(15, 0, 59)).last == at(15, 0)
     assert due(given, schedule_of(given), at(15, 1, 1)).last is None
 
 
-def test_so_many_that_a_clock_must_be_wrong_are_told_apart() -> None:
+def test_more_than_a_hundred_missed_times_count_as_too_many() -> None:
     given = cron_job("* * * * *")
 
     assert (
@@ -85,7 +85,7 @@ def test_so_many_that_a_clock_must_be_wrong_are_told_apart() -> None:
     )
 
 
-def test_decades_of_missed_moments_are_counted_at_once() -> None:
+def test_decades_of_missed_times_are_counted_in_one_step() -> None:
     given = cron_job("* * * * *")
     now = datetime(2126, 1, 1, tzinfo=UTC)
 
@@ -94,7 +94,7 @@ def test_decades_of_missed_moments_are_counted_at_once() -> None:
     assert (found.last, found.missed) == (now, 36_524 * 24 * 60 - 12 * 60)
 
 
-def test_a_day_that_is_never_there_is_never_due() -> None:
+def test_a_date_that_does_not_exist_is_never_due() -> None:
     given = cron_job("59 23 31 2 *")
 
     with pytest.raises(NeverDue, match="time difference between two schedules is less than 1"):
@@ -106,19 +106,19 @@ def test_a_day_that_is_never_there_is_never_due() -> None:
     ("now", "seconds"),
     [(at(12, 1), 540.1), (at(12, 10), 600.1), (at(12, 19, 59), 1.1), (at(13, 5), 300.1)],
 )
-def test_the_next_moment_is_waited_for_and_a_little_longer(now: datetime, seconds: float) -> None:
+def test_the_requeue_is_a_little_after_the_next_time(now: datetime, seconds: float) -> None:
     given = cron_job()
 
     assert next_seconds(given, schedule_of(given), now) == pytest.approx(seconds)
 
 
-def test_a_schedule_goes_by_the_clocks_of_its_zone() -> None:
+def test_a_schedule_uses_its_time_zone() -> None:
     given = cron_job("0 9 * * *", time_zone="Asia/Tokyo")
 
     assert due(given, schedule_of(given), at(0, 0, day=2)).last == at(0, 0, day=2)
 
 
-def test_it_is_too_late_after_the_deadline_and_not_before() -> None:
+def test_a_start_is_too_late_only_after_the_deadline() -> None:
     given = cron_job(starting_deadline_seconds=10)
 
     assert not is_too_late(given, at(12, 0), at(12, 0, 10))
@@ -126,7 +126,7 @@ def test_it_is_too_late_after_the_deadline_and_not_before() -> None:
     assert not is_too_late(cron_job(), at(12, 0), at(23, 0))
 
 
-def test_a_job_is_named_by_its_minute() -> None:
+def test_a_job_name_contains_its_scheduled_minute() -> None:
     assert job_name(cron_job(), datetime(1970, 1, 1, 2, 3, 59, tzinfo=UTC)) == "tick-123"
 
 
@@ -139,9 +139,9 @@ def test_a_job_is_named_by_its_minute() -> None:
         ("America/St_Johns", "2026-01-01T08:30:00-03:30"),
     ],
 )
-def test_a_moment_is_written_as_in_its_zone(zone: str | None, text: str) -> None:
+def test_a_time_is_formatted_in_its_zone(zone: str | None, text: str) -> None:
     assert zoned(at(12, 0), zone) == text
 
 
-def test_a_missed_moment_is_told_as_go_tells_it() -> None:
+def test_a_missed_time_is_formatted_as_in_go() -> None:
     assert mailed(at(12, 0)) == "Thu, 01 Jan 2026 12:00:00 +0000"

@@ -16,7 +16,7 @@ def cron_job(schedule: str, *, uid: str = "one", zone: str | None = None) -> bat
     )
 
 
-def test_a_schedule_is_new_until_it_has_been_looked_at() -> None:
+def test_a_schedule_is_new_until_it_is_recorded() -> None:
     schedules = SeenSchedules()
     schedules.note(cron_job("@daily"))
 
@@ -28,14 +28,14 @@ def test_a_schedule_is_new_until_it_has_been_looked_at() -> None:
     assert not schedules.is_new(cron_job("@hourly"))
 
 
-def test_a_cron_job_that_was_never_looked_at_has_no_new_schedule() -> None:
+def test_the_first_schedule_of_a_cron_job_is_not_new() -> None:
     schedules = SeenSchedules()
     schedules.note(cron_job("@daily"))
 
     assert not schedules.is_new(cron_job("@hourly", uid="another"))
 
 
-def test_the_one_that_was_longest_not_looked_at_is_forgotten() -> None:
+def test_the_least_recently_used_schedule_is_dropped() -> None:
     schedules = SeenSchedules(most=2)
     for uid in ("one", "two", "one", "three"):
         schedules.note(cron_job("@daily", uid=uid))

@@ -1,4 +1,4 @@
-"""Nodes and the Pods of daemons, as they come from a server."""
+"""Nodes and the Pods of DaemonSets, as the server returns them."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -31,7 +31,7 @@ def node(
 
 
 def spec(**rest: Any) -> core_v1.PodSpec:
-    """What a daemon's Pod is, with the rest said by the author."""
+    """The Pod spec of a daemon; ``rest`` are further fields."""
     return core_v1.PodSpec(containers=(core_v1.Container(name="main", image="main"),), **rest)
 
 
@@ -44,7 +44,7 @@ def daemon(
     since: datetime | None = None,
     **rest: Any,
 ) -> core_v1.Pod:
-    """A Pod of a DaemonSet, available unless told otherwise."""
+    """A Pod of a DaemonSet, available by default."""
     return pod(
         name,
         labels={"app": "agent", HASH_LABEL: hash},
@@ -65,7 +65,7 @@ def rolling(
 
 
 def on(*pods: core_v1.Pod) -> dict[str, list[core_v1.Pod]]:
-    """The Pods by their nodes."""
+    """The Pods by node."""
     placed: dict[str, list[core_v1.Pod]] = {}
     for each in pods:
         assert each.spec is not None

@@ -1,4 +1,4 @@
-"""Where the Pods of a DaemonSet belong."""
+"""Which nodes fit the Pods of a DaemonSet."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def bearing(*tolerations: core_v1.Toleration, **rest: Any) -> list[tuple[Any, ..
     return [(each.key, each.operator, each.effect) for each in made.tolerations or ()]
 
 
-def test_a_daemon_bears_what_is_wrong_with_its_node() -> None:
+def test_a_daemon_tolerates_the_problems_of_its_node() -> None:
     assert bearing() == [
         (NOT_READY, "Exists", "NoExecute"),
         ("node.kubernetes.io/unreachable", "Exists", "NoExecute"),
@@ -39,12 +39,12 @@ def test_a_daemon_bears_what_is_wrong_with_its_node() -> None:
     ]
 
 
-def test_a_daemon_on_the_hosts_network_does_not_wait_for_the_network() -> None:
+def test_a_daemon_with_host_network_tolerates_an_unavailable_network() -> None:
     assert (NETWORK, "Exists", "NoSchedule") in bearing(host_network=True)
     assert (NETWORK, "Exists", "NoSchedule") not in bearing()
 
 
-def test_what_the_author_bears_stays_first_and_what_is_said_twice_is_said_once() -> None:
+def test_the_templates_tolerations_come_first_and_without_duplicates() -> None:
     for_a_while = core_v1.Toleration(
         key=NOT_READY, operator="Exists", effect="NoExecute", toleration_seconds=30
     )
@@ -83,7 +83,7 @@ def test_a_pod_stays_on_a_node_that_no_longer_fits_unless_a_taint_evicts_it(
     assert fit(daemon_spec(template(**said)), there) == how
 
 
-def test_a_pod_for_a_node_can_be_bound_to_no_other() -> None:
+def test_a_daemon_pod_can_only_be_bound_to_its_node() -> None:
     preferred = core_v1.PreferredSchedulingTerm(
         weight=1, preference=core_v1.NodeSelectorTerm(match_expressions=())
     )
@@ -109,7 +109,7 @@ def test_a_pod_for_a_node_can_be_bound_to_no_other() -> None:
     assert not fit(made, node("node-8")).should_run
 
 
-def test_a_pod_is_for_the_node_that_it_was_made_for_until_it_is_on_one() -> None:
+def test_the_target_of_an_unbound_pod_is_the_node_in_its_affinity() -> None:
     waiting = core_v1.Pod(spec=on_node(spec(), "node-7"))
     bound = core_v1.Pod(spec=on_node(spec(node_name="node-8"), "node-7"))
     by_hand = core_v1.Pod(spec=spec())

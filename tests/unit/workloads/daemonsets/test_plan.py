@@ -1,4 +1,4 @@
-"""What is missing on a node, and what is too much."""
+"""Missing and surplus Pods on a node."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -28,13 +28,13 @@ def names(pods: Sequence[core_v1.Pod]) -> list[str]:
     return [each.name for each in pods]
 
 
-def test_a_pod_is_made_on_each_node_that_has_none_and_should() -> None:
+def test_a_pod_is_created_for_each_fitting_node_without_one() -> None:
     made = plan(on(daemon("a", "one")), {"one": YES, "two": YES, "three": NO, "four": STAY})
 
     assert made == Plan(make_on=("two",))
 
 
-def test_what_may_not_stay_goes_and_what_may_stays() -> None:
+def test_a_pod_that_may_not_continue_to_run_is_deleted() -> None:
     placed = on(daemon("a", "one"), daemon("b", "two"), daemon("c", "three", ending=True))
 
     made = plan(placed, {"one": NO, "two": STAY, "three": NO})
@@ -42,14 +42,14 @@ def test_what_may_not_stay_goes_and_what_may_stays() -> None:
     assert names(made.delete) == ["a"]
 
 
-def test_nothing_is_made_in_the_place_of_a_pod_that_is_still_there() -> None:
+def test_no_pod_is_created_while_the_old_one_terminates() -> None:
     placed = on(daemon("a", ending=True))
 
     assert plan(placed, {"node-1": YES}).is_idle
     assert plan(placed, {"node-1": YES}, surges=True).make_on == ("node-1",)
 
 
-def test_of_several_pods_on_a_node_the_oldest_stays() -> None:
+def test_of_several_pods_on_a_node_the_oldest_is_kept() -> None:
     young, old = daemon("young", created=ago(10)), daemon("old", created=ago(20))
     waiting = daemon("waiting", node=None, created=ago(30))
     assert waiting.spec is not None
@@ -61,7 +61,7 @@ def test_of_several_pods_on_a_node_the_oldest_stays() -> None:
     assert names(made.delete) == ["young", "waiting"]
 
 
-def test_what_has_ended_is_deleted_and_people_are_told() -> None:
+def test_a_failed_pod_is_deleted_with_an_event() -> None:
     placed = on(daemon("a", "one", phase="Failed"), daemon("b", "two", phase="Succeeded"))
 
     made = plan(placed, {"one": YES, "two": YES})
@@ -81,7 +81,7 @@ def test_what_has_ended_is_deleted_and_people_are_told() -> None:
     ]
 
 
-def test_a_pod_that_failed_is_left_there_for_as_long_as_is_said() -> None:
+def test_a_failed_pod_is_kept_until_its_backoff_is_over() -> None:
     placed = on(daemon("a", "one", phase="Failed"), daemon("b", "two", phase="Failed"))
     waits = {"one": 4.0, "two": 2.0}
 
@@ -90,7 +90,7 @@ def test_a_pod_that_failed_is_left_there_for_as_long_as_is_said() -> None:
     assert made == Plan(wait_seconds=2.0)
 
 
-def test_what_waits_for_a_node_that_is_gone_is_deleted_and_what_was_on_it_is_not() -> None:
+def test_an_unbound_pod_of_a_deleted_node_is_deleted_and_a_bound_one_is_not() -> None:
     waiting = core_v1.Pod(metadata=daemon("a").metadata, spec=on_node(spec(), "gone"))
     there = daemon("b", "gone")
 
@@ -99,7 +99,7 @@ def test_what_waits_for_a_node_that_is_gone_is_deleted_and_what_was_on_it_is_not
     assert names(made.delete) == ["a"]
 
 
-def test_what_has_ended_and_is_being_deleted_is_in_nobodys_way() -> None:
+def test_an_ended_pod_in_deletion_does_not_delay_its_replacement() -> None:
     ended = daemon("a", phase="Failed", ending=True)
 
     assert by_node([ended]) == {}
@@ -108,11 +108,11 @@ def test_what_has_ended_and_is_being_deleted_is_in_nobodys_way() -> None:
 OLD: dict[str, Any] = {"hash": "old", "created": ago(900)}
 
 SURGING = [
-    # the old one does the work while the new one is not available
+    # the old one runs until the new one is available
     ([daemon("old", **OLD), daemon("new", ready=False)], []),
     ([daemon("old", **OLD), daemon("new")], ["old"]),
     ([daemon("old", ready=False, **OLD), daemon("new", ready=False)], ["old"]),
-    # all but the oldest of either are too many
+    # all but the oldest of each version are surplus
     ([daemon("old", **OLD), daemon("new", ready=False), daemon("more", ready=False)], ["more"]),
     ([daemon("old", **OLD), daemon("older", **OLD)], ["older"]),
     ([daemon("new")], []),
@@ -120,7 +120,7 @@ SURGING = [
 
 
 @pytest.mark.parametrize(("pods", "goes"), SURGING)
-def test_while_it_surges_an_old_and_a_new_pod_may_be_on_one_node(
+def test_a_surge_allows_an_old_and_a_new_pod_on_one_node(
     pods: list[core_v1.Pod], goes: list[str]
 ) -> None:
     made = plan(on(*pods), {"node-1": YES}, surges=True)

@@ -55,7 +55,7 @@ LIMITS: list[tuple[apps_v1.DaemonSetUpdateStrategy | None, int, tuple[int, int]]
 
 
 @pytest.mark.parametrize(("strategy", "desired", "wanted"), LIMITS)
-def test_percents_are_of_the_nodes_that_should_have_a_pod_and_are_rounded_up(
+def test_percentages_are_of_the_desired_nodes_and_rounded_up(
     strategy: apps_v1.DaemonSetUpdateStrategy | None, desired: int, wanted: tuple[int, int]
 ) -> None:
     assert limits(strategy, desired) == wanted
@@ -64,21 +64,19 @@ def test_percents_are_of_the_nodes_that_should_have_a_pod_and_are_rounded_up(
 @pytest.mark.parametrize(
     ("surge", "does"), [(0, False), ("0%", False), (None, False), (1, True), ("1%", True)]
 )
-def test_two_pods_are_on_one_node_only_where_a_surge_is_allowed(
-    surge: IntOrString | None, does: bool
-) -> None:
+def test_two_pods_share_a_node_only_with_maxsurge(surge: IntOrString | None, does: bool) -> None:
     assert surges(rolling(1, surge)) is does
     assert not surges(apps_v1.DaemonSetUpdateStrategy(type="OnDelete"))
 
 
-def test_no_more_old_pods_go_than_may_be_missing() -> None:
+def test_no_more_old_pods_are_deleted_than_maxunavailable_allows() -> None:
     pods = [old("a", "one"), old("b", "two"), old("c", "three")]
 
     assert goes(step(pods, THREE)) == ["a"]
-    assert goes(step(pods, THREE, rolling(2))) == ["a", "c"]  # the nodes' names have an order
+    assert goes(step(pods, THREE, rolling(2))) == ["a", "c"]  # in the order of their nodes
 
 
-def test_the_next_old_pod_goes_when_the_new_one_is_available() -> None:
+def test_the_next_old_pod_is_deleted_when_the_new_one_is_available() -> None:
     fresh = daemon("new", "one", since=ago(5))
     pods = [fresh, old("b", "two"), old("c", "three")]
 
@@ -86,23 +84,23 @@ def test_the_next_old_pod_goes_when_the_new_one_is_available() -> None:
     assert goes(step(pods, THREE, min_ready_seconds=5)) == ["c"]
 
 
-def test_old_pods_that_do_no_work_go_at_once() -> None:
+def test_unavailable_old_pods_are_deleted_at_once() -> None:
     pods = [old("a", "one", ready=False), old("b", "two", ready=False), old("c", "three")]
 
     assert goes(step(pods, THREE)) == ["a", "b"]
 
 
-def test_a_node_without_a_pod_counts_as_one_that_is_missing() -> None:
+def test_a_node_without_a_pod_counts_as_unavailable() -> None:
     assert goes(step([old("a", "one"), old("b", "two")], THREE)) == []
 
 
-def test_a_node_with_too_many_pods_is_put_right_first() -> None:
+def test_a_node_with_surplus_pods_is_corrected_first() -> None:
     pods = [old("a", "one"), old("b", "one"), old("c", "two"), old("d", "three")]
 
     assert goes(step(pods, THREE)) == []
 
 
-def test_a_surge_makes_new_pods_beside_the_old_ones() -> None:
+def test_a_surge_creates_new_pods_before_the_old_ones_are_deleted() -> None:
     pods = [old("a", "one"), old("b", "two"), old("c", "three")]
 
     made = step(pods, THREE, rolling(0, 2))
@@ -110,7 +108,7 @@ def test_a_surge_makes_new_pods_beside_the_old_ones() -> None:
     assert (made.make_on, goes(made)) == (("one", "three"), [])
 
 
-def test_an_old_pod_goes_when_the_new_one_beside_it_is_available() -> None:
+def test_a_surge_deletes_an_old_pod_when_its_replacement_is_available() -> None:
     pods = [old("a", "one"), daemon("x", "one"), old("b", "two"), daemon("y", "two", ready=False)]
 
     made = step(pods, {"one": YES, "two": YES}, rolling(0, 1))
@@ -118,7 +116,7 @@ def test_an_old_pod_goes_when_the_new_one_beside_it_is_available() -> None:
     assert (made.make_on, goes(made)) == ((), ["a"])
 
 
-def test_beside_an_old_pod_that_does_no_work_a_new_one_is_made_whatever_the_surge() -> None:
+def test_an_unavailable_old_pod_is_replaced_regardless_of_maxsurge() -> None:
     pods = [old("a", "one", ready=False), old("b", "two", ready=False), old("c", "three")]
 
     made = step(pods, THREE, rolling(0, 1))
@@ -126,7 +124,7 @@ def test_beside_an_old_pod_that_does_no_work_a_new_one_is_made_whatever_the_surg
     assert made.make_on == ("one", "two", "three")
 
 
-def test_where_it_no_longer_belongs_a_pod_stays_until_enough_others_work() -> None:
+def test_a_pod_on_an_unfit_node_stays_until_enough_others_are_available() -> None:
     pods = [old("a", "away"), old("b", "one")]
 
     alone = step(pods, {"away": NO, "one": YES, "two": YES}, rolling(0, 1))

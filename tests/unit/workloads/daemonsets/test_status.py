@@ -13,7 +13,7 @@ from tests.unit.workloads.pods.samples import NOW, ago
 AGENT = apps_v1.DaemonSet(metadata=meta_v1.ObjectMeta(name="agent", generation=7))
 
 
-def test_each_number_says_what_it_is_called() -> None:
+def test_the_status_has_each_count() -> None:
     placed = by_node(
         [
             daemon("a", "working"),
@@ -47,7 +47,7 @@ def test_each_number_says_what_it_is_called() -> None:
     )
 
 
-def test_of_two_pods_on_a_node_the_older_one_counts() -> None:
+def test_of_two_pods_on_a_node_the_older_counts() -> None:
     pods = [daemon("new", created=ago(5)), daemon("old", hash="old", created=ago(50), ready=False)]
 
     status = counted(
@@ -58,7 +58,7 @@ def test_of_two_pods_on_a_node_the_older_one_counts() -> None:
     assert status.collision_count == 2
 
 
-def test_a_pod_is_of_a_version_by_its_hash_or_by_the_number_of_its_template() -> None:
+def test_the_version_of_a_pod_is_its_hash_or_template_generation() -> None:
     numbered = apps_v1.DaemonSet(
         metadata=meta_v1.ObjectMeta(
             name="agent", annotations={"deprecated.daemonset.template.generation": "3"}
@@ -92,7 +92,7 @@ def test_a_failed_pod_is_replaced_with_backoff() -> None:
     assert failed.wait_for(("uid", 1, "node-2"), now) == 0
 
 
-def test_failures_that_are_long_past_are_forgotten() -> None:
+def test_the_backoff_of_old_failures_expires() -> None:
     failed, key = FailedPods(), ("uid", 1, "node-1")
     failed.wait_for(key, NOW)
     failed.wait_for(("uid", 1, "node-2"), NOW)

@@ -1,4 +1,4 @@
-"""Deployments as they come from a server."""
+"""Deployments as the server returns them."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -66,7 +66,7 @@ def replica_set(
     observed: int = 1,
     conditions: tuple[apps_v1.ReplicaSetCondition, ...] | None = None,
 ) -> apps_v1.ReplicaSet:
-    """A ReplicaSet of ``here/web``; all its Pods are there and ready unless told otherwise."""
+    """A ReplicaSet of ``here/web``; by default all its Pods exist and are ready."""
     there = size if pods is None else pods
     up = there if ready is None else ready
     numbered = {} if revision is None else {"deployment.kubernetes.io/revision": revision}

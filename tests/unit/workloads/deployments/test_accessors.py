@@ -1,4 +1,4 @@
-"""What a Deployment and its ReplicaSets say."""
+"""The numbers that a Deployment and its ReplicaSets contain."""
 
 from datetime import UTC, datetime
 
@@ -21,17 +21,17 @@ ENDLESS = 2**31 - 1
 @pytest.mark.parametrize(
     ("replicas", "surge", "unavailable", "limits"),
     [
-        (3, "25%", "25%", (3, 1, 0)),  # up, and down
+        (3, "25%", "25%", (3, 1, 0)),  # rounded up, and down
         (10, "25%", "25%", (10, 3, 2)),
         (10, 3, 2, (10, 3, 2)),
-        (2, 0, "1%", (2, 0, 1)),  # neither would be no way on
+        (2, 0, "1%", (2, 0, 1)),  # with both 0 the update could not begin
         (1, "0%", "25%", (1, 0, 1)),
-        (2, 1, 9, (2, 1, 2)),  # there are no more than those that can be missing
+        (2, 1, 9, (2, 1, 2)),  # limited to the replicas
         (0, 1, 1, (0, 1, 0)),
         (4, "200%", "100%", (4, 8, 4)),
     ],
 )
-def test_limits_are_numbers_or_parts_of_the_whole(
+def test_limits_are_numbers_or_percentages(
     replicas: int, surge: int | str, unavailable: int | str, limits: tuple[int, int, int]
 ) -> None:
     found = limits_of(deployment(replicas=replicas, surge=surge, unavailable=unavailable))
@@ -39,18 +39,18 @@ def test_limits_are_numbers_or_parts_of_the_whole(
     assert (found.replicas, found.surge, found.unavailable) == limits
 
 
-def test_who_recreates_has_no_limits() -> None:
+def test_the_recreate_strategy_has_no_limits() -> None:
     assert limits_of(deployment(strategy="Recreate")) == ReplicaLimits(replicas=3)
 
 
-def test_the_largest_number_means_for_ever() -> None:
+def test_the_largest_number_means_no_limit() -> None:
     assert deadline_seconds(deployment(progress_deadline_seconds=ENDLESS)) is None
     assert deadline_seconds(deployment()) == 600
     assert history_limit(deployment(revision_history_limit=ENDLESS)) is None
     assert history_limit(deployment(revision_history_limit=0)) == 0
 
 
-def test_the_new_one_is_the_oldest_that_has_the_template_whatever_its_hash() -> None:
+def test_the_new_replicaset_is_the_oldest_with_the_template() -> None:
     def at(hour: int) -> datetime:
         return datetime(2026, 1, 1, hour, tzinfo=UTC)
 
@@ -66,7 +66,7 @@ def test_the_new_one_is_the_oldest_that_has_the_template_whatever_its_hash() -> 
     ("text", "number"),
     [("3", 3), ("0", 0), ("-3", None), ("", None), ("three", None), ("2147483648", None)],
 )
-def test_a_spoilt_count_counts_for_nothing(text: str, number: int | None) -> None:
+def test_an_invalid_count_is_ignored(text: str, number: int | None) -> None:
     assert count_in({"here": text}, "here") == number
 
 

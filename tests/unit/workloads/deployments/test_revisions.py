@@ -1,4 +1,4 @@
-"""Which number a template has, and what its ReplicaSet is told."""
+"""The revision of a template, and the annotations of its ReplicaSet."""
 
 from steersman.controller import controller_of
 from steersman.kinds import apps_v1, replace
@@ -24,7 +24,7 @@ def test_the_newest_template_has_the_highest_number() -> None:
     assert next_revision([]) == 1
 
 
-def test_annotations_of_the_deployment_are_copied_but_for_those_about_itself() -> None:
+def test_annotations_are_copied_except_those_about_the_deployment_itself() -> None:
     wanted = deployment(
         annotations={
             "kubernetes.io/change-cause": "new",
@@ -40,7 +40,7 @@ def test_annotations_of_the_deployment_are_copied_but_for_those_about_itself() -
     assert changes == {"kubernetes.io/change-cause": "new"}
 
 
-def test_what_is_rolled_back_to_remembers_its_old_numbers() -> None:
+def test_a_rollback_adds_the_old_revision_to_the_history() -> None:
     first = changed_annotations(deployment(), {REVISION: "1"}, 3)
     second = changed_annotations(deployment(), {REVISION: "3", HISTORY: "1"}, 5)
 
@@ -48,12 +48,12 @@ def test_what_is_rolled_back_to_remembers_its_old_numbers() -> None:
     assert second == {REVISION: "5", HISTORY: "1,3"}
 
 
-def test_a_number_never_goes_down() -> None:
+def test_a_revision_never_decreases() -> None:
     assert changed_annotations(deployment(), {REVISION: "7"}, 3) == {}
     assert changed_annotations(deployment(), {REVISION: "spoilt"}, 3) == {}
 
 
-def test_a_long_history_loses_its_beginning() -> None:
+def test_a_long_revision_history_is_cut_at_the_start() -> None:
     history = ",".join(str(1000 + number) for number in range(400))
 
     longer = changed_annotations(deployment(), {REVISION: "5000", HISTORY: history}, 6000)[HISTORY]
@@ -63,7 +63,7 @@ def test_a_long_history_loses_its_beginning() -> None:
     assert longer.endswith("1399,5000")
 
 
-def test_a_new_replica_set_is_made_of_the_template_and_its_hash() -> None:
+def test_a_new_replica_set_has_the_template_and_its_hash() -> None:
     wanted = deployment(annotations={"why": "because"}, min_ready_seconds=5)
 
     made = new_replica_set(wanted, revision=2, size=1, limits=ReplicaLimits(replicas=3, surge=1))
@@ -88,7 +88,7 @@ def test_a_new_replica_set_is_made_of_the_template_and_its_hash() -> None:
     assert owner.uid == "uid-of-web"
 
 
-def test_a_collision_gives_another_name() -> None:
+def test_a_collision_count_changes_the_name() -> None:
     before = deployment()
     after = replace(before, status=apps_v1.DeploymentStatus(collision_count=1))
     limits = ReplicaLimits(replicas=3)
@@ -100,11 +100,11 @@ def test_a_collision_gives_another_name() -> None:
     assert len(names) == 2
 
 
-def test_a_name_that_is_too_long_loses_its_end_and_not_the_hash() -> None:
+def test_a_long_name_is_cut_before_the_hash() -> None:
     assert set_name("x" * 253, "5d8c9") == "x" * 247 + "-5d8c9"
 
 
-def test_the_oldest_revisions_beyond_the_limit_go() -> None:
+def test_the_oldest_revisions_beyond_the_limit_are_deleted() -> None:
     olds = [replica_set(f"r{number}", revision=str(number)) for number in (3, 1, 2)]
 
     assert [rs.name for rs in cleanable(olds, 1)] == ["r1", "r2"]
@@ -112,7 +112,7 @@ def test_the_oldest_revisions_beyond_the_limit_go() -> None:
     assert cleanable(olds, None) == []
 
 
-def test_what_still_has_pods_or_was_not_looked_at_yet_is_kept() -> None:
+def test_a_replica_set_with_pods_or_without_an_observed_status_is_kept() -> None:
     olds = [
         replica_set("wants", revision="1", size=1),
         replica_set("has", revision="2", pods=1),

@@ -1,4 +1,4 @@
-"""How many Pods each ReplicaSet of a Deployment gets next."""
+"""The next size of each ReplicaSet of a Deployment."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -22,7 +22,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def group(name: str, size: int, available: int | None = None, **rest: int) -> Group:
-    """All available unless told otherwise; made in the order of their names."""
+    """A group whose Pods are available by default; the names give the order of creation."""
     return Group(
         name=name,
         size=size,
@@ -39,7 +39,7 @@ def steps(resizes: list[Resize]) -> list[tuple[str, int, int]]:
 # Rolling
 
 
-def test_a_new_replica_set_begins_with_what_there_is_room_for() -> None:
+def test_a_new_replica_set_starts_with_the_size_that_maxsurge_allows() -> None:
     assert first_size(ReplicaLimits(replicas=3, surge=1), [group("a", 3)], is_rolling=True) == 1
     assert first_size(ReplicaLimits(replicas=3, surge=1), [], is_rolling=True) == 3
     assert (
@@ -51,46 +51,46 @@ def test_a_new_replica_set_begins_with_what_there_is_room_for() -> None:
     assert first_size(ReplicaLimits(replicas=3), [group("a", 3)], is_rolling=False) == 3
 
 
-def test_the_new_one_grows_before_the_old_ones_shrink() -> None:
+def test_the_new_replica_set_grows_before_the_old_ones_shrink() -> None:
     limits = ReplicaLimits(replicas=10, surge=3, unavailable=2)
 
     assert steps(rolling_step(limits, group("b", 3), [group("a", 8)])) == [("b", 3, 5)]
     assert steps(rolling_step(limits, group("b", 3, 0), [group("a", 10)])) == [("a", 10, 8)]
 
 
-def test_nothing_is_given_up_for_pods_that_do_not_come_up() -> None:
+def test_no_old_pod_is_deleted_while_new_pods_are_unavailable() -> None:
     limits = ReplicaLimits(replicas=10, surge=3, unavailable=2)
 
     assert rolling_step(limits, group("b", 5, 0), [group("a", 8)]) == []
-    # One of the old ones has fallen over as well: still nothing.
+    # An old Pod is unavailable as well: still no step.
     assert rolling_step(limits, group("b", 5, 0), [group("a", 8, 7)]) == []
 
 
-def test_what_is_not_available_anyway_goes_first() -> None:
+def test_unavailable_old_pods_are_deleted_first() -> None:
     limits = ReplicaLimits(replicas=10, surge=3, unavailable=2)
     olds = [group("a", 5), group("b", 4, 1)]
 
-    # 9 + 4 Pods; 8 must stay. Of b, three are of no use; then one of a can be spared.
+    # 9 + 4 Pods; 8 must stay. Three of b are unavailable; then one of a can be deleted.
     assert steps(rolling_step(limits, group("c", 4), olds)) == [("b", 4, 1), ("a", 5, 3)]
 
 
-def test_rolling_back_in_the_middle_gives_up_the_pods_that_never_came_up() -> None:
+def test_a_rollback_during_an_update_first_deletes_unavailable_pods() -> None:
     limits = ReplicaLimits(replicas=10, surge=3, unavailable=2)
 
     assert steps(rolling_step(limits, group("a", 8, 7), [group("b", 5, 0)])) == [("b", 5, 1)]
 
 
-def test_one_that_is_too_large_shrinks_at_once() -> None:
+def test_a_new_replica_set_above_its_size_shrinks_at_once() -> None:
     assert steps(rolling_step(ReplicaLimits(replicas=2, surge=1), group("a", 5), [])) == [
         ("a", 5, 2)
     ]
 
 
-def test_nothing_is_left_to_do_at_the_end() -> None:
+def test_a_complete_rollout_has_no_next_step() -> None:
     assert rolling_step(ReplicaLimits(replicas=3, surge=1), group("b", 3), [group("a", 0)]) == []
 
 
-def test_recreating_gives_up_all_that_is_old() -> None:
+def test_recreate_scales_all_old_replica_sets_to_zero() -> None:
     assert steps(recreate_step([group("a", 3), group("b", 0), group("c", 1, 0)])) == [
         ("a", 3, 0),
         ("c", 1, 0),
@@ -110,7 +110,7 @@ TERMS = st.integers(0, 12).flatmap(
 
 @st.composite
 def rollouts(draw: st.DrawFn) -> tuple[ReplicaLimits, Group, list[Group]]:
-    """A Deployment in the middle of updates, within its limits, with Pods in any health."""
+    """A Deployment during updates, within its limits, with any number of available Pods."""
     limits = draw(TERMS)
     room, groups = limits.most, []
     for name in "abcd"[: draw(st.integers(1, 4))]:
@@ -122,7 +122,7 @@ def rollouts(draw: st.DrawFn) -> tuple[ReplicaLimits, Group, list[Group]]:
 
 
 def resized(groups: list[Group], resizes: list[Resize]) -> list[Group]:
-    """The groups once it is done: Pods that are not available are the first to go."""
+    """The groups after the steps; unavailable Pods are deleted first."""
     for each in resizes:
         groups = [
             replace(old, size=each.after, available=min(old.available, each.after))
@@ -162,7 +162,7 @@ def test_a_rolling_update_never_exceeds_maxunavailable(
 
 
 @given(rollouts(), st.randoms(use_true_random=False))
-def test_a_rolling_update_comes_to_its_end_in_whatever_order_pods_come_up(
+def test_a_rolling_update_completes_in_any_order_of_pod_readiness(
     rollout: tuple[ReplicaLimits, Group, list[Group]], chance: object
 ) -> None:
     limits, new, olds = rollout
@@ -188,7 +188,7 @@ def test_a_rolling_update_comes_to_its_end_in_whatever_order_pods_come_up(
 # Scaling
 
 
-def test_a_deployment_was_scaled_if_its_active_sets_were_told_another_size() -> None:
+def test_a_deployment_is_scaled_if_the_desired_replicas_annotation_differs() -> None:
     limits = ReplicaLimits(replicas=5)
 
     assert is_scaled(limits, [group("a", 3, desired=3)])
@@ -207,19 +207,19 @@ def scaled(
     return steps(scaling_step(limits, new, olds, is_rolling=is_rolling, pods=pods))
 
 
-def test_the_only_one_with_pods_gets_the_whole_size() -> None:
+def test_the_only_active_replica_set_gets_the_full_size() -> None:
     assert scaled(ReplicaLimits(replicas=5), group("b", 3), [group("a", 0)]) == [("b", 3, 5)]
     assert scaled(ReplicaLimits(replicas=5), group("b", 0), [group("a", 3)]) == [("a", 3, 5)]
     assert scaled(ReplicaLimits(replicas=5), group("b", 5), [group("a", 0)]) == []
 
 
-def test_without_any_pods_the_newest_gets_them() -> None:
+def test_without_any_pods_the_newest_replica_set_gets_the_full_size() -> None:
     assert scaled(ReplicaLimits(replicas=2), group("b", 0), [group("a", 0)]) == [("b", 0, 2)]
     assert scaled(ReplicaLimits(replicas=2), None, [group("a", 0), group("b", 0)]) == [("b", 0, 2)]
     assert scaled(ReplicaLimits(replicas=2), None, []) == []
 
 
-def test_old_ones_beside_a_full_new_one_go() -> None:
+def test_old_replica_sets_are_scaled_down_when_the_new_one_is_saturated() -> None:
     full = group("b", 5, desired=5)
 
     assert scaled(ReplicaLimits(replicas=5), full, [group("a", 2)]) == [("a", 2, 0)]
@@ -228,7 +228,7 @@ def test_old_ones_beside_a_full_new_one_go() -> None:
 @pytest.mark.parametrize(
     ("limits", "sizes", "most", "after"),
     [
-        # Twice as many, each twice as large; what is left over goes to the largest.
+        # The Deployment doubles, so each group doubles; the largest gets the remainder.
         (ReplicaLimits(replicas=20, surge=0), {"a": 5, "b": 5}, 10, {"b": 10, "a": 10}),
         (ReplicaLimits(replicas=12), {"a": 3, "b": 7}, 10, {"b": 8, "a": 4}),
         (ReplicaLimits(replicas=5), {"a": 5, "b": 5}, 10, {"a": 2, "b": 3}),
@@ -236,7 +236,7 @@ def test_old_ones_beside_a_full_new_one_go() -> None:
         (ReplicaLimits(replicas=10, surge=2), {"a": 6, "b": 6}, 12, {"a": 6, "b": 6}),
     ],
 )
-def test_in_the_middle_of_an_update_each_gets_its_share(
+def test_during_an_update_each_replica_set_gets_its_share(
     limits: ReplicaLimits, sizes: dict[str, int], most: int, after: dict[str, int]
 ) -> None:
     old, new = (group(name, size, most=most) for name, size in sizes.items())
@@ -244,21 +244,21 @@ def test_in_the_middle_of_an_update_each_gets_its_share(
     assert {name: size for name, _, size in scaled(limits, new, [old])} == after
 
 
-def test_a_share_goes_by_the_pods_there_are_if_the_annotation_is_spoilt() -> None:
+def test_a_share_uses_the_current_size_if_the_annotation_is_invalid() -> None:
     olds, new = [group("a", 5)], group("b", 5)
 
     assert scaled(ReplicaLimits(replicas=20), new, olds, pods=10) == [("b", 5, 10), ("a", 5, 10)]
     assert scaled(ReplicaLimits(replicas=20), new, olds, pods=0) == [("b", 5, 15), ("a", 5, 5)]
 
 
-def test_there_are_no_shares_when_all_is_recreated() -> None:
+def test_the_recreate_strategy_scales_without_shares() -> None:
     olds, new = [group("a", 5)], group("b", 5)
 
     assert scaled(ReplicaLimits(replicas=20), new, olds, is_rolling=False) == []
 
 
 @given(rollouts(), st.integers(0, 20))
-def test_scaling_comes_out_at_what_is_allowed(
+def test_the_shares_add_up_to_the_allowed_size(
     rollout: tuple[ReplicaLimits, Group, list[Group]], before: int
 ) -> None:
     limits, new, olds = rollout

@@ -1,4 +1,4 @@
-"""What a Deployment's status says."""
+"""The status of a Deployment."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -53,7 +53,7 @@ def test_pods_are_counted_over_all_replica_sets() -> None:
     ) == (5, 2, 3, 3, 1, 0, 4, 1)
 
 
-def test_enough_pods_are_available_or_they_are_not() -> None:
+def test_the_available_condition_depends_on_maxunavailable() -> None:
     wanted = deployment(replicas=3, unavailable=1)
 
     enough = counted(
@@ -75,7 +75,7 @@ def test_enough_pods_are_available_or_they_are_not() -> None:
     )
 
 
-def test_a_replica_set_that_has_never_been_looked_at_ends_no_pods() -> None:
+def test_a_replica_set_without_an_observed_status_has_no_terminating_pods() -> None:
     fresh = apps_v1.ReplicaSet(metadata=replica_set("x").metadata, spec=replica_set("x").spec)
 
     assert counted(deployment(), TERMS, Status(), fresh, [], NOW).terminating_replicas == 0
@@ -84,7 +84,7 @@ def test_a_replica_set_that_has_never_been_looked_at_ends_no_pods() -> None:
 # Conditions
 
 
-def test_a_condition_keeps_its_time_until_its_value_changes() -> None:
+def test_a_condition_keeps_its_transition_time_until_its_status_changes() -> None:
     first = with_condition(Status(), "Available", "True", "A", "a", NOW)
     same = with_condition(first, "Available", "True", "A", "b", LATER)
     reason = with_condition(first, "Available", "True", "B", "b", LATER)
@@ -112,7 +112,7 @@ def rolled(
     )
 
 
-def test_a_step_forward_is_progress_and_the_deadline_counts_from_there() -> None:
+def test_a_step_of_the_rollout_is_progress_and_resets_the_deadline() -> None:
     status = rolled(progressing("NewReplicaSetCreated"), replica_set("new", size=1), now=LATER)
 
     assert annotations(status, "Progressing") == (
@@ -125,7 +125,7 @@ def test_a_step_forward_is_progress_and_the_deadline_counts_from_there() -> None
     assert (found.last_update_time, found.last_transition_time) == (LATER, NOW)
 
 
-def test_one_step_more_moves_the_deadline_though_it_says_the_same() -> None:
+def test_a_further_step_resets_the_deadline_with_the_same_message() -> None:
     first = rolled(progressing("NewReplicaSetCreated"), replica_set("new", size=1))
 
     second = rolled(first, replica_set("new", size=2), now=LATER)
@@ -146,7 +146,7 @@ def test_a_rollout_is_complete_when_all_pods_are_new_and_available() -> None:
     assert is_complete(deployment(), TERMS, status)
 
 
-def test_a_rollout_that_is_complete_stays_so_when_a_pod_falls_over_and_gets_up() -> None:
+def test_a_complete_rollout_stays_complete_when_a_pod_restarts() -> None:
     before = rolled(progressing("ReplicaSetUpdated"), replica_set("new", size=3))
 
     fallen = rolled(before, replica_set("new", size=3, ready=1), now=NOW + timedelta(hours=1))
@@ -171,7 +171,7 @@ def test_a_rollout_without_progress_times_out_after_its_deadline() -> None:
     )
 
 
-def test_a_rollout_that_had_timed_out_may_still_come_to_its_end() -> None:
+def test_a_rollout_can_complete_after_its_deadline() -> None:
     before = progressing("ProgressDeadlineExceeded", "False")
 
     assert annotations(rolled(before, replica_set("new", size=3)), "Progressing") == (
@@ -181,7 +181,7 @@ def test_a_rollout_that_had_timed_out_may_still_come_to_its_end() -> None:
     )
 
 
-def test_without_a_deadline_nothing_is_said_of_progress() -> None:
+def test_without_a_deadline_there_is_no_progressing_condition() -> None:
     wanted = deployment(progress_deadline_seconds=None)
     before = progressing("NewReplicaSetCreated")
     new = replica_set("new", size=3)
@@ -193,7 +193,7 @@ def test_without_a_deadline_nothing_is_said_of_progress() -> None:
     assert annotations(status, "Progressing") is None
 
 
-def test_what_keeps_a_replica_set_from_its_pods_is_said_of_the_deployment_and_taken_back() -> None:
+def test_a_replicafailure_is_copied_to_the_deployment_and_removed_again() -> None:
     failure = apps_v1.ReplicaSetCondition(
         type="ReplicaFailure",
         status="True",
@@ -219,7 +219,7 @@ def test_what_keeps_a_replica_set_from_its_pods_is_said_of_the_deployment_and_ta
         (False, "ReplicaSetUpdated", ("True", "ReplicaSetUpdated", "…")),
     ],
 )
-def test_a_deployment_says_that_it_is_paused_or_resumed(
+def test_the_progressing_condition_reports_pause_and_resumption(
     is_paused: bool, before: str, after: tuple[str, str, str]
 ) -> None:
     status = paused_or_resumed(deployment(paused=is_paused), progressing(before), NOW)
@@ -227,7 +227,7 @@ def test_a_deployment_says_that_it_is_paused_or_resumed(
     assert annotations(status, "Progressing") == after
 
 
-def test_it_is_looked_at_again_a_second_after_its_deadline() -> None:
+def test_a_deployment_is_requeued_a_second_after_its_deadline() -> None:
     wanted = deployment()
 
     assert overdue_in_seconds(wanted, TERMS, progressing("ReplicaSetUpdated"), LATER) == 301.0

@@ -1,4 +1,4 @@
-"""What a disruption budget comes to."""
+"""The status of a PodDisruptionBudget."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -45,11 +45,11 @@ DESIRED = [
 
 
 @pytest.mark.parametrize(("spec", "expected", "wanted"), DESIRED)
-def test_so_many_pods_must_stay_healthy(spec: Spec, expected: int, wanted: int) -> None:
+def test_the_desired_healthy_count_follows_the_spec(spec: Spec, expected: int, wanted: int) -> None:
     assert desired_healthy(spec, expected) == wanted
 
 
-def test_only_a_number_that_must_stay_needs_no_one_to_say_how_many_there_should_be() -> None:
+def test_only_an_absolute_minavailable_needs_no_scale() -> None:
     specs = [Spec(min_available=2), Spec(min_available="2%"), Spec(max_unavailable=1), Spec()]
 
     assert [needs_scale(each) for each in specs] == [False, True, True, False]
@@ -95,14 +95,14 @@ ALLOWED = [
     (3, 2, 3, 1, ("True", "SufficientPods")),
     (2, 2, 3, 0, ("False", "InsufficientPods")),
     (1, 2, 3, 0, ("False", "InsufficientPods")),
-    # without Pods, none of the first that appear may go
+    # without Pods no disruption is allowed
     (0, 0, 0, 0, ("False", "InsufficientPods")),
     (3, 0, 0, 0, ("False", "InsufficientPods")),
 ]
 
 
 @pytest.mark.parametrize(("current", "desired", "expected", "allowed", "said"), ALLOWED)
-def test_so_many_may_go_as_are_more_than_must_stay(
+def test_the_allowed_disruptions_are_the_healthy_pods_above_the_desired_count(
     current: int, desired: int, expected: int, allowed: int, said: tuple[str, str]
 ) -> None:
     status = status_of(current, desired, expected)
@@ -119,7 +119,7 @@ def test_so_many_may_go_as_are_more_than_must_stay(
     assert status.observed_generation == 3
 
 
-def test_since_when_it_is_so_is_kept_until_it_is_otherwise() -> None:
+def test_the_transition_time_changes_only_with_the_status() -> None:
     later = NOW + timedelta(seconds=60)
     first = status_of(3, 2)
 
@@ -133,7 +133,7 @@ def test_since_when_it_is_so_is_kept_until_it_is_otherwise() -> None:
     assert (since(again), since(other)) == (NOW, later)
 
 
-def test_a_budget_that_cannot_be_worked_out_keeps_its_numbers_and_lets_nobody_go() -> None:
+def test_a_budget_without_a_scale_keeps_its_counts_and_allows_no_disruption() -> None:
     before = status_of(3, 2, going={"a": NOW})
 
     after = failed(budget(before), "why not", NOW)
@@ -158,7 +158,7 @@ def test_a_pod_is_found_under_each_of_its_labels() -> None:
     assert by_labels(core_v1.Pod()) == []
 
 
-def test_only_what_a_budget_looks_at_wakes_it() -> None:
+def test_only_relevant_pod_changes_enqueue_a_budget() -> None:
     there = pod(ready=ago(9))
 
     assert matters(None, there)
@@ -168,7 +168,7 @@ def test_only_what_a_budget_looks_at_wakes_it() -> None:
     assert matters(there, pod(ready=ago(9), labels={"app": "other"}))
 
 
-def test_a_selector_is_put_as_the_real_controller_puts_it() -> None:
+def test_a_selector_is_formatted_as_in_kube_controller_manager() -> None:
     selector = meta_v1.LabelSelector(
         match_labels={"b": "2", "a": "1"},
         match_expressions=(

@@ -1,4 +1,4 @@
-"""Objects and their owners, as small as can be."""
+"""Minimal objects and owners."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -39,12 +39,12 @@ def empty_graph() -> DependencyGraph:
 
 
 def seen(graph: DependencyGraph, uid: str, *owners: OwnerReference, **rest: object) -> None:
-    """Tell a graph of an object in the usual place."""
+    """Update the graph with an object in the namespace ``here``."""
     graph.update(identity(uid), metadata(*owners, **rest))  # type: ignore[arg-type]
 
 
 def work_in(graph: DependencyGraph) -> list[tuple[str, str]]:
-    """All that is to be looked at, as pairs."""
+    """The work items of the graph, as pairs."""
     return [(each.what, each.uid) for each in graph.take_work()]
 
 

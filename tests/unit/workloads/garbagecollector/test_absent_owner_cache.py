@@ -1,10 +1,10 @@
-"""Owners that are known not to be there."""
+"""The cache of owners that are known not to exist."""
 
 from steersman_cluster.workloads.garbagecollector.absent_owner_cache import AbsentOwnerCache
 from tests.unit.workloads.garbagecollector.owners import identity
 
 
-def test_those_that_were_added_are_known() -> None:
+def test_an_added_owner_is_in_the_cache() -> None:
     absent = AbsentOwnerCache()
 
     absent.add(identity("a"))
@@ -13,7 +13,7 @@ def test_those_that_were_added_are_known() -> None:
     assert identity("b") not in absent
 
 
-def test_the_same_uid_elsewhere_is_another() -> None:
+def test_the_same_uid_in_another_namespace_is_another_owner() -> None:
     absent = AbsentOwnerCache()
 
     absent.add(identity("a"))
@@ -21,7 +21,7 @@ def test_the_same_uid_elsewhere_is_another() -> None:
     assert identity("a", namespace="solid") not in absent
 
 
-def test_the_one_that_was_longest_not_asked_for_is_forgotten_first() -> None:
+def test_the_least_recently_used_owner_is_dropped_first() -> None:
     absent = AbsentOwnerCache(most=2)
     absent.add(identity("a"))
     absent.add(identity("b"))

@@ -1,4 +1,4 @@
-"""What becomes of an object, by what is known of its owners."""
+"""The decision about an object, by the state of its owners."""
 
 import pytest
 from hypothesis import given
@@ -18,53 +18,51 @@ from steersman_cluster.workloads.garbagecollector.graph import FOREGROUND, ORPHA
 from tests.unit.workloads.garbagecollector.owners import owner
 
 
-def judged(
-    *standings: OwnerState,
+def decided(
+    *states: OwnerState,
     finalizers: tuple[str, ...] = (),
     has_dependents: bool = False,
     has_circle: bool = False,
 ) -> Decision:
-    classified = [
-        ClassifiedOwner(owner(str(number)), each) for number, each in enumerate(standings)
-    ]
+    classified = [ClassifiedOwner(owner(str(number)), each) for number, each in enumerate(states)]
     return decide(
         classified, finalizers=finalizers, has_dependents=has_dependents, has_circle=has_circle
     )
 
 
-def test_what_names_no_owner_stays() -> None:
-    assert judged() == Keep()
+def test_an_object_without_owner_references_is_kept() -> None:
+    assert decided() == Keep()
 
 
-def test_what_has_lost_its_only_owner_goes() -> None:
-    assert judged("absent") == Delete(propagation="Background")
+def test_an_object_without_its_only_owner_is_deleted() -> None:
+    assert decided("absent") == Delete(propagation="Background")
 
 
-def test_what_has_lost_all_its_owners_goes() -> None:
-    assert judged("absent", "absent") == Delete(propagation="Background")
+def test_an_object_without_any_of_its_owners_is_deleted() -> None:
+    assert decided("absent", "absent") == Delete(propagation="Background")
 
 
-def test_what_has_all_its_owners_stays_as_it_is() -> None:
-    assert judged("solid", "solid") == Keep()
+def test_an_object_with_all_its_owners_is_kept_unchanged() -> None:
+    assert decided("solid", "solid") == Keep()
 
 
 @pytest.mark.parametrize("lost", ["absent", "waiting"])
-def test_a_dependent_keeps_its_owners_that_are_there(lost: OwnerState) -> None:
-    assert judged("solid", lost) == Unlink(left=(owner("0"),))
+def test_a_dependent_keeps_the_references_to_existing_owners(lost: OwnerState) -> None:
+    assert decided("solid", lost) == Unlink(left=(owner("0"),))
 
 
-def test_what_has_dependents_itself_goes_in_the_foreground_if_its_owner_waits() -> None:
-    found = judged("waiting", has_dependents=True)
+def test_a_dependent_with_dependents_is_deleted_in_the_foreground_if_its_owner_waits() -> None:
+    found = decided("waiting", has_dependents=True)
 
     assert found == Delete(propagation="Foreground")
 
 
-def test_what_has_none_goes_at_once_if_its_owner_waits() -> None:
-    assert judged("waiting") == Delete(propagation="Background")
+def test_a_dependent_without_dependents_is_deleted_at_once_if_its_owner_waits() -> None:
+    assert decided("waiting") == Delete(propagation="Background")
 
 
-def test_a_circle_of_those_that_wait_is_broken() -> None:
-    found = judged("waiting", has_dependents=True, has_circle=True)
+def test_a_cycle_of_waiting_owners_is_broken() -> None:
+    found = decided("waiting", has_dependents=True, has_circle=True)
 
     assert found == Delete(propagation="Foreground", unblock=True)
 
@@ -72,17 +70,17 @@ def test_a_circle_of_those_that_wait_is_broken() -> None:
 @pytest.mark.parametrize(
     ("finalizer", "propagation"), [(ORPHAN, "Orphan"), (FOREGROUND, "Foreground")]
 )
-def test_what_another_client_has_decided_for_its_dependents_is_kept_to(
+def test_the_finalizers_of_a_dependent_choose_its_propagation_policy(
     finalizer: str, propagation: str
 ) -> None:
-    found = judged("absent", finalizers=(finalizer,))
+    found = decided("absent", finalizers=(finalizer,))
 
     assert isinstance(found, Delete)
     assert found.propagation == propagation
 
 
-def test_what_names_an_owner_that_nobody_can_look_for_stays() -> None:
-    assert judged("absent", "unresolvable") == Keep()
+def test_an_object_with_an_unresolvable_owner_is_kept() -> None:
+    assert decided("absent", "unresolvable") == Keep()
 
 
 @given(
@@ -90,16 +88,16 @@ def test_what_names_an_owner_that_nobody_can_look_for_stays() -> None:
     st.booleans(),
     st.booleans(),
 )
-def test_nothing_goes_that_has_an_owner(
+def test_an_object_with_an_owner_is_never_deleted(
     standings: list[OwnerState], has_dependents: bool, has_circle: bool
 ) -> None:
-    found = judged(*standings, has_dependents=has_dependents, has_circle=has_circle)
+    found = decided(*states, has_dependents=has_dependents, has_circle=has_circle)
 
     if "solid" in standings:
         assert not isinstance(found, Delete)
 
 
-def test_owners_that_are_unblocked_are_otherwise_the_same() -> None:
+def test_unblocking_changes_only_blockownerdeletion() -> None:
     blocking, other = owner("a", blocks=True), owner("b")
 
     assert unblock_owner_references([blocking, other]) == (owner("a", blocks=False), other)

@@ -1,4 +1,4 @@
-"""The graph of owners: who is looked at, and when."""
+"""The dependency graph: which objects are enqueued, and when."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +21,7 @@ from tests.unit.workloads.garbagecollector.owners import (
 
 
 def pair(**rest: object) -> DependencyGraph:
-    """``a`` owns ``b``, and both are known."""
+    """``a`` owns ``b``, and both are observed."""
     graph = empty_graph()
     seen(graph, "a")
     seen(graph, "b", owner("a"), **rest)
@@ -29,7 +29,7 @@ def pair(**rest: object) -> DependencyGraph:
     return graph
 
 
-def test_dependents_are_looked_at_when_their_owner_goes() -> None:
+def test_the_removal_of_an_owner_enqueues_its_dependents() -> None:
     graph = pair()
 
     graph.remove(identity("a"))
@@ -38,7 +38,7 @@ def test_dependents_are_looked_at_when_their_owner_goes() -> None:
     assert identity("a") in graph.absent
 
 
-def test_an_owner_of_which_nobody_tells_any_more_is_asked_for_and_not_taken_for_absent() -> None:
+def test_an_owner_with_unconfirmed_removal_is_verified_and_not_absent() -> None:
     graph = pair()
 
     graph.remove_unconfirmed(identity("a"))
@@ -50,7 +50,7 @@ def test_an_owner_of_which_nobody_tells_any_more_is_asked_for_and_not_taken_for_
     assert found.is_virtual
 
 
-def test_an_owner_that_was_in_doubt_and_is_told_of_again_has_its_dependents() -> None:
+def test_an_unconfirmed_owner_that_is_observed_again_keeps_its_dependents() -> None:
     graph = pair()
     graph.remove_unconfirmed(identity("a"))
     seen(graph, "a")
@@ -61,7 +61,7 @@ def test_an_owner_that_was_in_doubt_and_is_told_of_again_has_its_dependents() ->
     assert work_in(graph) == [("collect", "b")]
 
 
-def test_one_in_doubt_that_nobody_names_is_forgotten() -> None:
+def test_an_unconfirmed_object_without_dependents_is_removed_from_the_graph() -> None:
     graph = pair()
 
     graph.remove_unconfirmed(identity("b"))
@@ -70,7 +70,7 @@ def test_one_in_doubt_that_nobody_names_is_forgotten() -> None:
     assert work_in(graph) == []
 
 
-def test_an_owner_that_nobody_has_told_of_is_asked_for() -> None:
+def test_an_owner_that_is_not_observed_is_virtual_and_verified() -> None:
     graph = empty_graph()
 
     seen(graph, "b", owner("a"))
@@ -81,7 +81,7 @@ def test_an_owner_that_nobody_has_told_of_is_asked_for() -> None:
     assert found.is_virtual
 
 
-def test_an_owner_that_is_told_of_later_is_virtual_no_more() -> None:
+def test_a_virtual_owner_becomes_real_when_it_is_observed() -> None:
     graph = empty_graph()
     seen(graph, "b", owner("a"))
     work_in(graph)
@@ -94,7 +94,7 @@ def test_an_owner_that_is_told_of_later_is_virtual_no_more() -> None:
     assert work_in(graph) == []
 
 
-def test_a_virtual_owner_that_is_absent_goes_and_its_dependents_are_looked_at() -> None:
+def test_an_absent_virtual_owner_is_removed_and_enqueues_its_dependents() -> None:
     graph = empty_graph()
     seen(graph, "b", owner("a"))
     work_in(graph)
@@ -106,7 +106,7 @@ def test_a_virtual_owner_that_is_absent_goes_and_its_dependents_are_looked_at() 
     assert identity("a") in graph.absent
 
 
-def test_a_virtual_owner_that_nobody_names_any_more_is_forgotten() -> None:
+def test_a_virtual_owner_without_dependents_is_removed_from_the_graph() -> None:
     graph = empty_graph()
     seen(graph, "b", owner("a"))
 
@@ -116,7 +116,7 @@ def test_a_virtual_owner_that_nobody_names_any_more_is_forgotten() -> None:
     assert len(graph) == 1
 
 
-def test_an_owner_that_begins_to_wait_is_looked_at_with_its_dependents() -> None:
+def test_the_start_of_foreground_deletion_enqueues_the_owner_and_its_dependents() -> None:
     graph = pair()
 
     seen(graph, "a", finalizers=(FOREGROUND,), ending=True)
@@ -124,7 +124,7 @@ def test_an_owner_that_begins_to_wait_is_looked_at_with_its_dependents() -> None
     assert work_in(graph) == [("collect", "b"), ("collect", "a")]
 
 
-def test_an_owner_that_goes_on_waiting_is_not_looked_at_again() -> None:
+def test_an_update_during_foreground_deletion_enqueues_nothing() -> None:
     graph = pair()
     seen(graph, "a", finalizers=(FOREGROUND,), ending=True)
     work_in(graph)
@@ -134,7 +134,7 @@ def test_an_owner_that_goes_on_waiting_is_not_looked_at_again() -> None:
     assert work_in(graph) == []
 
 
-def test_an_owner_that_waits_is_looked_at_when_a_dependent_goes() -> None:
+def test_a_waiting_owner_is_enqueued_when_a_dependent_is_removed() -> None:
     graph = pair()
     seen(graph, "a", finalizers=(FOREGROUND,), ending=True)
     work_in(graph)
@@ -144,7 +144,7 @@ def test_an_owner_that_waits_is_looked_at_when_a_dependent_goes() -> None:
     assert work_in(graph) == [("collect", "a")]
 
 
-def test_an_owner_is_looked_at_when_a_dependent_no_longer_blocks_it() -> None:
+def test_a_waiting_owner_is_enqueued_when_a_dependent_no_longer_blocks_it() -> None:
     graph = empty_graph()
     seen(graph, "a", finalizers=(FOREGROUND,), ending=True)
     seen(graph, "b", owner("a", blocks=True))
@@ -155,7 +155,7 @@ def test_an_owner_is_looked_at_when_a_dependent_no_longer_blocks_it() -> None:
     assert work_in(graph) == [("collect", "a")]
 
 
-def test_only_dependents_that_say_so_block_their_owner() -> None:
+def test_only_dependents_with_blockownerdeletion_block_their_owner() -> None:
     graph = empty_graph()
     seen(graph, "a")
     seen(graph, "c", owner("a", blocks=False))
@@ -169,7 +169,7 @@ def test_only_dependents_that_say_so_block_their_owner() -> None:
     assert found.has_blocking_dependents
 
 
-def test_what_comes_late_to_an_owner_that_waits_is_looked_at() -> None:
+def test_a_new_dependent_of_a_waiting_owner_is_enqueued() -> None:
     graph = empty_graph()
     seen(graph, "a", finalizers=(FOREGROUND,), ending=True)
     work_in(graph)
@@ -179,7 +179,7 @@ def test_what_comes_late_to_an_owner_that_waits_is_looked_at() -> None:
     assert work_in(graph) == [("collect", "b")]
 
 
-def test_an_owner_that_leaves_its_dependents_is_looked_at_for_that_alone() -> None:
+def test_an_owner_that_orphans_its_dependents_is_enqueued_only_for_that() -> None:
     graph = pair()
 
     seen(graph, "a", finalizers=(ORPHAN, FOREGROUND), ending=True)
@@ -187,7 +187,7 @@ def test_an_owner_that_leaves_its_dependents_is_looked_at_for_that_alone() -> No
     assert work_in(graph) == [("orphan", "a")]
 
 
-def test_one_that_is_ending_when_it_is_first_told_of_is_looked_at_too() -> None:
+def test_an_object_that_is_already_in_deletion_when_first_observed_is_enqueued() -> None:
     graph = empty_graph()
 
     seen(graph, "a", finalizers=(ORPHAN,), ending=True)
@@ -195,7 +195,7 @@ def test_one_that_is_ending_when_it_is_first_told_of_is_looked_at_too() -> None:
     assert work_in(graph) == [("orphan", "a")]
 
 
-def test_an_owner_in_another_namespace_is_reported_and_its_dependent_looked_at() -> None:
+def test_an_owner_in_another_namespace_is_reported_and_its_dependent_enqueued() -> None:
     graph = empty_graph()
     graph.update(identity("a", namespace="solid"), metadata())
 
@@ -205,7 +205,7 @@ def test_an_owner_in_another_namespace_is_reported_and_its_dependent_looked_at()
     assert work_in(graph) == [("collect", "b")]
 
 
-def test_an_owner_in_another_namespace_is_reported_when_it_is_told_of_last() -> None:
+def test_an_owner_in_another_namespace_is_reported_when_it_is_observed_last() -> None:
     graph = empty_graph()
     seen(graph, "b", owner("a"))
     work_in(graph)
@@ -216,7 +216,7 @@ def test_an_owner_in_another_namespace_is_reported_when_it_is_told_of_last() -> 
     assert work_in(graph) == [("collect", "b")]
 
 
-def test_an_owner_without_a_namespace_may_be_named_from_any() -> None:
+def test_a_cluster_scoped_owner_can_be_referenced_from_any_namespace() -> None:
     graph = empty_graph()
     graph.update(identity("n", namespace="", kind="Node"), metadata())
 
@@ -226,7 +226,7 @@ def test_an_owner_without_a_namespace_may_be_named_from_any() -> None:
     assert graph.take_mismatches() == []
 
 
-def test_one_that_is_named_wrongly_is_looked_at() -> None:
+def test_a_dependent_with_a_wrong_owner_name_is_enqueued() -> None:
     graph = pair()
 
     seen(graph, "c", owner("a", name="another"))
@@ -234,7 +234,7 @@ def test_one_that_is_named_wrongly_is_looked_at() -> None:
     assert work_in(graph) == [("collect", "c")]
 
 
-def test_a_virtual_owner_is_asked_for_by_the_next_name_that_it_is_given() -> None:
+def test_a_virtual_owner_is_verified_under_the_next_name_in_references() -> None:
     graph = empty_graph()
     seen(graph, "b", owner("a", name="one"))
     seen(graph, "c", owner("a", name="two"))
@@ -249,7 +249,7 @@ def test_a_virtual_owner_is_asked_for_by_the_next_name_that_it_is_given() -> Non
     assert [each.what for each in graph.take_retries()] == ["verify"]
 
 
-def test_that_another_client_is_absent_says_nothing_of_an_owner_that_is_there() -> None:
+def test_an_absent_object_of_another_name_does_not_affect_an_observed_owner() -> None:
     graph = pair()
     seen(graph, "c", owner("a", name="another"))
     work_in(graph)
@@ -260,7 +260,7 @@ def test_that_another_client_is_absent_says_nothing_of_an_owner_that_is_there() 
     assert work_in(graph) == [("collect", "c")]
 
 
-def test_one_that_owns_itself_is_forgotten_when_it_goes() -> None:
+def test_an_object_that_owns_itself_is_removed_from_the_graph() -> None:
     graph = empty_graph()
     seen(graph, "a", owner("a"))
 
@@ -280,7 +280,7 @@ owners = st.lists(
 steps = st.lists(
     st.tuples(
         st.sampled_from(UIDS),
-        st.sampled_from(("saw", "saw", "remove_unconfirmed", "went", "absent")),
+        st.sampled_from(("observe", "observe", "remove_unconfirmed", "remove", "mark_absent")),
         owners,
         st.booleans(),
         st.sets(st.sampled_from((FOREGROUND, ORPHAN)), max_size=2).map(sorted),
@@ -290,53 +290,53 @@ steps = st.lists(
 
 
 @given(steps)
-def test_owners_and_dependents_always_know_of_each_other(story: list[Step]) -> None:
+def test_owners_and_dependents_always_reference_each_other(events: list[Step]) -> None:
     graph = empty_graph()
-    told: dict[str, list[str]] = {}
+    observed: dict[str, list[str]] = {}
     gone: set[str] = set()
 
-    for uid, what, named, is_terminating, finalizers in story:
-        if uid in gone:  # a uid never comes back
+    for uid, what, named, is_terminating, finalizers in events:
+        if uid in gone:  # a uid is never used again
             continue
         match what:
-            case "saw":
+            case "observe":
                 seen(graph, uid, *named, ending=is_terminating, finalizers=finalizers)
-                told[uid] = [each.uid for each in named]
+                observed[uid] = [each.uid for each in named]
             case "remove_unconfirmed":
                 graph.remove_unconfirmed(identity(uid))
-                told.pop(uid, None)
-            case "went":
+                observed.pop(uid, None)
+            case "remove":
                 graph.remove(identity(uid))
-                told.pop(uid, None)
+                observed.pop(uid, None)
                 gone.add(uid)
             case _:
                 graph.mark_absent(identity(uid))
-                told.pop(uid, None)
+                observed.pop(uid, None)
                 gone.add(uid)
 
-    for uid, owner_uids in told.items():
+    for uid, owner_uids in observed.items():
         for each in owner_uids:
             found = graph.node(each)
             assert each in gone or (found is not None and uid in found.dependents)
     for uid in UIDS:
         found = graph.node(uid)
-        assert (found is not None and not found.is_virtual) == (uid in told)
+        assert (found is not None and not found.is_virtual) == (uid in observed)
         if found is not None:
-            assert all(uid in told[each] for each in found.dependents)
+            assert all(uid in observed[each] for each in found.dependents)
 
 
 @given(steps)
-def test_nobody_whose_owner_went_is_forgotten(story: list[Step]) -> None:
+def test_every_dependent_of_a_removed_owner_is_enqueued(events: list[Step]) -> None:
     graph = empty_graph()
-    told: dict[str, set[str]] = {}
-    for uid, _, named, _, _ in story:
+    observed: dict[str, set[str]] = {}
+    for uid, _, named, _, _ in events:
         seen(graph, uid, *named)
-        told[uid] = {each.uid for each in named}
+        observed[uid] = {each.uid for each in named}
     work_in(graph)
 
     for gone in UIDS[:2]:
         graph.remove(identity(gone))
-        told.pop(gone, None)
+        observed.pop(gone, None)
 
-    looked_at = {uid for what, uid in work_in(graph) if what == "collect"}
-    assert {uid for uid, named in told.items() if named & {"a", "b"}} <= looked_at
+    collected = {uid for what, uid in work_in(graph) if what == "collect"}
+    assert {uid for uid, named in observed.items() if named & {"a", "b"}} <= collected

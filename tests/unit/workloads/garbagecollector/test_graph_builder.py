@@ -1,4 +1,4 @@
-"""What is on_change of a kind, and what the graph makes of it."""
+"""The graph builder: how events of a kind change the graph."""
 
 from steersman.cache import Added, Deleted
 from steersman.errors import InvalidObject
@@ -19,21 +19,21 @@ from tests.unit.workloads.garbagecollector.owners import (
 ConfigMaps = metadata_only(core_v1.ConfigMap)
 
 
-class Heard:
-    """A sink, and how often it said what."""
+class CountingBuilder:
+    """A graph builder, and how often it called each callback."""
 
     def __init__(self, graph: DependencyGraph, kind: type[MetadataOnly] = ConfigMaps) -> None:
         self.on_change = self.on_synced = self.on_delete = 0
-        self.sink = GraphBuilder(
+        self.builder = GraphBuilder(
             kind.resource_type,
             graph,
             definitions=None,
-            on_change=self._hear,
+            on_change=self._mark_changed,
             on_synced=self._mark_synced,
             on_delete=self._mark_terminating,
         )
 
-    def _hear(self) -> None:
+    def _mark_changed(self) -> None:
         self.on_change += 1
 
     def _mark_synced(self) -> None:
@@ -50,86 +50,88 @@ def config_map(uid: str, *owners: OwnerReference) -> MetadataOnly:
 
 
 def replaced(
-    on_change: Heard, *objects: MetadataOnly, misfits: tuple[InvalidObject, ...] = ()
+    counting: CountingBuilder, *objects: MetadataOnly, invalid: tuple[InvalidObject, ...] = ()
 ) -> None:
-    on_change.sink.replace(by_key(objects), misfits, "1", rewound=False)
+    counting.builder.replace(by_key(objects), invalid, "1", rewound=False)
 
 
-def test_all_there_is_is_told_at_once() -> None:
+def test_a_list_is_applied_with_one_notification() -> None:
     graph = empty_graph()
-    on_change = Heard(graph)
+    counting = CountingBuilder(graph)
 
-    replaced(on_change, config_map("b", owner("a")), config_map("a"))
+    replaced(counting, config_map("b", owner("a")), config_map("a"))
 
     found = graph.node("a")
-    assert (on_change.on_change, on_change.on_synced) == (1, 1)
+    assert (counting.on_change, counting.on_synced) == (1, 1)
     assert found is not None
     assert not found.is_virtual
     assert [*found.dependents] == ["b"]
 
 
-def test_what_a_later_list_lacks_is_in_doubt_and_not_gone() -> None:
+def test_an_object_missing_from_a_later_list_is_verified() -> None:
     graph = empty_graph()
-    on_change = Heard(graph)
-    replaced(on_change, config_map("a"), config_map("b", owner("a")))
+    counting = CountingBuilder(graph)
+    replaced(counting, config_map("a"), config_map("b", owner("a")))
 
-    replaced(on_change, config_map("b", owner("a")))
+    replaced(counting, config_map("b", owner("a")))
 
     assert work_in(graph) == [("verify", "a")]
     assert identity("a") not in graph.absent
 
 
-def test_what_does_not_fit_is_there_all_the_same() -> None:
+def test_an_undecodable_object_counts_as_present() -> None:
     graph = empty_graph()
-    on_change = Heard(graph)
-    replaced(on_change, config_map("a"), config_map("b", owner("a")))
-    misfit = InvalidObject(ref="a", into="x", problem="y", body={"metadata": {"uid": "a"}})
+    counting = CountingBuilder(graph)
+    replaced(counting, config_map("a"), config_map("b", owner("a")))
+    undecodable = InvalidObject(ref="a", into="x", problem="y", body={"metadata": {"uid": "a"}})
 
-    replaced(on_change, config_map("b", owner("a")), misfits=(misfit,))
+    replaced(counting, config_map("b", owner("a")), invalid=(undecodable,))
 
     assert work_in(graph) == []
 
 
-def test_what_the_server_says_is_gone_is() -> None:
+def test_a_delete_event_removes_the_object() -> None:
     graph = empty_graph()
-    on_change = Heard(graph)
-    replaced(on_change, config_map("a"), config_map("b", owner("a")))
+    counting = CountingBuilder(graph)
+    replaced(counting, config_map("a"), config_map("b", owner("a")))
 
-    on_change.sink.delete(config_map("a"))
+    counting.builder.delete(config_map("a"))
 
     assert work_in(graph) == [("collect", "b")]
     assert identity("a") in graph.absent
 
 
-def test_an_informer_tells_the_same() -> None:
+def test_the_deltas_of_an_informer_have_the_same_effect() -> None:
     graph = empty_graph()
-    on_change = Heard(graph)
+    counting = CountingBuilder(graph)
     for obj in (config_map("a"), config_map("b", owner("a"))):
-        on_change.sink.handle(Added(obj, ObjectKey("here", obj.name)))
+        counting.builder.handle(Added(obj, ObjectKey("here", obj.name)))
 
-    on_change.sink.handle(Deleted(config_map("a"), ObjectKey("here", "a")))
+    counting.builder.handle(Deleted(config_map("a"), ObjectKey("here", "a")))
 
     assert work_in(graph) == [("collect", "b")]
     assert identity("a") in graph.absent
 
 
-def test_what_an_informer_only_missed_is_in_doubt() -> None:
+def test_an_object_whose_deletion_the_informer_missed_is_verified() -> None:
     graph = empty_graph()
-    on_change = Heard(graph)
+    counting = CountingBuilder(graph)
     for obj in (config_map("a"), config_map("b", owner("a"))):
-        on_change.sink.handle(Added(obj, ObjectKey("here", obj.name)))
+        counting.builder.handle(Added(obj, ObjectKey("here", obj.name)))
 
-    on_change.sink.handle(Deleted(config_map("a"), ObjectKey("here", "a"), is_missed=True))
+    counting.builder.handle(Deleted(config_map("a"), ObjectKey("here", "a"), is_missed=True))
 
     assert work_in(graph) == [("verify", "a")]
 
 
-def test_the_end_of_what_lives_in_no_namespace_is_told_apart() -> None:
+def test_the_deletion_of_a_cluster_scoped_object_is_reported() -> None:
     nodes = metadata_only(core_v1.Node)
-    on_change = Heard(empty_graph(), nodes)
-    on_change.sink.upsert(nodes(metadata=ObjectMeta(name="n", uid="n")))
-    assert on_change.on_delete == 0
+    counting = CountingBuilder(empty_graph(), nodes)
+    counting.builder.upsert(nodes(metadata=ObjectMeta(name="n", uid="n")))
+    assert counting.on_delete == 0
 
-    on_change.sink.upsert(nodes(metadata=ObjectMeta(name="n", uid="n", deletion_timestamp=ENDING)))
+    counting.builder.upsert(
+        nodes(metadata=ObjectMeta(name="n", uid="n", deletion_timestamp=ENDING))
+    )
 
-    assert on_change.on_delete == 1
+    assert counting.on_delete == 1

@@ -1,4 +1,4 @@
-"""Which kinds can be collected, and when to ask for them again."""
+"""Which kinds the collector watches, and when discovery is repeated."""
 
 import pytest
 
@@ -47,7 +47,7 @@ def api_service(name: str, **labels: str) -> MetadataOnly:
     )
 
 
-def test_each_kind_is_followed_in_its_preferred_version() -> None:
+def test_each_kind_is_watched_in_its_preferred_version() -> None:
     discovery = Discovery(
         (
             served("autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers"),
@@ -60,7 +60,7 @@ def test_each_kind_is_followed_in_its_preferred_version() -> None:
     ]
 
 
-def test_what_cannot_be_watched_and_events_are_left_out() -> None:
+def test_events_and_kinds_without_watch_are_excluded() -> None:
     discovery = Discovery(
         (
             served("v1", "Binding", "bindings", ("create",)),
@@ -83,7 +83,7 @@ def test_what_cannot_be_watched_and_events_are_left_out() -> None:
         ("sea.example.com/v1", False, False),
     ],
 )
-def test_only_the_servers_own_kinds_without_a_namespace_are_quiet(
+def test_only_built_in_cluster_scoped_kinds_rarely_change(
     api_version: str, namespaced: bool, is_so: bool
 ) -> None:
     gvk = GroupVersionKind.of(api_version, "Thing")
@@ -91,7 +91,7 @@ def test_only_the_servers_own_kinds_without_a_namespace_are_quiet(
     assert is_rarely_changed(ResourceType(gvk=gvk, plural="things", namespaced=namespaced)) is is_so
 
 
-def test_an_owner_is_found_in_any_version_that_is_served() -> None:
+def test_an_owner_is_found_in_any_served_version() -> None:
     kinds = ServedKinds(Discovery((served("apps/v1beta1", "Deployment", "deployments"),)))
 
     found = kinds.find("apps/v1beta1", "Deployment")
@@ -101,7 +101,7 @@ def test_an_owner_is_found_in_any_version_that_is_served() -> None:
     assert kinds.find("apps/v1", "Deployment") is None
 
 
-def test_a_definition_that_is_served_already_is_no_news() -> None:
+def test_a_definition_that_is_already_served_needs_no_discovery() -> None:
     definitions = Definitions()
     definitions.set_served(frozenset(("widgets.example.com",)))
 
@@ -111,7 +111,7 @@ def test_a_definition_that_is_served_already_is_no_news() -> None:
     assert definitions.wait_seconds() is None
 
 
-def test_a_new_definition_is_news_and_is_asked_for_until_it_is_served() -> None:
+def test_a_new_definition_repeats_discovery_until_it_is_served() -> None:
     definitions = Definitions()
 
     definitions.update(definition("widgets.example.com"))
@@ -124,7 +124,7 @@ def test_a_new_definition_is_news_and_is_asked_for_until_it_is_served() -> None:
     assert definitions.wait_seconds() is None
 
 
-def test_a_definition_that_says_something_else_is_news() -> None:
+def test_a_changed_definition_repeats_discovery() -> None:
     definitions = Definitions()
     definitions.set_served(frozenset(("widgets.example.com",)))
     definitions.update(definition("widgets.example.com"))
@@ -134,7 +134,7 @@ def test_a_definition_that_says_something_else_is_news() -> None:
     assert definitions.changed.is_set()
 
 
-def test_a_definition_that_went_is_news() -> None:
+def test_a_removed_definition_repeats_discovery() -> None:
     definitions = Definitions()
     definitions.set_served(frozenset(("widgets.example.com",)))
     definitions.update(definition("widgets.example.com"))
@@ -144,7 +144,7 @@ def test_a_definition_that_went_is_news() -> None:
     assert definitions.changed.is_set()
 
 
-def test_what_another_server_serves_is_asked_for_now_and_then() -> None:
+def test_kinds_of_an_aggregated_server_are_rediscovered_periodically() -> None:
     definitions = Definitions()
     definitions.set_served(frozenset(("v1.metrics.k8s.io", "v1.apps")))
 

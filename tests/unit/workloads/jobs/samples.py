@@ -1,4 +1,4 @@
-"""Jobs and Pods as a Job controller meets them."""
+"""Jobs and their Pods."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,7 +12,7 @@ NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 
 
 def job(*, status: batch_v1.JobStatus | None = None, **spec: Any) -> batch_v1.Job:
-    """A Job as the server has it, with its defaults."""
+    """A Job with the server's defaults."""
     policy = spec.get("pod_failure_policy")
     template = core_v1.PodTemplateSpec(
         metadata=meta_v1.ObjectMeta(labels={"job": "work"}),
@@ -100,7 +100,7 @@ def pod(
 
 
 def looked(job: batch_v1.Job, *pods: core_v1.Pod) -> JobState:
-    """How it stands now."""
+    """The state of the Job now."""
     return compute_state(job, pods, NOW)
 
 
@@ -110,7 +110,7 @@ def with_status(job: batch_v1.Job, status: batch_v1.JobStatus) -> batch_v1.Job:
 
 
 def released(pod: core_v1.Pod) -> core_v1.Pod:
-    """The Pod, after its finalizer was taken off."""
+    """The Pod without its finalizer."""
     return replace(pod, metadata=replace(pod.metadata, finalizers=None))
 
 

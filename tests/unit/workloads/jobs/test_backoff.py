@@ -1,4 +1,4 @@
-"""How long a failed Pod is not replaced."""
+"""The backoff before a failed Pod is replaced."""
 
 from datetime import timedelta
 
@@ -22,13 +22,13 @@ def test_a_failed_pod_is_replaced_after_ten_seconds_then_twice_as_long_each_time
     assert wait_seconds(pods, SPEC, NOW, vanished={}) == seconds
 
 
-def test_the_time_since_the_last_failure_has_been_waited_already() -> None:
+def test_the_backoff_counts_from_the_last_failure() -> None:
     pods = [pod("p", "Failed", ended_seconds_ago=4), pod("q", "Failed", ended_seconds_ago=7)]
 
     assert wait_seconds(pods, SPEC, NOW, vanished={}) == 16.0
 
 
-def test_failures_before_the_last_success_are_forgotten() -> None:
+def test_failures_before_the_last_success_do_not_count() -> None:
     pods = [
         pod("p", "Failed", ended_seconds_ago=7),
         pod("q", "Succeeded", ended_seconds_ago=5),
@@ -45,38 +45,38 @@ def test_an_index_waits_for_its_own_failures_only() -> None:
     assert index_wait_seconds(pod("p", "Failed", index=1, failures=2), NOW) == 40.0
 
 
-def test_a_pod_that_was_deleted_ended_when_that_was_asked_for() -> None:
+def test_a_deleted_pod_failed_at_its_deletion_timestamp() -> None:
     going = pod("p", "Running", is_going=True)
 
     assert finished_time(going) == NOW
 
 
-def test_a_pod_without_any_sign_of_its_end_counts_from_its_beginning() -> None:
+def test_a_pod_without_an_end_time_counts_from_its_start() -> None:
     assert finished_time(pod("p", "Failed", ended_seconds_ago=9)) == NOW - timedelta(seconds=9)
     assert finished_time(pod("p", "Running")) == NOW - timedelta(hours=1)
 
 
-def test_failures_that_are_not_to_be_seen_any_more_count_too_and_once() -> None:
+def test_failures_of_vanished_pods_count_once() -> None:
     gone = {"p": NOW - timedelta(seconds=2), "q": NOW - timedelta(seconds=9)}
 
     assert wait_seconds([], SPEC, NOW, vanished=gone) == 18.0
     assert wait_seconds([pod("p", is_going=True)], SPEC, NOW, vanished=gone) == 20.0
 
 
-def test_a_pod_that_was_taken_away_is_no_failure() -> None:
+def test_a_released_pod_in_deletion_is_not_a_failure() -> None:
     taken = pod("p", is_going=True, is_tracked=False)
 
     assert wait_seconds([taken], SPEC, NOW, vanished={}) == 0.0
 
 
 @pytest.mark.parametrize(("lasted", "seconds"), [(0, 1.0), (1, 1.0), (4, 4.0), (600, 60.0)])
-def test_what_is_refused_is_tried_again_after_as_long_as_it_has_lasted(
+def test_a_rejected_request_is_retried_after_as_long_as_it_has_failed(
     lasted: float, seconds: float
 ) -> None:
     assert retry_seconds([], NOW - timedelta(seconds=lasted), NOW) == seconds
 
 
-def test_a_pod_that_could_be_made_is_a_new_beginning() -> None:
+def test_a_created_pod_resets_the_retry_delay() -> None:
     made = [pod("p")]  # an hour ago
 
     assert retry_seconds(made, NOW - timedelta(hours=2), NOW) == 60.0

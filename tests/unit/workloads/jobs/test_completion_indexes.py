@@ -1,4 +1,4 @@
-"""Completion indexes and the text that they make."""
+"""Completion indexes and their text format."""
 
 import pytest
 
@@ -27,21 +27,21 @@ def test_indexes_beyond_the_completions_are_not_read() -> None:
     assert str(Indexes.read("1,3-8,11", 5)) == "1,3,4"
 
 
-def test_what_is_no_interval_is_passed_over() -> None:
+def test_invalid_intervals_are_ignored() -> None:
     assert str(Indexes.read("1,x,3-y,5", 10)) == "1,5"
 
 
-def test_an_index_is_in_the_interval_that_holds_it() -> None:
+def test_an_interval_contains_its_indexes() -> None:
     some = Indexes.read("1,3-5,9", 10)
 
     assert [each for each in range(11) if each in some] == [1, 3, 4, 5, 9]
 
 
-def test_indexes_are_joined_without_gaps_between_neighbours() -> None:
+def test_adjacent_indexes_form_one_interval() -> None:
     assert str(Indexes.read("0,4-6", 10) | Indexes.read("1-3,8", 10)) == "0-6,8"
 
 
-def test_what_two_have_in_common_is_counted() -> None:
+def test_common_indexes_are_counted() -> None:
     some, others = Indexes.read("0-3,6,8-9", 10), Indexes.read("2-6,9", 10)
 
     assert some.common(others) == others.common(some) == 4
@@ -57,5 +57,5 @@ def test_what_two_have_in_common_is_counted() -> None:
         ("0", 0, []),
     ],
 )
-def test_the_first_that_are_missing_are_found(text: str, count: int, missing: list[int]) -> None:
+def test_the_first_missing_indexes_are_found(text: str, count: int, missing: list[int]) -> None:
     assert Indexes.read(text, 10).missing(count, below=10) == missing

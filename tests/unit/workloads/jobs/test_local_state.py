@@ -1,4 +1,4 @@
-"""Failures of which nothing is left to see, and moments at which Pods are counted together."""
+"""Failures of Pods that no longer exist, and batches of Pod events."""
 
 from datetime import timedelta
 
@@ -6,7 +6,7 @@ from steersman_cluster.workloads.jobs.local_state import Batches, Vanished
 from tests.unit.workloads.jobs.samples import NOW, pod
 
 
-def test_deleted_pods_are_remembered_and_others_can_be_looked_at() -> None:
+def test_only_deleted_pods_are_recorded_as_vanished() -> None:
     vanished = Vanished()
 
     vanished.note("job", [pod("a", is_going=True), pod("b", "Failed")], NOW)
@@ -15,7 +15,7 @@ def test_deleted_pods_are_remembered_and_others_can_be_looked_at() -> None:
     assert vanished.of("other") == {}
 
 
-def test_nothing_is_kept_of_a_job_that_is_over() -> None:
+def test_a_finished_job_has_no_entries() -> None:
     vanished = Vanished()
     vanished.note("job", [pod("a", is_going=True)], NOW)
 
@@ -24,7 +24,7 @@ def test_nothing_is_kept_of_a_job_that_is_over() -> None:
     assert len(vanished) == 0
 
 
-def test_nothing_is_kept_for_longer_than_anybody_waits() -> None:
+def test_entries_expire_after_the_longest_backoff() -> None:
     vanished = Vanished()
     vanished.note("gone", [pod("a", is_going=True)], NOW)
 
@@ -34,7 +34,7 @@ def test_nothing_is_kept_for_longer_than_anybody_waits() -> None:
     assert len(vanished) == 1
 
 
-def test_a_job_is_looked_at_a_second_after_the_first_of_what_was_heard() -> None:
+def test_a_job_is_reconciled_a_second_after_the_first_event() -> None:
     batches = Batches()
 
     assert batches.wait_seconds("job", NOW) == 1.0
@@ -42,7 +42,7 @@ def test_a_job_is_looked_at_a_second_after_the_first_of_what_was_heard() -> None
     assert batches.wait_seconds("job", NOW + timedelta(seconds=1.5)) == 0.0
 
 
-def test_what_is_heard_after_a_look_is_waited_with_again() -> None:
+def test_an_event_after_a_reconcile_starts_a_new_batch() -> None:
     batches = Batches()
     batches.wait_seconds("job", NOW)
 
@@ -52,7 +52,7 @@ def test_what_is_heard_after_a_look_is_waited_with_again() -> None:
     assert batches.wait_seconds("job", NOW + timedelta(seconds=5)) == 1.0
 
 
-def test_a_job_that_went_before_it_was_looked_at_is_forgotten() -> None:
+def test_the_batch_of_a_deleted_job_expires() -> None:
     batches = Batches()
     batches.wait_seconds("gone", NOW)
 

@@ -1,4 +1,4 @@
-"""What is to be done about a Job's Pods."""
+"""The plan for a Job's Pods."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def plan_of(job_state: JobState) -> Plan:
         (3, None, 1, 1, 0),
     ],
 )
-def test_no_more_pods_run_than_are_wanted_or_still_needed(
+def test_no_more_pods_run_than_the_parallelism_and_the_missing_completions(
     parallelism: int, completions: int | None, succeeded: int, active: int, made: int
 ) -> None:
     status = batch_v1.JobStatus(succeeded=succeeded)
@@ -35,7 +35,7 @@ def test_no_more_pods_run_than_are_wanted_or_still_needed(
     assert plan_of(looked(given, *running)) == Plan(make=(NO_INDEX,) * made)
 
 
-def test_a_pod_too_many_goes_and_the_one_that_does_the_least_first() -> None:
+def test_surplus_pods_are_deleted_in_deletion_order() -> None:
     given = job(parallelism=1, completions=5)
 
     plan = plan_of(looked(given, pod("a", is_ready=True), pod("b", "Pending"), pod("c")))
@@ -49,7 +49,7 @@ def test_a_suspended_job_has_no_pods() -> None:
     assert sorted(names(plan.delete)) == ["a", "b"]
 
 
-def test_a_pod_that_failed_is_not_replaced_at_once() -> None:
+def test_a_failed_pod_is_not_replaced_at_once() -> None:
     given = job(parallelism=2, completions=5)
 
     plan = plan_of(looked(given, pod("a", "Failed", ended_seconds_ago=3), pod("b")))
@@ -57,17 +57,17 @@ def test_a_pod_that_failed_is_not_replaced_at_once() -> None:
     assert plan == Plan(wait_seconds=7.0)
 
 
-def test_one_that_is_still_ending_has_its_place_until_it_has_failed() -> None:
+def test_a_terminating_pod_keeps_its_slot_until_it_has_failed() -> None:
     going = pod("a", is_going=True, index=0)
 
     eager = plan_of(looked(indexed(completions=1), going))
     patient = plan_of(looked(indexed(completions=1, pod_replacement_policy="Failed"), going))
 
-    assert eager == Plan(wait_seconds=10.0)  # it has been deleted, which counts as a failure
+    assert eager == Plan(wait_seconds=10.0)  # its deletion counts as a failure
     assert patient == Plan()
 
 
-def test_indexes_are_given_in_order_to_those_that_have_no_pod() -> None:
+def test_pods_are_created_for_the_lowest_missing_indexes() -> None:
     status = batch_v1.JobStatus(completed_indexes="1", succeeded=1)
     given = indexed(parallelism=3, completions=6, status=status)
 
@@ -76,7 +76,7 @@ def test_indexes_are_given_in_order_to_those_that_have_no_pod() -> None:
     assert plan == Plan(make=(0, 3))
 
 
-def test_of_two_pods_with_one_index_one_goes() -> None:
+def test_of_two_pods_with_one_index_one_is_deleted() -> None:
     given = indexed(parallelism=4, completions=4)
 
     plan = plan_of(
@@ -93,14 +93,14 @@ def test_of_two_pods_with_one_index_one_goes() -> None:
     assert names(plan.delete) == ["e", "b", "d"]
 
 
-def test_an_index_that_failed_for_good_gets_no_pod() -> None:
+def test_a_failed_index_gets_no_pod() -> None:
     status = batch_v1.JobStatus(failed_indexes="0", completed_indexes="")
     given = indexed(parallelism=2, completions=3, backoff_limit_per_index=0, status=status)
 
     assert plan_of(looked(given)) == Plan(make=(1, 2))
 
 
-def test_one_index_that_waits_holds_up_no_other() -> None:
+def test_the_backoff_of_one_index_does_not_delay_others() -> None:
     given = indexed(parallelism=2, completions=2, backoff_limit_per_index=3)
     failed = pod("a", "Failed", index=0, failures=1, ended_seconds_ago=5)
 
@@ -108,7 +108,7 @@ def test_one_index_that_waits_holds_up_no_other() -> None:
     assert plan_of(looked(given, failed, pod("b", index=1))) == Plan(wait_seconds=15.0)
 
 
-def test_no_more_than_five_hundred_are_made_in_one_look() -> None:
+def test_no_more_than_five_hundred_pods_of_a_job_are_created_in_one_reconcile() -> None:
     plan = plan_of(looked(indexed(parallelism=900, completions=900)))
 
     assert plan.make == tuple(range(MAX_PODS_PER_RECONCILE))

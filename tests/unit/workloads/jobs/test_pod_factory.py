@@ -1,4 +1,4 @@
-"""The Pods that a Job makes."""
+"""The Pods that the Job controller creates."""
 
 from steersman.kinds import batch_v1
 from steersman.kinds.base import replace
@@ -22,7 +22,7 @@ def test_a_pod_of_a_job_has_its_finalizer_and_its_owner() -> None:
     assert [owner.uid for owner in made.metadata.owner_references or ()] == ["job-uid"]
 
 
-def test_a_pod_of_an_index_knows_which() -> None:
+def test_a_pod_of_an_indexed_job_has_its_index() -> None:
     made = pod_for(indexed(completions=3), 2)
 
     assert made.metadata.generate_name == "work-2-"
@@ -38,7 +38,7 @@ def test_a_pod_of_an_index_knows_which() -> None:
     ] == [("JOB_COMPLETION_INDEX", f"metadata.labels['{COMPLETION_INDEX}']")]
 
 
-def test_a_finalizer_that_the_template_has_already_is_there_once() -> None:
+def test_a_finalizer_in_the_template_is_not_duplicated() -> None:
     given = job()
     assert given.spec is not None
     template = given.spec.template
@@ -53,7 +53,7 @@ def test_a_long_name_is_cut_before_the_index() -> None:
     assert index_prefix("a" * 70, 123) == "a" * 53 + "-123-"
 
 
-def test_a_pod_in_the_place_of_another_knows_how_often_its_index_failed() -> None:
+def test_a_replacement_pod_has_the_failure_count_of_its_index() -> None:
     given = indexed(completions=3, backoff_limit_per_index=5)
 
     first = pod_for(given, 1)
@@ -63,7 +63,7 @@ def test_a_pod_in_the_place_of_another_knows_how_often_its_index_failed() -> Non
     assert third.annotations == {COMPLETION_INDEX: "1", INDEX_FAILURES: "2"}
 
 
-def test_a_failure_that_does_not_count_is_counted_apart() -> None:
+def test_an_ignored_failure_has_its_own_counter() -> None:
     rules: batch_v1.PodFailurePolicy = policy(on_codes("Ignore", "In", 7))
     given = indexed(completions=3, backoff_limit_per_index=5, pod_failure_policy=rules)
 

@@ -1,4 +1,4 @@
-"""What policies make of failures and of successes."""
+"""The effects of failure and success policies."""
 
 import pytest
 
@@ -49,7 +49,7 @@ def test_the_first_rule_that_matches_decides() -> None:
     )
 
 
-def test_a_code_of_zero_matches_nothing() -> None:
+def test_exit_code_zero_matches_no_rule() -> None:
     rules = policy(on_codes("FailJob", "NotIn", 1))
 
     assert failure_effect(rules, pod("p", "Failed", exit_code=0)) == FailureEffect()
@@ -61,7 +61,7 @@ def test_a_rule_for_one_container_does_not_match_another() -> None:
     assert failure_effect(rules, pod("p", "Failed", exit_code=1)) == FailureEffect()
 
 
-def test_a_condition_of_the_pod_can_be_the_reason() -> None:
+def test_a_rule_can_match_a_pod_condition() -> None:
     rules = policy(on_condition("FailJob", "DisruptionTarget"))
     disrupted = pod("p", "Failed", conditions=(("DisruptionTarget", "True"),))
 
@@ -84,7 +84,7 @@ def test_a_condition_of_the_pod_can_be_the_reason() -> None:
         (None, 0, "", False),
     ],
 )
-def test_a_rule_of_success_is_met_by_its_indexes_or_by_enough_of_them(
+def test_a_success_rule_is_met_by_its_indexes_or_by_a_count(
     indexes: str | None, count: int | None, done: str, is_met: bool
 ) -> None:
     never = batch_v1.SuccessPolicyRule(succeeded_count=100)

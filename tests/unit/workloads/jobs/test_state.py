@@ -1,4 +1,4 @@
-"""How a Job stands."""
+"""The state of a Job."""
 
 from datetime import timedelta
 
@@ -22,7 +22,7 @@ def uncounted(
     )
 
 
-def test_what_has_ended_is_counted_wherever_it_stands() -> None:
+def test_an_ended_pod_counts_at_each_stage_of_tracking() -> None:
     given = job(completions=9, status=uncounted(succeeded=("a",), failed=("b",)))
 
     job_state = looked(
@@ -41,7 +41,7 @@ def test_what_has_ended_is_counted_wherever_it_stands() -> None:
     assert (names(job_state.active), job_state.ready) == (["g", "h"], 1)
 
 
-def test_a_pod_on_its_way_out_has_failed_unless_only_failures_are_replaced() -> None:
+def test_a_terminating_pod_has_failed_unless_only_failed_pods_are_replaced() -> None:
     going = pod("a", is_going=True)
 
     eager = looked(job(completions=1), going)
@@ -51,7 +51,7 @@ def test_a_pod_on_its_way_out_has_failed_unless_only_failures_are_replaced() -> 
     assert (patient.failed, patient.terminating) == (0, 1)
 
 
-def test_too_many_failures_are_the_end() -> None:
+def test_a_job_fails_after_its_backoff_limit() -> None:
     pods = [pod(f"p{number}", "Failed") for number in range(3)]
 
     assert looked(job(backoff_limit=3), *pods).finish_reason is None
@@ -73,7 +73,7 @@ def test_restarts_count_where_containers_are_restarted(
     assert (looked(given, pod("p", restarts=restarts)).finish_reason is not None) == is_over
 
 
-def test_a_job_that_is_active_for_too_long_is_over() -> None:
+def test_a_job_fails_after_its_active_deadline() -> None:
     def after(seconds: int, **spec: bool) -> FinishReason | None:
         status = batch_v1.JobStatus(start_time=NOW - timedelta(seconds=seconds))
         return looked(job(active_deadline_seconds=30, status=status, **spec)).finish_reason
@@ -87,7 +87,7 @@ def test_a_job_that_is_active_for_too_long_is_over() -> None:
     )
 
 
-def test_a_job_says_how_long_it_may_still_be_active() -> None:
+def test_the_time_until_the_active_deadline_is_known() -> None:
     status = batch_v1.JobStatus(start_time=NOW - timedelta(seconds=12))
 
     assert looked(job(active_deadline_seconds=30, status=status)).deadline_seconds == 18.0
@@ -95,7 +95,7 @@ def test_a_job_says_how_long_it_may_still_be_active() -> None:
     assert looked(job()).deadline_seconds is None
 
 
-def test_a_rule_can_end_a_job_at_its_first_failure() -> None:
+def test_a_failjob_rule_fails_a_job_at_the_first_failure() -> None:
     given = job(pod_failure_policy=policy(on_codes("FailJob", "In", 3)))
 
     finish_reason = looked(given, pod("p", "Failed", exit_code=3)).finish_reason
@@ -116,7 +116,7 @@ def test_a_failure_that_is_ignored_is_not_counted() -> None:
     assert (job_state.failed, job_state.finish_reason) == (0, None)
 
 
-def test_an_earlier_verdict_stands() -> None:
+def test_an_earlier_finish_reason_is_final() -> None:
     condition = batch_v1.JobCondition(
         type="FailureTarget", status="True", reason="DeadlineExceeded", message="too long"
     )
@@ -143,7 +143,7 @@ def test_an_index_is_done_once_one_pod_of_it_has_succeeded() -> None:
     assert (job_state.succeeded, job_state.failed) == (3, 1)
 
 
-def test_an_index_fails_after_its_own_limit() -> None:
+def test_an_index_fails_after_its_backoff_limit() -> None:
     given = indexed(completions=5, backoff_limit_per_index=1)
 
     job_state = looked(
@@ -159,7 +159,7 @@ def test_an_index_fails_after_its_own_limit() -> None:
     assert job_state.finish_reason is None
 
 
-def test_a_job_whose_indexes_have_all_ended_and_some_failed_has_failed() -> None:
+def test_a_job_with_failed_indexes_fails_when_all_have_ended() -> None:
     given = indexed(completions=2, backoff_limit_per_index=0)
 
     job_state = looked(given, pod("a", "Failed", index=0), pod("b", "Succeeded", index=1))
@@ -171,7 +171,7 @@ def test_a_job_whose_indexes_have_all_ended_and_some_failed_has_failed() -> None
     )
 
 
-def test_a_job_ends_when_more_indexes_fail_than_may() -> None:
+def test_a_job_fails_when_maxfailedindexes_is_exceeded() -> None:
     given = indexed(completions=9, backoff_limit_per_index=0, max_failed_indexes=1)
 
     one = looked(given, pod("a", "Failed", index=0))
@@ -182,7 +182,7 @@ def test_a_job_ends_when_more_indexes_fail_than_may() -> None:
     assert two.finish_reason.reason == "MaxFailedIndexesExceeded"
 
 
-def test_a_policy_can_say_that_enough_have_succeeded() -> None:
+def test_a_success_policy_completes_a_job() -> None:
     rule = batch_v1.SuccessPolicyRule(succeeded_indexes="0")
     given = indexed(completions=3, success_policy=batch_v1.SuccessPolicy(rules=(rule,)))
 
@@ -197,7 +197,7 @@ def test_a_policy_can_say_that_enough_have_succeeded() -> None:
     ("completions", "succeeded", "active", "is_so"),
     [(2, 2, 0, True), (2, 1, 0, False), (2, 2, 1, False), (None, 1, 0, True), (None, 0, 0, False)],
 )
-def test_a_job_is_complete_when_enough_have_succeeded_and_none_is_left(
+def test_a_job_is_complete_when_enough_pods_have_succeeded_and_none_runs(
     completions: int | None, succeeded: int, active: int, is_so: bool
 ) -> None:
     job_state = looked(job(completions=completions, status=batch_v1.JobStatus(succeeded=succeeded)))

@@ -47,7 +47,7 @@ class Crash(Exception):
 def walked(
     given: batch_v1.Job, pods: list[core_v1.Pod], *, steps: int
 ) -> tuple[batch_v1.Job, list[core_v1.Pod]]:
-    """A Job and its Pods after so many writes of one look; a crash is after the last of them."""
+    """A Job and its Pods after so many writes of one reconcile; then the controller crashes."""
     left = count(steps, -1)
 
     def written() -> None:
@@ -102,7 +102,7 @@ def test_each_index_that_ends_is_counted_once_whatever_happens_in_between(steps:
     assert names([each for each in pods if each.metadata.finalizers]) == ["c"]
 
 
-def test_what_still_runs_when_a_job_fails_has_failed_with_it() -> None:
+def test_running_pods_of_a_failed_job_count_as_failed() -> None:
     job_state = looked(job(), pod("a"), pod("b", "Succeeded"))
 
     found = count_ended(job_state, status_of(job_state.job), FAILED)
@@ -111,7 +111,7 @@ def test_what_still_runs_when_a_job_fails_has_failed_with_it() -> None:
     assert names(found.release) == ["a", "b"]
 
 
-def test_what_still_runs_when_a_job_succeeds_is_not_counted() -> None:
+def test_running_pods_of_a_succeeded_job_are_not_counted() -> None:
     job_state = looked(job(), pod("a"), pod("b", "Succeeded"))
 
     found = count_ended(job_state, status_of(job_state.job), completed())
@@ -120,7 +120,7 @@ def test_what_still_runs_when_a_job_succeeds_is_not_counted() -> None:
     assert names(found.release) == ["a", "b"]
 
 
-def test_a_failure_that_is_ignored_is_let_go_uncounted() -> None:
+def test_an_ignored_failure_loses_its_finalizer_without_being_counted() -> None:
     given = job(pod_failure_policy=policy(on_codes("Ignore", "In", 3)))
     job_state = looked(given, pod("a", "Failed", exit_code=3))
 
@@ -142,7 +142,7 @@ def test_the_last_failed_pod_of_an_index_is_kept_until_it_is_replaced() -> None:
     assert (names(before.release), names(after.release)) == ([], ["a"])
 
 
-def test_no_more_uids_are_written_than_a_status_has_room_for() -> None:
+def test_the_number_of_uids_in_a_status_is_limited() -> None:
     pods = [pod(f"p{number:03}", "Succeeded") for number in range(MAX_UNCOUNTED + 10)]
     job_state = looked(job(completions=600), *pods)
 
@@ -152,7 +152,7 @@ def test_no_more_uids_are_written_than_a_status_has_room_for() -> None:
     assert len(found.release) == MAX_UNCOUNTED
 
 
-def test_a_job_is_not_over_while_pods_are_to_be_counted_or_waited_for() -> None:
+def test_a_job_is_not_finished_while_pods_are_uncounted_or_terminating() -> None:
     ending = batch_v1.JobStatus(terminating=1)
     counting = batch_v1.JobStatus(
         uncounted_terminated_pods=batch_v1.UncountedTerminatedPods(failed=("a",))
@@ -163,7 +163,7 @@ def test_a_job_is_not_over_while_pods_are_to_be_counted_or_waited_for() -> None:
     assert finished(batch_v1.JobStatus(), FAILED, NOW) is not None
 
 
-def test_a_job_says_where_it_goes_before_it_is_there() -> None:
+def test_an_interim_condition_announces_how_a_job_finishes() -> None:
     met = with_finish_reason(batch_v1.JobStatus(), completed(), NOW)
     over = finished(met, completed(), NOW)
 
@@ -175,7 +175,7 @@ def test_a_job_says_where_it_goes_before_it_is_there() -> None:
     assert over.completion_time == NOW
 
 
-def test_a_job_that_has_failed_has_no_time_of_completion() -> None:
+def test_a_failed_job_has_no_completion_time() -> None:
     over = finished(with_finish_reason(batch_v1.JobStatus(), FAILED, NOW), FAILED, NOW)
 
     assert over is not None
@@ -183,7 +183,7 @@ def test_a_job_that_has_failed_has_no_time_of_completion() -> None:
     assert over.completion_time is None
 
 
-def test_a_job_that_is_resumed_begins_again() -> None:
+def test_a_resumed_job_has_a_new_start_time() -> None:
     suspended, is_news = with_suspension(looked(job(suspend=True)), batch_v1.JobStatus())
     again, is_old_news = with_suspension(looked(job(suspend=True)), suspended)
     resumed, _ = with_suspension(looked(job()), suspended)
@@ -197,11 +197,11 @@ def test_a_job_that_is_resumed_begins_again() -> None:
     assert resumed.start_time == NOW
 
 
-def test_a_job_that_was_never_suspended_does_not_say_so() -> None:
+def test_a_job_that_was_never_suspended_has_no_suspended_condition() -> None:
     assert with_suspension(looked(job()), batch_v1.JobStatus()) == (batch_v1.JobStatus(), False)
 
 
-def test_counts_of_nothing_are_left_out_where_the_real_ones_are() -> None:
+def test_zero_counts_are_omitted_as_in_kubernetes() -> None:
     status = with_counts(looked(job()), active=0, ready=0, terminating=0)
 
     assert (status.active, status.ready, status.terminating) == (None, 0, 0)

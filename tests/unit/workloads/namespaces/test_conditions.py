@@ -1,4 +1,4 @@
-"""What is said of a namespace that is being deleted."""
+"""The conditions of a namespace that is being deleted."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ NOW, LATER = "2030-01-01T00:00:00Z", "2030-01-01T00:01:00Z"
 
 
 def said(conditions: list[dict[str, Any]]) -> dict[str, tuple[str, str, str]]:
-    """Those that are true, by type."""
+    """The true conditions, by type."""
     return {
         each["type"]: (each["reason"], each["message"], each["lastTransitionTime"])
         for each in conditions
@@ -19,7 +19,7 @@ def said(conditions: list[dict[str, Any]]) -> dict[str, tuple[str, str, str]]:
     }
 
 
-def test_all_is_said_to_be_fine_when_nothing_was_found() -> None:
+def test_without_findings_all_conditions_report_success() -> None:
     conditions = conditions_after([], Findings(), now=NOW)
 
     assert [each["type"] for each in conditions] == list(FINE)
@@ -27,7 +27,7 @@ def test_all_is_said_to_be_fine_when_nothing_was_found() -> None:
     assert [(each["reason"], each["message"]) for each in conditions] == list(FINE.values())
 
 
-def test_what_remains_is_counted_by_kind_and_by_finalizer() -> None:
+def test_remaining_objects_are_counted_by_kind_and_by_finalizer() -> None:
     findings = Findings(
         remaining={"pods.": 2, "boats.sea.example.com": 1},
         finalizers={"example.com/two": 1, "example.com/one": 3},
@@ -51,7 +51,7 @@ def test_what_remains_is_counted_by_kind_and_by_finalizer() -> None:
     }
 
 
-def test_what_cannot_be_discovered_is_named() -> None:
+def test_undiscoverable_groups_are_named() -> None:
     findings = Findings(stale=("metrics.k8s.io/v1beta1", "custom.metrics.k8s.io/v1"))
 
     conditions = conditions_after([], findings, now=NOW)
@@ -68,7 +68,7 @@ def test_what_cannot_be_discovered_is_named() -> None:
     }
 
 
-def test_failures_are_told_in_order() -> None:
+def test_failures_are_reported_in_order() -> None:
     conditions = conditions_after([], Findings(failures=["no", "never"]), now=NOW)
 
     assert said(conditions)["NamespaceDeletionContentFailure"] == (
@@ -78,13 +78,13 @@ def test_failures_are_told_in_order() -> None:
     )
 
 
-def test_while_pods_end_nothing_is_said_of_what_remains() -> None:
+def test_while_pods_terminate_remaining_objects_are_not_counted() -> None:
     findings = Findings(remaining={"pods.": 1}, finalizers={"a/b": 1}, is_counted=False)
 
     assert said(conditions_after([], findings, now=NOW)) == {}
 
 
-def test_the_time_is_moved_only_when_a_condition_flips() -> None:
+def test_the_transition_time_of_a_condition_changes_only_with_its_status() -> None:
     before = conditions_after([], Findings(remaining={"pods.": 2}), now=NOW)
 
     fewer = conditions_after(before, Findings(remaining={"pods.": 1}), now=LATER)
@@ -94,7 +94,7 @@ def test_the_time_is_moved_only_when_a_condition_flips() -> None:
     assert [each["lastTransitionTime"] for each in none] == [NOW, NOW, NOW, LATER, NOW]
 
 
-def test_conditions_of_others_stay() -> None:
+def test_foreign_conditions_are_kept() -> None:
     other = {"type": "example.com/Ready", "status": "True"}
 
     conditions = conditions_after([other], Findings(), now=NOW)
@@ -106,7 +106,7 @@ counts = st.dictionaries(st.sampled_from(("a.", "b.c", "d/e")), st.integers(1, 3
 
 
 @given(st.builds(Findings, remaining=counts, finalizers=counts, is_counted=st.booleans()))
-def test_to_say_the_same_again_changes_nothing(findings: Findings) -> None:
+def test_the_same_findings_change_nothing(findings: Findings) -> None:
     once = conditions_after([], findings, now=NOW)
 
     assert conditions_after(once, findings, now=LATER) == once

@@ -1,4 +1,4 @@
-"""The root certificate, put right."""
+"""The correction of the root certificate."""
 
 from steersman.kinds import core_v1, meta_v1
 from steersman_cluster.workloads.namespaces.default_objects import (
@@ -13,19 +13,19 @@ def found(data: dict[str, str] | None, *, described: str = "") -> core_v1.Config
     return core_v1.ConfigMap(metadata=meta_v1.ObjectMeta(annotations=annotations), data=data)
 
 
-def test_one_that_is_right_is_left_alone() -> None:
+def test_a_correct_certificate_is_left_alone() -> None:
     right = found({"ca.crt": "CA"}, described="in other words")
 
     assert correction(right, root_ca="CA") == {}
 
 
-def test_one_that_says_something_else_is_replaced_whole() -> None:
+def test_a_changed_certificate_is_replaced() -> None:
     change = correction(found({"ca.crt": "old", "more": "x"}), root_ca="CA")
 
     assert change["data"] == {"more": None, "ca.crt": "CA"}
     assert change["metadata"] == {"annotations": {DESCRIPTION: DESCRIBED}}
 
 
-def test_one_that_is_empty_or_not_described_is_put_right() -> None:
+def test_an_empty_certificate_or_one_without_its_annotation_is_corrected() -> None:
     assert correction(found(None), root_ca="CA")["data"] == {"ca.crt": "CA"}
     assert correction(found({"ca.crt": "CA"}), root_ca="CA")["data"] == {"ca.crt": "CA"}

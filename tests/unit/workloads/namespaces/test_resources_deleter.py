@@ -1,4 +1,4 @@
-"""Which kinds a namespace is emptied of."""
+"""Which kinds the namespace controller deletes."""
 
 from steersman.client import Discovery, ServedResource
 from steersman.names import GroupVersionKind, ResourceType
@@ -13,7 +13,7 @@ def served(
     return ServedResource(resource_type=where, verbs=(verb,))
 
 
-def test_each_kind_that_is_in_namespaces_and_can_be_deleted_is_named_once() -> None:
+def test_each_deletable_namespaced_kind_is_listed_once() -> None:
     resources = (
         served("v1", "Pod"),
         served("v1", "Node", namespaced=False),

@@ -1,4 +1,4 @@
-"""Nodes and Pods, as they come from a server."""
+"""Nodes and Pods, as the server returns them."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -74,7 +74,7 @@ def node(
 
 
 def cache(*nodes: core_v1.Node, **pods: tuple[core_v1.Pod, ...]) -> SchedulerCache:
-    """Nodes, and the Pods on them: ``node_1=(pod,)``."""
+    """A cache of nodes and the Pods on them: ``node_1=(pod,)``."""
     made = SchedulerCache()
     for each in nodes:
         made.set_node(each)

@@ -13,7 +13,7 @@ from tests.unit.workloads.nodes.samples import NOW, node
 BROKEN = core_v1.Taint(key="broken", effect="NoExecute")
 
 
-def test_the_taints_that_say_how_a_node_is_come_and_go_and_others_stay() -> None:
+def test_taints_for_the_state_of_a_node_are_set_and_others_are_kept() -> None:
     other = core_v1.Taint(key="other", effect="NoSchedule")
     new = core_v1.Taint(key="node.kubernetes.io/not-ready", effect="NoSchedule")
     cordoned = node(taints=(new, other), unschedulable=True)
@@ -42,7 +42,7 @@ def test_the_taints_that_say_how_a_node_is_come_and_go_and_others_stay() -> None
         ((5,), 10, 0.0),
     ],
 )
-def test_a_pod_may_stay_as_long_as_its_shortest_toleration_lasts(
+def test_a_pod_stays_for_its_shortest_toleration(
     seconds: tuple[int | None, ...], since: int, left: float | None
 ) -> None:
     borne = [

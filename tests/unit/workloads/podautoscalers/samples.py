@@ -1,4 +1,4 @@
-"""Pods that use something, and autoscalers of them, as they come from a server."""
+"""Pods with usage, and their autoscalers, as the server returns them."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -12,7 +12,7 @@ NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 def ago(seconds: float) -> datetime:
-    """A moment before now."""
+    """A time before now."""
     return NOW - timedelta(seconds=seconds)
 
 
@@ -62,12 +62,12 @@ def pod(
 
 
 def pods(number: int) -> list[core_v1.Pod]:
-    """So many of them."""
+    """So many such Pods."""
     return [pod(f"web-{n}") for n in range(number)]
 
 
 def used(*milli: int) -> dict[str, Usage]:
-    """What the first, the second, … of them use."""
+    """The usage of the first Pod, the second, and so on."""
     return {f"web-{n}": Usage(milli=each, time=NOW) for n, each in enumerate(milli)}
 
 
@@ -96,7 +96,7 @@ def hpa(
 
 
 def cpu(**target: Any) -> autoscaling_v2.MetricSpec:
-    """A metric of cpu."""
+    """A CPU metric."""
     return autoscaling_v2.MetricSpec(
         type="Resource",
         resource=autoscaling_v2.ResourceMetricSource(

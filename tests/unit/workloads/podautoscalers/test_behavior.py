@@ -1,4 +1,4 @@
-"""How far a recommendation is followed, and how fast."""
+"""How far and how fast replicas follow a recommendation."""
 
 from datetime import timedelta
 
@@ -43,7 +43,7 @@ def result(
         (50, 20, 30, "TooManyReplicas"),
     ],
 )
-def test_the_number_stays_within_its_bounds(
+def test_replicas_stay_within_minreplicas_and_maxreplicas(
     recommended: int, current: int, wanted: int, reason: str
 ) -> None:
     found = result(recommended, current=current, least=2, most=30)
@@ -62,7 +62,7 @@ def test_a_lower_number_waits_until_no_higher_one_was_recommended_for_a_while() 
     assert (later.replicas, later.ability[0]) == (3, "ReadyForNewScale")
 
 
-def test_what_was_recommended_is_remembered_and_what_is_too_old_forgotten() -> None:
+def test_recommendations_are_kept_for_the_stabilization_window() -> None:
     found = result(3, current=3, history=History(recommended=(Moment(9, ago(301)),)))
 
     assert found.history.recommended == (Moment(3, NOW),)
@@ -73,7 +73,7 @@ def slowly(**up: object) -> Behavior:
     return Behavior(scale_up=Rules(**rules), scale_down=None)  # type: ignore[arg-type]
 
 
-def test_a_behavior_allows_so_many_pods_or_so_much_percent_whichever_is_more() -> None:
+def test_a_behavior_allows_the_largest_change_of_its_policies() -> None:
     policies = (
         Policy(type="Pods", value=2, period_seconds=60),
         Policy(type="Percent", value=10, period_seconds=60),
@@ -86,7 +86,7 @@ def test_a_behavior_allows_so_many_pods_or_so_much_percent_whichever_is_more() -
     assert least.replicas == 11
 
 
-def test_what_was_added_in_the_same_period_counts() -> None:
+def test_replicas_added_in_the_same_period_count() -> None:
     policies = (Policy(type="Pods", value=4, period_seconds=60),)
     history = History(ups=(Moment(3, ago(30)), Moment(3, ago(90))))
 
@@ -95,7 +95,7 @@ def test_what_was_added_in_the_same_period_counts() -> None:
     )
 
 
-def test_a_behavior_can_forbid_a_direction() -> None:
+def test_a_behavior_can_disable_a_direction() -> None:
     behavior = Behavior(scale_down=Rules(select_policy="Disabled", stabilization_window_seconds=0))
 
     found = result(1, current=5, behavior=behavior)
@@ -103,7 +103,7 @@ def test_a_behavior_can_forbid_a_direction() -> None:
     assert (found.replicas, found.limit[0]) == (5, "ScaleDownLimit")
 
 
-def test_a_behavior_limits_how_fast_the_number_falls() -> None:
+def test_a_behavior_limits_the_rate_of_scaling_down() -> None:
     behavior = Behavior(
         scale_down=Rules(
             stabilization_window_seconds=0,
@@ -114,7 +114,7 @@ def test_a_behavior_limits_how_fast_the_number_falls() -> None:
     assert result(1, current=50, behavior=behavior).replicas == 45
 
 
-def test_a_window_upwards_takes_the_lowest_that_was_recommended_in_it() -> None:
+def test_a_scale_up_window_uses_its_lowest_recommendation() -> None:
     history = History(recommended=(Moment(6, ago(30)), Moment(2, ago(90))))
 
     found = result(9, current=5, behavior=slowly(stabilization_window_seconds=60), history=history)
@@ -122,7 +122,7 @@ def test_a_window_upwards_takes_the_lowest_that_was_recommended_in_it() -> None:
     assert (found.replicas, found.ability[0]) == (6, "ScaleUpStabilized")
 
 
-def test_only_changes_that_a_policy_can_still_ask_about_are_kept() -> None:
+def test_scale_events_older_than_all_policy_periods_are_dropped() -> None:
     behavior = slowly(policies=(Policy(type="Pods", value=4, period_seconds=60),))
     history = History(ups=(Moment(1, ago(61)), Moment(2, ago(59))))
 
@@ -131,7 +131,7 @@ def test_only_changes_that_a_policy_can_still_ask_about_are_kept() -> None:
     assert history.scaled(3, 6, None, NOW) is history
 
 
-def test_a_number_that_is_held_up_comes_down_in_time() -> None:
+def test_a_stabilized_recommendation_takes_effect_after_the_window() -> None:
     history = History().begun(8, NOW)
     seen = []
     for seconds in range(0, 360, 15):

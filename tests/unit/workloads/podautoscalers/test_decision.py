@@ -1,4 +1,4 @@
-"""What an autoscaler does at one look, and what it says."""
+"""The decision of one autoscaler sync, with conditions and events."""
 
 from steersman.kinds import autoscaling_v2
 from steersman.units import Quantity
@@ -51,7 +51,7 @@ def found(replicas: int, name: str = "cpu resource") -> Found:
     return Found(replicas=replicas, name=name, status=autoscaling_v2.MetricStatus(type="Resource"))
 
 
-def test_the_metric_that_calls_for_most_decides() -> None:
+def test_the_metric_with_the_highest_recommendation_wins() -> None:
     made = decision(found(3), found(4, "memory resource"))
 
     assert (made.replicas, made.reason) == (4, "memory resource above target")
@@ -62,14 +62,14 @@ def test_the_metric_that_calls_for_most_decides() -> None:
     }
 
 
-def test_a_number_that_is_right_is_left() -> None:
+def test_replicas_that_match_the_recommendation_are_kept() -> None:
     made = decision(found(2))
 
     assert made.replicas is None
     assert (made.status.current_replicas, made.status.desired_replicas) == (2, 2)
 
 
-def test_what_another_client_has_set_to_zero_is_not_scaled() -> None:
+def test_a_target_with_zero_replicas_is_not_scaled() -> None:
     made = decision(current=0)
 
     assert made.replicas is None
@@ -77,7 +77,7 @@ def test_what_another_client_has_set_to_zero_is_not_scaled() -> None:
     assert not needs_metrics(hpa(), 0)
 
 
-def test_a_number_outside_its_bounds_is_put_back_without_a_look_at_metrics() -> None:
+def test_replicas_outside_the_bounds_are_corrected_without_metrics() -> None:
     above, below = decision(current=20), decision(current=1, least=3)
 
     assert (above.replicas, above.reason) == (
@@ -91,7 +91,7 @@ def test_a_number_outside_its_bounds_is_put_back_without_a_look_at_metrics() -> 
     assert not needs_metrics(hpa(), 20)
 
 
-def test_where_no_metric_says_anything_nothing_is_done() -> None:
+def test_without_any_metric_replicas_are_kept() -> None:
     made = decision(FAILED)
 
     assert made.replicas is None
@@ -106,12 +106,12 @@ def test_where_no_metric_says_anything_nothing_is_done() -> None:
     assert [each.type for each in made.status.current_metrics or ()] == [""]
 
 
-def test_a_metric_that_says_nothing_might_have_called_for_more() -> None:
+def test_a_missing_metric_prevents_scaling_down() -> None:
     assert decision(FAILED, found(1)).replicas is None
     assert decision(FAILED, found(3)).replicas == 3
 
 
-def test_a_new_number_is_told_once_it_is_written() -> None:
+def test_a_rescale_is_reported_after_it_is_written() -> None:
     status, event = after_rescale(decision(found(4)), NOW)
 
     assert conditions(status)["AbleToScale"] == ("True", "SucceededRescale")
@@ -121,7 +121,7 @@ def test_a_new_number_is_told_once_it_is_written() -> None:
     assert (status.last_scale_time, status.current_replicas, status.desired_replicas) == (NOW, 2, 4)
 
 
-def test_a_number_that_could_not_be_written_is_told() -> None:
+def test_a_failed_rescale_is_reported() -> None:
     status, event = after_failed_rescale(decision(found(4)), hpa(), "no such quota", NOW)
 
     assert conditions(status)["AbleToScale"] == ("False", "FailedUpdateScale")
@@ -129,7 +129,7 @@ def test_a_number_that_could_not_be_written_is_told() -> None:
     assert status.last_scale_time is None
 
 
-def test_a_scale_that_cannot_be_read_is_told_and_the_rest_left_as_it_was() -> None:
+def test_an_unreadable_scale_is_reported_and_the_rest_is_kept() -> None:
     before = Status(current_replicas=3, desired_replicas=3)
 
     made = without_scale(hpa(status=before), "not there", History(), NOW)
@@ -139,7 +139,7 @@ def test_a_scale_that_cannot_be_read_is_told_and_the_rest_left_as_it_was() -> No
     assert made.events == (Event("FailedGetScale", "not there"),)
 
 
-def test_a_condition_that_stays_keeps_its_time() -> None:
+def test_an_unchanged_condition_keeps_its_transition_time() -> None:
     first = decision(found(2)).status
     old = [each.last_transition_time for each in first.conditions or ()]
 
@@ -148,12 +148,12 @@ def test_a_condition_that_stays_keeps_its_time() -> None:
     assert [each.last_transition_time for each in later.status.conditions or ()] == old
 
 
-def test_the_number_that_is_there_is_the_first_recommendation() -> None:
+def test_the_current_replicas_are_the_first_recommendation() -> None:
     assert decision(found(1), current=5).replicas is None
     assert decision(found(1), current=5).history.recommended == (Moment(5, NOW), Moment(1, NOW))
 
 
-def test_a_metric_without_measurements_says_why_in_full() -> None:
+def test_a_metric_without_samples_reports_the_full_error() -> None:
     failed = evaluation(cpu(average_utilization=50), Problem("unable to get metrics"))
 
     assert failed == Failed(
@@ -164,7 +164,7 @@ def test_a_metric_without_measurements_says_why_in_full() -> None:
     )
 
 
-def test_what_is_used_is_in_the_status() -> None:
+def test_the_status_has_the_current_usage() -> None:
     evaluated = evaluation(cpu(average_utilization=50), used(100, 100))
 
     assert isinstance(evaluated, Found)
@@ -175,7 +175,7 @@ def test_what_is_used_is_in_the_status() -> None:
     )
 
 
-def test_memory_is_told_as_memory_is_written() -> None:
+def test_memory_is_formatted_with_a_binary_suffix() -> None:
     metric = autoscaling_v2.MetricSpec(
         type="Resource",
         resource=autoscaling_v2.ResourceMetricSource(
@@ -191,7 +191,7 @@ def test_memory_is_told_as_memory_is_written() -> None:
     assert str(current and current.average_value) == "100Mi"
 
 
-def test_a_metric_that_nobody_measures_here_says_so_as_a_bare_cluster_does() -> None:
+def test_a_metric_without_an_adapter_reports_the_error_of_a_bare_cluster() -> None:
     identifier = autoscaling_v2.MetricIdentifier(name="queue")
     target = autoscaling_v2.MetricTarget(type="AverageValue", average_value=Quantity("5"))
     metric = autoscaling_v2.MetricSpec(

@@ -1,4 +1,4 @@
-"""How much Pods use, by what they say."""
+"""The usage of Pods, from annotations or a metrics server."""
 
 from steersman_cluster.workloads.podautoscalers.metrics_client import annotated_usage, server_usage
 from steersman_cluster.workloads.podautoscalers.replica_calculator import Usage
@@ -7,14 +7,14 @@ from tests.unit.workloads.podautoscalers.samples import NOW, pod
 CPU = "nodes.steersman.dev/cpu-usage"
 
 
-def test_a_pod_says_what_each_of_its_containers_uses() -> None:
+def test_annotations_set_the_usage_of_each_container() -> None:
     both = pod(annotations={CPU: "250m", f"{CPU}.proxy": "10m"}, containers=("main", "proxy"))
 
     assert annotated_usage([both], "cpu", "", NOW) == {"web-1": Usage(milli=260, time=NOW)}
     assert annotated_usage([both], "cpu", "proxy", NOW) == {"web-1": Usage(milli=10, time=NOW)}
 
 
-def test_a_pod_that_says_nothing_or_nonsense_or_does_not_run_is_not_measured() -> None:
+def test_a_pod_without_a_valid_annotation_or_not_running_has_no_usage() -> None:
     given = [
         pod("silent"),
         pod("odd", annotations={CPU: "a lot"}),
@@ -25,7 +25,7 @@ def test_a_pod_that_says_nothing_or_nonsense_or_does_not_run_is_not_measured() -
     assert annotated_usage(given, "cpu", "main", NOW) == {}
 
 
-def test_a_metrics_server_is_read() -> None:
+def test_the_usage_is_read_from_a_metrics_server() -> None:
     item = {
         "metadata": {"name": "web-1"},
         "timestamp": "2026-01-01T12:00:00Z",

@@ -1,4 +1,4 @@
-"""How many replicas the use of some Pods calls for."""
+"""How many replicas the usage of Pods requires."""
 
 from collections.abc import Sequence
 
@@ -46,17 +46,17 @@ def replicas(proposal: Proposal | Problem) -> int:
 @pytest.mark.parametrize(
     ("milli", "wanted"), [(100, 4), (75, 3), (51, 2), (54, 2), (56, 3), (46, 2), (25, 1), (5, 1)]
 )
-def test_the_number_is_the_ratio_of_use_to_target_times_the_pods(milli: int, wanted: int) -> None:
+def test_the_recommendation_is_the_usage_ratio_times_the_pods(milli: int, wanted: int) -> None:
     assert replicas(proposed(pods(2), used(milli, milli), current=2)) == wanted
 
 
-def test_the_use_on_average_is_told_with_it() -> None:
+def test_a_recommendation_includes_the_average_usage() -> None:
     proposal = proposed(pods(2), used(30, 90), current=2)
 
     assert proposal == Proposal(replicas=3, average_milli=60, percent=60)
 
 
-def test_a_tolerance_of_its_own_makes_it_follow_closer() -> None:
+def test_a_lower_tolerance_allows_smaller_changes() -> None:
     close = Tolerances(down=0.1, up=0.0)
 
     assert replicas(proposed(pods(100), used(*[51] * 100), current=100, tolerances=close)) == 102
@@ -82,37 +82,37 @@ def test_a_pod_without_metrics_never_makes_a_change_larger() -> None:
     up = proposed(pods(3), used(100, 100), current=3)
     down = proposed(pods(3), used(10, 10), current=3)
 
-    # Up as if it used nothing: (100 + 100 + 0) of 300 is 66 %, times three over 50 %.
+    # Scaling up counts it as idle: (100 + 100 + 0) of 300 is 66 %, times three over 50 %.
     assert replicas(up) == 4
-    # Down as if it used all: (10 + 10 + 100) of 300 is 40 %.
+    # Scaling down counts it as fully used: (10 + 10 + 100) of 300 is 40 %.
     assert replicas(down) == 3
 
 
-def test_a_pod_that_is_pending_counts_as_using_nothing_when_the_number_grows() -> None:
+def test_a_pending_pod_counts_as_idle_when_scaling_up() -> None:
     starting = [*pods(2), pod("web-2", phase="Pending")]
 
     assert replicas(proposed(starting, used(100, 100), current=3)) == 4
 
 
-def test_a_pod_that_has_just_started_and_is_not_ready_is_not_believed() -> None:
+def test_the_metrics_of_a_starting_unready_pod_are_ignored() -> None:
     busy = pod("web-1", ready=False, started=ago(20), turned=ago(20))
 
     assert replicas(proposed([pod("web-0"), busy], used(50, 1000), current=2)) == 2
 
 
-def test_a_pod_that_was_never_ready_is_not_believed() -> None:
+def test_the_metrics_of_a_pod_that_was_never_ready_are_ignored() -> None:
     never = pod("web-1", ready=False, started=ago(3600), turned=ago(3595))
 
     assert replicas(proposed([pod("web-0"), never], used(50, 1000), current=2)) == 2
 
 
-def test_a_pod_that_was_ready_once_is_believed_though_it_is_not_now() -> None:
+def test_the_metrics_of_an_unready_pod_that_was_ready_before_count() -> None:
     broken = pod("web-1", ready=False, started=ago(3600), turned=ago(60))
 
     assert replicas(proposed([pod("web-0"), broken], used(50, 150), current=2)) == 4
 
 
-def test_how_ready_a_pod_is_does_not_matter_for_memory() -> None:
+def test_readiness_does_not_matter_for_memory() -> None:
     mib = 1024 * 1024 * 1000
     busy = pod("web-1", ready=False, started=ago(20), turned=ago(20))
 
@@ -123,14 +123,14 @@ def test_how_ready_a_pod_is_does_not_matter_for_memory() -> None:
     assert replicas(proposal) == 4
 
 
-def test_pods_that_are_going_or_have_failed_do_not_count() -> None:
+def test_terminating_and_failed_pods_do_not_count() -> None:
     others = [pod("web-1", ending=True), pod("web-2", phase="Failed")]
 
     assert replicas(proposed([pod("web-0"), *others], used(100, 900, 900), current=1)) == 2
 
 
-def test_a_change_that_would_turn_round_with_those_without_a_measurement_is_none() -> None:
-    # 60 % is above; with two that use nothing it is 20 %.
+def test_a_change_that_pods_without_metrics_would_reverse_is_dropped() -> None:
+    # 60 % is above the target; with two idle Pods it is 20 %.
     assert replicas(proposed(pods(3), used(60), current=3)) == 3
 
 
@@ -151,13 +151,13 @@ def test_a_change_that_would_turn_round_with_those_without_a_measurement_is_none
         ([pod("web-0", requests="0")], used(100), "no metrics returned matched known pods"),
     ],
 )
-def test_why_nothing_can_be_proposed_is_said(
+def test_a_missing_recommendation_has_a_reason(
     given: list[core_v1.Pod], usages: Usages, why: str
 ) -> None:
     assert proposed(given, usages, current=1) == Problem(why)
 
 
-def test_of_one_container_only_its_own_request_counts() -> None:
+def test_a_container_metric_uses_only_the_request_of_its_container() -> None:
     two = pod(containers=("main", "proxy"))
 
     assert requests_of([two], "cpu", "") == {"web-1": 200}

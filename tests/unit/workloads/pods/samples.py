@@ -1,4 +1,4 @@
-"""Pods and their owners, as they come from a server."""
+"""Pods and their owners, as the server returns them."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -12,7 +12,7 @@ WEB: Mapping[str, str] = {"app": "web"}
 
 
 def ago(seconds: float) -> datetime:
-    """A moment before now."""
+    """A time before now."""
     return NOW - timedelta(seconds=seconds)
 
 
@@ -30,7 +30,7 @@ def pod(
     annotations: Mapping[str, str] | None = None,
     uid: str = "",
 ) -> core_v1.Pod:
-    """A Pod; ready since then, if it is."""
+    """A Pod; ``ready`` is the time since which it is ready."""
     conditions = None
     if ready is not None:
         conditions = (
@@ -77,7 +77,7 @@ def replica_set(
     created: datetime | None = None,
     **spec: Any,
 ) -> apps_v1.ReplicaSet:
-    """A ReplicaSet that selects ``app=web`` unless told otherwise."""
+    """A ReplicaSet that selects ``app=web`` by default."""
     return apps_v1.ReplicaSet(
         metadata=meta_v1.ObjectMeta(
             name=name,

@@ -1,4 +1,4 @@
-"""Whose Pods are."""
+"""Which controller owns a Pod."""
 
 import pytest
 from hypothesis import given
@@ -28,7 +28,7 @@ def test_a_pod_with_another_controller_is_never_claimed() -> None:
     assert claim.ours == claim.adopt == claim.release == ()
 
 
-def test_what_matches_is_kept_or_adopted_and_what_does_not_is_let_go() -> None:
+def test_matching_pods_are_kept_or_adopted_and_others_released() -> None:
     rs = replica_set()
     strange = {"app": "else"}
     pods = [
@@ -45,7 +45,7 @@ def test_what_matches_is_kept_or_adopted_and_what_does_not_is_let_go() -> None:
     assert names(claim.release) == ["ours-no-longer"]
 
 
-def test_an_owner_that_is_going_keeps_what_it_has_and_takes_and_gives_nothing() -> None:
+def test_an_owner_in_deletion_neither_adopts_nor_releases() -> None:
     rs = replica_set(ending=True)
     pods = [pod("ours", owner=rs), pod("nobodys"), pod("lost", owner=rs, labels={})]
 
@@ -55,13 +55,13 @@ def test_an_owner_that_is_going_keeps_what_it_has_and_takes_and_gives_nothing() 
     assert claim.adopt == claim.release == ()
 
 
-def test_a_pod_that_is_going_is_not_adopted() -> None:
+def test_a_terminating_pod_is_not_adopted() -> None:
     selector = meta_v1.LabelSelector(match_labels={"app": "web"})
 
     assert claimed(replica_set(), selector, [pod(ending=True)]).adopt == ()
 
 
-def test_what_beside_the_selector_must_be_so_is_asked_too() -> None:
+def test_adoption_also_requires_the_extra_condition() -> None:
     rs = replica_set()
     selector = meta_v1.LabelSelector(match_labels={"app": "web"})
     pods = [pod("web-1", owner=rs), pod("api-1", owner=rs)]
@@ -79,10 +79,10 @@ def test_what_beside_the_selector_must_be_so_is_asked_too() -> None:
         ("NotIn", ("web",), [{"app": "api"}, {}]),
         ("Exists", None, [{"app": "web"}, {"app": "api"}]),
         ("DoesNotExist", None, [{}]),
-        ("Unheard", ("web",), []),
+        ("Unknown", ("web",), []),
     ],
 )
-def test_expressions_mean_what_they_mean_to_the_server(
+def test_selector_expressions_match_as_on_the_server(
     operator: str, values: tuple[str, ...] | None, matching: list[dict[str, str]]
 ) -> None:
     requirement = meta_v1.LabelSelectorRequirement(key="app", operator=operator, values=values)
@@ -115,11 +115,11 @@ def test_a_selected_pod_without_a_controller_is_found_without_a_scan_of_the_othe
     assert is_found or not selects(selector, labels)
 
 
-def test_what_is_controlled_is_found_by_its_owner_only() -> None:
+def test_a_controlled_pod_is_indexed_only_by_its_controller() -> None:
     assert by_holder(pod(owner=OTHER)) == ("uid-of-other",)
 
 
-def test_those_who_select_are_found_by_the_labels_of_what_they_select() -> None:
+def test_selecting_objects_are_found_by_the_labels_of_a_pod() -> None:
     both = meta_v1.LabelSelector(match_labels={"app": "web", "tier": "front"})
     neither = meta_v1.LabelSelector(match_labels={"app": "api"})
     labels = pod(labels={"app": "web", "tier": "front"})

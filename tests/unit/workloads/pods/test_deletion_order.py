@@ -1,4 +1,4 @@
-"""Which Pods go first when there are too many."""
+"""Which surplus Pods are deleted first."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.unit.workloads.pods.samples import NOW, ago, pod
 
 COST = "controller.kubernetes.io/pod-deletion-cost"
 
-# Each pair: the first goes before the second, and is worse in nothing that is asked earlier.
+# In each pair the first is deleted first, and the two are equal in all earlier criteria.
 PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "without a node": ({"node": None, "phase": "Running", "ready": ago(900)}, {"phase": "Pending"}),
     "not running": ({"phase": "Pending", "ready": ago(900)}, {"phase": "Running"}),
@@ -35,7 +35,7 @@ def test_the_pods_that_do_the_least_work_go_first(
     assert deletion_order([first, second], NOW, related=()) == [first, second]
 
 
-def test_of_those_that_share_a_node_one_goes_before_those_that_do_not() -> None:
+def test_a_pod_that_shares_its_node_is_deleted_first() -> None:
     alone = pod("alone", node="node-1", ready=ago(10))
     shared = pod("shared", node="node-2", ready=ago(1000))
     beside = pod("beside", node="node-2", ready=ago(1000))
@@ -43,7 +43,7 @@ def test_of_those_that_share_a_node_one_goes_before_those_that_do_not() -> None:
     assert deletion_order([alone, shared], NOW, related=[alone, shared, beside])[0] is shared
 
 
-def test_one_that_has_ended_or_is_going_shares_its_node_with_nobody() -> None:
+def test_an_ended_or_terminating_pod_does_not_share_its_node() -> None:
     alone = pod("alone", node="node-1", ready=ago(10))
     beside = pod("beside", node="node-2", ready=ago(1000))
     going = pod("going", node="node-2", ending=True)
@@ -52,7 +52,7 @@ def test_one_that_has_ended_or_is_going_shares_its_node_with_nobody() -> None:
     assert deletion_order([beside, alone], NOW, related=[alone, beside, going, ended])[0] is alone
 
 
-def test_of_about_the_same_age_the_lower_uid_goes() -> None:
+def test_of_pods_of_about_the_same_age_the_lower_uid_is_deleted_first() -> None:
     older = pod("older", ready=ago(1000), uid="a")
     younger = pod("younger", ready=ago(900), uid="b")
 
@@ -63,5 +63,5 @@ def test_of_about_the_same_age_the_lower_uid_goes() -> None:
     ("said", "cost"),
     [("10", 10), ("-10", -10), ("0", 0), ("+1", 0), ("007", 0), ("1e3", 0), ("99999999999", 0)],
 )
-def test_a_cost_that_the_server_would_not_understand_is_none(said: str, cost: int) -> None:
+def test_an_invalid_deletion_cost_counts_as_zero(said: str, cost: int) -> None:
     assert deletion_cost(pod(annotations={COST: said})) == cost

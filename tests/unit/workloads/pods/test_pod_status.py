@@ -1,4 +1,4 @@
-"""What a Pod's status says."""
+"""What the status of a Pod means."""
 
 import pytest
 
@@ -15,7 +15,7 @@ from steersman_cluster.workloads.pods import (
 from tests.unit.workloads.pods.samples import NOW, ago, pod
 
 
-def test_a_pod_that_nobody_has_said_anything_about_is_active_and_not_ready() -> None:
+def test_a_pod_without_a_status_is_active_and_not_ready() -> None:
     silent = core_v1.Pod(metadata=meta_v1.ObjectMeta(name="web"))
 
     assert is_active(silent)
@@ -31,25 +31,25 @@ def test_a_pod_that_has_ended_is_not_active_even_while_it_is_deleted(phase: str)
     assert not is_terminating(ended)
 
 
-def test_a_running_pod_that_is_being_deleted_terminates() -> None:
+def test_a_running_pod_that_is_being_deleted_is_terminating() -> None:
     assert is_terminating(pod(ending=True))
     assert not is_active(pod(ending=True))
 
 
-def test_a_pod_is_available_from_the_moment_that_it_has_been_ready_for_long_enough() -> None:
+def test_a_pod_is_available_after_it_was_ready_for_min_ready_seconds() -> None:
     assert is_available(pod(ready=ago(10)), 10, NOW)
     assert not is_available(pod(ready=ago(9)), 10, NOW)
     assert is_available(pod(ready=NOW), 0, NOW)
     assert not is_available(pod(), 0, NOW)
 
 
-def test_what_is_left_until_a_pod_is_available_is_told_in_seconds() -> None:
+def test_the_seconds_until_a_pod_is_available_are_known() -> None:
     assert available_in_seconds(pod(ready=ago(4)), 10, NOW) == 6.0
     assert available_in_seconds(pod(ready=ago(40)), 10, NOW) == 0.0
     assert available_in_seconds(pod(), 10, NOW) is None
 
 
-def test_the_next_pod_to_become_available_is_the_one_that_waits_least() -> None:
+def test_the_next_available_pod_has_the_shortest_wait() -> None:
     pods = [pod(ready=ago(40)), pod(ready=ago(2)), pod(ready=ago(7)), pod()]
 
     assert next_available_seconds(pods, 10, NOW) == 3.0

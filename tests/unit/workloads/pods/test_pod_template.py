@@ -15,7 +15,7 @@ TEMPLATE = core_v1.PodTemplateSpec(
 )
 
 
-def test_a_pod_is_like_its_template_and_its_owners() -> None:
+def test_a_pod_has_its_template_and_its_owner() -> None:
     rs = replica_set("web")
 
     made = pod_from(TEMPLATE, owner=rs, labels={"index": "3"}, finalizers=("example.com/y",))
@@ -31,14 +31,14 @@ def test_a_pod_is_like_its_template_and_its_owners() -> None:
     assert (owner.uid, owner.block_owner_deletion) == (rs.uid, True)
 
 
-def test_a_pod_with_a_name_gets_no_other() -> None:
+def test_a_named_pod_has_no_generate_name() -> None:
     made = pod_from(TEMPLATE, owner=replica_set("web"), name="web-0")
 
     assert (made.name, made.metadata.generate_name) == ("web-0", None)
 
 
 @pytest.mark.parametrize(("length", "dash"), [(252, "-"), (253, "")])
-def test_the_dash_is_left_out_where_it_would_be_too_long(length: int, dash: str) -> None:
+def test_a_prefix_that_is_too_long_has_no_dash(length: int, dash: str) -> None:
     assert pod_prefix("x" * length) == "x" * length + dash
 
 
@@ -46,7 +46,7 @@ def test_a_template_has_the_same_hash_in_every_process() -> None:
     assert template_hash(TEMPLATE) == "566bcbc89f"
 
 
-def test_the_order_of_labels_is_nothing_to_a_hash_and_a_collision_is() -> None:
+def test_the_hash_depends_on_collisions_and_not_on_the_order_of_labels() -> None:
     metadata = meta_v1.ObjectMeta(
         labels={"b": "2", "app": "web"}, annotations={"a": "1"}, finalizers=("example.com/x",)
     )

@@ -1,4 +1,4 @@
-"""Whom a change of a Pod is about."""
+"""Which objects a change of a Pod enqueues."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -18,7 +18,7 @@ from steersman_cluster.workloads.pods import (
 from tests.unit.workloads.pods.samples import NOW, ago, pod, replica_set
 
 ReplicaSet = apps_v1.ReplicaSet
-WHOM = HolderOf(ReplicaSet)
+HOLDER = HolderOf(ReplicaSet)
 
 
 def holding(*sets: ReplicaSet) -> CacheReader:
@@ -49,17 +49,17 @@ def selecting(**labels: str) -> meta_v1.LabelSelector:
     return meta_v1.LabelSelector(match_labels=labels)
 
 
-def test_a_pod_is_about_the_one_that_controls_it_whether_that_is_there_or_not() -> None:
-    assert names(WHOM(pod(owner=replica_set("gone")), holding())) == ["gone"]
+def test_a_pod_maps_to_its_controller_even_if_that_does_not_exist() -> None:
+    assert names(HOLDER(pod(owner=replica_set("gone")), holding())) == ["gone"]
 
 
-def test_a_pod_of_another_kind_of_owner_is_about_nobody() -> None:
+def test_a_pod_with_a_controller_of_another_kind_maps_to_nothing() -> None:
     job = apps_v1.StatefulSet(metadata=meta_v1.ObjectMeta(name="web", uid="1"))
 
-    assert names(WHOM(pod(owner=job), holding(replica_set()))) == []
+    assert names(HOLDER(pod(owner=job), holding(replica_set()))) == []
 
 
-def test_a_pod_without_a_controller_is_about_all_who_select_it() -> None:
+def test_a_pod_without_a_controller_maps_to_all_objects_that_select_it() -> None:
     expression = meta_v1.LabelSelectorRequirement(key="app", operator="Exists")
     cached = holding(
         replica_set("by-app", selector=selecting(app="web")),
@@ -72,10 +72,10 @@ def test_a_pod_without_a_controller_is_about_all_who_select_it() -> None:
         ),
     )
 
-    found = WHOM(pod(labels={"app": "web", "tier": "front"}), cached)
+    found = HOLDER(pod(labels={"app": "web", "tier": "front"}), cached)
 
     assert sorted(names(found)) == ["by-app", "by-both", "by-expression"]
-    assert names(WHOM(pod(labels={}), cached)) == []
+    assert names(HOLDER(pod(labels={}), cached)) == []
 
 
 CHANGES: dict[str, dict[str, Any]] = {
@@ -88,17 +88,17 @@ CHANGES: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_whoever_counts_pods_hears_of_what_counts(change: dict[str, Any]) -> None:
+def test_a_change_of_a_counted_property_passes_the_predicate(change: dict[str, Any]) -> None:
     assert is_counted_differently(pod(), pod(**change))
     assert is_counted_differently(None, pod())
 
 
-def test_whoever_counts_pods_does_not_hear_of_the_rest() -> None:
+def test_other_changes_of_a_pod_do_not_pass_the_predicate() -> None:
     before = pod(ready=ago(10))
     status = before.status
     assert status is not None
     scheduled = core_v1.PodCondition(type="PodScheduled", status="False")
-    told = replace(status, conditions=(scheduled, *(status.conditions or ())))
-    after = replace(pod(ready=ago(10), restarts=3, annotations={"a": "b"}), status=told)
+    updated = replace(status, conditions=(scheduled, *(status.conditions or ())))
+    after = replace(pod(ready=ago(10), restarts=3, annotations={"a": "b"}), status=updated)
 
     assert not is_counted_differently(before, after)

@@ -109,7 +109,7 @@ def decoded(kind: type[Resource], plain: dict[str, Any]) -> Resource:
 
 
 @given(pods)
-def test_a_pod_is_counted_as_it_was_charged(plain: dict[str, Any]) -> None:
+def test_a_pod_is_counted_as_the_server_charges_it(plain: dict[str, Any]) -> None:
     pod = decoded(core_v1.Pod, plain)
 
     assert usage(PODS, pod, NOW) == quota_usage.usage(PODS, plain)
@@ -125,14 +125,14 @@ def test_a_pod_is_in_the_same_scopes(plain: dict[str, Any], scope: str) -> None:
 
 
 @given(services)
-def test_a_service_is_counted_as_it_was_charged(plain: dict[str, Any]) -> None:
+def test_a_service_is_counted_as_the_server_charges_it(plain: dict[str, Any]) -> None:
     service = decoded(core_v1.Service, plain)
 
     assert usage(SERVICES, service, NOW) == quota_usage.usage(SERVICES, plain)
 
 
 @given(claims)
-def test_a_claim_is_counted_as_it_was_charged(plain: dict[str, Any]) -> None:
+def test_a_claim_is_counted_as_the_server_charges_it(plain: dict[str, Any]) -> None:
     claim = decoded(core_v1.PersistentVolumeClaim, plain)
 
     assert usage(CLAIMS, claim, NOW) == quota_usage.usage(CLAIMS, plain)
@@ -166,7 +166,7 @@ KINDS = (
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_name_is_about_the_same_objects(name: str) -> None:
+def test_a_resource_name_counts_the_same_kind(name: str) -> None:
     hard = {name: str(Quantity(1))}
 
     theirs = [each for each in KINDS if quota_usage.matching(each, hard)]

@@ -1,4 +1,4 @@
-"""What objects use of a quota, and for which quota they count."""
+"""What objects use of a quota, and which quotas count them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -45,7 +45,7 @@ def used(resource: GroupResource, obj: Resource) -> dict[str, str]:
     return {name: str(each) for name, each in usage(resource, obj, NOW).items()}
 
 
-def test_a_pod_uses_what_its_containers_ask_for_together() -> None:
+def test_a_pod_uses_the_sum_of_its_containers_requests() -> None:
     both = pod(container(asking("100m", "1Gi", cpu="1")), container(asking("200m", "1Gi")))
 
     assert used(PODS, both) == {
@@ -59,7 +59,7 @@ def test_a_pod_uses_what_its_containers_ask_for_together() -> None:
     }
 
 
-def test_what_only_runs_before_counts_as_far_as_it_is_more() -> None:
+def test_init_containers_count_as_far_as_they_request_more() -> None:
     first = container(asking("1"))
     beside = container(asking("300m"), restart_policy="Always")
 
@@ -73,7 +73,7 @@ def test_what_only_runs_before_counts_as_far_as_it_is_more() -> None:
     assert cpu(first, beside) == "1"
 
 
-def test_the_pod_as_a_whole_and_its_overhead_have_their_say() -> None:
+def test_pod_level_requests_and_overhead_count() -> None:
     whole = pod(
         container(asking("200m")), resources=asking("1", cpu="2"), overhead=amounts(cpu="50m")
     )
@@ -97,7 +97,7 @@ def test_a_pod_that_has_ended_is_counted_and_uses_nothing(phase: str) -> None:
     assert used(PODS, pod(container(asking("1")), phase=phase)) == {"count/pods": "1"}
 
 
-def test_a_pod_that_should_long_be_gone_uses_nothing() -> None:
+def test_a_pod_that_is_overdue_for_deletion_uses_nothing() -> None:
     def ending(seconds_ago: float) -> core_v1.Pod:
         about = meta_v1.ObjectMeta(
             deletion_timestamp=ago(seconds_ago), deletion_grace_period_seconds=30
@@ -155,7 +155,7 @@ def test_a_claim_counts_for_its_class_too() -> None:
     }
 
 
-def test_a_claim_that_was_given_more_uses_that() -> None:
+def test_a_claim_with_a_larger_capacity_uses_that() -> None:
     larger = claim(allocated_resources=amounts(storage="5Gi"))
 
     assert used(CLAIMS, larger)["requests.storage"] == "5Gi"
@@ -187,7 +187,7 @@ USERS = [
 
 
 @pytest.mark.parametrize(("name", "user"), USERS)
-def test_each_name_is_about_objects_of_one_kind(name: str, user: str | None) -> None:
+def test_each_resource_name_counts_one_kind(name: str, user: str | None) -> None:
     found = kind_of_resource(name)
 
     assert (None if found is None else str(found)) == user
@@ -219,9 +219,7 @@ SCOPED: list[tuple[str, core_v1.Pod, core_v1.Pod]] = [
 
 
 @pytest.mark.parametrize(("scope", "inside", "outside"), SCOPED)
-def test_a_scope_has_pods_in_it_and_others_not(
-    scope: str, inside: core_v1.Pod, outside: core_v1.Pod
-) -> None:
+def test_a_scope_selects_some_pods(scope: str, inside: core_v1.Pod, outside: core_v1.Pod) -> None:
     rules = rules_of(core_v1.ResourceQuotaSpec(scopes=(scope,)))
 
     assert is_in_scope(inside, rules)
@@ -249,7 +247,7 @@ OPERATORS = [
 
 
 @pytest.mark.parametrize(("spec", "high", "none"), OPERATORS)
-def test_a_scope_can_be_narrowed_to_some_values(
+def test_a_scope_selector_can_limit_the_values(
     spec: core_v1.ResourceQuotaSpec, high: bool, none: bool
 ) -> None:
     rules = rules_of(spec)
@@ -257,7 +255,7 @@ def test_a_scope_can_be_narrowed_to_some_values(
     assert (is_in_scope(HIGH, rules), is_in_scope(BEST_EFFORT, rules)) == (high, none)
 
 
-def test_a_claim_is_in_the_scope_of_its_attributes() -> None:
+def test_a_claim_is_in_the_scope_of_its_attributes_class() -> None:
     rules = rules_of(core_v1.ResourceQuotaSpec(scopes=("VolumeAttributesClass",)))
 
     assert is_in_scope(claim(current_volume_attributes_class_name="gold"), rules)

@@ -1,4 +1,4 @@
-"""What is used of one quota, object by object."""
+"""The usage of one quota, object by object."""
 
 from datetime import timedelta
 
@@ -43,7 +43,7 @@ def used(quota_usage: QuotaUsage) -> dict[str, str]:
     return {name: str(each) for name, each in quota_usage.used(ALL).items()}
 
 
-def test_a_new_ledger_says_that_nothing_is_used() -> None:
+def test_a_new_quota_has_no_usage() -> None:
     empty = quota_usage("pods", "requests.storage", "example.com/unknown")
 
     assert empty.users == (PODS, CLAIMS)
@@ -51,7 +51,7 @@ def test_a_new_ledger_says_that_nothing_is_used() -> None:
     assert empty.used({PODS: None}).keys() == {"pods"}
 
 
-def test_what_is_put_in_is_used_and_a_deleted_object_no_longer_counts() -> None:
+def test_an_added_object_is_used_and_a_deleted_object_no_longer_counts() -> None:
     book = quota_usage("pods", "requests.memory")
 
     assert book.put(PODS, key("a"), pod("1Gi"), NOW) > 0
@@ -62,7 +62,7 @@ def test_what_is_put_in_is_used_and_a_deleted_object_no_longer_counts() -> None:
     assert book.remove(PODS, key("a")) == 0
 
 
-def test_an_object_that_uses_less_than_before_gives_back_the_rest() -> None:
+def test_a_decrease_of_an_object_decreases_the_usage() -> None:
     book = quota_usage("pods", "count/pods", "requests.memory")
     book.put(PODS, key("a"), pod("1Gi"), NOW)
 
@@ -72,7 +72,7 @@ def test_an_object_that_uses_less_than_before_gives_back_the_rest() -> None:
     assert used(book) == {"count/pods": "1", "pods": "0", "requests.memory": "0"}
 
 
-def test_what_is_in_no_scope_of_the_quota_is_not_counted() -> None:
+def test_an_object_outside_the_scopes_is_not_counted() -> None:
     book = quota_usage("pods", scopes=("BestEffort",))
 
     assert book.put(PODS, key("a"), pod("1Gi"), NOW) == 0
@@ -80,7 +80,7 @@ def test_what_is_in_no_scope_of_the_quota_is_not_counted() -> None:
     assert used(book) == {"pods": "1"}
 
 
-def test_a_pod_that_does_not_go_is_free_of_charge_after_twice_its_grace() -> None:
+def test_a_stuck_terminating_pod_stops_counting_after_twice_its_grace_period() -> None:
     book = quota_usage("pods", "count/pods")
     book.put(PODS, key("a"), pod(grace=30), NOW)
 
@@ -90,7 +90,7 @@ def test_a_pod_that_does_not_go_is_free_of_charge_after_twice_its_grace() -> Non
     assert used(book) == {"count/pods": "1", "pods": "0"}
 
 
-def test_a_pod_that_has_gone_is_not_waited_for() -> None:
+def test_a_removed_pod_is_not_released_later() -> None:
     book = quota_usage("pods")
     book.put(PODS, key("a"), pod(grace=30), NOW)
     book.remove(PODS, key("a"))
@@ -104,7 +104,7 @@ changes = st.lists(
 
 
 @given(changes)
-def test_counting_as_things_change_comes_to_the_same_as_counting_again(
+def test_incremental_counting_equals_a_full_recount(
     changes: list[tuple[str, str | None]],
 ) -> None:
     book = quota_usage("pods", "requests.memory")

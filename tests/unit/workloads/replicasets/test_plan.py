@@ -17,7 +17,7 @@ LABELED = core_v1.PodTemplateSpec(
 @pytest.mark.parametrize(
     ("count", "sizes"), [(0, []), (1, [1]), (2, [1, 1]), (3, [1, 2]), (10, [1, 2, 4, 3])]
 )
-def test_batches_double_until_all_are_made(count: int, sizes: list[int]) -> None:
+def test_batches_double_until_all_pods_are_created(count: int, sizes: list[int]) -> None:
     assert list(batches(count)) == sizes
 
 
@@ -51,7 +51,7 @@ def test_a_status_counts_what_is_labeled_ready_and_available() -> None:
     )
 
 
-def test_nothing_is_said_of_what_there_is_none_of() -> None:
+def test_zero_counts_are_omitted_from_the_status() -> None:
     status = status_of(replica_set(), active=[], terminating=0, failure=None, now=NOW)
 
     assert status == apps_v1.ReplicaSetStatus(
@@ -59,7 +59,7 @@ def test_nothing_is_said_of_what_there_is_none_of() -> None:
     )
 
 
-def test_a_failure_is_told_once_and_forgotten_when_it_is_over() -> None:
+def test_a_failure_condition_is_set_once_and_removed_after_success() -> None:
     rs = replica_set()
 
     first = status_of(rs, active=[], terminating=0, failure=("FailedCreate", "no"), now=NOW)
@@ -82,5 +82,5 @@ def test_a_failure_is_told_once_and_forgotten_when_it_is_over() -> None:
 
 
 @pytest.mark.parametrize(("lasted", "wait"), [(0, 1), (1, 1), (2, 2), (8, 8), (9999, 300)])
-def test_what_fails_is_tried_again_after_as_long_as_it_has_failed(lasted: int, wait: int) -> None:
+def test_a_failure_is_retried_after_as_long_as_it_has_lasted(lasted: int, wait: int) -> None:
     assert retry_seconds(ago(lasted), NOW) == wait

@@ -1,4 +1,4 @@
-"""What a revision holds, in the bytes that kubectl compares."""
+"""The data of a revision, in the bytes that kubectl compares."""
 
 import msgspec
 
@@ -36,13 +36,13 @@ def test_a_patch_replaces_the_whole_template_with_its_fields_in_order() -> None:
     )
 
 
-def test_what_go_escapes_in_json_is_escaped() -> None:
+def test_json_is_escaped_as_in_go() -> None:
     patch = template_patch(template(command=("sh", "-c", "a < b && c > d")))
 
     assert b'"a \\u003c b \\u0026\\u0026 c \\u003e d"' in patch
 
 
-def test_a_template_comes_back_from_its_revision() -> None:
+def test_a_revision_restores_its_template() -> None:
     wanted = template(image="nginx", command=("echo", "<&>"))
     data = {"spec": {"template": {"$patch": "replace", **plain(wanted)}}}
 
@@ -52,7 +52,7 @@ def test_a_template_comes_back_from_its_revision() -> None:
 
 
 def test_revisions_are_named_as_kube_controller_manager_names_them() -> None:
-    # Seen on a real control plane.
+    # From a real control plane.
     patch = (
         b'{"spec":{"template":{"$patch":"replace","metadata":{"labels":{"app":"web"}},'
         b'"spec":{"containers":[{"command":["a\\u003cb\\u0026c\\u003e"],"image":"web:1",'
@@ -66,13 +66,13 @@ def test_revisions_are_named_as_kube_controller_manager_names_them() -> None:
     assert revision_name("web", content_hash(patch, 0)) == "web-5d7458d586"
 
 
-def test_each_collision_gives_another_hash() -> None:
+def test_each_collision_changes_the_hash() -> None:
     hashes = [content_hash(b"{}", collisions) for collisions in range(3)]
 
     assert len(set(hashes)) == 3
 
 
-def test_a_long_owner_leaves_room_for_the_hash() -> None:
+def test_a_long_owner_name_is_cut_before_the_hash() -> None:
     assert len(revision_name("a" * 250, "b" * 10)) == 223 + 1 + 10
 
 

@@ -1,4 +1,4 @@
-"""Which revision a template is, and which are too many."""
+"""The revision of a template, and revisions beyond the limit."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -24,7 +24,7 @@ def revision(name: str, number: int, *, data: str = "", after: float = 0.0) -> R
     )
 
 
-def test_a_history_begins_with_one() -> None:
+def test_the_first_revision_is_one() -> None:
     assert make_plan((), b'{"is":"new"}') == Create(number=1)
 
 
@@ -46,7 +46,7 @@ def test_a_new_template_gets_the_next_number() -> None:
     assert make_plan(history, b'{"is":"new"}') == Create(number=8)
 
 
-def test_of_revisions_with_the_same_number_the_older_comes_first_and_then_the_name() -> None:
+def test_revisions_with_the_same_number_are_ordered_by_age_and_name() -> None:
     mixed = [
         revision("c", 2, after=5),
         revision("b", 2),
@@ -65,7 +65,7 @@ def test_a_revision_in_use_is_never_deleted() -> None:
     assert [each.name for each in gone] == ["b", "c"]
 
 
-def test_without_a_limit_the_whole_history_stays() -> None:
+def test_without_a_limit_the_whole_history_is_kept() -> None:
     history = [revision(name, number) for number, name in enumerate("abc")]
 
     assert excess(history, is_live=lambda _: False, limit=None) == ()

@@ -1,4 +1,4 @@
-"""Whether a Pod may and can be on a node; many examples are those of Kubernetes' own pages."""
+"""Which nodes the plugins accept; many examples are from the Kubernetes documentation."""
 
 from typing import Any
 
@@ -91,7 +91,7 @@ def test_every_label_of_a_node_selector_must_be_there(
         ("Like", ("a",), "a", False),
     ],
 )
-def test_each_operator_of_node_affinity_holds_when_it_should(
+def test_each_node_affinity_operator_matches_as_documented(
     operator: str, values: tuple[str, ...], value: str | None, is_match: bool
 ) -> None:
     labels = {} if value is None else {"key": value}
@@ -100,7 +100,7 @@ def test_each_operator_of_node_affinity_holds_when_it_should(
     assert matches_node(wanted, node(labels=labels)) is is_match
 
 
-def test_the_terms_of_node_affinity_are_alternatives_and_their_expressions_are_not() -> None:
+def test_node_affinity_terms_are_ored_and_their_expressions_anded() -> None:
     wanted = requiring(
         term(requirement(ZONE, "In", "antarctica-east1"), requirement("ssd", "Exists")),
         term(requirement(ZONE, "In", "antarctica-west1")),
@@ -111,19 +111,19 @@ def test_the_terms_of_node_affinity_are_alternatives_and_their_expressions_are_n
     assert not matches_node(wanted, node(labels={ZONE: "antarctica-east1"}))
 
 
-def test_a_term_that_asks_nothing_matches_nothing() -> None:
+def test_an_empty_term_matches_no_node() -> None:
     assert not matches_node(requiring(core_v1.NodeSelectorTerm()), node())
     assert not matches_node(requiring(), node())
 
 
-def test_a_node_can_be_asked_for_by_its_name() -> None:
+def test_node_affinity_can_name_a_node() -> None:
     named = core_v1.NodeSelectorTerm(match_fields=(requirement("metadata.name", "In", "node-2"),))
 
     assert matches_node(requiring(named), node("node-2"))
     assert not matches_node(requiring(named), node("node-1"))
 
 
-def test_the_weights_of_what_is_preferred_and_so_are_added_up() -> None:
+def test_the_weights_of_matching_preferred_terms_are_summed() -> None:
     preferring = tuple(
         core_v1.PreferredSchedulingTerm(weight=weight, preference=term(requirement(key, "Exists")))
         for weight, key in ((1, "label-1"), (50, "label-2"), (7, "label-3"))
@@ -170,7 +170,7 @@ def test_a_toleration_can_compare_numbers(operator: str, is_borne: bool) -> None
     assert tolerates(toleration, taint("sla", "950")) is is_borne
 
 
-def test_one_taint_that_is_not_borne_is_one_too_many() -> None:
+def test_one_untolerated_taint_rules_a_node_out() -> None:
     tainted = node(
         taints=(
             taint("key1", "value1"),
@@ -188,7 +188,7 @@ def test_one_taint_that_is_not_borne_is_one_too_many() -> None:
     assert untolerated_taint(node(), None) is None
 
 
-def test_a_taint_that_would_only_rather_not_keeps_nobody_away_and_counts() -> None:
+def test_a_prefernoschedule_taint_lowers_the_score_and_rules_nothing_out() -> None:
     shy = node(taints=(taint("key1", effect="PreferNoSchedule"),))
 
     assert untolerated_taint(shy, None) is None
@@ -199,7 +199,7 @@ def test_a_taint_that_would_only_rather_not_keeps_nobody_away_and_counts() -> No
 # Resources
 
 
-def test_what_the_containers_ask_for_is_added_up() -> None:
+def test_the_requests_of_containers_are_summed() -> None:
     wanted = resource_requests(
         core_v1.PodSpec(
             containers=(
@@ -214,7 +214,7 @@ def test_what_the_containers_ask_for_is_added_up() -> None:
     assert wanted == {"cpu": 510, "memory": 128 * 1024 * 1024, "example.com/foo": 1}
 
 
-def test_the_greediest_moment_of_the_start_counts_if_it_is_more() -> None:
+def test_the_peak_of_the_init_containers_counts_if_it_is_more() -> None:
     greedy = core_v1.PodSpec(
         init_containers=(
             container("first", requests={"cpu": "1"}),
@@ -228,7 +228,7 @@ def test_the_greediest_moment_of_the_start_counts_if_it_is_more() -> None:
     assert resource_requests(greedy) == {"cpu": 1100, "memory": 1024**3}
 
 
-def test_what_is_asked_for_the_whole_pod_goes_before_its_parts() -> None:
+def test_pod_level_requests_win_over_container_requests() -> None:
     whole = core_v1.ResourceRequirements(requests=amounts({"cpu": "2"}))
     wanted = core_v1.PodSpec(
         containers=(container(requests={"cpu": "500m", "memory": "1"}),), resources=whole
@@ -237,7 +237,7 @@ def test_what_is_asked_for_the_whole_pod_goes_before_its_parts() -> None:
     assert resource_requests(wanted) == {"cpu": 2000, "memory": 1}
 
 
-def test_a_node_says_what_there_is_too_little_of() -> None:
+def test_the_reason_names_each_insufficient_resource() -> None:
     size = allocatable(node(has={"cpu": "2", "pods": "3", "example.com/foo": "4"}))
 
     def short(pods: int = 0, **wanted: int) -> list[str]:
@@ -267,17 +267,17 @@ def port(number: int, address: str | None = None, protocol: str | None = None) -
         (port(80), port(80, protocol="UDP"), False),
         (port(80, "127.0.0.1"), port(80, "127.0.0.2"), False),
         (port(80, "127.0.0.1"), port(80), True),
-        (port(80, "0.0.0.0"), port(80, "127.0.0.1"), True),  # noqa: S104 - nobody listens
+        (port(80, "0.0.0.0"), port(80, "127.0.0.1"), True),  # noqa: S104 - no server listens
     ],
 )
-def test_two_cannot_have_the_same_port_of_a_node(
+def test_two_pods_cannot_use_the_same_host_port(
     wanted: HostPort, taken: HostPort, is_clash: bool
 ) -> None:
     assert ports_conflict(wanted, taken) is is_clash
     assert ports_conflict(taken, wanted) is is_clash
 
 
-def test_a_pod_takes_the_ports_that_it_asks_for() -> None:
+def test_a_pod_uses_its_host_ports() -> None:
     ports = (
         core_v1.ContainerPort(container_port=8080),
         core_v1.ContainerPort(container_port=8081, host_port=81, protocol="UDP"),
@@ -291,10 +291,10 @@ def test_a_pod_takes_the_ports_that_it_asks_for() -> None:
     )
 
 
-# All of it
+# All plugins
 
 
-def test_the_first_reason_against_a_node_is_given_in_the_schedulers_order() -> None:
+def test_the_reported_reason_is_the_first_in_plugin_order() -> None:
     bad = node("bad", unschedulable=True, taints=(taint("key1"),))
     picky = pod(node_selector={"disktype": "ssd"}, node_name="other")
     bearing = core_v1.Toleration(key="node.kubernetes.io/unschedulable", operator="Exists")

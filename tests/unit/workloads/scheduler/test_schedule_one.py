@@ -1,4 +1,4 @@
-"""Which node a Pod is sent to, and how it is told that there is none."""
+"""The node for a Pod, or the message of an unschedulable Pod."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ HOST = "kubernetes.io/hostname"
 
 
 def place(queued: core_v1.Pod, on: SchedulerCache, **namespaces: dict[str, str]) -> str:
-    """The node, or the message."""
+    """The node for the Pod, or the message."""
     outcome = schedule_pod(
         queued_pod_info(queued), on, labels_of=lambda name: namespaces.get(name, {})
     )
@@ -74,34 +74,34 @@ def spread(*, key: str = HOST, skew: int = 1, must: bool = True, **rest: Any) ->
 TWO = (node("node-1"), node("node-2"))
 
 
-def test_the_emptier_node_is_the_better_one() -> None:
+def test_the_node_with_the_most_free_resources_wins() -> None:
     on = cache(*TWO, node_1=(hungry("old", "2"),))
 
     assert place(hungry(), on) == "node-2"
 
 
-def test_of_nodes_that_are_alike_the_first_by_name_is_taken() -> None:
+def test_of_equal_nodes_the_first_by_name_is_selected() -> None:
     nodes = [node(f"node-{number}") for number in (10, 2, 1)]
 
     assert place(pod(), cache(*nodes)) == "node-1"
     assert place(pod("two"), cache(*nodes, node_1=(pod("one"),))) == "node-2"
 
 
-def test_the_pods_of_one_owner_are_kept_apart_if_nothing_speaks_against_it() -> None:
+def test_the_pods_of_one_owner_are_spread_by_default() -> None:
     on = cache(*TWO, node_1=(pod("a", owner="set"),), node_2=(pod("b"), pod("c"), pod("d")))
 
     assert place(pod("e", owner="set"), on) == "node-2"
     assert place(pod("e", owner="another"), on) == "node-1"
 
 
-def test_a_node_that_would_rather_not_is_taken_last() -> None:
+def test_a_node_with_a_prefernoschedule_taint_is_selected_last() -> None:
     shy = node("node-1", taints=(core_v1.Taint(key="shy", effect="PreferNoSchedule"),))
 
     assert place(pod(), cache(shy, TWO[1], node_2=(hungry("old", "2"),))) == "node-2"
     assert place(pod(), cache(shy)) == "node-1"
 
 
-def test_a_pod_that_names_its_node_is_told_of_no_other() -> None:
+def test_a_pod_that_names_its_node_is_checked_on_that_node_only() -> None:
     named = core_v1.NodeSelectorTerm(
         match_fields=(
             core_v1.NodeSelectorRequirement(key="metadata.name", operator="In", values=("node-2",)),
@@ -124,7 +124,7 @@ def test_a_pod_that_names_its_node_is_told_of_no_other() -> None:
     )
 
 
-def test_a_pod_that_never_drives_others_away_is_told_so() -> None:
+def test_the_message_for_a_pod_without_preemption_says_so() -> None:
     polite = hungry(cpu="9", preemption_policy="Never")
 
     assert place(polite, cache(*TWO)) == (
@@ -133,11 +133,11 @@ def test_a_pod_that_never_drives_others_away_is_told_so() -> None:
     )
 
 
-def test_without_nodes_there_is_nothing_to_count() -> None:
+def test_the_message_without_nodes_has_no_counts() -> None:
     assert place(pod(), SchedulerCache()) == "no nodes available to schedule pods"
 
 
-def test_pods_are_near_in_the_same_place_of_the_kind_that_they_mean() -> None:
+def test_affinity_applies_within_its_topology_key() -> None:
     zones = [node(f"node-{n}", labels={"zone": zone}) for n, zone in ((1, "a"), (2, "b"), (3, "b"))]
     on = cache(*zones, node_2=(hungry("friend", "3", labels={"app": "friend"}),))
 
@@ -146,7 +146,7 @@ def test_pods_are_near_in_the_same_place_of_the_kind_that_they_mean() -> None:
     assert place(far(pod(), term("zone", app="friend")), on) == "node-1"
 
 
-def test_a_term_is_about_its_own_namespace_unless_it_names_others() -> None:
+def test_an_affinity_term_applies_to_its_own_namespace_unless_it_names_others() -> None:
     there = pod("friend", namespace="there", labels={"app": "friend"})
     on = cache(*TWO, node_2=(there,))
     anywhere = replace(term(app="friend"), namespace_selector=meta_v1.LabelSelector())
@@ -165,14 +165,14 @@ def test_a_term_is_about_its_own_namespace_unless_it_names_others() -> None:
     assert place(near(pod(), chosen), on, there={"team": "blue"}).startswith("0/2")
 
 
-def test_the_first_of_those_who_want_to_be_together_may_go_anywhere() -> None:
+def test_the_first_pod_with_affinity_to_itself_fits_on_any_node() -> None:
     first = near(pod(labels={"app": "web"}), term(app="web"))
 
     assert place(first, cache(*TWO)) == "node-1"
     assert place(near(pod(), term(app="web")), cache(*TWO)).startswith("0/2")
 
 
-def test_those_who_are_there_can_keep_others_away() -> None:
+def test_the_anti_affinity_of_existing_pods_rules_nodes_out() -> None:
     existing = far(pod("existing"), term(app="web"))
     on = cache(*TWO, node_1=(existing,))
 
@@ -184,7 +184,7 @@ def test_those_who_are_there_can_keep_others_away() -> None:
     ) == ("node-1")
 
 
-def test_whom_it_likes_and_dislikes_makes_a_difference_where_nothing_else_does() -> None:
+def test_preferred_affinity_decides_between_otherwise_equal_nodes() -> None:
     score = core_v1.WeightedPodAffinityTerm(weight=10, pod_affinity_term=term(app="friend"))
     on = cache(*TWO, node_2=(pod("friend", labels={"app": "friend"}),))
     drawn = _with(
@@ -204,7 +204,7 @@ def test_whom_it_likes_and_dislikes_makes_a_difference_where_nothing_else_does()
     assert place(repelled, cache(*TWO, node_1=(pod("f", labels={"app": "friend"}),))) == "node-2"
 
 
-def test_a_skew_that_would_be_too_great_rules_a_node_out() -> None:
+def test_a_skew_above_maxskew_rules_a_node_out() -> None:
     web = [pod(f"web-{number}", labels={"app": "web"}) for number in range(3)]
     on = cache(*TWO, node_1=(web[0],), node_2=(hungry("old", "3"),))
     new = pod("new", labels={"app": "web"}, topology_spread_constraints=spread())
@@ -215,7 +215,7 @@ def test_a_skew_that_would_be_too_great_rules_a_node_out() -> None:
     ) == ("node-1")
 
 
-def test_a_node_without_the_label_is_no_place_to_be_spread_over() -> None:
+def test_a_node_without_the_topology_label_does_not_fit() -> None:
     zones = (node("node-1", labels={"zone": "a"}), node("node-2"))
     new = pod("new", labels={"app": "web"}, topology_spread_constraints=spread(key="zone"))
     full = cache(zones[0], zones[1], node_1=(hungry("old", "4"),))
@@ -226,7 +226,7 @@ def test_a_node_without_the_label_is_no_place_to_be_spread_over() -> None:
     )
 
 
-def test_fewer_places_than_are_needed_count_as_an_empty_one() -> None:
+def test_with_fewer_than_mindomains_the_global_minimum_is_zero() -> None:
     on = cache(*TWO, node_1=(pod("a", labels={"app": "web"}),))
     narrow = spread(min_domains=3)
     filled = cache(
@@ -240,7 +240,7 @@ def test_fewer_places_than_are_needed_count_as_an_empty_one() -> None:
     assert place(new, filled).startswith("0/2")
 
 
-def test_where_it_would_only_rather_be_spread_it_is_if_it_can() -> None:
+def test_a_soft_spread_constraint_only_affects_scores() -> None:
     on = cache(*TWO, node_1=(pod("a", labels={"app": "web"}),), node_2=(hungry("old", "1"),))
     anyway = spread(must=False)
 
@@ -249,7 +249,7 @@ def test_where_it_would_only_rather_be_spread_it_is_if_it_can() -> None:
     )
 
 
-def test_pods_of_one_sort_have_one_shape_and_others_do_not() -> None:
+def test_pods_that_fit_alike_have_the_same_signature() -> None:
     def signature(**given: Any) -> bytes:
         return queued_pod_info(pod(**given)).signature
 

@@ -1,4 +1,4 @@
-"""Whose turn it is among those who have no node."""
+"""The order in which the scheduling queue pops Pods."""
 
 from steersman_cluster.workloads.scheduler.schedule_one import QueuedPodInfo, queued_pod_info
 from steersman_cluster.workloads.scheduler.scheduling_queue import SchedulingQueue
@@ -12,14 +12,14 @@ def wishes(number: int, *, priority: int = 0, prefix: str = "pod") -> list[Queue
 
 
 def turns(waiting: SchedulingQueue) -> list[str]:
-    """The names of all who have a turn."""
+    """The names of all Pods that the queue pops now."""
     found = []
     while (each := waiting.pop()) is not None:
         found.append(each.pod.name)
     return found
 
 
-def test_who_comes_first_has_the_first_turn_but_for_priority() -> None:
+def test_pods_are_popped_by_priority_and_then_by_arrival() -> None:
     waiting = SchedulingQueue()
     for each in (*wishes(2), *wishes(1, priority=5, prefix="urgent")):
         waiting.add(each)
@@ -28,7 +28,7 @@ def test_who_comes_first_has_the_first_turn_but_for_priority() -> None:
     assert turns(waiting) == []
 
 
-def test_of_those_who_fit_nowhere_together_one_is_tried_and_then_the_next() -> None:
+def test_of_unschedulable_pods_with_one_signature_one_is_tried_at_a_time() -> None:
     waiting = SchedulingQueue()
     crowd = wishes(3)
     for each in crowd:
@@ -38,7 +38,7 @@ def test_of_those_who_fit_nowhere_together_one_is_tried_and_then_the_next() -> N
 
     waiting.move_all_to_active()
     first = turns(waiting)
-    waiting.remove(crowd[0].pod.uid)  # it got a node
+    waiting.remove(crowd[0].pod.uid)  # it was bound
     second = turns(waiting)
     waiting.add_unschedulable(crowd[1], SORT, "full again")
     third = turns(waiting)
@@ -47,7 +47,7 @@ def test_of_those_who_fit_nowhere_together_one_is_tried_and_then_the_next() -> N
     assert waiting.message(SORT) == "full again"
 
 
-def test_while_one_is_to_be_tried_nobody_knows_about_the_others() -> None:
+def test_while_one_pod_is_queued_others_of_its_signature_have_no_known_result() -> None:
     waiting = SchedulingQueue()
     one, new = wishes(2)
     waiting.add(one)
@@ -62,7 +62,7 @@ def test_while_one_is_to_be_tried_nobody_knows_about_the_others() -> None:
     assert waiting.message(new.signature) is None
 
 
-def test_who_turns_out_to_be_of_another_sort_lets_the_next_one_try() -> None:
+def test_a_pod_with_a_changed_signature_lets_the_next_one_try() -> None:
     waiting = SchedulingQueue()
     crowd = wishes(2)
     for each in crowd:
@@ -77,7 +77,7 @@ def test_who_turns_out_to_be_of_another_sort_lets_the_next_one_try() -> None:
     assert turns(waiting) == ["pod-1"]
 
 
-def test_a_change_among_neighbours_is_news_only_to_those_who_have_some() -> None:
+def test_a_pod_change_only_retries_pods_with_constraints_on_other_pods() -> None:
     waiting = SchedulingQueue()
     alone, social = wishes(2)
     social = QueuedPodInfo(
@@ -96,7 +96,7 @@ def test_a_change_among_neighbours_is_news_only_to_those_who_have_some() -> None
     assert not waiting.has_pod_constraints
 
 
-def test_nothing_is_kept_of_those_who_are_gone() -> None:
+def test_a_removed_pod_leaves_no_entry_in_the_queue() -> None:
     waiting = SchedulingQueue()
     crowd = wishes(3)
     for each in crowd:

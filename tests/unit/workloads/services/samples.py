@@ -1,4 +1,4 @@
-"""Services, and Pods that can be reached, as they come from a server."""
+"""Services, and Pods with addresses, as the server returns them."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ NODE = core_v1.Node(
 def service(
     *, ports: tuple[core_v1.ServicePort, ...] = (HTTP,), uid: str = "the-service", **spec: Any
 ) -> core_v1.Service:
-    """A Service of the Pods of ``web``."""
+    """A Service that selects the Pods of ``web``."""
     given: dict[str, Any] = {
         "selector": WEB,
         "cluster_ip": "10.96.0.7",
@@ -48,7 +48,7 @@ def pod(
     port: int = 8080,
     subdomain: str | None = None,
 ) -> core_v1.Pod:
-    """A Pod with a port called http."""
+    """A Pod with a port named ``http``."""
     ports = (core_v1.ContainerPort(name="http", container_port=port),)
     return core_v1.Pod(
         metadata=meta_v1.ObjectMeta(
@@ -78,12 +78,12 @@ def pod(
 
 
 def many(number: int) -> list[core_v1.Pod]:
-    """So many Pods, each with an address of its own."""
+    """So many Pods, each with its own address."""
     return [pod(f"web-{n:04}", ips=(f"10.1.{n // 250}.{n % 250}",)) for n in range(number)]
 
 
 def node_of(name: str) -> core_v1.Node | None:
-    """The one node there is."""
+    """The only node."""
     return NODE if name == "node-1" else None
 
 
@@ -92,14 +92,14 @@ def plan(
     pods: Iterable[core_v1.Pod],
     slices: Iterable[discovery_v1.EndpointSlice] = (),
 ) -> Plan:
-    """What is to be written."""
+    """The plan for the slices of a Service."""
     return make_plan(of, pods, slices, node_of=node_of)
 
 
 def written(
     of: core_v1.Service, new: NewSlice, name: str = "web-abcde"
 ) -> discovery_v1.EndpointSlice:
-    """A slice as it is once it has been written."""
+    """A planned slice as the server returns it."""
     return discovery_v1.EndpointSlice(
         metadata=meta_v1.ObjectMeta(
             name=new.old.name if new.old else name,
@@ -114,5 +114,5 @@ def written(
 
 
 def all_written(of: core_v1.Service, made: Plan) -> list[discovery_v1.EndpointSlice]:
-    """All that are made by a plan for a Service that had none."""
+    """All slices that a plan creates."""
     return [written(of, new, f"web-{number}") for number, new in enumerate(made.create)]

@@ -1,4 +1,4 @@
-"""One look for many changes."""
+"""One reconcile for many changes."""
 
 from datetime import timedelta
 
@@ -11,7 +11,7 @@ from tests.unit.workloads.services.samples import NOW
 LATER = NOW + timedelta(seconds=BATCH_SECONDS)
 
 
-def test_a_batch_ends_so_long_after_its_first_change() -> None:
+def test_a_batch_ends_a_period_after_its_first_change() -> None:
     batches = Batches()
 
     assert batches.wait_seconds("web", NOW) == BATCH_SECONDS
@@ -20,7 +20,7 @@ def test_a_batch_ends_so_long_after_its_first_change() -> None:
     assert batches.wait_seconds("web", LATER) == BATCH_SECONDS
 
 
-def test_a_batch_that_nobody_comes_back_for_is_forgotten() -> None:
+def test_the_batch_of_a_deleted_service_expires() -> None:
     batches = Batches()
     batches.wait_seconds("gone", NOW)
 
@@ -34,7 +34,7 @@ def object_at(version: str) -> core_v1.ConfigMap:
     return core_v1.ConfigMap(metadata=metadata)
 
 
-def test_our_own_write_is_no_news_and_a_later_one_is() -> None:
+def test_a_foreign_write_is_distinguished_from_the_controllers_own() -> None:
     writes = OwnWrites()
     writes.note(object_at("7"))
 
@@ -42,7 +42,7 @@ def test_our_own_write_is_no_news_and_a_later_one_is() -> None:
     assert writes.is_foreign(object_at("7"), object_at("8"))
 
 
-def test_nothing_is_kept_of_what_is_gone() -> None:
+def test_a_deleted_slice_leaves_no_entry() -> None:
     writes = OwnWrites()
     writes.note(object_at("7"))
 

@@ -1,4 +1,4 @@
-"""What slices show of Endpoints that another client wrote."""
+"""Slices that mirror the Endpoints that a user wrote."""
 
 from steersman.kinds import core_v1, meta_v1
 from steersman_cluster.workloads.services.endpointslice_mirror import mirrors
@@ -14,7 +14,7 @@ def addresses(*ips: str) -> tuple[core_v1.EndpointAddress, ...]:
     return tuple(core_v1.EndpointAddress(ip=each) for each in ips)
 
 
-def test_ready_addresses_and_others_are_in_one_slice() -> None:
+def test_ready_and_not_ready_addresses_share_a_slice() -> None:
     subset = core_v1.EndpointSubset(
         addresses=addresses("1.2.3.4"), not_ready_addresses=addresses("1.2.3.5"), ports=PORTS
     )
@@ -28,7 +28,7 @@ def test_ready_addresses_and_others_are_in_one_slice() -> None:
     assert [(each.name, each.port) for each in mirror.ports] == [("db", 5432)]
 
 
-def test_each_family_has_a_slice_of_its_own() -> None:
+def test_each_address_family_has_its_own_slice() -> None:
     subset = core_v1.EndpointSubset(addresses=addresses("1.2.3.4", "fd00::1"), ports=PORTS)
 
     assert [each.address_type for each in mirrors(endpoints(subset))] == ["IPv4", "IPv6"]

@@ -1,4 +1,4 @@
-"""How endpoints are spread over slices."""
+"""How the controller distributes endpoints over slices."""
 
 import pytest
 
@@ -50,7 +50,7 @@ def test_an_endpoint_names_its_pod_node_and_zone() -> None:
     )
 
 
-def test_a_service_that_publishes_unready_pods_calls_all_of_them_ready() -> None:
+def test_publishnotreadyaddresses_makes_every_endpoint_ready() -> None:
     pods = [pod("unready", ready=False), pod("ending", ips=("10.0.0.3",), ending=True)]
 
     (made,) = plan(service(publish_not_ready_addresses=True), pods).create
@@ -59,19 +59,19 @@ def test_a_service_that_publishes_unready_pods_calls_all_of_them_ready() -> None
 
 
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
-def test_a_pod_that_has_ended_is_no_endpoint(phase: str) -> None:
+def test_an_ended_pod_is_not_an_endpoint(phase: str) -> None:
     (made,) = plan(service(), [pod(phase=phase)]).create
 
     assert made.endpoints == ()
 
 
-def test_a_pod_without_an_address_is_no_endpoint() -> None:
+def test_a_pod_without_an_address_is_not_an_endpoint() -> None:
     (made,) = plan(service(), [pod(ips=())]).create
 
     assert made.endpoints == ()
 
 
-def test_a_pod_on_a_node_that_nobody_knows_is_left_out() -> None:
+def test_a_pod_on_an_unknown_node_is_left_out() -> None:
     lost = pod("lost", ips=("10.0.0.2",), node="node-9")
 
     make_plan = plan(service(), [pod(), lost])
@@ -98,7 +98,7 @@ def test_a_port_that_no_container_has_is_left_out() -> None:
     assert [each.name for each in made.ports] == ["http"]
 
 
-def test_a_pod_gets_the_hostname_it_has_in_the_domain_of_its_service() -> None:
+def test_an_endpoint_has_the_hostname_of_a_pod_in_the_subdomain() -> None:
     pods = [pod("web-0", subdomain="web"), pod("web-1", ips=("10.0.0.2",), subdomain="other")]
 
     (made,) = plan(service(cluster_ip="None"), pods).create
@@ -106,7 +106,7 @@ def test_a_pod_gets_the_hostname_it_has_in_the_domain_of_its_service() -> None:
     assert [each.hostname for each in made.endpoints] == ["web-0", None]
 
 
-def test_each_family_has_slices_of_its_own() -> None:
+def test_each_address_family_has_its_own_slices() -> None:
     both = pod(ips=("10.0.0.1", "fd00::1"))
 
     make_plan = plan(service(ip_families=("IPv6", "IPv4")), [both])
@@ -117,7 +117,7 @@ def test_each_family_has_slices_of_its_own() -> None:
     ]
 
 
-def test_a_service_without_pods_has_one_empty_slice_which_stays_as_it_is() -> None:
+def test_a_service_without_pods_has_one_unchanged_empty_slice() -> None:
     first = plan(service(), [])
 
     again = plan(service(), [], all_written(service(), first))
@@ -132,7 +132,7 @@ def test_a_slice_holds_no_more_than_a_hundred_endpoints() -> None:
     assert [len(new.endpoints) for new in make_plan.create] == [100, 100, 50]
 
 
-def test_nothing_is_planned_where_nothing_has_changed() -> None:
+def test_an_unchanged_service_has_an_empty_plan() -> None:
     first = plan(service(), many(150))
 
     again = plan(service(), many(150), all_written(service(), first))
@@ -140,7 +140,7 @@ def test_nothing_is_planned_where_nothing_has_changed() -> None:
     assert (again.create, again.update, again.delete) == ((), (), ())
 
 
-def test_a_change_of_one_pod_touches_one_slice() -> None:
+def test_a_change_of_one_pod_updates_one_slice() -> None:
     there = all_written(service(), plan(service(), many(250)))
     pods = [*many(250)[:-1], pod("web-0249", ips=("10.1.0.249",), ready=False)]
 
@@ -150,7 +150,7 @@ def test_a_change_of_one_pod_touches_one_slice() -> None:
     assert (again.create, again.delete) == ((), ())
 
 
-def test_a_new_pod_goes_where_there_is_room() -> None:
+def test_a_new_endpoint_is_added_to_a_slice_with_room() -> None:
     there = all_written(service(), plan(service(), many(150)))
 
     again = plan(service(), many(151), there)
@@ -177,7 +177,7 @@ def test_a_slice_is_updated_rather_than_replaced_when_the_ports_change() -> None
     assert (again.create, again.delete) == ((), ())
 
 
-def test_a_slice_follows_the_labels_of_its_service() -> None:
+def test_a_slice_has_the_labels_of_its_service() -> None:
     there = all_written(service(), plan(service(), [pod()]))
     renamed = service()
     renamed = replace(renamed, metadata=replace(renamed.metadata, labels={"team": "red"}))
@@ -187,7 +187,7 @@ def test_a_slice_follows_the_labels_of_its_service() -> None:
     assert [new.old for new in again.update] == there
 
 
-def test_what_was_made_twice_because_an_answer_was_lost_is_made_once() -> None:
+def test_a_duplicate_slice_after_a_lost_response_is_deleted() -> None:
     of = service()
     (new,) = plan(of, [pod()]).create
     (empty,) = plan(of, []).create
@@ -200,7 +200,7 @@ def test_what_was_made_twice_because_an_answer_was_lost_is_made_once() -> None:
     assert (none.create, none.update, none.delete) == ((), (), (empty_twice[1],))
 
 
-def test_slices_of_a_service_that_is_gone_are_not_taken_over() -> None:
+def test_slices_of_an_earlier_service_are_not_adopted() -> None:
     there = all_written(service(uid="gone"), plan(service(uid="gone"), [pod()]))
 
     again = plan(service(), [pod()], there)
@@ -209,7 +209,7 @@ def test_slices_of_a_service_that_is_gone_are_not_taken_over() -> None:
     assert [len(new.endpoints) for new in again.create] == [1]
 
 
-def test_a_service_that_prefers_what_is_close_gives_hints() -> None:
+def test_traffic_distribution_adds_topology_hints() -> None:
     (made,) = plan(service(traffic_distribution="PreferSameNode"), [pod()]).create
 
     hints = made.endpoints[0].hints

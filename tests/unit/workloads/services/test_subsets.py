@@ -1,4 +1,4 @@
-"""The older Endpoints of a Service."""
+"""The subsets of the deprecated Endpoints of a Service."""
 
 from steersman.kinds import core_v1, meta_v1, replace
 from steersman_cluster.workloads.services.subsets import (
@@ -20,7 +20,7 @@ def endpoints(
     )
 
 
-def test_ready_pods_and_others_are_kept_apart() -> None:
+def test_subsets_separate_ready_and_not_ready_addresses() -> None:
     pods = [pod("b", ips=("10.0.0.2",)), pod("a", ips=("10.0.0.1",), ready=False)]
 
     (subset,) = subsets_of(service(), pods)
@@ -30,7 +30,7 @@ def test_ready_pods_and_others_are_kept_apart() -> None:
     assert [(each.name, each.port) for each in subset.ports or ()] == [("http", 8080)]
 
 
-def test_a_pod_that_terminates_is_not_among_them() -> None:
+def test_a_terminating_pod_is_in_no_subset() -> None:
     assert subsets_of(service(), [pod(ending=True)]) == ()
 
 
@@ -58,14 +58,14 @@ def test_a_headless_service_may_have_no_ports() -> None:
     assert [each.ip for each in subset.addresses or ()] == ["10.0.0.1"]
 
 
-def test_what_says_it_all_already_is_up_to_date() -> None:
+def test_equal_endpoints_are_up_to_date() -> None:
     found = subsets_of(service(), many(3))
 
     assert is_up_to_date(endpoints(service(), found), found, service())
     assert not is_up_to_date(endpoints(service(), ()), found, service())
 
 
-def test_what_has_other_labels_is_not_up_to_date() -> None:
+def test_endpoints_with_other_labels_are_not_up_to_date() -> None:
     found = subsets_of(service(), many(3))
     there = endpoints(service(), found)
     there = replace(there, metadata=replace(there.metadata, labels={"team": "blue"}))
@@ -73,7 +73,7 @@ def test_what_has_other_labels_is_not_up_to_date() -> None:
     assert not is_up_to_date(there, found, service())
 
 
-def test_too_many_are_cut_off_those_that_are_not_ready_first() -> None:
+def test_excess_addresses_are_dropped_starting_with_those_not_ready() -> None:
     ready = many(MAX_ADDRESSES - 10)
     others = [pod(f"late-{n}", ips=(f"10.9.0.{n}",), ready=False) for n in range(20)]
 

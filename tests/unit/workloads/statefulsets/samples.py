@@ -1,4 +1,4 @@
-"""StatefulSets and their Pods and claims, as they come from a server."""
+"""StatefulSets with their Pods and claims, as the server returns them."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -31,7 +31,7 @@ def stateful_set(
     status: apps_v1.StatefulSetStatus | None = None,
     **spec: Any,
 ) -> StatefulSet:
-    """A StatefulSet ``web`` of three Pods, unless told otherwise."""
+    """A StatefulSet ``web``, by default of three Pods."""
     rolling = apps_v1.RollingUpdateStatefulSetStrategy(partition=partition)
     return apps_v1.StatefulSet(
         metadata=meta_v1.ObjectMeta(name="web", namespace="here", uid="uid-of-web", generation=4),
@@ -72,7 +72,7 @@ def pod(
     labels: Mapping[str, str] | None = None,
     volumes: tuple[core_v1.Volume, ...] | None = None,
 ) -> core_v1.Pod:
-    """A Pod of that set, ready for a minute unless told otherwise."""
+    """A Pod of that set, by default ready for a minute."""
     name = f"web-{ordinal}"
     ready = core_v1.PodCondition(
         type="Ready",
@@ -97,7 +97,7 @@ def pod(
 
 
 def claim(*owners: Resource | meta_v1.OwnerReference) -> core_v1.PersistentVolumeClaim:
-    """A claim ``data-web-0`` that these own and control."""
+    """A claim ``data-web-0`` with these owner references."""
     references = tuple(
         each if isinstance(each, meta_v1.OwnerReference) else owner_reference(each)
         for each in owners

@@ -1,4 +1,4 @@
-"""Who the Pods of a StatefulSet are."""
+"""The identity of the Pods of a StatefulSet."""
 
 import pytest
 
@@ -25,11 +25,11 @@ from tests.unit.workloads.statefulsets.samples import DATA, pod, stateful_set
         (f"web-{2**31}", None),
     ],
 )
-def test_a_pods_name_says_whose_it_is(name: str, found: tuple[str, int] | None) -> None:
+def test_a_pod_name_contains_its_set_and_ordinal(name: str, found: tuple[str, int] | None) -> None:
     assert parent_and_ordinal(name) == found
 
 
-def test_a_new_pod_has_its_name_labels_and_place_in_dns() -> None:
+def test_a_new_pod_has_its_name_labels_and_hostname() -> None:
     owner = stateful_set()
 
     made = new_pod(owner, spec_of(owner).template, ordinal=2, revision="web-abc")
@@ -45,7 +45,7 @@ def test_a_new_pod_has_its_name_labels_and_place_in_dns() -> None:
     assert (made.spec.hostname, made.spec.subdomain) == ("web-2", "web-service")
 
 
-def test_a_claim_takes_the_place_of_a_volume_of_its_name() -> None:
+def test_a_claim_replaces_the_template_volume_of_its_name() -> None:
     owner = stateful_set(claims=(DATA,))
     template = replace(
         spec_of(owner).template,
@@ -70,7 +70,7 @@ def test_a_claim_takes_the_place_of_a_volume_of_its_name() -> None:
     assert not has_storage(owner, pod(1))
 
 
-def test_a_claim_has_its_templates_labels_and_those_that_the_set_selects_by() -> None:
+def test_a_claim_has_the_labels_of_its_template_and_of_the_selector() -> None:
     template = core_v1.PersistentVolumeClaim(
         metadata=meta_v1.ObjectMeta(
             name="data", labels={"tier": "db", "app": "other"}, annotations={"a": "b"}

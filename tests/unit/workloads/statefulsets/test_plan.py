@@ -1,4 +1,4 @@
-"""What is to be done next about the Pods of a StatefulSet."""
+"""The next steps for the Pods of a StatefulSet."""
 
 from typing import Any
 
@@ -27,11 +27,11 @@ from tests.unit.workloads.statefulsets.samples import (
 
 
 def plan(owner: StatefulSet, *pods: core_v1.Pod) -> list[str]:
-    """The steps, in a few words each."""
-    return [told(each) for each in steps(owner, members(owner, pods), update=NEW, now=NOW)]
+    """The steps, as short texts."""
+    return [summary(each) for each in steps(owner, members(owner, pods), update=NEW, now=NOW)]
 
 
-def told(step: Any) -> str:
+def summary(step: Any) -> str:
     match step:
         case Create(ordinal=ordinal, is_current=is_current):
             return f"create {ordinal}{' as before' if is_current else ''}"
@@ -47,10 +47,10 @@ def told(step: Any) -> str:
             raise AssertionError(step)
 
 
-# Making
+# Creation
 
 
-def test_the_first_pod_is_made_and_waited_for() -> None:
+def test_the_first_pod_is_created_and_awaited() -> None:
     assert plan(stateful_set(3)) == ["create 0"]
 
 
@@ -64,31 +64,31 @@ def test_the_first_pod_is_made_and_waited_for() -> None:
     ],
     ids=["pending", "not ready", "being deleted", "unknown"],
 )
-def test_no_pod_is_made_while_one_before_it_is_unwell(unwell: core_v1.Pod) -> None:
+def test_no_pod_is_created_while_a_predecessor_is_unavailable(unwell: core_v1.Pod) -> None:
     assert plan(stateful_set(3), unwell) == []
 
 
-def test_the_next_pod_is_made_when_those_before_it_are_ready() -> None:
+def test_the_next_pod_is_created_when_its_predecessors_are_ready() -> None:
     assert plan(stateful_set(3), pod(0)) == ["create 1"]
 
 
-def test_a_pod_is_waited_for_until_it_was_ready_long_enough() -> None:
+def test_the_next_pod_waits_for_min_ready_seconds() -> None:
     owner = stateful_set(2, min_ready_seconds=30)
 
     assert plan(owner, pod(0, ready_seconds=29)) == []
     assert plan(owner, pod(0, ready_seconds=30)) == ["create 1"]
 
 
-def test_a_gap_is_filled_before_what_comes_after_it() -> None:
+def test_a_missing_ordinal_is_filled_first() -> None:
     assert plan(stateful_set(4), pod(0), pod(2)) == ["create 1"]
 
 
-def test_ordinals_begin_where_they_should() -> None:
+def test_ordinals_start_at_the_configured_ordinal() -> None:
     assert plan(stateful_set(2, start=5)) == ["create 5"]
     assert plan(stateful_set(2, start=5), pod(5)) == ["create 6"]
 
 
-def test_parallel_pods_are_all_made_at_once() -> None:
+def test_parallel_pods_are_all_created_at_once() -> None:
     assert plan(stateful_set(3, is_parallel=True), pod(1, is_ready=False)) == [
         "create 0",
         "create 2",
@@ -96,12 +96,12 @@ def test_parallel_pods_are_all_made_at_once() -> None:
 
 
 @pytest.mark.parametrize("phase", ["Failed", "Succeeded"])
-def test_a_pod_that_has_ended_is_deleted(phase: str) -> None:
+def test_an_ended_pod_is_deleted(phase: str) -> None:
     assert plan(stateful_set(2), pod(0, phase=phase)) == ["delete web-0"]
     assert plan(stateful_set(2), pod(0, phase=phase, is_ending=True)) == []
 
 
-def test_in_a_parallel_set_a_pod_that_has_ended_is_deleted_once_and_holds_up_nobody() -> None:
+def test_an_ended_pod_of_a_parallel_set_is_deleted_once_and_delays_no_other() -> None:
     owner = stateful_set(3, is_parallel=True)
 
     assert plan(owner, pod(0), pod(2, phase="Failed", revision=OLD)) == [
@@ -110,14 +110,14 @@ def test_in_a_parallel_set_a_pod_that_has_ended_is_deleted_once_and_holds_up_nob
     ]
 
 
-def test_below_the_partition_a_pod_is_made_as_it_was_before() -> None:
+def test_a_pod_below_the_partition_is_created_with_the_current_revision() -> None:
     owner = stateful_set(3, partition=2)
 
     assert plan(owner, pod(0)) == ["create 1 as before"]
     assert plan(owner, pod(0), pod(1)) == ["create 2"]
 
 
-def test_without_a_word_on_a_partition_as_many_as_there_were_are_made_as_before() -> None:
+def test_without_a_partition_the_current_replicas_keep_the_current_revision() -> None:
     status = apps_v1.StatefulSetStatus(replicas=2, current_replicas=1)
 
     assert plan(stateful_set(3, partition=None, status=status)) == ["create 0 as before"]
@@ -127,32 +127,32 @@ def test_without_a_word_on_a_partition_as_many_as_there_were_are_made_as_before(
 # Scaling down
 
 
-def test_the_highest_pod_goes_first_and_alone() -> None:
+def test_scaling_down_deletes_the_highest_ordinal_first_and_alone() -> None:
     assert plan(stateful_set(1), pod(0), pod(2), pod(1)) == ["delete web-2"]
 
 
-def test_a_pod_that_goes_is_waited_for() -> None:
+def test_scaling_down_waits_for_a_terminating_pod() -> None:
     assert plan(stateful_set(1), pod(0), pod(1), pod(2, is_ending=True)) == []
 
 
-def test_nothing_goes_while_a_pod_that_stays_is_unwell() -> None:
+def test_scaling_down_waits_while_a_desired_pod_is_unavailable() -> None:
     assert plan(stateful_set(1), pod(0, is_ready=False), pod(1)) == []
 
 
-def test_of_unwell_pods_that_are_too_many_the_lowest_holds_up_the_others() -> None:
+def test_of_unavailable_surplus_pods_the_lowest_blocks_the_others() -> None:
     sick, sicker = pod(1, is_ready=False), pod(2, is_ready=False)
 
     assert plan(stateful_set(1), pod(0), pod(1), sicker) == ["delete web-2"]
     assert plan(stateful_set(1), pod(0), sick, sicker) == []
 
 
-def test_parallel_pods_all_go_at_once() -> None:
+def test_parallel_surplus_pods_are_all_deleted_at_once() -> None:
     owner = stateful_set(1, is_parallel=True)
 
     assert plan(owner, pod(0, is_ready=False), pod(1), pod(2)) == ["delete web-2", "delete web-1"]
 
 
-def test_pods_below_the_first_ordinal_are_too_many() -> None:
+def test_pods_below_the_first_ordinal_are_surplus() -> None:
     assert plan(stateful_set(2, start=2), pod(2), pod(3), pod(0), pod(1)) == ["delete web-1"]
 
 
@@ -165,7 +165,7 @@ def test_the_highest_pod_of_an_older_revision_is_replaced() -> None:
     assert plan(stateful_set(3), *old) == ["delete web-2"]
 
 
-def test_an_updated_pod_is_waited_for_before_the_next_one_goes() -> None:
+def test_an_update_waits_for_each_replaced_pod() -> None:
     old = [pod(0, revision=OLD), pod(1, revision=OLD)]
 
     assert plan(stateful_set(3, is_parallel=True), *old, pod(2, is_ready=False)) == []
@@ -196,20 +196,20 @@ def test_scaling_comes_before_updating() -> None:
 # Claims and identity
 
 
-def test_a_pod_without_its_label_is_mended() -> None:
+def test_a_pod_without_its_label_is_repaired() -> None:
     assert plan(stateful_set(1), pod(0, labels={"app": "web"}), pod(1)) == [
         "mend web-0",
         "delete web-1",
     ]
 
 
-def test_the_claims_of_a_waiting_pod_are_looked_after() -> None:
+def test_the_claims_of_a_pending_pod_are_checked() -> None:
     owner = stateful_set(1, claims=(DATA,))
 
     assert plan(owner, pod(0, phase="Pending")) == ["claims of web-0"]
 
 
-def test_the_claims_of_pods_that_are_too_many_get_their_owners_before_any_goes() -> None:
+def test_the_claims_of_surplus_pods_get_owners_first() -> None:
     volumes = (
         core_v1.Volume(
             name="data",
@@ -235,7 +235,7 @@ def status(owner: StatefulSet, *pods: core_v1.Pod) -> apps_v1.StatefulSetStatus:
     return status_of(owner, pods, current=OLD, update=NEW, collisions=0, now=NOW)
 
 
-def test_a_status_counts_what_is_there_by_its_state_and_revision() -> None:
+def test_a_status_counts_pods_by_state_and_revision() -> None:
     said = status(
         stateful_set(5, min_ready_seconds=30),
         pod(0, revision=OLD),
@@ -273,9 +273,11 @@ def test_an_update_is_complete_when_all_pods_are_ready_in_the_new_revision() -> 
     ],
     ids=["one is old", "one is not ready", "one is too many"],
 )
-def test_until_then_the_old_revision_is_the_current_one(pods: tuple[core_v1.Pod, ...]) -> None:
+def test_during_an_update_the_old_revision_is_the_current_one(
+    pods: tuple[core_v1.Pod, ...],
+) -> None:
     assert status(stateful_set(2), *pods).current_revision == OLD
 
 
-def test_with_on_delete_the_current_revision_stays() -> None:
+def test_with_on_delete_the_current_revision_does_not_change() -> None:
     assert status(stateful_set(1, on_delete=True), pod(0)).current_revision == OLD

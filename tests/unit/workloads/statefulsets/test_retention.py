@@ -1,4 +1,4 @@
-"""Who owns the claims of a StatefulSet."""
+"""The owners of the claims of a StatefulSet."""
 
 import pytest
 
@@ -30,7 +30,7 @@ def uids(references: tuple[meta_v1.OwnerReference, ...] | None) -> list[str] | N
         ("Delete", "Delete", ["uid-of-web"], ["uid-of-web-0"]),
     ],
 )
-def test_the_policy_says_who_owns_a_claim(
+def test_the_policy_determines_the_owner_of_a_claim(
     when_deleted: str, when_scaled: str, while_wanted: list[str], while_too_many: list[str]
 ) -> None:
     owner = stateful_set(1, when_deleted=when_deleted, when_scaled=when_scaled)
@@ -42,14 +42,14 @@ def test_the_policy_says_who_owns_a_claim(
     assert uids(corrected(wrong, smaller, KEPT)) == while_too_many
 
 
-def test_a_claim_that_has_the_right_owners_is_left_as_it_is() -> None:
+def test_a_claim_with_the_right_owners_is_left_alone() -> None:
     owner = stateful_set(1, when_deleted="Delete")
 
     assert corrected(claim(owner), owner, KEPT) is None
     assert corrected(claim(), stateful_set(1), KEPT) is None
 
 
-def test_an_owner_that_does_not_control_becomes_one_that_does() -> None:
+def test_a_plain_owner_reference_becomes_a_controller_reference() -> None:
     owner = stateful_set(1, when_deleted="Delete")
 
     found = corrected(claim(owner_reference(owner, controller=False)), owner, KEPT)
@@ -57,7 +57,7 @@ def test_an_owner_that_does_not_control_becomes_one_that_does() -> None:
     assert found == (owner_reference(owner),)
 
 
-def test_owners_that_are_nobody_of_ours_stay() -> None:
+def test_foreign_owner_references_are_kept() -> None:
     owner = stateful_set(1, when_deleted="Delete")
 
     found = corrected(claim(owner_reference(STRANGER, controller=False)), owner, KEPT)
@@ -65,7 +65,7 @@ def test_owners_that_are_nobody_of_ours_stay() -> None:
     assert uids(found) == ["uid-of-other", "uid-of-web"]
 
 
-def test_a_claim_that_another_controls_gets_no_owner_of_ours_and_loses_those_it_has() -> None:
+def test_a_claim_with_another_controller_loses_the_owners_of_the_set() -> None:
     owner = stateful_set(1, when_deleted="Delete")
 
     assert has_other_controller(claim(STRANGER), owner, KEPT)
@@ -74,12 +74,12 @@ def test_a_claim_that_another_controls_gets_no_owner_of_ours_and_loses_those_it_
 
 
 @pytest.mark.parametrize("gone", [stateful_set(1), KEPT], ids=["set", "pod"])
-def test_a_claim_of_an_earlier_set_or_pod_of_the_name_is_not_touched(gone: Resource) -> None:
+def test_a_claim_of_an_earlier_set_or_pod_with_the_name_is_not_changed(gone: Resource) -> None:
     earlier = replace(owner_reference(gone), uid="uid-of-an-earlier-one")
 
     assert corrected(claim(earlier), stateful_set(1, when_deleted="Delete"), KEPT) is None
 
 
-def test_a_claim_that_goes_with_an_earlier_pod_is_left_over() -> None:
+def test_a_claim_owned_by_an_earlier_pod_is_left_over() -> None:
     assert is_left_over(claim(KEPT), "web-0")
     assert not is_left_over(claim(stateful_set(1)), "web-0")

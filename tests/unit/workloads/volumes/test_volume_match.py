@@ -1,4 +1,4 @@
-"""Which volume a claim gets."""
+"""Which volume is selected for a claim."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -66,11 +66,11 @@ def test_a_claim_is_bound_to_the_smallest_volume_that_fits() -> None:
     assert match(claim(), volume("a", "1Ti"), volume("b", "6Gi"), volume("c", "4Gi")) == "b"
 
 
-def test_of_volumes_that_are_alike_the_first_by_name_is_taken() -> None:
+def test_of_equal_volumes_the_first_by_name_is_selected() -> None:
     assert match(claim(), volume("b"), volume("a")) == "a"
 
 
-def test_a_volume_with_fewer_access_modes_is_taken_before_a_smaller_one_with_more() -> None:
+def test_fewer_access_modes_win_over_a_smaller_size() -> None:
     many = volume("many", "5Gi", access_modes=("ReadWriteOnce", "ReadWriteMany"))
 
     assert match(claim(), many, volume("few", "9Gi")) == "few"
@@ -90,21 +90,21 @@ def test_a_volume_with_fewer_access_modes_is_taken_before_a_smaller_one_with_mor
     ],
     ids=["size", "modes", "class", "block", "attributes", "released", "ending", "another's"],
 )
-def test_a_volume_that_does_not_fit_is_not_taken(other: Volume) -> None:
+def test_a_volume_that_does_not_fit_is_not_selected(other: Volume) -> None:
     assert match(claim(), other) is None
 
 
-def test_a_selector_chooses_among_volumes() -> None:
+def test_a_claim_selector_limits_the_volumes() -> None:
     wanted = claim(selector=meta_v1.LabelSelector(match_labels={"tier": "db"}))
 
     assert match(wanted, volume("a"), volume("b", labels={"tier": "db"})) == "b"
 
 
-def test_a_volume_that_was_set_aside_for_the_claim_comes_before_all_others() -> None:
+def test_a_volume_reserved_for_the_claim_wins_over_all_others() -> None:
     assert match(claim(), volume("a"), volume("b", "1Ti", claim_ref=set_aside())) == "b"
 
 
-def test_a_volume_of_an_earlier_claim_of_the_name_is_not_for_this_one() -> None:
+def test_a_volume_of_an_earlier_claim_with_the_name_does_not_match() -> None:
     assert not is_for(volume("v", claim_ref=set_aside("uid-of-an-earlier-one")), claim())
     assert is_for(volume("v", claim_ref=set_aside("uid-of-data")), claim())
 
@@ -120,11 +120,11 @@ def test_a_volume_of_an_earlier_claim_of_the_name_is_not_for_this_one() -> None:
         (volume("v"), None),
     ],
 )
-def test_a_volume_that_was_asked_for_by_name_must_fit(other: Volume, said: str | None) -> None:
+def test_a_volume_named_by_the_claim_must_fit(other: Volume, said: str | None) -> None:
     assert mismatch(other, claim()) == said
 
 
-def test_the_old_annotation_names_a_class_too() -> None:
+def test_the_beta_annotation_sets_the_class_too() -> None:
     old = core_v1.PersistentVolumeClaim(
         metadata=meta_v1.ObjectMeta(annotations={"volume.beta.kubernetes.io/storage-class": ""})
     )
@@ -133,7 +133,7 @@ def test_the_old_annotation_names_a_class_too() -> None:
     assert class_of(claim()) is None
 
 
-def test_of_several_default_classes_the_newest_is_meant() -> None:
+def test_of_several_default_classes_the_newest_wins() -> None:
     def storage_class(name: str, seconds: float, said: str = "true") -> storage_v1.StorageClass:
         return storage_v1.StorageClass(
             metadata=meta_v1.ObjectMeta(
