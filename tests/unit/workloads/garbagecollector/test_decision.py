@@ -89,11 +89,11 @@ def test_an_object_with_an_unresolvable_owner_is_kept() -> None:
     st.booleans(),
 )
 def test_an_object_with_an_owner_is_never_deleted(
-    standings: list[OwnerState], has_dependents: bool, has_circle: bool
+    states: list[OwnerState], has_dependents: bool, has_circle: bool
 ) -> None:
     found = decided(*states, has_dependents=has_dependents, has_circle=has_circle)
 
-    if "solid" in standings:
+    if "solid" in states:
         assert not isinstance(found, Delete)
 
 
