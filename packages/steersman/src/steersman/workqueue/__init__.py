@@ -15,7 +15,7 @@ Promises:  - a key is never with two workers at once
 Never:     reads objects, touches the network, starts a task, or knows why a key was added
 """
 
-from steersman.workqueue.limits import (
+from steersman.workqueue.rate_limiters import (
     BackoffPolicy,
     BucketPolicy,
     KeyBackoff,

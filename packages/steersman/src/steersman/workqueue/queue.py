@@ -18,8 +18,8 @@ from steersman.observe import (
     Observer,
     QueueEnded,
 )
-from steersman.workqueue.delays import Delays
-from steersman.workqueue.limits import RateLimiter
+from steersman.workqueue.delayed_items import DelayedItems
+from steersman.workqueue.rate_limiters import RateLimiter
 from steersman.workqueue.priority_fifo import Item, K, PriorityFifo
 from steersman.workqueue.waiters import Waiters
 
@@ -60,7 +60,7 @@ class WorkQueue(Generic[K]):
         self._clock = clock
         self._observe = observe
         self._fifo: PriorityFifo[K] = PriorityFifo()
-        self._delays: Delays[K] = Delays()
+        self._delays: DelayedItems[K] = DelayedItems()
         self._dirty: dict[K, Item[K]] = {}
         self._held: dict[K, tuple[int, float]] = {}  # with which priority, and since when
         self._waiters = Waiters(clock=clock)

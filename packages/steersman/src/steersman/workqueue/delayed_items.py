@@ -9,7 +9,7 @@ from steersman.workqueue.priority_fifo import Item, K
 _MOST_STALE: Final = 64
 
 
-class Delays(Generic[K]):
+class DelayedItems(Generic[K]):
     """Items whose time, ``since_at``, is still to come."""
 
     def __init__(self) -> None:
