@@ -15,6 +15,7 @@ Promises:  - a key is never with two workers at once
 Never:     reads objects, touches the network, starts a task, or knows why a key was added
 """
 
+from steersman.workqueue.queue import LOW_PRIORITY, WorkQueue
 from steersman.workqueue.rate_limiters import (
     BackoffPolicy,
     BucketPolicy,
@@ -24,7 +25,6 @@ from steersman.workqueue.rate_limiters import (
     TokenBucket,
     default_limiter,
 )
-from steersman.workqueue.queue import LOW_PRIORITY, WorkQueue
 
 __all__ = [
     "LOW_PRIORITY",

@@ -19,8 +19,8 @@ from steersman.observe import (
     QueueEnded,
 )
 from steersman.workqueue.delayed_items import DelayedItems
-from steersman.workqueue.rate_limiters import RateLimiter
 from steersman.workqueue.priority_fifo import Item, K, PriorityFifo
+from steersman.workqueue.rate_limiters import RateLimiter
 from steersman.workqueue.waiters import Waiters
 
 # For the keys of initial lists and resyncs: they wait behind recent changes. The number is
