@@ -1,4 +1,4 @@
-"""A request as reviews and expressions show it."""
+"""AdmissionRequests: a write request in the form in which reviews and expressions contain it."""
 
 from steersman.names import GroupVersionKind, GroupVersionResource
 from steersman_cluster.apiserver.admission.attributes import Attributes
@@ -7,7 +7,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 
 
 def request_of(wanted: Attributes, place: MatchedResource) -> Object:
-    """What stands in a review; ``wanted`` is about objects in the version of ``place``."""
+    """Return the AdmissionRequest of ``wanted``, whose objects are in the version of ``place``."""
     user = wanted.user
     about: Object = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
     if user.extra:

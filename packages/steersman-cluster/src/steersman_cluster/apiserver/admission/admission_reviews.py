@@ -1,4 +1,4 @@
-"""Reviews: what a webhook is asked, and what it may answer."""
+"""AdmissionReviews: the request to a webhook, and the checks of its response."""
 
 from base64 import b64decode
 from binascii import Error as NoBase64
@@ -48,11 +48,11 @@ _STATUS_FIELDS: Mapping[str, tuple[type, str]] = {
 
 
 class CallFailed(Exception):
-    """A webhook could not be asked, or did not answer; says why in the real server's words."""
+    """A webhook could not be called or did not respond; the message is kube-apiserver's."""
 
 
 class ReviewAnswer(NamedTuple):
-    """A review that was sent, and what came of it."""
+    """The response to one AdmissionReview, or the error of the call, with the review's uid."""
 
     uid: str
     answer: WebhookResponse | WebhookUnreachable
@@ -60,7 +60,7 @@ class ReviewAnswer(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionReview:
-    """One question to one webhook."""
+    """One AdmissionReview request to one webhook."""
 
     webhook: Webhook
     request: Object  # as it is sent, but for its uid
@@ -69,11 +69,11 @@ class AdmissionReview:
 
     @property
     def key(self) -> Hashable:
-        """What is known under this is the answer."""
+        """The key under which the webhook's response is stored."""
         return self.webhook.identity, self.turn, msgspec.json.encode(self.request)
 
     async def ask(self, outbound: WebhookTransport, *, uid: str) -> Mapping[Hashable, ReviewAnswer]:
-        """Send it."""
+        """Send the review, and return the response under the review's key."""
         review = {
             "kind": "AdmissionReview",
             "apiVersion": f"{_GROUP}/{self.webhook.review_version}",
@@ -96,7 +96,7 @@ class AdmissionReview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionResponse:
-    """What a webhook says to a request."""
+    """The response of a webhook to one AdmissionReview."""
 
     allowed: bool
     status: Object | None = None
@@ -106,7 +106,9 @@ class AdmissionResponse:
 
 
 def response_of(asked: ReviewAnswer, webhook: Webhook, *, mutating: bool) -> AdmissionResponse:
-    """What was answered; raises ``CallFailed`` where that is no answer."""
+    """Return the webhook's response; raise ``CallFailed`` if the call failed or the response is
+    invalid.
+    """
     if isinstance(asked.answer, WebhookUnreachable):
         raise CallFailed(f"failed to call webhook: {asked.answer.why}")
     try:
@@ -123,7 +125,7 @@ def response_of(asked: ReviewAnswer, webhook: Webhook, *, mutating: bool) -> Adm
 
 
 def _response(written: Any) -> Object | None:
-    """The response with all its fields of the right types."""
+    """Return the response after checking the types of all its fields; raise ``BadResponse``."""
     if written is None:
         return None
     if not isinstance(written, dict):
@@ -212,7 +214,7 @@ def _check_form(response: Object, review: Object, *, uid: str) -> None:
 
 
 def denied(webhook: Webhook, status: Object | None) -> StatusError:
-    """The refusal that a webhook wants."""
+    """Return the error for a request that ``webhook`` denies with ``status``."""
     status = status or {}
     details = status.get("details")
     denial = f'admission webhook "{webhook.name}" denied the request'

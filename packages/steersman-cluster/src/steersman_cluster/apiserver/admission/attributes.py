@@ -1,4 +1,4 @@
-"""What admission looks at: one write, before it is made."""
+"""The attributes of one write request, as admission receives them."""
 
 from dataclasses import dataclass
 
@@ -26,10 +26,10 @@ _NAMESPACES = GroupVersionResource("", "v1", "namespaces")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attributes:
-    """Who wants to do what to which object.
+    """A write request: the user, the operation and the object.
 
-    ``obj`` is None for a deletion, ``old`` for a creation. Both are in the version of ``kind``, and
-    neither is ever changed.
+    ``obj`` is None for a delete, ``old`` is None for a create. Both are in the version of ``kind``.
+    Neither object is ever mutated.
     """
 
     operation: str
@@ -46,22 +46,24 @@ class Attributes:
 
     @property
     def is_exempt(self) -> bool:
-        """Whether webhooks are never called for such objects."""
+        """Whether webhooks are never called for objects of this kind."""
         return self.kind.group == _CONFIGURATIONS and self.kind.kind in _EXEMPT
 
     @property
     def is_namespace(self) -> bool:
-        """Whether the object is a namespace, which is in itself and in none."""
+        """Whether the object is a Namespace: its name is also its namespace, yet its scope is the
+        cluster.
+        """
         return self.resource == _NAMESPACES
 
     @property
     def group_resource(self) -> GroupResource:
-        """The resource, whatever the version."""
+        """The resource without its version."""
         return GroupResource(self.resource.group, self.resource.resource)
 
     @property
     def shown_name(self) -> str:
-        """What refusals call the object, which may have only the beginning of a name yet."""
+        """The object's name in error messages: the name, else the generateName, else "Unknown"."""
         metadata = (self.obj or {}).get("metadata") or {}
         return (
             self.name
@@ -70,5 +72,5 @@ class Attributes:
         )
 
     def forbidden(self, why: str) -> StatusError:
-        """A no of the server's own."""
+        """Return a ``Forbidden`` error of the server itself for this request."""
         return forbidden(self.group_resource, self.shown_name, why)

@@ -1,4 +1,4 @@
-"""Expressions of admission evaluated: a value or a problem, and what either cost."""
+"""The evaluation of admission expressions: each results in a value or an error, and has a cost."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ MOST_COST = 1_000_000
 
 
 class OutOfBudget(Exception):
-    """All that may be spent has been."""
+    """The cost budget is exhausted."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -21,27 +21,29 @@ class OutOfBudget(Exception):
 
 
 class Outcome(NamedTuple):
-    """The result of one expression; error texts are those of the real server."""
+    """The result of one expression: a value or an error text, worded as in kube-apiserver."""
 
     value: Any = None
     problem: str = ""
 
 
 class Budget:
-    """What is left to be spent."""
+    """The remaining cost budget."""
 
     def __init__(self, left: int) -> None:
         self.left = left
 
     def spend(self, cost: int) -> None:
-        """Spend so much; raises ``OutOfBudget`` where it is too much."""
+        """Subtract ``cost`` from the budget; raise ``OutOfBudget`` if the budget is exceeded."""
         self.left -= cost
         if self.left < 0:
             raise OutOfBudget
 
 
 def outcome(expression: Compiled, values: Mapping[str, Any], budget: Budget) -> Outcome:
-    """What the expression gives; raises ``OutOfBudget``."""
+    """Evaluate the expression and return its outcome; raise ``OutOfBudget`` if the budget is
+    exceeded.
+    """
     if isinstance(expression, NotCompiled):
         return Outcome(problem=f"compilation error: {expression}")
     try:
@@ -55,13 +57,13 @@ def outcome(expression: Compiled, values: Mapping[str, Any], budget: Budget) -> 
 
 
 def aggregated(problems: Sequence[str]) -> str:
-    """Several problems in one sentence, each once."""
+    """Join several error texts into one text, without duplicates."""
     different = list(dict.fromkeys(problems))
     return different[0] if len(different) == 1 else f"[{', '.join(different)}]"
 
 
 class Variables(dict[str, Any]):
-    """The variables of a policy, each evaluated when an expression first looks at it."""
+    """The variables of a policy; each is evaluated when an expression first reads it."""
 
     def __init__(
         self, expressions: Mapping[str, Compiled], values: Mapping[str, Any], budget: Budget
@@ -72,7 +74,7 @@ class Variables(dict[str, Any]):
         self._budget = budget
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The value; what cannot be evaluated cannot be looked at."""
+        """Return the variable's value; raise ``NotEvaluated`` if its evaluation failed."""
         if name not in self._expressions:
             return default
         if name not in self:

@@ -1,4 +1,4 @@
-"""Match conditions: expressions that all have to hold for a webhook or policy to be asked."""
+"""Match conditions: expressions that must all be true for a webhook or policy to be applied."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,11 +17,11 @@ CONDITIONS_BUDGET = 2_500_000
 
 
 class ConditionFailed(Exception):
-    """One of them can be neither true nor false."""
+    """A match condition could not be evaluated."""
 
 
 class Conditions:
-    """Compiled once; none at all always hold."""
+    """The match conditions of a webhook or policy, compiled once; an empty list always matches."""
 
     def __init__(
         self,
@@ -37,10 +37,11 @@ class Conditions:
         return bool(self._compiled)
 
     def all_match(self, values: Mapping[str, Any]) -> bool:
-        """Whether all of them do.
+        """Return whether all conditions are true.
 
-        One that is false settles it. Otherwise one that fails does: ``ConditionFailed``, unless
-        failures are ignored, and then so is the request.
+        One false condition makes the result False, even if others fail. Without a false condition,
+        a condition that cannot be evaluated raises ``ConditionFailed``; if failures are ignored,
+        the result is False instead, and the request is not matched.
         """
         try:
             found = self._found(values)
@@ -53,7 +54,7 @@ class Conditions:
         return not found
 
     def _found(self, values: Mapping[str, Any]) -> list[str] | None:
-        """The problems; None where one of the conditions is false."""
+        """Return the evaluation errors, or None if one of the conditions is false."""
         budget, problems = Budget(CONDITIONS_BUDGET), list[str]()
         outcomes = [outcome(each, values, budget) for each in self._compiled]
         for value, problem in outcomes:

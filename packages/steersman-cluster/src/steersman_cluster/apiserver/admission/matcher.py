@@ -1,4 +1,7 @@
-"""Which requests a webhook or a policy is about: rules, and selectors of namespaces and objects."""
+"""The matching of requests to webhooks and policies: by rules and by selectors.
+
+The selectors select namespaces and objects.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,29 +17,31 @@ _NAMESPACES = GroupResource("", "namespaces")
 
 
 class MatchedResource(NamedTuple):
-    """As what an object is looked at: as itself, or as the same thing in another version."""
+    """The resource and kind as which an object matched: its own, or an equivalent in another
+    version.
+    """
 
     resource: GroupVersionResource
     kind: GroupVersionKind
 
 
 class MatchContext(Protocol):
-    """What matching has to know beside the request."""
+    """The information that matching requires in addition to the request."""
 
     def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
-        """A stored object."""
+        """Return the stored object."""
         ...
 
     def equivalents(
         self, resource: GroupVersionResource, subresource: str
     ) -> Iterable[MatchedResource]:
-        """The same resource in its other versions."""
+        """Return the same resource in its other versions."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchRule:
-    """One line of what is meant: operations on resources."""
+    """One rule of a configuration: operations on resources."""
 
     operations: frozenset[str]
     groups: frozenset[str]
@@ -47,7 +52,7 @@ class MatchRule:
 
     @classmethod
     def of(cls, written: Mapping[str, Any]) -> "MatchRule":
-        """From a configuration."""
+        """Read the rule from a configuration."""
         split = [each.partition("/") for each in written.get("resources") or ()]
         return cls(
             operations=frozenset(written.get("operations") or ()),
@@ -59,7 +64,7 @@ class MatchRule:
         )
 
     def matches(self, wanted: Attributes, resource: GroupVersionResource) -> bool:
-        """Whether the request is one of these, were it one of ``resource``."""
+        """Whether the rule matches the request as if the request were for ``resource``."""
         return (
             self._in_scope(wanted, resource)
             and _has(self.operations, wanted.operation)
@@ -86,7 +91,7 @@ def _has(known: frozenset[str], wanted: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matcher:
-    """The requests that a webhook or policy is for."""
+    """The match constraints of a webhook or policy."""
 
     rules: tuple[MatchRule, ...]
     excluded: tuple[MatchRule, ...]
@@ -97,12 +102,12 @@ class Matcher:
 
     @classmethod
     def of_webhook(cls, written: Mapping[str, Any]) -> "Matcher":
-        """What a webhook wants to be asked about."""
+        """Read the match constraints of a webhook."""
         return cls._of(written, rules="rules", takes_unruled=False)
 
     @classmethod
     def of_policy(cls, written: Mapping[str, Any]) -> "Matcher":
-        """What the constraints of a policy, or of a binding, say."""
+        """Read the match constraints of a policy or of a binding."""
         return cls._of(written, rules="resourceRules", takes_unruled=True)
 
     @classmethod
@@ -119,7 +124,7 @@ class Matcher:
         )
 
     def place(self, wanted: Attributes, world: MatchContext) -> MatchedResource | None:
-        """As what the object is to be looked at; None: not at all."""
+        """Return the resource and kind as which the request matches; None if it does not match."""
         in_namespace = _is_in(self.namespaces, wanted, world)
         if in_namespace is False or not self._selects(wanted):
             return None
@@ -171,7 +176,7 @@ def _labels(obj: Object) -> Mapping[str, str]:
 
 
 def _is_in(selector: Selector, wanted: Attributes, world: MatchContext) -> bool | None:
-    """Whether the namespace is selected; None: there is no such namespace."""
+    """Whether the selector selects the object's namespace; None if the namespace does not exist."""
     if selector.is_everything:
         return True
     if wanted.resource.resource != "namespaces":

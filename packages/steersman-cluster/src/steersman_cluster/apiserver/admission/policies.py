@@ -1,4 +1,4 @@
-"""ValidatingAdmissionPolicies: expressions that a write must satisfy, where they are bound."""
+"""ValidatingAdmissionPolicies and their bindings, read from the stored objects."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ EXCLUDED = frozenset(
 
 
 class Validation(NamedTuple):
-    """One expression, and what is said where it is false."""
+    """One validation expression, with the message and the reason for a request that fails it."""
 
     expression: Compiled
     text: str
@@ -45,7 +45,7 @@ class Validation(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
-    """Where a policy holds, with which parameters, and what follows."""
+    """A binding of a policy: the requests it matches, the parameters and the validation actions."""
 
     name: str
     matching: Matcher | None
@@ -69,7 +69,7 @@ class Policy:
 
 
 def policies_of(policies: Iterable[Object], bindings: Iterable[Object]) -> tuple[Policy, ...]:
-    """The policies that are bound to something, by their names."""
+    """Return the policies that have at least one binding, sorted by name."""
     bound: dict[str, list[Binding]] = {}
     for each in sorted(bindings, key=_name):
         bound.setdefault(each["spec"].get("policyName", ""), []).append(_binding(each))

@@ -1,4 +1,4 @@
-"""Policies applied to a request: which of them hold for it, and what they say."""
+"""The validation of a request by policies: which policies match, and which validations fail."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,18 +26,18 @@ _NOT_A_NAMESPACE = GroupVersionKind("", "v1", "Namespace")
 
 
 class Misconfigured(Exception):
-    """A policy or a binding cannot be applied as it is."""
+    """A policy or a binding that cannot be applied because of its configuration."""
 
 
 class Parameters(Protocol):
-    """Objects that policies are applied with."""
+    """A source of the parameter objects of policies."""
 
     def scope_of(self, kind: Mapping[str, str]) -> bool | None:
-        """Whether objects of the kind are in namespaces; None: there is no such kind."""
+        """Whether objects of the kind are namespaced; None if the kind does not exist."""
         ...
 
     def every(self, kind: Mapping[str, str], namespace: str) -> Iterable[Object]:
-        """All of them, in their order."""
+        """Return all objects of the kind, in list order."""
         ...
 
 
@@ -59,7 +59,7 @@ class PolicyValidator:
     warnings: list[str]
 
     def check(self, wanted: Attributes, policies: Sequence[Policy]) -> None:
-        """Refuse what a policy denies; what it only warns of becomes a warning."""
+        """Raise an error if a policy denies the request; add a warning for each ``Warn`` action."""
         if (wanted.resource.group, wanted.resource.resource) in EXCLUDED:
             return
         objections = [each for policy in policies for each in self._objections(wanted, policy)]
@@ -145,7 +145,7 @@ class PolicyValidator:
     def _failures(
         self, wanted: Attributes, place: MatchedResource, policy: Policy, params: Object | None
     ) -> Iterable[tuple[str, str]]:
-        """What is wrong, each with a reason."""
+        """Return the message and the reason of each failed validation."""
         seen = self.versions.converted(wanted, place)
         values = dict(
             values_of(

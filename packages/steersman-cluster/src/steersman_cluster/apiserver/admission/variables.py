@@ -1,4 +1,4 @@
-"""The values of what expressions of admission may name."""
+"""The values of the variables that admission expressions can use."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
@@ -23,7 +23,9 @@ def values_of(
     namespace: Object | None = None,
     params: Object | None = None,
 ) -> Mapping[str, Any]:
-    """Their values; ``seen`` is ``wanted`` in the version of ``place``."""
+    """Return the variables' values; ``seen`` is ``wanted`` with objects in the version of
+    ``place``.
+    """
     request = request_of(seen, place)
     del request["object"], request["oldObject"]
     who = authorizers(wanted.user)

@@ -1,4 +1,4 @@
-"""One request's objects in the versions in which others want to see them."""
+"""The objects of one request, converted to the versions that webhooks and policies match."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -32,7 +32,7 @@ _ASKED = ("verb", "path", "group", "resource", "subresource", "namespace", "name
 
 
 class VersionedObjects:
-    """One request's objects in other versions."""
+    """The objects of one request in other versions."""
 
     def __init__(
         self,
@@ -53,17 +53,17 @@ class VersionedObjects:
 
     @property
     def around(self) -> RuleContext:
-        """What is stored."""
+        """The stored objects."""
         return self._store
 
     def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
-        """A stored object."""
+        """Return the stored object."""
         return self._store.find(resource, namespace, name)
 
     def equivalents(
         self, resource: GroupVersionResource, subresource: str
     ) -> Iterator[MatchedResource]:
-        """The same resource in its other versions, and under its other names."""
+        """Yield the same resource in its other versions and under its other names."""
         for each in self._registry:
             if each.stored_as == self._served.stored_as:
                 gvk = each.gvk
@@ -72,7 +72,7 @@ class VersionedObjects:
                     yield MatchedResource(found, each.kind_of(subresource))
 
     def authorizer(self, user: User) -> cel.Authorizer:
-        """The authorizer that expressions use for the user or a service account."""
+        """Return the authorizer with which expressions check ``user`` or a service account."""
 
         def decide(
             about: Mapping[str, str], account: tuple[str, str] | None
@@ -85,12 +85,12 @@ class VersionedObjects:
         return cel.Authorizer(decide=decide)
 
     def scope_of(self, kind: Mapping[str, str]) -> bool | None:
-        """Whether objects of a kind are in namespaces; None: there is no such kind."""
+        """Whether objects of a kind are namespaced; None if the kind does not exist."""
         found = self._of_kind(kind)
         return None if found is None else found.namespaced
 
     def every(self, kind: Mapping[str, str], namespace: str) -> Iterator[Object]:
-        """All objects of a kind, in a namespace or outside of any."""
+        """Yield all objects of a kind: in one namespace, or cluster-scoped."""
         if (served := self._of_kind(kind)) is not None:
             resource = served.group_resource
             for each in self._store.every(resource, namespace=namespace):
@@ -108,7 +108,7 @@ class VersionedObjects:
         return found if found.for_request is None else found.for_request(self._answers, self._store)
 
     def converted(self, wanted: Attributes, place: MatchedResource) -> Attributes:
-        """The same request about objects in the version of ``place``."""
+        """Return the same request with its objects in the version of ``place``."""
         if place.kind == wanted.kind:
             return wanted
         there = self._there(place)
@@ -119,7 +119,7 @@ class VersionedObjects:
         )
 
     def read(self, document: Any, wanted: Attributes, place: MatchedResource) -> Object:
-        """A patched object in the version of ``place``, defaulted."""
+        """Decode a patched object in the version of ``place``, and apply defaults."""
         there = self._there(place)
         expected = self._body_types.of(there, wanted.subresource)
         try:
@@ -137,7 +137,7 @@ class VersionedObjects:
         return obj
 
     def returned(self, obj: Object, wanted: Attributes, place: MatchedResource) -> Object:
-        """An object in the version of ``place``, in that of the request."""
+        """Convert an object in the version of ``place`` back to the version of the request."""
         if place.kind == wanted.kind:
             return obj
         return _converted(obj, self._there(place), self._served)

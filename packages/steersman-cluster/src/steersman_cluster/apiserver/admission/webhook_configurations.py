@@ -1,4 +1,4 @@
-"""Webhooks as their configurations describe them, read once for each change."""
+"""Webhooks, read from their configurations after each change."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ REVIEW_VERSIONS = ("v1", "v1beta1")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Webhook:
-    """A webhook, and the requests that it is called for."""
+    """A webhook, and the match constraints of the requests for which it is called."""
 
     # Which one of which configuration as of when: an answer of one is none of another.
     identity: tuple[str, str, str, int]
@@ -32,12 +32,12 @@ class Webhook:
 
     @property
     def may_run_dry(self) -> bool:
-        """Whether a dry run, too, may ask it."""
+        """Whether the webhook may be called for a dry run."""
         return self.side_effects in HARMLESS
 
 
 def webhooks_of(configurations: Iterable[Object]) -> tuple[Webhook, ...]:
-    """Every webhook in the order in which they are asked: by the names of configurations."""
+    """Return all webhooks in call order: sorted by the names of their configurations."""
     in_order = sorted(configurations, key=lambda each: str(each["metadata"]["name"]))
     return tuple(webhook for each in in_order for webhook in _webhooks(each))
 

@@ -1,7 +1,8 @@
-"""Webhooks called for a request: the mutating ones one after the other, then the validating ones.
+"""The webhooks of a request: mutating webhooks one after the other, validating webhooks together.
 
-No webhook is called here. Its answer is looked up in those so far; one that is missing is
-requested by raising ``NeedsWebhook``, and all this happens again.
+This module calls no webhook itself. It looks up each response among the responses received so far.
+If a response is missing, it raises ``NeedsWebhook``; the caller then sends the review and runs the
+request again.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,33 +43,35 @@ from steersman_cluster.apiserver.webhooks.addresses import webhook_address
 
 
 class ObjectVersions(MatchContext, Protocol):
-    """Objects in the versions that webhooks want to see."""
+    """A converter of objects to the versions that webhooks match."""
 
     @property
     def around(self) -> RuleContext:
-        """What is stored."""
+        """The stored objects."""
         ...
 
     def converted(self, wanted: Attributes, place: MatchedResource) -> Attributes:
-        """The same request about objects in the version of ``place``."""
+        """Return the same request with its objects in the version of ``place``."""
         ...
 
     def read(self, document: Any, wanted: Attributes, place: MatchedResource) -> Object:
-        """A patched object in the version of ``place``, defaulted; or ``StatusError``."""
+        """Decode a patched object in the version of ``place``, and apply defaults; raise
+        ``StatusError``.
+        """
         ...
 
     def authorizer(self, user: User) -> Authorizer:
-        """The authorizer that expressions use for the user."""
+        """Return the authorizer with which expressions check ``user``."""
         ...
 
     def returned(self, obj: Object, wanted: Attributes, place: MatchedResource) -> Object:
-        """An object in the version of ``place``, in that of the request."""
+        """Convert an object in the version of ``place`` back to the version of the request."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookDispatcher:
-    """Calls webhooks for one request."""
+    """The webhooks of one request, and the responses that they gave."""
 
     versions: ObjectVersions
     answers: WebhookAnswers
@@ -81,10 +84,12 @@ class WebhookDispatcher:
         *,
         again: Callable[[Object], Object],
     ) -> Attributes:
-        """The request as the webhooks change it, each seeing what those before it made.
+        """Return the request after all mutating webhooks; each receives the changes of the webhooks
+        before.
 
-        What one of them changed, those before it that want it so see once more, after the server's
-        own plugins have run ``again``.
+        When a webhook changes the object, the earlier webhooks with ``reinvocationPolicy:
+        IfNeeded`` are called once more. Before that, ``again`` runs the server's own admission
+        plugins on the object.
         """
         invoked: set[object] = set()
         invited: set[object] = set()
@@ -118,7 +123,9 @@ class WebhookDispatcher:
     def _asked(
         self, wanted: Attributes, webhook: Webhook, *, turn: str
     ) -> tuple[Attributes, bool, bool]:
-        """The request after a webhook, whether it was asked, and whether it changed something."""
+        """Return the request after one webhook, whether the webhook was called, and whether the
+        webhook changed the object.
+        """
         place = self._place(wanted, webhook)
         if place is None:
             return wanted, False, False
@@ -152,7 +159,7 @@ class WebhookDispatcher:
         return replace(wanted, obj=returned), True, True
 
     def check(self, wanted: Attributes, webhooks: Sequence[Webhook]) -> None:
-        """Have the request judged by all webhooks at once; refused by the first that objects."""
+        """Run all validating webhooks concurrently; raise the error of the first one to deny."""
         asked = [
             (webhook, self._judged(webhook, wanted, place))
             for webhook in webhooks
@@ -228,7 +235,7 @@ class WebhookDispatcher:
         return AdmissionReview(webhook=webhook, request=request, address=address, turn=turn)
 
     def _verdict(self, review: AdmissionReview, *, mutating: bool) -> AdmissionResponse:
-        """The webhook's response, with its warnings added; raises its denial."""
+        """Return the webhook's response and collect its warnings; raise an error if it denies."""
         webhook = review.webhook
         verdict = response_of(self.answers[review.key], webhook, mutating=mutating)
         self.warnings.extend(filter(None, verdict.warnings))

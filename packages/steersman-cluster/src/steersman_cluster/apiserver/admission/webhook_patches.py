@@ -1,4 +1,4 @@
-"""JSON patches of webhooks: applied, or refused in the words of the server's own library."""
+"""JSON patches of webhooks, with the error messages of kube-apiserver's JSON patch library."""
 
 from typing import Any
 
@@ -24,15 +24,15 @@ _NO_TARGET = "{} operation does not apply: doc is missing destination path: {}: 
 
 
 class Unreadable(Exception):
-    """It is no JSON patch."""
+    """Data that is not a JSON patch."""
 
 
 class DoesNotApply(Exception):
-    """The patch is not for this object."""
+    """A patch that cannot be applied to the object."""
 
 
 def operations_of(patch: bytes) -> list[Object]:
-    """The operations of a patch; raises ``Unreadable``."""
+    """Return the operations of a patch; raise ``Unreadable`` if the data is not a JSON patch."""
     try:
         operations: Any = msgspec.json.decode(patch)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -61,7 +61,7 @@ def _syntax_error(patch: bytes) -> str:
 
 
 def patched(obj: Object, operations: list[Object]) -> Any:
-    """``obj`` after all operations; raises ``DoesNotApply``."""
+    """Return ``obj`` after all operations; raise ``DoesNotApply`` if one does not apply."""
     try:
         made = apply_json_patch(obj, operations, lenient=True)
     except StatusError:
@@ -81,7 +81,7 @@ def patched(obj: Object, operations: list[Object]) -> Any:
 
 
 def _why_not(doc: Any, operation: Object) -> str:
-    """What the library would say if the operation did not apply."""
+    """Return the library's error message for an operation that does not apply."""
     kind, path = operation.get("op"), operation.get("path")
     if kind in ("move", "copy"):
         return _why_not_moved(doc, kind, operation)
@@ -134,7 +134,9 @@ def _why_not_moved(doc: Any, kind: str, operation: Object) -> str:
 
 
 def _found(doc: Any, path: str) -> tuple[Any, str]:
-    """The container that the path ends in, None if there is none, and the last step."""
+    """Return the container at the end of the path, None if it does not exist, and the last path
+    step.
+    """
     steps = [each.replace("~1", "/").replace("~0", "~") for each in path.split("/")]
     for step in steps[1:-1]:
         if isinstance(doc, dict):
@@ -148,7 +150,7 @@ def _found(doc: Any, path: str) -> tuple[Any, str]:
 
 
 def _index_problem(elements: list[Any], step: str, *, adding: bool = False) -> str:
-    """What is wrong with a place in a list; nothing: an empty text."""
+    """Return the library's error message for a list index; an empty text if the index is valid."""
     length = len(elements) + 1 if adding else len(elements)
     try:
         index = int(step)

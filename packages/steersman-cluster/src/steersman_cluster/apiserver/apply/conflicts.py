@@ -1,4 +1,4 @@
-"""The answer to an apply that would change what others manage."""
+"""The conflict error of an apply that would change fields of other managers."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,9 @@ from steersman_cluster.apiserver.meta.status_errors import StatusError, apply_co
 
 
 def conflict(disputed: Mapping[Manager, FieldSet]) -> StatusError:
-    """Names who manages what of the disputed fields, and each field as a cause."""
+    """Return a conflict error that names the manager of each disputed field, with one cause a
+    field.
+    """
     owners = [
         (str(manager), list(paths(ordered(disputed[manager]))))
         for manager in sorted(disputed, key=lambda each: each.identity)

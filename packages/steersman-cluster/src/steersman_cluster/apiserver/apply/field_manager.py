@@ -1,4 +1,4 @@
-"""Field management of one resource: what every write does to metadata.managedFields."""
+"""Field management of one resource: the effect of each write on metadata.managedFields."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -68,9 +68,9 @@ _STRIP_SET: FieldSet = {
 
 @dataclass(frozen=True, kw_only=True)
 class FieldManager:
-    """What writes of one resource in one version, or of a subresource, do to managedFields.
+    """The field manager of one resource in one version, or of one subresource.
 
-    It remembers what it has found out about its schema: make it once, and keep it.
+    It caches what it derives from the schema, so create it once and reuse it.
     """
 
     gvk: GroupVersionKind
@@ -81,11 +81,11 @@ class FieldManager:
     worded: Callable[[Object, str], Object] | None = None
 
     def update(self, live: Object | None, new: Object, *, manager: str, time: str) -> None:
-        """Set ``new``'s managedFields after a create, an update, or a patch that is no apply.
+        """Set ``new``'s managedFields after a create, an update, or a patch other than apply.
 
-        To be called when the object is decoded and defaulted, and before rules and admission fill
-        anything in, because that has no manager. ``new`` still has the managedFields that the
-        client sent.
+        Call this after the object is decoded and defaulted, and before rules and admission set
+        further fields, because those fields have no manager. ``new`` still contains the
+        managedFields that the client sent.
         """
         managers = self._managers_for_update(live, new)
         new["metadata"].pop("managedFields", None)
@@ -107,10 +107,10 @@ class FieldManager:
     def apply(
         self, live: Object | None, applied: Object, *, manager: str, force: bool, time: str
     ) -> Object:
-        """``applied`` merged into ``live``: a fresh object, with its managedFields set.
+        """Return ``applied`` merged into ``live``: a new object, with its managedFields set.
 
-        To be called first of all; what defaults, rules and admission then add has no manager.
-        The result is ``live`` itself where nothing changes, and there is nothing to write.
+        Call this first: fields that defaults, rules and admission add afterwards have no manager.
+        If nothing changes, the result is ``live`` itself, and nothing has to be written.
         """
         self._check(applied)
         try:
@@ -122,9 +122,10 @@ class FieldManager:
         return result
 
     def _has_unfit_status(self, live: Object | None, new: Object) -> bool:
-        """Whether a custom resource has a status that does not fit, and will be dropped unchecked.
+        """Whether a custom resource has a status that does not match the schema and will be
+        dropped.
 
-        Before that the fields have no managers.
+        The status is dropped later, without validation. Until then, its fields have no managers.
         """
         status = new.get("status")
         if not status or self._schema.name is not None or "f:status" not in self.reset:
@@ -139,7 +140,7 @@ class FieldManager:
 
     @cached_property
     def _blank(self) -> Object:
-        """An object of which nothing was said yet."""
+        """Return an object without any fields set."""
         return _blank(self._schema)
 
     def _managers_for_apply(self, live: Object | None, *, time: str) -> Managers:
@@ -164,7 +165,9 @@ class FieldManager:
         return self._known(managers or decoded(stored))
 
     def _known(self, managers: Managers) -> Managers:
-        """Those whose version is still served, with fields as it divides them today."""
+        """Return the managers whose version is still served, with fields divided by the current
+        schema.
+        """
         known = {}
         for manager, managed in managers.items():
             if (schema := self.schemas.get(managed.api_version)) is not None:
@@ -189,7 +192,7 @@ class FieldManager:
         return result
 
     def _check(self, applied: Object) -> None:
-        """Refuse what cannot be applied, whatever the object looks like."""
+        """Raise an error if the configuration cannot be applied to any object."""
         metadata = applied.get("metadata")
         metadata = metadata if isinstance(metadata, dict) else {}
         kind = _go_kind(applied)
@@ -240,7 +243,7 @@ class FieldManager:
     def _check_conflicts(
         self, live: Object, managers: Managers, changes: "_Changes", name: str
     ) -> None:
-        """Refuse to take from others what they manage."""
+        """Raise a conflict error if the write changes fields of other managers."""
         disputed = {each: changes.taken_from(managed) for each, managed in managers.items()}
         if name == KUBECTL and any(disputed.values()):
             # What kubectl itself once applied on the client's side it may apply again.
@@ -251,7 +254,7 @@ class FieldManager:
 
 
 class _Changes:
-    """What a write changes, in each version in which fields are managed."""
+    """The changes of a write, in each version in which fields are managed."""
 
     def __init__(self, management: FieldManager, old: Object, new: Object) -> None:
         self._management = management
@@ -260,7 +263,9 @@ class _Changes:
         self._found: dict[str, tuple[FieldSet, FieldSet]] = {}
 
     def in_version(self, api_version: str) -> tuple[FieldSet, FieldSet]:
-        """What it changes or adds, and what it removes."""
+        """Return two sets: the fields that the write changes or adds, and the fields that it
+        removes.
+        """
         if api_version not in self._found:
             management, old, new = self._management, self._old, self._new
             if management.worded is not None and api_version != management.gvk.api_version:
@@ -271,12 +276,14 @@ class _Changes:
         return self._found[api_version]
 
     def taken_from(self, managed: Managed) -> FieldSet:
-        """The fields that the write takes from someone."""
+        """Return the fields of ``managed`` that the write changes."""
         changed, _ = self.in_version(managed.api_version)
         return intersection(managed.fields, changed)
 
     def left_of_all(self, managers: Managers) -> Managers:
-        """What everyone still manages afterwards; who is left with nothing is gone."""
+        """Return what each manager still manages after the write, without managers that own
+        nothing.
+        """
         left = {manager: self._left_of(managed) for manager, managed in managers.items()}
         return {manager: managed for manager, managed in left.items() if managed.fields}
 
@@ -289,11 +296,11 @@ class _Changes:
 
 
 def keep_times(old: Object, new: Object) -> None:
-    """Take ``old``'s times in ``new``'s managedFields if nothing else differs between the two.
+    """Copy ``old``'s times into ``new``'s managedFields if nothing else differs between the two.
 
-    The resourceVersion does not count; a writer need not give it. To be called when ``new`` is
-    about to be written: rules and admission may have undone all that the write changed, and then
-    there is nothing to write.
+    The resourceVersion is ignored, because a writer does not have to send one. Call this
+    immediately before ``new`` is written: rules and admission may have reverted all changes of the
+    write, and then nothing has to be written.
     """
     before = old["metadata"].get("managedFields", [])
     after = new["metadata"].get("managedFields", [])

@@ -1,8 +1,8 @@
-"""Sets of fields, in the very form in which managedFields hold them.
+"""Sets of fields, in the same form as in managedFields.
 
-A set is a tree of elements. A branch without children is a field of the set; one with children is
-one too if it has the child ``.``. The root is no field, and empty when nothing is in the set.
-Sets are never changed once they are made, so that they can share branches.
+A set is a tree of path elements. A branch without children is a field of the set. A branch with
+children is a field of the set only if it has the child ``.``. The root is not a field, and is empty
+if the set is empty. Sets are immutable, so that they can share branches.
 """
 
 from collections.abc import Iterator
@@ -15,17 +15,17 @@ SELF = "."
 
 
 def is_member(branch: FieldSet) -> bool:
-    """Whether the branch is a field of the set itself, and not only on the way to some."""
+    """Whether the branch is itself a field of the set, and not only a parent of fields."""
     return not branch or SELF in branch
 
 
 def as_member(branch: FieldSet) -> FieldSet:
-    """The branch, as a field of the set."""
+    """Return the branch as a field of the set."""
     return branch if is_member(branch) else {SELF: {}, **branch}
 
 
 def union(one: FieldSet, other: FieldSet) -> FieldSet:
-    """What is in either."""
+    """Return the fields that are in either set."""
     if not one or not other:
         return one or other
     result = dict(one)
@@ -40,7 +40,9 @@ def _joined(one: FieldSet, other: FieldSet) -> FieldSet:
 
 
 def difference(one: FieldSet, other: FieldSet) -> FieldSet:
-    """What is in ``one`` and not in ``other``; a field's children are fields of their own."""
+    """Return the fields of ``one`` that are not in ``other``; the children of a field are separate
+    fields.
+    """
     return _children_left(one, other) if other else one
 
 
@@ -65,7 +67,7 @@ def _children_left(one: FieldSet, other: FieldSet) -> FieldSet:
 
 
 def intersection(one: FieldSet, other: FieldSet) -> FieldSet:
-    """What is in both."""
+    """Return the fields that are in both sets."""
     common = {}
     for element, branch in one.items():
         theirs = other.get(element)
@@ -80,7 +82,7 @@ def intersection(one: FieldSet, other: FieldSet) -> FieldSet:
 
 
 def outside(one: FieldSet, areas: FieldSet) -> FieldSet:
-    """What is in ``one`` and neither one of the ``areas`` nor anywhere below one."""
+    """Return the fields of ``one`` that are neither one of the ``areas`` nor below one of them."""
     if not areas:
         return one
     left = {}
@@ -96,7 +98,7 @@ def outside(one: FieldSet, areas: FieldSet) -> FieldSet:
 
 
 def ordered(one: FieldSet) -> FieldSet:
-    """The set with the elements in the order in which the API shows them."""
+    """Return the set with its elements in the order of the API."""
     elements = sorted(one)
     # Names of fields are in order, and come first; several items, maybe not.
     if len(elements) > 1 and elements[-2] > "g":
@@ -109,7 +111,9 @@ def ordered(one: FieldSet) -> FieldSet:
 
 
 def paths(one: FieldSet, prefix: str = "") -> Iterator[str]:
-    """Every field of an ordered set as people read it: at each level its fields, then theirs."""
+    """Yield every field of an ordered set as a readable path; at each level parents before
+    children.
+    """
     branches = [(prefix + shown(key), branch) for key, branch in one.items() if key != SELF]
     yield from (path for path, branch in branches if is_member(branch))
     for path, branch in branches:
@@ -117,7 +121,7 @@ def paths(one: FieldSet, prefix: str = "") -> Iterator[str]:
 
 
 def parsed(given: Any) -> FieldSet:
-    """A set that a client sent, as we would write it; raises ``ValueError``."""
+    """Return a client's field set in canonical form; raise ``ValueError`` if it is invalid."""
     if given is None:
         return {}
     if not isinstance(given, dict):

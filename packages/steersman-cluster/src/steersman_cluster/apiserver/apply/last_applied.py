@@ -1,7 +1,7 @@
-"""The annotation in which kubectl keeps what it applied on the client's side.
+"""The annotation in which kubectl stores the configuration of its client-side apply.
 
-Who moves from there to server-side apply finds no conflicts with their former self, and the
-annotation stays true while it exists.
+Because of it, a migration from client-side to server-side apply causes no conflicts with the user's
+own earlier applies. The annotation is kept up to date as long as it exists.
 """
 
 import json
@@ -24,7 +24,7 @@ MOST_BYTES = 256 * 1024
 
 
 def fields_of_last_applied(live: Object, schema: Schema, gvk: GroupVersionKind) -> FieldSet:
-    """What the annotation says was applied, and is still so: a set."""
+    """Return the fields of the annotation whose live values are still the applied ones."""
     try:
         last = json.loads(_annotations(live).get(LAST_APPLIED) or "null")
         if not isinstance(last, dict) or last.get("apiVersion") != gvk.api_version:
@@ -38,7 +38,9 @@ def fields_of_last_applied(live: Object, schema: Schema, gvk: GroupVersionKind) 
 
 
 def with_last_applied(obj: Object, applied: Object) -> Object:
-    """The object with its annotation up to date, if it has one; where that is too long, without."""
+    """Return the object with an updated annotation, if it has one; too long an annotation is
+    removed.
+    """
     annotations = _annotations(obj)
     text = _written(applied)
     if annotations.get(LAST_APPLIED) in (None, "", text):

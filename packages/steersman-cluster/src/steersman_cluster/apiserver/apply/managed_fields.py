@@ -1,4 +1,4 @@
-"""Who manages which fields of an object: what metadata.managedFields says."""
+"""The entries of metadata.managedFields: which manager owns which fields of an object."""
 
 from typing import Any, NamedTuple, TypeAlias
 
@@ -17,7 +17,7 @@ ANCIENT = "ancient-changes"
 
 
 class Manager(NamedTuple):
-    """The manager of an entry. One who applies has one entry, whatever the version."""
+    """The manager of an entry. A manager that applies has one entry for all versions."""
 
     name: str
     operation: str
@@ -25,7 +25,7 @@ class Manager(NamedTuple):
     subresource: str
 
     def __str__(self) -> str:
-        """As conflicts name it."""
+        """The manager's name in conflict messages."""
         text = f'"{self.name}"'
         if self.subresource:
             text = f'{text} with subresource "{self.subresource}"'
@@ -33,13 +33,13 @@ class Manager(NamedTuple):
 
     @property
     def identity(self) -> str:
-        """By which managers are put in order."""
+        """The key by which managers are sorted."""
         names = ("manager", "operation", "apiVersion", "subresource")
         return written({name: value for name, value in zip(names, self, strict=True) if value})
 
 
 class Managed(NamedTuple):
-    """What one manager manages, in the words of one version, and since when."""
+    """The fields of one manager, in one version, and the time of the entry."""
 
     fields: FieldSet
     api_version: str
@@ -50,17 +50,17 @@ Managers: TypeAlias = dict[Manager, Managed]
 
 
 def applier(name: str, subresource: str) -> Manager:
-    """One who applies."""
+    """Return the manager of an apply."""
     return Manager(name, APPLY, "", subresource)
 
 
 def updater(name: str, api_version: str, subresource: str) -> Manager:
-    """One who creates, updates or patches."""
+    """Return the manager of a create, an update or a patch."""
     return Manager(name, UPDATE, api_version, subresource)
 
 
 def decoded(entries: Any) -> Managers:
-    """The managers in the order of their entries; fields stay as they are written."""
+    """Return the managers in the order of their entries; field sets are not converted."""
     managers: Managers = {}
     for entry in entries or ():
         api_version = entry["apiVersion"]
@@ -75,7 +75,7 @@ def decoded(entries: Any) -> Managers:
 
 
 def decoded_from_outside(entries: Any) -> Managers:
-    """The managers of entries that a client sent; raises ``ValueError`` if they make no sense."""
+    """Return the managers of a client's entries; raise ``ValueError`` for an invalid entry."""
     for entry in entries:
         if not isinstance(entry, dict) or entry.get("operation") not in (APPLY, UPDATE):
             raise ValueError("operation must be `Apply` or `Update`")
@@ -90,7 +90,9 @@ def decoded_from_outside(entries: Any) -> Managers:
 
 
 def encoded(managers: Managers) -> list[dict[str, Any]]:
-    """The entries: who applies before who updates, then the older first."""
+    """Return the entries: first those of apply, then those of updates, each sorted by age, oldest
+    first.
+    """
     entries = []
     for manager in sorted(managers, key=lambda each: _age(each, managers[each])):
         managed = managers[manager]
@@ -120,7 +122,7 @@ def _age(manager: Manager, managed: Managed) -> tuple[str, ...]:
 
 
 def capped(managers: Managers) -> Managers:
-    """The managers, with the oldest updaters of each version joined while there are too many."""
+    """Return the managers; while there are too many, merge the oldest updaters of each version."""
     updaters = [each for each in managers if each.operation == UPDATE]
     excess = len(updaters) - MOST_UPDATERS
     if excess <= 0:

@@ -1,6 +1,7 @@
-"""One configuration laid over an object, and fields taken out of one, as the schema divides them.
+"""The merge of a configuration into an object, and the removal of fields, as the schema divides
+them.
 
-Nothing here changes what it is given; results share parts with it.
+No function mutates its arguments; results share parts with the arguments.
 """
 
 from collections.abc import Iterator
@@ -29,7 +30,7 @@ _SCALARS: Final = frozenset((str, int, float, bool))  # in whose place nothing i
 
 
 def merged(live: Any, applied: Any, schema: Schema) -> Any:
-    """``live`` with all that ``applied`` says; a null where ``live`` has parts keeps them."""
+    """Return ``live`` with all values of ``applied``; a null keeps a divided live value."""
     if not live:
         return applied
     if is_map(live, schema):
@@ -66,9 +67,11 @@ def _merged_lists(live: list[Any], applied: list[Any], schema: Schema) -> list[A
 
 
 def _interleaved(live: list[str], applied: list[str]) -> Iterator[tuple[str, int | None]]:
-    """The order of a merged list: applied items in their order, live ones where they were.
+    """Yield the order of a merged list: applied items in their order, live items at their
+    positions.
 
-    Yields the name of each item, and its index in ``live`` if it is there alone.
+    Each result is the name of an item, and the item's index in ``live`` if only ``live`` contains
+    it.
     """
     wanted, present = set(applied), set(live)
     following = _next_of(applied, present)
@@ -94,7 +97,7 @@ def _interleaved(live: list[str], applied: list[str]) -> Iterator[tuple[str, int
 
 
 def _next_of(names: list[str], present: set[str]) -> list[str | None]:
-    """For each place in ``names``, the first one from there on that is ``present``."""
+    """For each index in ``names``, return the first ``present`` name at or after that index."""
     upcoming: str | None = None
     found: list[str | None] = []
     for name in reversed(names):
@@ -104,7 +107,7 @@ def _next_of(names: list[str], present: set[str]) -> list[str | None]:
 
 
 def without(value: Any, taken: FieldSet, schema: Schema) -> Any:
-    """The value without the fields of a set; a part of which nothing remains becomes null."""
+    """Return the value without the fields of a set; an emptied part becomes null."""
     if is_map(value, schema):
         return _map_without(value, taken, schema)
     if is_list(value, schema):
@@ -137,9 +140,10 @@ def _list_without(value: list[Any], taken: FieldSet, schema: Schema) -> Any:
 
 
 def with_structs(fields: FieldSet, schema: Schema) -> FieldSet:
-    """The set, with every declared field on the way to one of its fields as a field, too.
+    """Return the set with every declared parent of its fields added as a field.
 
-    A struct goes when all that was wanted of it goes; a map or an item belongs to who named it.
+    A struct is removed when all its owned fields are removed. In contrast, a map or a list item
+    belongs to the manager that named it.
     """
     result = {}
     for element, branch in fields.items():
@@ -152,10 +156,11 @@ def with_structs(fields: FieldSet, schema: Schema) -> FieldSet:
 
 
 def pruned(value: Any, schema: Schema, *, last: FieldSet, owned: list[FieldSet]) -> Any:
-    """The merged value without what its applier applied last and no manager owns any more.
+    """Return the merged value without the fields that its applier applied last and no manager owns
+    now.
 
-    ``last`` is what the applier managed so far; ``owned`` what everyone manages from now on, the
-    applier included. A field that is in neither stays, unless it is part of a struct that goes.
+    ``last`` is the set that the applier managed so far. ``owned`` contains the sets of all managers
+    from now on, including the applier's. A field in neither stays, unless its struct is removed.
     """
     last = with_structs(last, schema)
     present = _structs_in(value, schema)

@@ -1,7 +1,7 @@
-"""The steps of a path, as managedFields write them.
+"""The elements of a path, as managedFields write them.
 
-``f:replicas`` is a field, ``k:{"name":"web"}`` the item of a list that has these keys,
-``v:"x"`` the item of a set, ``i:0`` an item by its place.
+``f:replicas`` is a field, ``k:{"name":"web"}`` the list item with these keys, ``v:"x"`` the item of
+a set, ``i:0`` a list item by index.
 """
 
 import json
@@ -18,11 +18,11 @@ _PLAIN = re.compile(r"[\w./:-]*", re.ASCII)
 
 
 class NoElement(ValueError):
-    """An item has no place in its list, or a text is no element."""
+    """A list item that cannot be identified, or a text that is not a path element."""
 
 
 def written(value: Any, *, order: Literal["sorted"] | None = None) -> str:
-    """JSON that may stand in a web page, as values inside elements are."""
+    """Return HTML-safe JSON, the format of the values inside path elements."""
     if value.__class__ is str and _PLAIN.fullmatch(value):
         return f'"{value}"'
     if type(value) is float and value.is_integer() and abs(value) < 1e21:
@@ -32,7 +32,9 @@ def written(value: Any, *, order: Literal["sorted"] | None = None) -> str:
 
 
 def element_of(item: Any, of: Schema) -> str:
-    """What names ``item`` in a list that is a set or a map, whose schema is ``of``."""
+    """Return the path element of ``item`` in a list of type set or map; ``of`` is the list's
+    schema.
+    """
     if not of.list_map_keys:
         return _element_of_set(item)
     if item.__class__ is not dict:
@@ -69,7 +71,7 @@ def _element_of_set(item: Any) -> str:
 
 
 def canonical(element: str) -> str | None:
-    """The element as we would write it; None for one of an unknown kind."""
+    """Return the path element in canonical form; None if its kind is unknown."""
     if element[1:2] != ":":
         raise NoElement(f"no path element: {element}")
     if element[0] == "f":
@@ -90,7 +92,7 @@ def canonical(element: str) -> str | None:
 
 
 def shown(element: str) -> str:
-    """The element as people read it in messages: ``.spec``, ``[name="web"]``, ``[="x"]``."""
+    """Return the path element as in messages: ``.spec``, ``[name="web"]``, ``[="x"]``."""
     if element[0] == "f":
         return "." + element[2:]
     if element[0] == "i":
@@ -106,7 +108,9 @@ def _quoted(value: Any) -> str:
 
 
 def place(element: str) -> tuple[Any, ...]:
-    """Where an element stands among its siblings: fields by name, then items by key or value."""
+    """Return the sort key of an element among its siblings: fields by name, then items by key or
+    value.
+    """
     if element[0] in ".f":
         return (0, element)
     value = msgspec.json.decode(element[2:])
@@ -116,7 +120,7 @@ def place(element: str) -> tuple[Any, ...]:
 
 
 def _rank(value: Any) -> tuple[int, Any]:
-    """Values of any types in one order: numbers before text before booleans."""
+    """Return a sort key for values of any type: numbers before strings before booleans."""
     if isinstance(value, bool):
         return 2, value
     if isinstance(value, int | float):

@@ -1,4 +1,4 @@
-"""managedFields of a scale subresource: those of the object, as far as they are about replicas."""
+"""The managedFields of a Scale subresource: the object's entries, reduced to the replicas field."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,14 +18,16 @@ _REPLICAS: FieldSet = {"f:spec": {"f:replicas": {}}}
 
 
 def scale_entries(entries: Any, paths: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
-    """The managedFields that a Scale shows; ``paths`` says where each version keeps replicas."""
+    """Return the managedFields of a Scale; ``paths`` is the path of the replicas field in each
+    version.
+    """
     return encoded(_about_replicas(decoded(entries), paths))
 
 
 def entries_after_scale(
     entries: Any, scaled: Any, paths: Mapping[str, Sequence[str]], *, api_version: str
 ) -> list[dict[str, Any]]:
-    """The managedFields of an object whose Scale was written, and has the entries ``scaled``."""
+    """Return the object's managedFields after a write of its Scale with the entries ``scaled``."""
     managers = {
         manager: managed
         for manager, managed in decoded(entries).items()

@@ -1,8 +1,7 @@
-"""Which fields a value has, and which differ between two values, as its schema divides them.
+"""The fields of a value, and the fields that differ between two values, as the schema divides them.
 
-A struct, a map, and a list that is a map or a set have fields of their own; everything else, and
-what is declared atomic, is one field as a whole. Where nothing is declared, maps are divided and
-lists are not.
+A struct, a map, and a list of type map or set are divided into fields. Everything else, and any
+value declared atomic, is one field. Without a declaration, maps are divided and lists are not.
 """
 
 from typing import Any, Final, TypeAlias, TypeGuard
@@ -22,7 +21,7 @@ Change: TypeAlias = "tuple[FieldSet | None, FieldSet | None]"
 
 
 def child_of(schema: Schema, name: str) -> Schema:
-    """What may stand in a field of a map or struct."""
+    """Return the schema of a field of a map or struct."""
     return schema.properties.get(name) or schema.additional or UNDECLARED
 
 
@@ -37,17 +36,17 @@ def is_list(value: Any, schema: Schema) -> TypeGuard[list[Any]]:
 
 
 def item_schema(schema: Schema) -> Schema:
-    """What may be in a list."""
+    """Return the schema of the items of a list."""
     return schema.items or UNDECLARED
 
 
 def applied_fields(value: Any, schema: Schema) -> FieldSet:
-    """The fields that someone who applies ``value`` wants to own: a set."""
+    """Return the set of fields that a manager owns after it applies ``value``."""
     return _applied(value, schema) or {}
 
 
 def _applied(value: Any, schema: Schema) -> FieldSet | None:
-    """A branch, or None if the value brings no field along."""
+    """Return a branch, or None if the value contains no field."""
     if value.__class__ not in _PARTED:
         return None if value is None else {}
     if is_map(value, schema):
@@ -74,7 +73,7 @@ def _applied_map(value: dict[str, Any], schema: Schema) -> FieldSet | None:
 
 
 def whole(value: Any, schema: Schema) -> FieldSet:
-    """A branch with the value itself and every field in it."""
+    """Return a branch with the value itself and every field in the value."""
     if not value or value.__class__ not in _PARTED:
         return {}
     fields: FieldSet = {}
@@ -92,7 +91,9 @@ def whole(value: Any, schema: Schema) -> FieldSet:
 
 
 def compared(old: Any, new: Any, schema: Schema) -> tuple[FieldSet, FieldSet]:
-    """Two sets: what the change from ``old`` to ``new`` added or modified, and what it removed."""
+    """Return two sets: the fields added or modified from ``old`` to ``new``, and the removed
+    fields.
+    """
     # Only where types are not declared can a truth take the place of a number.
     typed = schema.name is not None
     if old == new and (typed or same_booleans(old, new)):
@@ -102,7 +103,7 @@ def compared(old: Any, new: Any, schema: Schema) -> tuple[FieldSet, FieldSet]:
 
 
 def _change(old: Any, new: Any, schema: Schema, *, typed: bool) -> Change:
-    """Of two values that differ, two branches, each None if nothing in it differs."""
+    """Return two branches for two values that differ; a branch is None if nothing in it differs."""
     if is_map(old or new, schema) or is_map(new, schema):
         return _change_of_maps(old, new, schema, typed=typed)
     if is_list(old or new, schema) and is_list(new or old, schema):
@@ -163,7 +164,7 @@ def _change_of_lists(old: list[Any], new: list[Any], schema: Schema, *, typed: b
 
 
 def _change_of_items(were: list[Any], are: list[Any], schema: Schema, *, typed: bool) -> Change:
-    """What becomes of the items that have one name, and differ; several are one field together."""
+    """Return the changes between the items of one key; duplicate items together are one field."""
     if len(were) == 1 and len(are) == 1:
         return _change(were[0], are[0], schema, typed=typed)
     if len(were) > 1 and len(are) > 1:
@@ -178,7 +179,7 @@ def _together(items: list[Any], schema: Schema) -> FieldSet | None:
 
 
 def as_divided(fields: FieldSet, schema: Schema) -> FieldSet:
-    """The set, where the schema no longer divides what it did when the set was made."""
+    """Return the set without divisions that the schema no longer makes."""
     result = {}
     for element, branch in fields.items():
         if branch and (child := child_by_element(schema, element)).type in ("object", "array"):
@@ -190,14 +191,14 @@ def as_divided(fields: FieldSet, schema: Schema) -> FieldSet:
 
 
 def child_by_element(schema: Schema, element: str) -> Schema:
-    """What may stand where an element of a path leads."""
+    """Return the schema of the value that a path element leads to."""
     if element[0] == "f":
         return child_of(schema, element[2:])
     return item_schema(schema) if element[0] == "k" else UNDECLARED
 
 
 def by_element(items: list[Any], schema: Schema) -> dict[str, list[Any]]:
-    """The items of a list by what names them; well-made lists have one for each name."""
+    """Return a list's items by path element; a valid list has one item for each path element."""
     found: dict[str, list[Any]] = {}
     for item in items:
         found.setdefault(element_of(item, schema), []).append(item)

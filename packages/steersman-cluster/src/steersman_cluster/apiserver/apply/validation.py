@@ -1,7 +1,7 @@
-"""Whether an applied configuration fits its schema at all.
+"""The check that an applied configuration matches its schema.
 
-Fields that are not declared and values of the wrong sort make it impossible to say what would be
-owned. Everything finer is for validation, which looks at the merged object.
+With undeclared fields or values of the wrong type, the owned fields cannot be determined.
+Validation checks everything else later, on the merged object.
 """
 
 import json
@@ -29,7 +29,7 @@ _FITTING: Final = {
 
 
 def mismatches(value: Any, schema: Schema) -> list[str]:
-    """What does not fit, in the words of the API."""
+    """Return the mismatches as error messages, worded as in kube-apiserver."""
     found = _mismatches(value, schema, open_=False)
     return [f"{path}: {what}" if path else what for path, what in found]
 
@@ -46,7 +46,10 @@ def _mismatches(value: Any, schema: Schema, *, open_: bool) -> Sequence[Mismatch
 
 
 def _may_be_anything(schema: Schema) -> bool:
-    """Some built-in types are text or numbers, though the schema names no type."""
+    """Whether the schema permits values of every type.
+
+    A schema that names no type does, except for some built-in types that are strings or numbers.
+    """
     is_scalar = schema.name is not None and schema.format is not None
     return schema.type is None and (not is_scalar or schema.preserve_unknown)
 
@@ -116,7 +119,7 @@ _TYPES = {
 
 
 def _plain(value: Any) -> str:
-    """A value as Go prints it."""
+    """Return a value in the default format of Go's fmt package."""
     if value is None:
         return "<nil>"
     if isinstance(value, dict):
@@ -129,7 +132,7 @@ def _plain(value: Any) -> str:
 
 
 def _literal(value: Any) -> str:
-    """A value as Go would write it in a program."""
+    """Return a value as a Go literal."""
     if value is None:
         return "interface {}(nil)"
     if isinstance(value, dict):

@@ -1,12 +1,12 @@
-"""Patches of three kinds, applied to plain JSON as the real server applies them.
+"""The three kinds of patches, applied to plain JSON as kube-apiserver applies them.
 
 Takes:     an object, and a patch as JSON; for a strategic merge patch also the kind's schema
-Gives:     the patched object, or a ``StatusError`` with the code and the words of the real server
+Gives:     the patched object, or a ``StatusError`` with the code and message of kube-apiserver
 Promises:  - a patch changes neither the object nor itself
            - what a patch does not touch is shared, not copied
            - a patch applies whole or not at all
            - copies of copies do not grow without end
-Never:     decodes bytes, validates the patched object, or knows which kinds take which patches
+Never:     decodes bytes, validates the patched object, or decides which kinds accept which patches
 """
 
 from steersman_cluster.apiserver.apply.patches.json_patch import (

@@ -1,4 +1,4 @@
-"""JSON patch (RFC 6902), as lenient in places as the server's own library is."""
+"""JSON patch (RFC 6902), with the leniencies of kube-apiserver's JSON patch library."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ _INDEX = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 def apply_json_patch(obj: Object, patch: Any, *, lenient: bool = False) -> Object:
-    """``obj`` after all operations; ``lenient`` where field validation is ignored."""
+    """Return ``obj`` after all operations; set ``lenient`` if field validation is ``Ignore``."""
     operations = _operations(patch, lenient=lenient)
     document = _Document(obj)
     for operation in operations:
@@ -36,9 +36,9 @@ def apply_json_patch(obj: Object, patch: Any, *, lenient: bool = False) -> Objec
 
 
 def json_patch_mistakes(patch: Any, repeated: Sequence[str] = ()) -> list[str]:
-    """What strict field validation finds wrong with the patch itself.
+    """Return the errors of strict field validation in the patch itself.
 
-    ``repeated`` are complaints about what it says twice.
+    ``repeated`` contains the errors for duplicate fields in the patch.
     """
     operations: list[Any] = patch if isinstance(patch, list) else []
     unknown = [
@@ -80,7 +80,7 @@ def _mismatches(patch: Any, *, lenient: bool) -> Iterator[str]:
 
 
 class _Document:
-    """A document under change: what it shares with the original is copied before it is written."""
+    """A document being patched: parts shared with the original are copied before a change."""
 
     def __init__(self, root: Any) -> None:
         self.root = root
@@ -151,7 +151,7 @@ class _Document:
             raise unprocessable()
 
     def _found(self, path: str) -> tuple[Any, str]:
-        """The container that the path ends in, and the last step; only to be read."""
+        """Return the container at the end of the path, for reading only, and the last path step."""
         *steps, last = _steps(path)
         container = self.root
         for step in steps:
@@ -159,7 +159,7 @@ class _Document:
         return _container(container), last
 
     def _writable(self, path: str) -> tuple[Any, str]:
-        """The same, to be written."""
+        """Return the container at the end of the path, for writing, and the last path step."""
         *steps, last = _steps(path)
         container = self.root = self._owned(self.root)
         for step in steps:
@@ -198,7 +198,7 @@ def _container(value: Any) -> Any:
 
 
 def _child(container: Any, step: str) -> Any:
-    """What is there; what is missing from an object is null."""
+    """Return the child at ``step``; None for a missing field of an object."""
     if isinstance(container, dict):
         return container.get(step)
     if isinstance(container, list):
@@ -207,7 +207,7 @@ def _child(container: Any, step: str) -> Any:
 
 
 def _index(step: str, length: int) -> int:
-    """A place in a list; -1 is the last one."""
+    """Return the list index of a path step; -1 is the last index."""
     if _INDEX.fullmatch(step) is None or not -length <= (index := int(step)) < length:
         raise unprocessable()
     return index % length

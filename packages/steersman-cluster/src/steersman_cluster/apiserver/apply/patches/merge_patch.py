@@ -1,4 +1,4 @@
-"""JSON merge patch (RFC 7386), with the server's own notion of nulls in new values."""
+"""JSON merge patch (RFC 7386), with kube-apiserver's treatment of nulls in new values."""
 
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ _PARTED: Final = (dict, list)  # what may have nulls in it; most values are of o
 
 
 def apply_merge_patch(obj: Object, patch: Any, *, lenient: bool = False) -> Object:
-    """``obj`` with what the patch names; ``lenient`` where field validation is ignored."""
+    """Return ``obj`` after the merge patch; set ``lenient`` if field validation is ``Ignore``."""
     if isinstance(patch, dict):
         return _merged(obj, patch)
     if lenient and isinstance(patch, list):
@@ -22,9 +22,9 @@ def apply_merge_patch(obj: Object, patch: Any, *, lenient: bool = False) -> Obje
 
 
 def without_nulls(value: Any) -> Any:
-    """A new value as it is written: nothing is there to be removed by a null.
+    """Return a new value without null fields: a null has no existing field to remove.
 
-    Nulls that stand in a list are elements, and stay.
+    Nulls in a list are elements, and are kept.
     """
     if value.__class__ is dict:
         return {

@@ -1,4 +1,4 @@
-"""How patches are refused."""
+"""The errors of patches."""
 
 from typing import Any
 
@@ -10,18 +10,20 @@ Object = dict[str, Any]
 
 
 def unprocessable() -> StatusError:
-    """The patch does not apply to this object; the server never says why."""
+    """Return the error of a patch that does not apply to the object; kube-apiserver gives no
+    reason.
+    """
     message = "the server rejected our request due to an error in our request"
     return StatusError(422, "Invalid", message, details={})
 
 
 def failed(message: str) -> StatusError:
-    """The patch makes no sense, and the server did not expect that."""
+    """Return an internal error for an invalid patch that kube-apiserver does not expect."""
     return StatusError(500, "", message)
 
 
 def only_an_object(patched: Any) -> Object:
-    """What came out of a patch, which may have replaced the whole document."""
+    """Return the patched document; raise an error if the patch replaced it with something else."""
     if isinstance(patched, dict):
         return patched
     mistake = cannot_unmarshal(patched, f"value of type {TYPE_META}")

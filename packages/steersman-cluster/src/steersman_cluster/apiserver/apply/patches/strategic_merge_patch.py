@@ -1,4 +1,4 @@
-"""Strategic merge patch: a merge that knows from the schema which lists are merged, and by what."""
+"""Strategic merge patch: the schema determines which lists are merged, and by which key."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ SET_ELEMENT_ORDER = "$setElementOrder"
 
 
 def apply_strategic_merge_patch(obj: Object, patch: Any, schema: Schema) -> Object:
-    """``obj`` of a built-in kind with what the patch names, lists merged as ``schema`` says."""
+    """Return ``obj`` of a built-in kind after the patch; ``schema`` declares how lists merge."""
     if patch is None:
         return obj
     if not isinstance(patch, dict):
@@ -134,7 +134,7 @@ def _merged_objects(original: list[Any], patch: list[Any], schema: Schema) -> li
 def _without_special_elements(
     original: list[Any], patch: list[Any], key_of: ElementKey
 ) -> tuple[list[Any], list[Any]]:
-    """What ``$patch: delete`` leaves of the one list, and the elements of the other to merge."""
+    """Return the original list after ``$patch: delete``, and the elements of the patch to merge."""
     replaced = False
     deleted: set[Any] = set()
     plain: list[Any] = []
@@ -175,7 +175,7 @@ def _delete_from_list(merged: Object, key: str, deleted: Any, schema: Schema) ->
 
 
 def _reorder(merged: Object, patch: Object, directive: str, schema: Schema) -> None:
-    """Merge the list that the directive is about, then bring it into the order it asks for."""
+    """Merge the list that the directive names, then sort it as the directive requires."""
     order = _only_list(patch.pop(directive))
     key = _listed(directive, SET_ELEMENT_ORDER, "setElementOrder")
     found = _only_list(merged[key]) if key in merged else None
@@ -197,7 +197,9 @@ def _reorder(merged: Object, patch: Object, directive: str, schema: Schema) -> N
 
 
 def _check_order(wanted: list[Any], order: list[Any], merge_key: str | None) -> None:
-    """The elements of the patch must all be in the wanted order, and in that order."""
+    """Raise an error unless all elements of the patch are in the wanted order, in the same
+    sequence.
+    """
     if not wanted or not order:
         return
     key_of = ElementKey(merge_key)
@@ -232,7 +234,7 @@ def _list_field(schema: Schema, key: str) -> Schema:
 
 
 def _listed(directive: str, prefix: str, what: str) -> str:
-    """The field that a directive such as ``$setElementOrder/containers`` is about."""
+    """Return the field that a directive such as ``$setElementOrder/containers`` names."""
     found, slash, key = directive.partition("/")
     if found != prefix or not slash:
         raise _bad_format(f"{what} list")
