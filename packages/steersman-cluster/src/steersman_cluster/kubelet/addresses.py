@@ -1,4 +1,4 @@
-"""The IP addresses of Pods and nodes. Pure."""
+"""The IP addresses of Pods and nodes. No I/O."""
 
 from collections.abc import Callable
 from functools import lru_cache

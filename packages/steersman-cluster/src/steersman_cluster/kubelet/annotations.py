@@ -1,4 +1,4 @@
-"""Annotations of a Pod that script its containers. Pure.
+"""Annotations of a Pod that script its containers. No I/O.
 
 ``nodes.steersman.dev/WHAT`` is for all containers, and ``nodes.steersman.dev/WHAT.CONTAINER`` for
 one, which wins. Init containers use only those with their name.

@@ -1,4 +1,4 @@
-"""The life of one container. Pure.
+"""The life of one container. No I/O.
 
     waiting ──▶ running ──▶ terminated ──▶ waiting (CrashLoopBackOff) ──▶ running …
        │

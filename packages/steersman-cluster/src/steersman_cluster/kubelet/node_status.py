@@ -1,4 +1,4 @@
-"""The Node object and lease that a kubelet maintains. Pure."""
+"""The Node object and lease that a kubelet maintains. No I/O."""
 
 from datetime import datetime
 from hashlib import sha256

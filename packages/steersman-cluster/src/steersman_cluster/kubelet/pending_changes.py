@@ -1,4 +1,4 @@
-"""Whether the kubelet will change a Pod soon. Pure."""
+"""Whether the kubelet will change a Pod soon. No I/O."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The conditions of a Pod that the kubelet maintains. Pure."""
+"""The conditions of a Pod that the kubelet maintains. No I/O."""
 
 from collections.abc import Iterable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The lifecycle of a Pod on its node: its status at a time. Pure.
+"""The lifecycle of a Pod on its node: its status at a time. No I/O.
 
 A Pod that starts at once goes from pending to ready in one step.
 """

@@ -1,4 +1,5 @@
-"""The controllers of kube-controller-manager, and kube-scheduler: they make a server a cluster.
+"""The controllers of kube-controller-manager, and kube-scheduler: with them, an API server is a
+cluster.
 
 Takes:     settings, a transport to an API server, embedded or real, and a kubelet for the nodes
 Gives:     a cluster: workloads with Pods, Services with endpoints, garbage collection, and
@@ -8,8 +9,8 @@ Promises:  - a part that is not selected does not run
            - a cluster whose controllers were killed continues
 Never:     runs a container, reads an API server's storage, or acts on import
 
-Each part is a package with the name that ``PARTS`` has. It consists of ``Controller`` values, or of
-a ``Runnable`` over informers where it does not reconcile objects of one kind.
+Each part is a package with the name that is listed in ``PARTS``. A part consists of ``Controller``
+values; a part that does not reconcile objects of one kind is a ``Runnable`` over informers.
 """
 
 from typing import TYPE_CHECKING

@@ -1,15 +1,18 @@
-"""Errors of the API server, as events and conditions report them. Pure."""
+"""API server errors as text for events and conditions. No I/O."""
 
 from steersman.errors import ApiError, SteersmanError
 
 
 def error_message(error: SteersmanError) -> str:
-    """The server's message, or the error's own text."""
+    """Return the message of the server's error response, or the text of any other error."""
     return error.message if isinstance(error, ApiError) else str(error)
 
 
 def is_namespace_terminating(error: SteersmanError) -> bool:
-    """Whether creation failed because the namespace is being deleted, which needs no report."""
+    """Return whether a create request failed because the namespace is being deleted.
+
+    Controllers do not report this error.
+    """
     return isinstance(error, ApiError) and any(
         cause.reason == "NamespaceTerminating" for cause in error.causes
     )

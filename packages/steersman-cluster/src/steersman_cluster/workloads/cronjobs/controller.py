@@ -1,4 +1,4 @@
-"""The CronJob controller: it starts a Job at each time of the schedule, and deletes old Jobs."""
+"""The CronJob controller: it starts a Job at each scheduled time, and deletes old Jobs."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -37,7 +37,7 @@ Status = batch_v1.CronJobStatus
 
 
 async def reconcile(cron_job: CronJob, ctx: Context, *, memories: PerRun[SeenSchedules]) -> Outcome:
-    """Start the Job that is due, and update the status."""
+    """Start the Job that is due, and update the status of the CronJob."""
     schedules = memories.of(ctx.rng)
     jobs = sorted(ctx.owned(Job), key=_by_name)
     status = cron_job.status or Status()
@@ -58,12 +58,15 @@ async def reconcile(cron_job: CronJob, ctx: Context, *, memories: PerRun[SeenSch
 
 
 def cron_job_matters(old: CronJob | None, new: CronJob) -> bool:
-    """Whether a change of a CronJob needs a reconcile; its status is the controller's own."""
+    """Return whether a change of a CronJob requires a reconcile.
+
+    Status changes do not: only this controller writes the status.
+    """
     return old is None or old.generation != new.generation or old.deletion_time != new.deletion_time
 
 
 def job_matters(old: Job | None, new: Job) -> bool:
-    """Whether a change of a Job matters to its CronJob."""
+    """Return whether a change of a Job requires a reconcile of its CronJob."""
     return old is None or end_of(old) != end_of(new)
 
 
@@ -77,7 +80,11 @@ async def _delete_surplus(
 
 
 async def _with_active_jobs(ctx: Context, jobs: Sequence[Job], status: Status) -> Status:
-    """The status with the state of the active Jobs, and of active Jobs that it does not have."""
+    """Return the status, updated with the state of each Job of the CronJob.
+
+    An active Job that the status does not list causes a warning event. A Job that the status lists
+    and that no longer exists is removed from the list.
+    """
     for job in jobs:
         if end_of(job) is not None:
             status = _with_finished_job(ctx, status, job)
@@ -93,7 +100,10 @@ async def _with_active_jobs(ctx: Context, jobs: Sequence[Job], status: Status) -
 
 
 def _with_finished_job(ctx: Context, status: Status, job: Job) -> Status:
-    """The status after a Job has finished; with an event, if the status had it as active."""
+    """Return the status after a Job has finished.
+
+    If the status lists the Job as active, also record an event.
+    """
     end = end_of(job)
     if end is not None and is_active(status, job):
         status = without(status, (job.uid,))
@@ -102,7 +112,9 @@ def _with_finished_job(ctx: Context, status: Status, job: Job) -> Status:
 
 
 def _time_to_start(ctx: Context, cron_job: CronJob, status: Status) -> datetime | None:
-    """The time for which a Job is started now; ``None`` if there is none."""
+    """Return the scheduled time for which to start a Job now, or ``None`` if no Job is to be
+    started.
+    """
     if cron_job.deletion_time is not None or cron_job.spec.suspend:
         return None
     schedule = _schedule(ctx, cron_job)
@@ -168,7 +180,7 @@ async def _start(ctx: Context, cron_job: CronJob, status: Status, moment: dateti
 
 
 async def _replace(ctx: Context, status: Status) -> Status:
-    """The status without the active Jobs, which are deleted."""
+    """Delete the active Jobs, and return the status without these Jobs."""
     for each in status.active or ():
         name = each.name or ""
         job = ctx.get(Job, name)
@@ -209,7 +221,9 @@ async def _is_there(ctx: Context, name: str) -> bool:
 
 
 def _schedule(ctx: Context, cron_job: CronJob) -> Schedule | None:
-    """Its schedule; ``None``, with an event, if it is invalid."""
+    """Return the parsed schedule of the CronJob; if the schedule is invalid, record an event and
+    return ``None``.
+    """
     spec = cron_job.spec
     try:
         time_zone(spec.time_zone or "")

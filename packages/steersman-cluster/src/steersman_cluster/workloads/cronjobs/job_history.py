@@ -1,4 +1,4 @@
-"""The Jobs of a CronJob: the active ones, and those beyond the history limits. Pure."""
+"""The Jobs of a CronJob: active Jobs, and finished Jobs beyond the history limits. No I/O."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ _LAST: Final = datetime.max.replace(tzinfo=UTC)
 
 
 def job_for(cron_job: CronJob, moment: datetime) -> Job:
-    """The Job for a time of the schedule."""
+    """Return the Job to create for a scheduled time."""
     template = cron_job.spec.job_template
     inner = template.metadata or meta_v1.ObjectMeta()
     scheduled = {SCHEDULED: zoned(moment, cron_job.spec.time_zone)}
@@ -35,7 +35,7 @@ def job_for(cron_job: CronJob, moment: datetime) -> Job:
 
 
 def surplus(cron_job: CronJob, jobs: Sequence[Job]) -> list[Job]:
-    """The finished Jobs beyond the history limits, the oldest first."""
+    """Return the finished Jobs beyond the history limits, the oldest first."""
     spec = cron_job.spec
     found: list[Job] = []
     for type_, limit in (
@@ -49,19 +49,19 @@ def surplus(cron_job: CronJob, jobs: Sequence[Job]) -> list[Job]:
 
 
 def is_active(status: Status, job: Job) -> bool:
-    """Whether the status has it as active."""
+    """Return whether the status lists this Job as active."""
     return any(each.uid == job.uid for each in status.active or ())
 
 
 def without(status: Status, uids: Iterable[str]) -> Status:
-    """The status without these active Jobs."""
+    """Return the status without the active Jobs of these uids."""
     gone = dict.fromkeys(uids)
     active = tuple(each for each in status.active or () if each.uid not in gone)
     return replace(status, active=active or None)
 
 
 def with_started(status: Status, job: Job, moment: datetime) -> Status:
-    """The status with a new active Job, for a time of the schedule."""
+    """Return the status with a new active Job and its scheduled time."""
     reference = core_v1.ObjectReference(
         api_version="batch/v1",
         kind="Job",
@@ -74,7 +74,7 @@ def with_started(status: Status, job: Job, moment: datetime) -> Status:
 
 
 def with_success(status: Status, job: Job) -> Status:
-    """The status with this success, if it is the last."""
+    """Return the status with the completion time of this Job, if no later success is recorded."""
     ended = job.status.completion_time if job.status is not None else None
     before = status.last_successful_time
     if _ended_as(job) != "Complete" or ended is None or (before is not None and ended <= before):

@@ -1,4 +1,4 @@
-"""When a CronJob is due, and when it will be next. Pure."""
+"""The time at which a CronJob is due, and the next time after that. No I/O."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,15 +17,15 @@ _MARGIN_SECONDS: Final = 0.1
 
 
 class NeverDue(Exception):
-    """A valid schedule without times, such as February 31."""
+    """A valid schedule matches no date, such as February 31."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Due:
-    """The last time at which a CronJob should have run, and how many times were missed.
+    """The last time at which a CronJob should have run, and the number of missed times.
 
-    ``since`` is the start of the interval without a Job. ``missed`` is an estimate, from the
-    interval between two times.
+    ``since`` is the start of the interval in which no Job was started. ``missed`` is an estimate
+    from the interval between two scheduled times.
     """
 
     since: datetime
@@ -34,16 +34,18 @@ class Due:
 
 
 def schedule_of(cron_job: CronJob) -> Schedule:
-    """Its schedule, in its time zone; ``BadValue`` if it is invalid."""
+    """Return the schedule of a CronJob in its time zone; raise ``BadValue`` if the schedule is
+    invalid.
+    """
     return parse_schedule(cron_job.spec.schedule, zone=cron_job.spec.time_zone)
 
 
 def due(
     cron_job: CronJob, schedule: Schedule, now: datetime, *, within_deadline: bool = True
 ) -> Due:
-    """The time that has become due since the last Job, or since its creation.
+    """Return the last scheduled time since the last Job, or since the creation of the CronJob.
 
-    ``within_deadline``: times beyond the starting deadline do not count.
+    With ``within_deadline``, times beyond the starting deadline do not count.
     """
     since = _since(cron_job, now, within_deadline=within_deadline)
     first = schedule.after(since)
@@ -66,7 +68,9 @@ def due(
 
 
 def next_seconds(cron_job: CronJob, schedule: Schedule, now: datetime) -> float | None:
-    """How long until it is due next; ``None`` if it never is."""
+    """Return the number of seconds until the CronJob is due next,
+    or ``None`` if it is never due.
+    """
     try:
         found = due(cron_job, schedule, now, within_deadline=False)
     except NeverDue:
@@ -81,25 +85,29 @@ def next_seconds(cron_job: CronJob, schedule: Schedule, now: datetime) -> float 
 
 
 def is_too_late(cron_job: CronJob, moment: datetime, now: datetime) -> bool:
-    """Whether the starting deadline for that time has passed."""
+    """Return whether the starting deadline for this scheduled time has passed."""
     deadline_seconds = cron_job.spec.starting_deadline_seconds
     return deadline_seconds is not None and moment + timedelta(seconds=deadline_seconds) < now
 
 
 def job_name(cron_job: CronJob, moment: datetime) -> str:
-    """The name of the Job for a time: one time has one Job, however often it is tried."""
+    """Return the name of the Job for a scheduled time.
+
+    The name depends only on the CronJob and the time, so repeated attempts cannot create a second
+    Job.
+    """
     return f"{cron_job.name}-{int(moment.timestamp()) // 60}"
 
 
 def zoned(moment: datetime, zone: str | None) -> str:
-    """A time in the zone of the schedule."""
+    """Return the time as text in the time zone of the schedule."""
     local = moment.astimezone(time_zone(zone or ""))
     text = local.isoformat(timespec="seconds")
     return text if local.utcoffset() else f"{text[:19]}Z"
 
 
 def mailed(moment: datetime) -> str:
-    """A time as events have it: ``Mon, 02 Jan 2006 15:04:05 +0000``."""
+    """Return the time in the format of events: ``Mon, 02 Jan 2006 15:04:05 +0000``."""
     return format_datetime(moment)
 
 

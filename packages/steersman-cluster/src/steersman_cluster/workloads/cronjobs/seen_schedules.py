@@ -1,4 +1,4 @@
-"""The schedule of each CronJob at its last reconcile, to recognize a new one."""
+"""The schedule of each CronJob at its last reconcile, to detect a changed schedule."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ REMEMBERED: Final = 10_000
 
 
 class SeenSchedules:
-    """The schedules and time zones of CronJobs, by uid."""
+    """A cache of the schedules and time zones of CronJobs, by uid."""
 
     def __init__(self, *, most: int = REMEMBERED) -> None:
         self._most = most
@@ -21,7 +21,7 @@ class SeenSchedules:
         return len(self._known)
 
     def is_new(self, cron_job: CronJob) -> bool:
-        """Whether the schedule differs from that of the last reconcile."""
+        """Return whether the schedule has changed since the last reconcile."""
         known = self._known.get(cron_job.uid)
         return known is not None and known != _schedule(cron_job)
 

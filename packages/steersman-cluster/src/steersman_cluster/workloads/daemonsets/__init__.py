@@ -1,7 +1,7 @@
-"""DaemonSets: the DaemonSet controller, with one Pod on each node that fits.
+"""The DaemonSet controller: it maintains one Pod on each node that fits.
 
 Takes:     DaemonSets, nodes, and the Pods that the DaemonSets select
-Gives:     Pods that the scheduler binds to one node each; revisions; the DaemonSets' status
+Gives:     Pods with an affinity to one node each; revisions; the DaemonSets' status
 Promises:  - each node that fits has one Pod and no other node has any
            - a Pod stays on a node that no longer fits unless a taint evicts it
            - an update never exceeds maxUnavailable
@@ -20,5 +20,5 @@ __all__ = ["controllers"]
 
 
 def controllers(_: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """The DaemonSet controller."""
+    """Return the DaemonSet controller."""
     return (controller(),)

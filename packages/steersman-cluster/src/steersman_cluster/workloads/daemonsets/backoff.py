@@ -1,4 +1,4 @@
-"""The backoff of failed Pods, by node."""
+"""The backoff for failed Pods, per node."""
 
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
@@ -14,9 +14,9 @@ class _Last(NamedTuple):
 
 
 class FailedPods:
-    """When Pods have failed: the backoff doubles each time, until the entry expires.
+    """The time of the last Pod failure for each key: a DaemonSet, its generation, and a node.
 
-    A key is a DaemonSet, its generation, and a node.
+    The backoff doubles with each failure, until the entry expires.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,10 @@ class FailedPods:
         return f"<FailedPods on {len(self)} nodes>"
 
     def wait_for(self, key: tuple[str, int, str], now: datetime) -> float:
-        """How long to wait; 0 if the Pod may be deleted now, which is recorded."""
+        """Return how many seconds to wait before the Pod is deleted.
+
+        If the result is 0, the Pod may be deleted now, and this failure is recorded.
+        """
         last = self._last.get(key)
         if last is not None:
             since = (now - last.moment).total_seconds()

@@ -63,7 +63,7 @@ _NODE_INDEX: Final = "node"
 
 
 def controller() -> Controller[DaemonSet]:
-    """A DaemonSet controller, with its own backoff."""
+    """Return a DaemonSet controller with a separate backoff state."""
     return Controller(
         DaemonSet,
         reconcile=DaemonSetController().reconcile,
@@ -95,7 +95,7 @@ class DaemonSetController:
         self._failed = PerRun(FailedPods)
 
     async def reconcile(self, daemon_set: DaemonSet, ctx: Context) -> Outcome:
-        """One step towards one Pod of the current template on each node that fits."""
+        """Take one step towards one Pod of the current template on each node that fits."""
         spec = daemon_set.spec
         if spec is None:
             return Done()
@@ -149,7 +149,9 @@ class DaemonSetController:
         version: Version,
         ctx: Context,
     ) -> Plan:
-        """What to do next: first missing and surplus Pods, then the update."""
+        """Return the next actions: first for missing and surplus Pods,
+        then for the rolling update.
+        """
         strategy, now, failed = spec.update_strategy, ctx.now, self._failed.of(ctx.rng)
         seen = (daemon_set.status and daemon_set.status.observed_generation) or 0
         plan = make_plan(
@@ -175,7 +177,7 @@ class DaemonSetController:
 
 
 async def _execute_plan(plan: Plan, pod_for: Callable[[str], Pod], ctx: Context) -> ApiError | None:
-    """Execute the plan; the first error, after which no more Pods are created."""
+    """Execute the plan, and return the first error; after an error, create no more Pods."""
     for note in plan.notes:
         ctx.record(note.reason, note.note, type=note.type)
     error: ApiError | None = None
@@ -203,7 +205,10 @@ async def _execute_plan(plan: Plan, pod_for: Callable[[str], Pod], ctx: Context)
 async def _shorten(
     ctx: Context, kept: CurrentRevision, pods: Sequence[Pod], limit: int | None
 ) -> None:
-    """Delete revisions beyond the history limit; revisions of existing Pods count, but stay."""
+    """Delete revisions beyond the history limit.
+
+    Revisions of existing Pods count towards the limit, but are not deleted.
+    """
     live = {pod.labels.get(HASH_LABEL) for pod in pods}
 
     def is_live(revision: apps_v1.ControllerRevision) -> bool:
@@ -216,7 +221,9 @@ async def _shorten(
 
 
 def _by_set_and_node(pod: Pod) -> tuple[str, ...]:
-    """The key of its DaemonSet and node; nothing for other Pods."""
+    """Return the index key of a DaemonSet's Pod: its DaemonSet and its node. Other Pods have no
+    key.
+    """
     holder = controller_of(pod)
     if holder is None or holder.kind != "DaemonSet":
         return ()
@@ -228,7 +235,7 @@ def _place(uid: str, node: str | None) -> str:
 
 
 def _matters(old: Node | None, new: Node) -> bool:
-    """Whether a change of a node can change which Pods it should have."""
+    """Return whether a change of a node can change which Pods should run on this node."""
     return old is None or old.labels != new.labels or _taints(old) != _taints(new)
 
 
@@ -237,7 +244,9 @@ def _taints(node: Node) -> tuple[core_v1.Taint, ...]:
 
 
 def _daemon_sets_of_node(node: Node, cached: CacheReader) -> list[ObjectKey]:
-    """The DaemonSets that miss a Pod on this node, or have one too many."""
+    """Return the DaemonSets that have no Pod on this node but should,
+    or have one but should not.
+    """
     is_gone = cached.get(Node, node.name) is None
     concerned: list[ObjectKey] = []
     for each in cached.list(DaemonSet):

@@ -1,4 +1,6 @@
-"""Which nodes fit a DaemonSet's Pods, and the affinity that binds a Pod to one node. Pure."""
+"""The check whether a node fits a DaemonSet's Pods, and the affinity that ties a Pod to one node.
+No I/O.
+"""
 
 from typing import Final, NamedTuple, TypeAlias
 
@@ -28,14 +30,14 @@ _BORNE_ON_HOST_NETWORK: Final = ("node.kubernetes.io/network-unavailable", "NoSc
 
 
 class Fit(NamedTuple):
-    """Whether a Pod should run on a node, and whether an existing one may stay."""
+    """Whether a Pod should run on a node, and whether an existing Pod may stay on this node."""
 
     should_run: bool
     may_stay: bool
 
 
 def daemon_spec(template: core_v1.PodTemplateSpec) -> core_v1.PodSpec:
-    """The Pod spec of a DaemonSet, with the tolerations of all daemons."""
+    """Return the Pod spec of a DaemonSet, with the tolerations that every daemon Pod gets."""
     spec = template.spec
     if spec is None:
         raise ValueError("the template of a DaemonSet has a spec; the server requires it")
@@ -53,7 +55,7 @@ def daemon_spec(template: core_v1.PodTemplateSpec) -> core_v1.PodSpec:
 
 
 def fit(spec: core_v1.PodSpec, node: Node) -> Fit:
-    """Whether the Pod fits this node."""
+    """Return whether a Pod with this spec should run on the node, and whether it may stay."""
     if spec.node_name and spec.node_name != node.name:
         return Fit(False, False)
     if not matches_node(spec, node):
@@ -64,7 +66,7 @@ def fit(spec: core_v1.PodSpec, node: Node) -> Fit:
 
 
 def on_node(spec: core_v1.PodSpec, node: str) -> core_v1.PodSpec:
-    """The spec with an affinity to this node only."""
+    """Return the spec with an affinity to this node only."""
     selector = core_v1.NodeSelector(
         node_selector_terms=(
             core_v1.NodeSelectorTerm(
@@ -84,7 +86,9 @@ def on_node(spec: core_v1.PodSpec, node: str) -> core_v1.PodSpec:
 
 
 def target_of(pod: Pod) -> str | None:
-    """The node on which a DaemonSet's Pod runs, or for which it was created."""
+    """Return the node that a DaemonSet's Pod is bound to,
+    or else the node that its affinity names.
+    """
     spec = pod.spec
     if spec is None:
         return None

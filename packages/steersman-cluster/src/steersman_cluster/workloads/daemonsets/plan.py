@@ -1,4 +1,4 @@
-"""What to do on each node: create missing Pods, delete surplus and failed ones. Pure."""
+"""The actions on each node: create missing Pods, delete surplus and failed Pods. No I/O."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,9 @@ class PlannedEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The nodes that need Pods, the Pods to delete, events, and when to requeue."""
+    """The nodes that need Pods, the Pods to delete, the events,
+    and the delay of the next requeue.
+    """
 
     make_on: tuple[str, ...] = ()
     delete: tuple[Pod, ...] = ()
@@ -32,15 +34,15 @@ class Plan:
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is nothing to create or delete."""
+        """Return whether the plan creates and deletes nothing."""
         return not self.make_on and not self.delete
 
 
 def by_node(pods: Iterable[Pod]) -> dict[str, list[Pod]]:
-    """The Pods by their node, or the node that they are for; the oldest first, bound before
-    unbound.
+    """Return the Pods by the node that they run on or are created for.
 
-    Without those that have ended and are terminating: there is nothing left to do about them.
+    The Pods of a node are sorted: bound before unbound Pods, then the oldest first. Terminating
+    Pods that have already ended are left out, because they need no action.
     """
     placed: dict[str, list[Pod]] = {}
     for pod in sorted(pods, key=_age):
@@ -62,10 +64,10 @@ def make_plan(
     now: datetime,
     wait_for: Callable[[str], float],
 ) -> Plan:
-    """The plan for each node in ``fits``, and for Pods whose node is gone.
+    """Return the plan for each node in ``fits``, and for Pods whose node no longer exists.
 
-    ``surges`` allows an old and a new Pod on one node while the new one becomes available.
-    ``wait_for`` is the backoff of a Pod that failed on a node.
+    ``surges`` permits an old and a new Pod on one node until the new Pod is available. ``wait_for``
+    returns the backoff for a Pod that failed on a node.
     """
     make_on: list[str] = []
     delete: list[Pod] = []
@@ -122,8 +124,10 @@ def make_plan(
 def _too_many(
     running: Sequence[Pod], version: Version, min_ready_seconds: int, now: datetime
 ) -> list[Pod]:
-    """The surplus Pods of a node: all but the oldest of this version and, during a surge, of
-    others.
+    """Return the surplus Pods of a node.
+
+    The oldest Pod of this version is not surplus. During a surge, neither is the oldest Pod of
+    other versions.
     """
     new = [pod for pod in running if pod.labels.get(HASH_LABEL) == version.hash]
     old = [pod for pod in running if pod.labels.get(HASH_LABEL) != version.hash]

@@ -1,4 +1,4 @@
-"""The rolling update of a DaemonSet, with maxUnavailable or maxSurge. Pure."""
+"""The rolling update of a DaemonSet, with maxUnavailable or maxSurge. No I/O."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ Check: TypeAlias = Callable[[Pod], bool]
 
 
 def limits(strategy: apps_v1.DaemonSetUpdateStrategy | None, desired: int) -> tuple[int, int]:
-    """maxUnavailable and maxSurge as numbers, for so many nodes."""
+    """Return maxUnavailable and maxSurge as numbers of Pods, for this many desired Pods."""
     rolling = strategy.rolling_update if strategy is not None else None
     if strategy is None or strategy.type != "RollingUpdate" or rolling is None:
         return (1, 0) if desired else (0, 0)
@@ -27,7 +27,7 @@ def limits(strategy: apps_v1.DaemonSetUpdateStrategy | None, desired: int) -> tu
 
 
 def surges(strategy: apps_v1.DaemonSetUpdateStrategy | None) -> bool:
-    """Whether an old and a new Pod may share a node during an update."""
+    """Return whether an old and a new Pod may share a node during an update."""
     rolling = strategy.rolling_update if strategy is not None else None
     if strategy is None or strategy.type != "RollingUpdate" or rolling is None:
         return False
@@ -43,7 +43,7 @@ def next_step(
     min_ready_seconds: int,
     now: datetime,
 ) -> Plan:
-    """The next step of the update, as far as the strategy allows."""
+    """Return the next step of the update, within the limits of the strategy."""
     desired = sum(each.should_run for each in fits.values())
     missing, surplus = limits(strategy, desired)
     wanted = [node for node, each in fits.items() if each.should_run]
@@ -63,7 +63,7 @@ def _replacing(
     most_missing: int,
     available: Check,
 ) -> Plan:
-    """Delete old Pods first; their replacements follow."""
+    """Return a plan that deletes old Pods first; their replacements are created later."""
     unavailable = 0
     useless: list[Pod] = []
     candidates: list[Pod] = []
@@ -94,7 +94,9 @@ def _surging(
     desired: int,
     available: Check,
 ) -> Plan:
-    """Create new Pods first; the old ones are deleted when those are available."""
+    """Return a plan that creates new Pods first, and deletes old Pods once the new Pods are
+    available.
+    """
     surplus = working = 0
     delete: list[Pod] = []
     misplaced: list[Pod] = []
@@ -128,7 +130,9 @@ def _surging(
 
 
 def _new_and_old(pods: Sequence[Pod], version: Version) -> tuple[Pod | None, Pod | None] | None:
-    """The new and the old Pod of a node; ``None`` if there are several of either."""
+    """Return the new and the old Pod of a node, or ``None`` if there are several new or several old
+    Pods.
+    """
     staying = [pod for pod in pods if pod.metadata.deletion_timestamp is None]
     new = [pod for pod in staying if version.is_of(pod)]
     old = [pod for pod in staying if not version.is_of(pod)]

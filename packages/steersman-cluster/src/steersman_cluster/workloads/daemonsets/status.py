@@ -1,4 +1,4 @@
-"""The status of a DaemonSet. Pure."""
+"""The status of a DaemonSet. No I/O."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -19,7 +19,10 @@ def counted(
     min_ready_seconds: int,
     now: datetime,
 ) -> apps_v1.DaemonSetStatus:
-    """The desired and current numbers; of several Pods on a node, the oldest counts."""
+    """Return the status with the desired and current counts.
+
+    If a node has several Pods, only the oldest counts.
+    """
     desired = current = misplaced = ready = available = updated = 0
     for node, each in fits.items():
         pods = placed.get(node)

@@ -1,4 +1,6 @@
-"""The current version of a DaemonSet's template, and which Pods are of it. Pure."""
+"""The current version of a DaemonSet's template, and the check whether a Pod has this version. No
+I/O.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,19 +15,19 @@ _GENERATION: Final = "deprecated.daemonset.template.generation"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """The hash of the current template, and its generation, if it has one."""
+    """The hash of the current template, and the template's generation, if it has a generation."""
 
     hash: str
     generation: str | None
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """The labels of its Pods in addition to the template's."""
+        """Return the labels that Pods of this version get in addition to the template's labels."""
         numbered = {} if self.generation is None else {GENERATION_LABEL: self.generation}
         return {**numbered, HASH_LABEL: self.hash}
 
     def is_of(self, pod: core_v1.Pod) -> bool:
-        """Whether the Pod is of this version."""
+        """Return whether the Pod has this version."""
         labels = pod.labels
         return (bool(self.hash) and labels.get(HASH_LABEL) == self.hash) or (
             self.generation is not None and labels.get(GENERATION_LABEL) == self.generation
@@ -33,7 +35,10 @@ class Version:
 
 
 def version_of(daemon_set: apps_v1.DaemonSet, hash: str) -> Version:
-    """The version with this hash; its generation is the deprecated annotation, if it is valid."""
+    """Return the version with this hash.
+
+    The generation is read from the deprecated annotation of the DaemonSet, if its value is valid.
+    """
     said = daemon_set.annotations.get(_GENERATION, "")
     try:
         generation = str(int(said))

@@ -1,6 +1,6 @@
 """The Deployment controller, with rolling updates and rollbacks.
 
-Takes:     Deployments, their ReplicaSets, and the Pods of those
+Takes:     Deployments, their ReplicaSets, and the Pods of these ReplicaSets
 Gives:     ReplicaSets created, scaled and cleaned up; revisions, conditions and events
 Promises:  - a rolling update never exceeds maxSurge
            - a rolling update never exceeds maxUnavailable
@@ -32,7 +32,7 @@ __all__ = ["controllers"]
 
 
 def _recreating(pod: core_v1.Pod, cached: CacheReader) -> Iterable[ObjectKey]:
-    """The Deployment with strategy ``Recreate`` that waits until this Pod is gone."""
+    """Return the Deployment with strategy ``Recreate`` that waits for the end of this Pod."""
     holder = controller_of(pod)
     if holder is None or holder.kind != "ReplicaSet":
         return ()
@@ -68,6 +68,6 @@ _CONTROLLER: Final = Controller(
 
 
 def controllers(settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """The Deployment controller."""
+    """Return the Deployment controller."""
     del settings  # they do not depend on the settings
     return (_CONTROLLER,)

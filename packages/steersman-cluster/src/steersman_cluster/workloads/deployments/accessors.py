@@ -1,4 +1,4 @@
-"""Accessors of Deployments and their ReplicaSets. Pure."""
+"""Accessors of Deployments and their ReplicaSets. No I/O."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -29,13 +29,13 @@ def spec_of(deployment: Deployment) -> apps_v1.DeploymentSpec:
 
 
 def is_rolling(deployment: Deployment) -> bool:
-    """Whether its strategy is ``RollingUpdate``."""
+    """Return whether the strategy of the Deployment is ``RollingUpdate``."""
     strategy = spec_of(deployment).strategy
     return strategy is None or strategy.type in (None, "RollingUpdate")
 
 
 def limits_of(deployment: Deployment) -> ReplicaLimits:
-    """Its replicas, with maxSurge and maxUnavailable."""
+    """Return the replicas of the Deployment, with maxSurge and maxUnavailable."""
     spec = spec_of(deployment)
     replicas = 1 if spec.replicas is None else spec.replicas
     if not is_rolling(deployment):
@@ -50,19 +50,19 @@ def limits_of(deployment: Deployment) -> ReplicaLimits:
 
 
 def deadline_seconds(deployment: Deployment) -> int | None:
-    """Its progress deadline; ``None`` without one."""
+    """Return the progress deadline of the Deployment, or ``None`` if it has no deadline."""
     seconds = spec_of(deployment).progress_deadline_seconds
     return None if seconds is None or seconds == _ENDLESS else seconds
 
 
 def history_limit(deployment: Deployment) -> int | None:
-    """How many old ReplicaSets it keeps; ``None`` if all."""
+    """Return how many old ReplicaSets the Deployment keeps, or ``None`` if there is no limit."""
     limit = spec_of(deployment).revision_history_limit
     return None if limit is None or limit == _ENDLESS else limit
 
 
 def group_of(rs: ReplicaSet) -> Group:
-    """The numbers of a ReplicaSet that matter for scaling."""
+    """Return the replica counts of a ReplicaSet that scaling depends on."""
     replicas = rs.spec.replicas if rs.spec is not None else None
     return Group(
         name=rs.name,
@@ -75,25 +75,29 @@ def group_of(rs: ReplicaSet) -> Group:
 
 
 def count_in(annotations: Mapping[str, str], name: str) -> int | None:
-    """The number in an annotation; ``None`` if it is not a valid replica count."""
+    """Return the number in an annotation, or ``None`` if the value is not a valid replica count."""
     text = annotations.get(name, "")
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 11 else None
     return number if number is not None and number <= _ENDLESS else None
 
 
 def revision_of(rs: ReplicaSet) -> int | None:
-    """Its revision; 0 if it has none, ``None`` if that is invalid."""
+    """Return the revision of a ReplicaSet: 0 without an annotation, ``None`` if the value is
+    invalid.
+    """
     return whole_number(rs.annotations.get(REVISION, "0"))
 
 
 def whole_number(text: str) -> int | None:
-    """The integer that a text contains; ``None`` if it does not fit into 64 bits."""
+    """Return the integer in a text, or ``None`` if the text is no integer or does not fit into 64
+    bits.
+    """
     digits = text[1:] if text[:1] in ("+", "-") else text
     return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 19 else None
 
 
 def by_age(sets: Iterable[ReplicaSet]) -> list[ReplicaSet]:
-    """The oldest first; those of one time by name."""
+    """Return the ReplicaSets sorted by creation time, the oldest first, then by name."""
 
     def age(rs: ReplicaSet) -> tuple[float, str]:
         created = rs.metadata.creation_timestamp
@@ -105,9 +109,9 @@ def by_age(sets: Iterable[ReplicaSet]) -> list[ReplicaSet]:
 def new_and_old(
     deployment: Deployment, sets: Sequence[ReplicaSet]
 ) -> tuple[ReplicaSet | None, list[ReplicaSet]]:
-    """The ReplicaSet with the Deployment's template, if there is one, and all others.
+    """Return the ReplicaSet with the Deployment's template, if there is one, and all others.
 
-    Of several with that template, the oldest is the new one.
+    If several ReplicaSets have this template, the oldest is the new ReplicaSet.
     """
     template = spec_of(deployment).template
     ordered = by_age(sets)
@@ -116,7 +120,7 @@ def new_and_old(
 
 
 def is_same_template(template: core_v1.PodTemplateSpec, rs: ReplicaSet) -> bool:
-    """Whether the ReplicaSet has this template, apart from the hash label."""
+    """Return whether the ReplicaSet has this template, ignoring the hash label."""
     theirs = rs.spec.template if rs.spec is not None else None
     if theirs is None or theirs.spec != template.spec:
         return False

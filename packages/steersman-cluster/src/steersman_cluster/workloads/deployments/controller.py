@@ -1,12 +1,12 @@
-"""The Deployment controller: ReplicaSets for its templates, scaled step by step.
+"""The Deployment controller: it creates a ReplicaSet for each template and scales it step by step.
 
     claim ──▶ sync the revision ──▶ one of  being deleted   only the status
                                             paused, scaled  proportional scaling
                                             Recreate        scale down all old ones, then create
                                             RollingUpdate   one step  ──▶ the status
 
-Each reconcile takes one step. The statuses of the ReplicaSets show its effect, and their changes
-trigger the next reconcile.
+Each reconcile takes one step. The statuses of the ReplicaSets show the effect of the step, and
+changes of these statuses trigger the next reconcile.
 """
 
 from collections.abc import Sequence
@@ -80,24 +80,29 @@ class _RolloutState:
     olds: list[ReplicaSet]
 
     def put(self, changed: ReplicaSet) -> None:
-        """Store a ReplicaSet after a write."""
+        """Replace a ReplicaSet with the version that a write returned."""
         if self.new is not None and self.new.uid == changed.uid:
             self.new = changed
         self.olds = [changed if old.uid == changed.uid else old for old in self.olds]
 
     @property
     def numbered(self) -> dict[str, str]:
-        """The revision annotation of the new template, if that is known."""
+        """Return the revision annotation of the new template;
+        empty if the revision is not known.
+        """
         return {} if self.revision is None else {REVISION: self.revision}
 
     @property
     def all(self) -> list[ReplicaSet]:
-        """All ReplicaSets, the new one last."""
+        """Return all ReplicaSets, the new one last."""
         return [*self.olds, *((self.new,) if self.new is not None else ())]
 
 
 class _Failed(Exception):
-    """A ReplicaSet could not be created, which an event has reported; when to retry, if at all."""
+    """A ReplicaSet could not be created, and an event has reported this.
+
+    ``after_seconds`` is the delay until the retry, or ``None`` for no retry.
+    """
 
     def __init__(self, after_seconds: float | None) -> None:
         self.after_seconds = after_seconds
@@ -105,7 +110,7 @@ class _Failed(Exception):
 
 
 async def reconcile(deployment: Deployment, ctx: Context) -> Outcome:
-    """One step of the rollout, and a status with its progress."""
+    """Take one step of the rollout, and write a status with its progress."""
     if deployment.spec is None:
         return Done()
     status = deployment.status or Status()
@@ -143,7 +148,7 @@ async def reconcile(deployment: Deployment, ctx: Context) -> Outcome:
 
 
 async def _step(ctx: Context, state: _RolloutState) -> bool:
-    """Take the next step; whether it is part of a rollout."""
+    """Take the next step, and return whether the step is part of a rollout."""
     deployment = state.deployment
     if deployment.deletion_time is not None:
         return False
@@ -176,7 +181,7 @@ async def _recreate(ctx: Context, state: _RolloutState) -> None:
 
 
 def _has_old_pods(ctx: Context, state: _RolloutState) -> bool:
-    """Whether a Pod of an old template may still run."""
+    """Return whether a Pod of an old template may still run."""
     return any(
         (old.status is not None and old.status.replicas > 0)
         or any(not is_ended(pod) for pod in ctx.by_index(Pod, HOLDER_INDEX, old.uid))
@@ -218,7 +223,7 @@ async def _resize(ctx: Context, state: _RolloutState, resizes: Sequence[Resize])
 
 
 async def _sync_revision(ctx: Context, state: _RolloutState) -> None:
-    """Give the new ReplicaSet the highest revision, and the Deployment the same."""
+    """Set the highest revision on the new ReplicaSet and on the Deployment."""
     new, deployment = state.new, state.deployment
     if new is None:
         return
@@ -277,7 +282,10 @@ async def _create(ctx: Context, state: _RolloutState) -> ReplicaSet:
 
 
 async def _found(ctx: Context, state: _RolloutState, name: str) -> ReplicaSet:
-    """The ReplicaSet of this name, if it is the right one; else the name has to change."""
+    """Return the existing ReplicaSet of this name, if it is the Deployment's and has its template.
+
+    Otherwise the name is taken, and the next attempt needs another name.
+    """
     there = await ctx.live.get(ReplicaSet, name)
     owner = controller_of(there)
     template = spec_of(state.deployment).template
@@ -295,7 +303,10 @@ async def _found(ctx: Context, state: _RolloutState, name: str) -> ReplicaSet:
 def _record_failure(
     ctx: Context, state: _RolloutState, name: str, error: SteersmanError
 ) -> float | None:
-    """Report why there is no new ReplicaSet; when to retry, if at all."""
+    """Report why the new ReplicaSet could not be created.
+
+    Return the delay until the retry, or ``None`` for no retry.
+    """
     if is_namespace_terminating(error):
         return None
     message = f'Failed to create new replica set "{name}": {error_message(error)}'

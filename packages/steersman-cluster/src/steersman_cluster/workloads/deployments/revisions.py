@@ -1,4 +1,4 @@
-"""The revisions of a Deployment, and the annotations of its ReplicaSets. Pure."""
+"""The revisions of a Deployment, and the annotations of its ReplicaSets. No I/O."""
 
 from collections.abc import Iterable, Mapping
 
@@ -36,22 +36,24 @@ _NOT_COPIED = (
 
 
 def next_revision(olds: Iterable[ReplicaSet]) -> int:
-    """The revision of the new template: the highest of the others plus one."""
+    """Return the revision of the new template: the highest revision of the old ReplicaSets plus
+    one.
+    """
     return max((revision_of(rs) or 0 for rs in olds), default=0) + 1
 
 
 def sizing_annotations(limits: ReplicaLimits) -> dict[str, str]:
-    """The annotations with the size of the Deployment."""
+    """Return the annotations that record the size of the Deployment."""
     return {DESIRED: str(limits.replicas), MOST: str(limits.most)}
 
 
 def changed_annotations(
     deployment: Deployment, annotations: Mapping[str, str], revision: int
 ) -> dict[str, str]:
-    """The changed annotations of the new ReplicaSet.
+    """Return the annotations of the new ReplicaSet that have to change.
 
-    Those of the Deployment are copied. Its revision only increases; after a rollback, the old
-    revision goes into its history.
+    The Deployment's annotations are copied. The revision of the ReplicaSet only increases: after a
+    rollback, its old revision is appended to its revision history.
     """
     changes = {
         key: value
@@ -73,7 +75,10 @@ def changed_annotations(
 def new_replica_set(
     deployment: Deployment, *, revision: int, size: int, limits: ReplicaLimits
 ) -> ReplicaSet:
-    """A ReplicaSet with the Deployment's template, and a name derived from both."""
+    """Return a ReplicaSet with the Deployment's template.
+
+    The name is derived from the Deployment's name and from the template.
+    """
     spec = spec_of(deployment)
     collisions = deployment.status.collision_count if deployment.status is not None else None
     hashed = template_hash(spec.template, collisions)
@@ -106,12 +111,14 @@ def new_replica_set(
 
 
 def set_name(deployment: str, hashed: str) -> str:
-    """The name of a Deployment's ReplicaSet, cut in the middle if it is too long."""
+    """Return the name of a Deployment's ReplicaSet; if the name is too long, the Deployment's part
+    is cut.
+    """
     return f"{deployment[: _LONGEST_NAME - 1 - len(hashed)]}-{hashed}"
 
 
 def cleanable(olds: Iterable[ReplicaSet], limit: int | None) -> list[ReplicaSet]:
-    """The ReplicaSets without Pods beyond the history limit, the oldest first."""
+    """Return the ReplicaSets without Pods that are beyond the history limit, the oldest first."""
     if limit is None:
         return []
     there = [rs for rs in olds if rs.deletion_time is None]
@@ -135,7 +142,7 @@ def _has_no_pods(rs: ReplicaSet) -> bool:
 
 
 def _history(history: str, revision: str) -> str | None:
-    """The history with one more revision; ``None`` if there is no room for it."""
+    """Return the history with one more revision, or ``None`` if the revision does not fit."""
     if not history:
         return revision
     revisions = [*history.split(","), revision]

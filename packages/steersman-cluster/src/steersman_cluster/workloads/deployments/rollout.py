@@ -1,7 +1,8 @@
-"""How many replicas each ReplicaSet of a Deployment gets next. Pure.
+"""The next number of replicas of each ReplicaSet of a Deployment. No I/O.
 
-It is arithmetic over ``Group``, the numbers of a ReplicaSet. A rolling update never has more than
-``replicas + surge`` Pods, and never scales down below ``replicas - unavailable`` available ones.
+All functions compute with ``Group``, the counts of a ReplicaSet. A rolling update never has more
+than ``replicas + surge`` Pods, and never scales down below ``replicas - unavailable`` available
+Pods.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,21 +20,21 @@ class ReplicaLimits:
 
     @property
     def most(self) -> int:
-        """The maximum number of Pods."""
+        """Return the maximum number of Pods."""
         return self.replicas + self.surge
 
     @property
     def least(self) -> int:
-        """The minimum number of available Pods."""
+        """Return the minimum number of available Pods."""
         return self.replicas - self.unavailable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """The numbers of a ReplicaSet.
+    """The replica counts of a ReplicaSet.
 
-    ``desired`` and ``most`` are from its annotations: the Deployment's numbers when it was last
-    scaled.
+    ``desired`` and ``most`` are read from the ReplicaSet's annotations: they are the Deployment's
+    numbers when the ReplicaSet was last scaled.
     """
 
     name: str
@@ -45,13 +46,13 @@ class Group:
 
     @property
     def age_order(self) -> tuple[float, str]:
-        """The sort key: the oldest first; those of one time by name."""
+        """Return the sort key: creation time, the oldest first, then name."""
         return self.created.timestamp() if self.created is not None else 0.0, self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resize:
-    """A ReplicaSet gets another size, or only new annotations."""
+    """A new size of a ReplicaSet; with an unchanged size, only its annotations are updated."""
 
     name: str
     before: int
@@ -59,17 +60,18 @@ class Resize:
 
 
 def first_size(limits: ReplicaLimits, olds: Iterable[Group], *, is_rolling: bool) -> int:
-    """The size of a new ReplicaSet."""
+    """Return the initial number of replicas of a new ReplicaSet."""
     if not is_rolling:
         return limits.replicas
     return _grown(limits, 0, _total(olds))
 
 
 def rolling_step(limits: ReplicaLimits, new: Group, olds: Sequence[Group]) -> list[Resize]:
-    """The next step of a rolling update; nothing if it waits or is complete.
+    """Return the next step of a rolling update; empty if the update waits or is complete.
 
-    The new ReplicaSet grows as far as maxSurge allows. If it cannot, the old ones first lose Pods
-    that are not available, and then as many as maxUnavailable allows.
+    The new ReplicaSet is scaled up as far as maxSurge permits. If it cannot be scaled up, the old
+    ReplicaSets are scaled down: first by their unavailable Pods, then as far as maxUnavailable
+    permits.
     """
     if new.size != limits.replicas:
         size = limits.replicas
@@ -86,12 +88,14 @@ def rolling_step(limits: ReplicaLimits, new: Group, olds: Sequence[Group]) -> li
 
 
 def recreate_step(olds: Iterable[Group]) -> list[Resize]:
-    """Scale all old ReplicaSets to zero."""
+    """Return the step that scales all old ReplicaSets to zero."""
     return [Resize(name=old.name, before=old.size, after=0) for old in olds if old.size > 0]
 
 
 def is_scaled(limits: ReplicaLimits, groups: Iterable[Group]) -> bool:
-    """Whether the Deployment was scaled since its ReplicaSets were."""
+    """Return whether the Deployment's replicas have changed since its ReplicaSets were last
+    scaled.
+    """
     return any(
         group.desired is not None and group.desired != limits.replicas
         for group in groups
@@ -107,10 +111,10 @@ def scaling_step(
     is_rolling: bool,
     pods: int,
 ) -> list[Resize]:
-    """The sizes after the Deployment was scaled or paused.
+    """Return the new sizes after the Deployment was scaled or paused.
 
-    During a rolling update, several ReplicaSets share the change in proportion. ``pods`` is the
-    number of Pods in the Deployment's status.
+    During a rolling update, several ReplicaSets share the change in proportion to their sizes.
+    ``pods`` is the number of Pods in the Deployment's status.
     """
     only = _only_active_or_latest(new, olds)
     if only is not None:
@@ -144,7 +148,7 @@ def _age_order(group: Group) -> tuple[float, str]:
 
 
 def _active(new: Group | None, olds: Iterable[Group]) -> list[Group]:
-    """Those with replicas; the new one last."""
+    """Return the ReplicaSets with replicas, the new one last."""
     groups = [*olds] if new is None else [*olds, new]
     return [group for group in groups if group.size > 0]
 
@@ -159,7 +163,9 @@ def _grown(limits: ReplicaLimits, size: int, total: int) -> int:
 
 
 def _without_unhealthy(active: list[Group], most: int) -> tuple[list[Group], list[Resize]]:
-    """The groups after removal of unavailable Pods, up to a limit; and how many that removes."""
+    """Return the groups after removal of at most ``most`` unavailable Pods, and the resizes that do
+    this.
+    """
     left, resizes = [], []
     for group in active:
         count = min(most, group.size - group.available)
@@ -199,7 +205,7 @@ def _is_saturated(limits: ReplicaLimits, new: Group) -> bool:
 
 
 def _share(limits: ReplicaLimits, group: Group, to_add: int, added: int, pods: int) -> int:
-    """The share of this ReplicaSet in a change, which may be negative."""
+    """Return the share of this ReplicaSet in a change of size, which may be negative."""
     if to_add in (0, added):
         return 0
     share, left = _fraction(limits, group, pods), to_add - added

@@ -1,4 +1,4 @@
-"""The status of a Deployment: its counts, and the progress of its rollout. Pure."""
+"""The status of a Deployment: its counts, and the progress of its rollout. No I/O."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -25,14 +25,16 @@ _PAUSED = "DeploymentPaused"
 
 
 def condition_in(status: Status, type: str) -> Condition | None:
-    """The condition of this type, if the status has one."""
+    """Return the condition of this type, or ``None`` if the status has no such condition."""
     return next((each for each in status.conditions or () if each.type == type), None)
 
 
 def with_condition(
     status: Status, type: str, value: str, reason: str, message: str, now: datetime
 ) -> Status:
-    """The status with this condition; unchanged if it has one with that value and reason."""
+    """Return the status with this condition;
+    unchanged if value and reason are the same as before.
+    """
     moment = now.replace(microsecond=0)
     new = Condition(
         type=type,
@@ -46,9 +48,9 @@ def with_condition(
 
 
 def paused_or_resumed(deployment: Deployment, status: Status, now: datetime) -> Status:
-    """The status after the Deployment was paused or resumed.
+    """Return the status after the Deployment was paused or resumed.
 
-    The progress deadline does not run while it is paused.
+    The progress deadline does not run while the Deployment is paused.
     """
     if deadline_seconds(deployment) is None:
         return status
@@ -72,7 +74,7 @@ def counted(
     olds: Sequence[ReplicaSet],
     now: datetime,
 ) -> Status:
-    """The status with the counts of its ReplicaSets, and with availability."""
+    """Return the status with the replica counts and the ``Available`` condition."""
     sets = [*olds, *((new,) if new is not None else ())]
     groups = [group_of(rs) for rs in sets]
     available = sum(group.available for group in groups)
@@ -107,9 +109,9 @@ def progressed(
     olds: Sequence[ReplicaSet],
     now: datetime,
 ) -> Status:
-    """The status with the progress of the rollout.
+    """Return the status with the conditions that report the progress of the rollout.
 
-    ``before`` is the status before the counts in ``status``.
+    ``status`` contains the new counts, ``before`` is the previous status.
     """
     seconds = deadline_seconds(deployment)
     if seconds is None:
@@ -121,7 +123,7 @@ def progressed(
 
 
 def is_complete(deployment: Deployment, limits: ReplicaLimits, status: Status) -> bool:
-    """Whether all Pods are of the new template and available, and no others exist."""
+    """Return whether all Pods are of the new template and available, and no other Pods exist."""
     replicas = limits.replicas
     return (
         (status.updated_replicas or 0) == replicas
@@ -134,7 +136,9 @@ def is_complete(deployment: Deployment, limits: ReplicaLimits, status: Status) -
 def overdue_in_seconds(
     deployment: Deployment, limits: ReplicaLimits, status: Status, now: datetime
 ) -> float | None:
-    """When to check the progress deadline; ``None`` if that is not needed."""
+    """Return the delay until the progress deadline is checked,
+    or ``None`` if no check is needed.
+    """
     seconds = deadline_seconds(deployment)
     progress = condition_in(status, PROGRESSING)
     if (
@@ -209,7 +213,9 @@ def _is_overdue(progress: Condition | None, seconds: int, now: datetime) -> bool
 
 
 def _failure(new: ReplicaSet | None, olds: Iterable[ReplicaSet]) -> Condition | None:
-    """The failure of a ReplicaSet to create Pods, the new one's first."""
+    """Return a condition with a ReplicaSet's failure to create Pods; the new ReplicaSet is checked
+    first.
+    """
     for rs in (*((new,) if new is not None else ()), *olds):
         for each in (rs.status.conditions if rs.status is not None else None) or ():
             if each.type == FAILING:
@@ -250,7 +256,9 @@ def _ready(rs: ReplicaSet) -> int:
 
 
 def _terminating(sets: Iterable[ReplicaSet]) -> int | None:
-    """How many Pods are terminating; ``None`` if a ReplicaSet does not report it."""
+    """Return how many Pods are terminating,
+    or ``None`` if a ReplicaSet does not report this count.
+    """
     total = 0
     for rs in sets:
         if rs.status is None:

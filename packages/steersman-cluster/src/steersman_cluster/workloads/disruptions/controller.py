@@ -1,7 +1,8 @@
 """The disruption controller: it computes how many disruptions each budget allows.
 
-The server charges a budget when it evicts a Pod. So a status is written with the version that it
-was computed from: a charge in the meantime causes a conflict, and is kept.
+The server decrements ``disruptionsAllowed`` when it evicts a Pod. The controller therefore writes a
+status with the resource version from which the status was computed. If the server has evicted a Pod
+in the meantime, the write fails with a conflict, and the server's update is preserved.
 """
 
 from datetime import datetime
@@ -94,7 +95,9 @@ async def reconcile(budget: Budget, ctx: Context, *, memories: PerRun[ScaleFinde
 
 
 def _record_shared(budget: Budget, pods: list[Pod], ctx: Context) -> None:
-    """Report Pods with several budgets; the first of those budgets does it."""
+    """Record an event for Pods that several budgets select; only the first of these budgets does
+    this.
+    """
     is_shared: dict[tuple[tuple[str, str], ...], bool] = {}  # most Pods have the same labels
     for pod in pods:
         labels = tuple(pod.labels.items())
@@ -110,7 +113,10 @@ def _record_shared(budget: Budget, pods: list[Pod], ctx: Context) -> None:
 
 
 async def _unmark(pods: list[Pod], ctx: Context, now: datetime) -> float | None:
-    """Remove ``DisruptionTarget`` from Pods that were not deleted; when to check the next one."""
+    """Remove ``DisruptionTarget`` from Pods that were not deleted.
+
+    Return the delay until the next Pod has to be checked.
+    """
     waits: list[float] = []
     for pod in pods:
         target = condition(pod, TARGET)

@@ -1,4 +1,4 @@
-"""How many Pods a budget can expect: the scale of the controllers of its Pods."""
+"""The number of Pods that a budget can expect: the replicas of its Pods' controllers."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,27 +16,31 @@ _WITHOUT_SCALE: Final = {("apps", "DaemonSet"): "daemonsets.apps", ("batch", "Jo
 
 
 class NoScale(Exception):
-    """The expected number of Pods cannot be found; the message is kube-controller-manager's."""
+    """The expected number of Pods is unknown;
+    the message is the same as kube-controller-manager's.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """How many Pods the controllers want together, and which Pods have no controller."""
+    """The total replicas of the controllers, and the names of the Pods that have no controller."""
 
     pods: int
     unmanaged: tuple[str, ...]
 
 
 class ScaleFinder:
-    """Finds the expected number of Pods, and caches which kinds have a scale."""
+    """A finder for the expected number of Pods, with a cache of the kinds that have a scale
+    subresource.
+    """
 
     def __init__(self) -> None:
         self._scaled: dict[tuple[str, str], type[Unstructured]] = {}
 
     async def of(self, pods: Iterable[Pod], ctx: Context) -> Scale:
-        """The expected number of Pods.
+        """Return the expected number of Pods.
 
-        Raises ``NoScale`` if a Pod has a controller without a scale.
+        Raise ``NoScale`` if a Pod has a controller without a scale.
         """
         scale_finder: dict[str, int] = {}  # by the uid of the controller
         seen: dict[str, None] = {}
@@ -55,7 +59,9 @@ class ScaleFinder:
         return Scale(pods=sum(scale_finder.values()), unmanaged=tuple(unmanaged))
 
     async def _scale(self, holder: meta_v1.OwnerReference, ctx: Context) -> tuple[str, int] | None:
-        """The controller with a scale, and its replicas; ``None`` if it is gone."""
+        """Return the uid and the replicas of the scalable controller, or ``None`` if it no longer
+        exists.
+        """
         gvk = GroupVersionKind.of(holder.api_version, holder.kind)
         match gvk.group, gvk.kind:
             case "apps", "ReplicaSet":
@@ -88,7 +94,9 @@ class ScaleFinder:
 async def _live(
     kind: type[Any], holder: meta_v1.OwnerReference, ctx: Context
 ) -> tuple[str, int] | None:
-    """A live object of any kind, or one that is not in the cache yet."""
+    """Read the scale from the server: of a kind that is not cached, or of an object that is not
+    cached yet.
+    """
     try:
         scale = await ctx.live.scale(kind, holder.name)
     except NotFound:

@@ -1,4 +1,4 @@
-"""The Pods of a budget, and the budgets of a Pod, by index."""
+"""Indexes that find the Pods of a budget and the budgets of a Pod."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final, TypeAlias
@@ -18,12 +18,12 @@ _LABEL_INDEX: Final = "label"
 
 
 def by_labels(pod: Pod) -> Iterable[str]:
-    """Its namespace with each of its labels."""
+    """Return the index keys of a Pod: its namespace with each of its labels."""
     return _places(pod.metadata.namespace, pod.metadata.labels or {})
 
 
 def matters(old: Pod | None, new: Pod) -> bool:
-    """Whether a change of a Pod can change the status of a budget."""
+    """Return whether a change of a Pod can change the status of a budget."""
     if old is None:
         return True
     before, after = old.metadata, new.metadata
@@ -37,17 +37,17 @@ def matters(old: Pod | None, new: Pod) -> bool:
 
 
 def budgets_of(pod: Pod, cached: CacheReader) -> list[ObjectKey]:
-    """The budgets that select the Pod."""
+    """Return the keys of the budgets that select the Pod."""
     return [ObjectKey(each.namespace, each.name) for each in _budgets(pod, cached)]
 
 
 def is_resized(old: Sized | None, new: Sized) -> bool:
-    """Whether the desired number of Pods has changed."""
+    """Return whether the desired number of Pods has changed."""
     return old is None or _size(old) != _size(new)
 
 
 def budgets_above(sized: Sized, cached: CacheReader) -> list[ObjectKey]:
-    """The budgets that select the Pods of its template."""
+    """Return the keys of the budgets that select the Pods of this controller's template."""
     template = sized.spec.template if sized.spec is not None else None
     metadata = template.metadata if template is not None else None
     labels = (metadata.labels if metadata is not None else None) or {}
@@ -57,12 +57,14 @@ def budgets_above(sized: Sized, cached: CacheReader) -> list[ObjectKey]:
 
 
 def shared_budgets(pod: Pod, ctx: Context) -> list[Budget]:
-    """The budgets that select the Pod, by name: there should be one at most."""
+    """Return the budgets that select the Pod, sorted by name; more than one is an error of the
+    user.
+    """
     return sorted(_budgets(pod, ctx), key=lambda budget: budget.name)
 
 
 def pods_of(budget: Budget, ctx: Context) -> list[Pod]:
-    """The Pods that the budget selects."""
+    """Return the Pods that the budget selects."""
     selector = budget.spec.selector if budget.spec is not None else None
     if selector is None:
         return []
@@ -75,7 +77,7 @@ def pods_of(budget: Budget, ctx: Context) -> list[Pod]:
 
 
 def go_form(selector: meta_v1.LabelSelector | None) -> str:
-    """A selector as Go prints it in messages."""
+    """Return a selector in the format in which Go prints it in messages."""
     if selector is None:
         return "nil"
     labels = "".join(

@@ -1,4 +1,4 @@
-"""The status of a disruption budget. Pure."""
+"""The status of a disruption budget. No I/O."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,9 +21,10 @@ DELETION_SECONDS: Final = 120.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disrupted:
-    """Evicted Pods: those whose deletion is expected, and those whose deletion is overdue.
+    """The evicted Pods of a budget: Pods that should be deleted soon, and Pods whose deletion is
+    overdue.
 
-    ``next_seconds`` is when the first of the expected ones becomes overdue.
+    ``next_seconds`` is the time until the first of the expected deletions becomes overdue.
     """
 
     expected: Mapping[str, datetime]
@@ -32,12 +33,12 @@ class Disrupted:
 
 
 def needs_scale(spec: policy_v1.PodDisruptionBudgetSpec) -> bool:
-    """Whether the budget depends on the expected number of Pods."""
+    """Return whether the budget depends on the expected number of Pods."""
     return spec.max_unavailable is not None or isinstance(spec.min_available, str)
 
 
 def desired_healthy(spec: policy_v1.PodDisruptionBudgetSpec, expected: int) -> int:
-    """How many of the expected Pods must stay healthy."""
+    """Return how many of the expected Pods must stay healthy."""
     if spec.max_unavailable is not None:
         return max(0, expected - scaled(spec.max_unavailable, expected, round_up=True))
     if spec.min_available is not None:
@@ -48,7 +49,9 @@ def desired_healthy(spec: policy_v1.PodDisruptionBudgetSpec, expected: int) -> i
 def disrupted(
     pods: Iterable[Pod], before: Mapping[str, datetime] | None, now: datetime
 ) -> Disrupted:
-    """The state of the Pods that were evicted at these times."""
+    """Return the state of the Pods that were evicted; ``before`` contains the eviction time of
+    each.
+    """
     if not before:
         return Disrupted(expected={}, overdue=(), next_seconds=None)
     expected: dict[str, datetime] = {}
@@ -71,7 +74,7 @@ def disrupted(
 
 
 def healthy(pods: Iterable[Pod], going: Mapping[str, datetime]) -> int:
-    """How many Pods are ready and not disrupted."""
+    """Return how many Pods are ready and not disrupted."""
     return sum(
         1
         for pod in pods
@@ -88,7 +91,7 @@ def counted(
     going: Mapping[str, datetime],
     now: datetime,
 ) -> Status:
-    """The status of a budget with these numbers."""
+    """Return the status of a budget with these numbers."""
     # Without Pods no disruption is allowed: the first Pods must not be evicted before they are
     # counted.
     allowed = max(0, current - desired) if expected > 0 else 0
@@ -112,7 +115,10 @@ def counted(
 
 
 def failed(budget: Budget, why: str, now: datetime) -> Status:
-    """The status of a budget that cannot be computed: no disruption, and the rest as before."""
+    """Return the status of a budget that cannot be computed.
+
+    The status allows no disruption; its other fields do not change.
+    """
     before = budget.status or policy_v1.PodDisruptionBudgetStatus()
     condition = Condition(
         type=ALLOWED,
@@ -135,7 +141,10 @@ def failed(budget: Budget, why: str, now: datetime) -> Status:
 def _with(
     before: tuple[Condition, ...] | None, said: Condition, now: datetime
 ) -> tuple[Condition, ...]:
-    """The conditions with this one; its transition time changes with its status."""
+    """Return the conditions with this one added or replaced.
+
+    The transition time changes only if the condition's status changes.
+    """
     conditions = list(before or ())
     for place, old in enumerate(conditions):
         if old.type == said.type:

@@ -9,14 +9,16 @@ CAPACITY: Final = 500
 
 
 class AbsentOwnerCache:
-    """The identities that were last found not to exist; a uid is never used again."""
+    """The identities of owners that most recently were found not to exist;
+    a uid is never reused.
+    """
 
     def __init__(self, *, most: int = CAPACITY) -> None:
         self._most = most
         self._known: dict[Identity, None] = {}
 
     def add(self, identity: Identity) -> None:
-        """Add an identity that does not exist."""
+        """Add the identity of an owner that does not exist."""
         self._known.pop(identity, None)
         self._known[identity] = None
         if len(self._known) > self._most:

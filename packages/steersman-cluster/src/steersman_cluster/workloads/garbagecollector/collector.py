@@ -1,8 +1,10 @@
-"""The collector: it processes one object at a time, and deletes it if its owners are gone.
+"""The collector: it processes one object at a time, and deletes the object if its owners are
+absent.
 
-The graph alone is never a reason to delete: the server has reported that an owner is gone, or is
-asked. Each write names the uid and the version that the decision was made for, so that the server
-rejects it if either has changed. Then the collector reads the object and decides again.
+The graph alone is never a reason to delete. Either the server has already reported that an owner
+does not exist, or the collector reads the owner from the server. Each write has the uid and the
+resource version of the decision as preconditions, so the server rejects the write if either has
+changed. After a rejection, the collector reads the object and decides again.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +38,7 @@ ATTEMPTS: Final = 5
 
 
 class ObjectSnapshot(NamedTuple):
-    """The metadata of an object for which a decision is made."""
+    """The metadata of an object on which a decision is based."""
 
     resource_version: str
     owners: tuple[OwnerReference, ...]
@@ -45,7 +47,7 @@ class ObjectSnapshot(NamedTuple):
 
 
 class Collector:
-    """Processes the work items of a graph."""
+    """A worker that processes the work items of a graph."""
 
     def __init__(self, client: Client, graph: DependencyGraph) -> None:
         self._client = client
@@ -54,7 +56,7 @@ class Collector:
         self.kinds: ServedKinds | None = None
 
     async def attempt(self, work: WorkItem) -> bool:
-        """Process a work item; whether to retry it after a backoff."""
+        """Process a work item, and return whether to retry it after a backoff."""
         node = self._graph.node(work.uid)
         if node is None or node.is_virtual != (work.what == "verify"):
             return False
@@ -139,7 +141,7 @@ class Collector:
                 node.is_delete_sent = True
 
     async def _owner_state(self, node: Node, owner: OwnerReference) -> OwnerState:
-        """The state of an owner, from the graph or from the server."""
+        """Return the state of an owner, from the graph or from the server."""
         place = node.identity.namespace
         found = self._graph.node(owner.uid)
         if (
@@ -189,7 +191,9 @@ class Collector:
     async def _update_metadata(
         self, node: Node, change: Callable[[ObjectSnapshot], Mapping[str, object] | None]
     ) -> None:
-        """Patch the metadata with what ``change`` returns; nothing if that is ``None``."""
+        """Patch the metadata with the result of ``change``; if the result is ``None``, write
+        nothing.
+        """
         snapshot = _snapshot(node)
         for attempt in range(ATTEMPTS):
             metadata = change(snapshot)
@@ -223,7 +227,10 @@ class Collector:
         )
 
     async def _latest(self, node: Node) -> ObjectSnapshot | None:
-        """The live object; if it is gone, ``None``, and the graph enqueues its dependents."""
+        """Return the live metadata of an object.
+
+        If the object no longer exists, return ``None``; the graph then enqueues its dependents.
+        """
         identity = node.identity
         kind = self._kind_of(identity.api_version, identity.kind)
         found = await self._live(kind, identity)
@@ -239,7 +246,7 @@ class Collector:
         )
 
     async def _live(self, kind: type[MetadataOnly], identity: Identity) -> MetadataOnly | None:
-        """The live object, if its uid is the expected one."""
+        """Return the live object, or ``None`` if there is none with the expected uid."""
         namespace = identity.namespace if kind.resource_type.namespaced else None
         try:
             found = await self._client.get(kind, identity.name, namespace=namespace)
@@ -248,7 +255,9 @@ class Collector:
         return found if found.uid == identity.uid else None
 
     def find_kind(self, api_version: str, kind: str) -> type[MetadataOnly] | None:
-        """The class for the metadata of this kind; ``None`` if the server does not serve it."""
+        """Return the metadata class for this kind, or ``None`` if the server does not serve the
+        kind.
+        """
         return None if self.kinds is None else self.kinds.find(api_version, kind)
 
     def _kind_of(self, api_version: str, kind: str) -> type[MetadataOnly]:
@@ -267,5 +276,5 @@ def _snapshot(node: Node) -> ObjectSnapshot:
 
 
 def _owner_patch(owners: Sequence[OwnerReference]) -> Mapping[str, object]:
-    """The metadata of a patch that sets these owners."""
+    """Return the patch of the metadata that sets these owners."""
     return {"ownerReferences": owners or None}

@@ -1,4 +1,4 @@
-"""What to do with an object, by the state of its owners. Pure."""
+"""The decision what to do with an object, given the states of its owners. No I/O."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ OwnerState: TypeAlias = Literal["solid", "absent", "waiting", "unresolvable"]
 
 
 class ClassifiedOwner(NamedTuple):
-    """One owner of an object, and its state."""
+    """An owner reference of an object, and the state of this owner."""
 
     owner: OwnerReference
     state: OwnerState
@@ -24,19 +24,21 @@ class ClassifiedOwner(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keep:
-    """The object stays as it is."""
+    """The decision to leave the object unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unlink:
-    """The object stays, and keeps only these owner references."""
+    """The decision to keep the object, with only these owner references."""
 
     left: tuple[OwnerReference, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delete:
-    """The object is deleted; with ``unblock``, it stops blocking its owners before that."""
+    """The decision to delete the object; with ``unblock``, its references first stop blocking its
+    owners.
+    """
 
     propagation: Propagation
     unblock: bool = False
@@ -54,9 +56,10 @@ def decide(
     has_dependents: bool,
     has_circle: bool,
 ) -> Decision:
-    """What to do with an object that has these owners.
+    """Return what to do with an object that has these owners.
 
-    ``has_circle``: one of its dependents is in foreground deletion, and may wait for this object.
+    ``has_circle`` says that one of the object's dependents is in foreground deletion, and may wait
+    for this object.
     """
     if not classified or any(each.state == "unresolvable" for each in classified):
         return KEEP
@@ -69,14 +72,16 @@ def decide(
 
 
 def _propagation_of(finalizers: Sequence[str]) -> Propagation:
-    """The propagation policy that its finalizers ask for; background by default."""
+    """Return the propagation policy that the object's finalizers imply;
+    the default is background.
+    """
     if ORPHAN in finalizers:
         return "Orphan"
     return "Foreground" if FOREGROUND in finalizers else "Background"
 
 
 def unblock_owner_references(owners: Sequence[OwnerReference]) -> tuple[OwnerReference, ...]:
-    """The same owners, without ``blockOwnerDeletion``."""
+    """Return the same owner references, without ``blockOwnerDeletion``."""
     return tuple(
         OwnerReference(
             api_version=each.api_version,

@@ -1,4 +1,4 @@
-"""When to repeat discovery: as soon as a kind is defined or removed."""
+"""The times at which discovery is repeated: as soon as a kind is defined or removed."""
 
 import asyncio
 from typing import Final
@@ -24,12 +24,12 @@ _OF_THE_SERVER: Final = "kube-aggregator.kubernetes.io/automanaged"
 
 
 def defines(resource_type: ResourceType) -> bool:
-    """Whether the objects of this kind define kinds."""
+    """Return whether the objects of this kind define other kinds."""
     return (resource_type.gvk.group, resource_type.plural) in DEFINING
 
 
 class Definitions:
-    """The definitions of kinds; ``changed`` is set when discovery has to be repeated."""
+    """The objects that define kinds; ``changed`` is set when discovery has to be repeated."""
 
     def __init__(self) -> None:
         self.changed = asyncio.Event()
@@ -57,11 +57,13 @@ class Definitions:
             self.changed.set()
 
     def set_served(self, names: frozenset[str]) -> None:
-        """Set the names of all served kinds and groups."""
+        """Set the names of all kinds and groups that the server serves."""
         self._served = names
 
     def wait_seconds(self) -> float | None:
-        """How long until discovery is repeated without a change; ``None``: it is not."""
+        """Return the delay until discovery is repeated without a change, or ``None`` for no
+        repetition.
+        """
         if any(name not in self._served for name in self._generations):
             self._waits += 1
             return min(FIRST_SECONDS * 2.0 ** min(self._waits - 1, 16), LONGEST_SECONDS)

@@ -1,7 +1,7 @@
-"""The dependency graph: objects, their owners, and what to process after a change. Pure.
+"""The dependency graph: objects, their owners, and the work items that changes cause. No I/O.
 
-Events of objects arrive in any order. An owner that is referenced and not observed is *virtual*: it
-counts as present until the collector has asked the server for it.
+Events of objects arrive in any order. An owner that is referenced but not observed is *virtual*. A
+virtual owner counts as present until the collector has read it from the server.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,21 +16,23 @@ ORPHAN: Final = "orphan"
 
 
 class WorkItem(NamedTuple):
-    """What to do: ``collect`` garbage, ``orphan`` dependents, ``verify`` that an owner exists."""
+    """An action on an object: ``collect`` it as garbage, ``orphan`` its dependents, or ``verify``
+    that it exists.
+    """
 
     what: Literal["collect", "orphan", "verify"]
     uid: str
 
 
 class NamespaceMismatch(NamedTuple):
-    """An object whose owner reference names an object in another namespace."""
+    """An object whose owner reference points to an object in another namespace."""
 
     dependent: Identity
     owner: OwnerReference
 
 
 class Node:
-    """An object, and the objects that name it as an owner."""
+    """An object, and its dependents: the objects that reference it as an owner."""
 
     __slots__ = (
         "dependents",
@@ -59,17 +61,17 @@ class Node:
 
     @property
     def is_deleting_dependents(self) -> bool:
-        """Whether it is in foreground deletion."""
+        """Return whether the object is in foreground deletion."""
         return self.is_terminating and FOREGROUND in self.finalizers
 
     @property
     def is_orphaning_dependents(self) -> bool:
-        """Whether its deletion waits until its dependents are orphaned."""
+        """Return whether the deletion of the object waits until its dependents are orphaned."""
         return self.is_terminating and ORPHAN in self.finalizers
 
     @property
     def has_blocking_dependents(self) -> bool:
-        """Whether a dependent blocks its deletion."""
+        """Return whether a dependent blocks the deletion of the object."""
         uid = self.identity.uid
         # Mostly the first one does; all are read only when few are left.
         for each in self.dependents.values():
@@ -80,7 +82,9 @@ class Node:
 
 
 class DependencyGraph:
-    """All objects by uid; ``take_*`` return what has to be processed since the last call."""
+    """A graph of all objects by uid; each ``take_*`` method returns the items since its last
+    call.
+    """
 
     def __init__(self, *, absent: AbsentOwnerCache) -> None:
         self.absent = absent
@@ -97,11 +101,11 @@ class DependencyGraph:
         return len(self._nodes)
 
     def node(self, uid: str) -> Node | None:
-        """The object with this uid, if it is observed or referenced."""
+        """Return the object with this uid, if the object was observed or is referenced."""
         return self._nodes.get(uid)
 
     def observed(self, api_version: str, kind: str) -> Sequence[Identity]:
-        """All observed objects of a kind."""
+        """Return the identities of all observed objects of a kind."""
         return [
             node.identity
             for node in self._nodes.values()
@@ -112,7 +116,7 @@ class DependencyGraph:
 
     @property
     def has_work(self) -> bool:
-        """Whether there is anything to process."""
+        """Return whether any item waits to be processed."""
         return bool(self._work or self._retries or self._mismatches)
 
     def take_work(self) -> Sequence[WorkItem]:
@@ -121,19 +125,19 @@ class DependencyGraph:
         return tuple(work)
 
     def take_retries(self) -> Sequence[WorkItem]:
-        """What to process again after a backoff."""
+        """Return the work items to retry after a backoff, and clear them."""
         retries, self._retries = self._retries, []
         return retries
 
     def take_mismatches(self) -> Sequence[NamespaceMismatch]:
-        """The owner references to other namespaces."""
+        """Return the owner references to other namespaces, and clear them."""
         mismatch, self._mismatches = self._mismatches, []
         return mismatch
 
     # Events
 
     def update(self, identity: Identity, metadata: ObjectMeta) -> None:
-        """Add an object, or update it."""
+        """Add or update an object."""
         owners = metadata.owner_references or ()
         node = self._nodes.get(identity.uid)
         if node is None:
@@ -153,7 +157,7 @@ class DependencyGraph:
             self._mark_terminating(node, metadata.finalizers or ())
 
     def remove(self, identity: Identity) -> None:
-        """Remove an object: the server has reported its deletion."""
+        """Remove an object whose deletion the server has reported."""
         node = self._nodes.pop(identity.uid, None)
         if node is None:
             return
@@ -167,7 +171,9 @@ class DependencyGraph:
                 self.enqueue((found,))
 
     def remove_unconfirmed(self, identity: Identity) -> None:
-        """Remove an object that is no longer observed; if it has dependents, it becomes virtual."""
+        """Remove an object that is no longer observed; an object with dependents becomes virtual
+        instead.
+        """
         node = self._nodes.get(identity.uid)
         if node is None or node.is_virtual:
             return
@@ -181,7 +187,7 @@ class DependencyGraph:
         self.enqueue((node,))
 
     def mark_absent(self, identity: Identity) -> None:
-        """Handle the server's answer that there is no such object."""
+        """Update the graph after the server has responded that this object does not exist."""
         node = self._nodes.get(identity.uid)
         if node is None:
             return
@@ -203,7 +209,7 @@ class DependencyGraph:
                 self._retries.append(WorkItem("verify", identity.uid))
 
     def enqueue(self, nodes: Iterable[Node]) -> None:
-        """Enqueue objects: virtual ones to be verified, others to be collected."""
+        """Enqueue objects: virtual objects to be verified, observed objects to be collected."""
         for node in nodes:
             what: Literal["collect", "verify"] = "verify" if node.is_virtual else "collect"
             self._work[WorkItem(what, node.identity.uid)] = None
@@ -229,7 +235,7 @@ class DependencyGraph:
             self.enqueue((node,))
 
     def _may_mismatch(self, node: Node, owner: OwnerReference, found: Node) -> bool:
-        """Whether the reference may not mean this owner."""
+        """Return whether the owner reference may point to another object than the one found."""
         theirs, mine = found.identity, node.identity
         if theirs.namespace and theirs.namespace != mine.namespace:
             if not found.is_virtual:
@@ -241,7 +247,7 @@ class DependencyGraph:
         return found.is_virtual and theirs.namespace != mine.namespace
 
     def _mark_observed(self, node: Node, identity: Identity) -> None:
-        """Turn a virtual owner into an observed one."""
+        """Turn a virtual owner into an observed object."""
         node.is_virtual = False
         if identity == node.identity:
             return
@@ -284,9 +290,10 @@ class DependencyGraph:
 
 
 def partition(dependents: Iterable[Node], owner: Identity) -> tuple[Sequence[Node], Sequence[Node]]:
-    """The dependents whose references match the owner, and those that only have its uid.
+    """Return the dependents whose references match the owner, and the dependents that match only
+    its uid.
 
-    One with several references may be in both lists.
+    A dependent with several references may be in both lists.
     """
     matching: list[Node] = []
     others: list[Node] = []
@@ -303,7 +310,11 @@ def partition(dependents: Iterable[Node], owner: Identity) -> tuple[Sequence[Nod
 
 
 def alternate_identity(dependents: Iterable[Node], absent: Identity) -> Identity | None:
-    """The next identity, after the absent one, that the dependents name for the owner."""
+    """Return the next candidate for the owner's identity.
+
+    The candidates are the identities that the dependents' references contain for this uid; the
+    result is the one that follows the absent identity.
+    """
     candidates: dict[Identity, None] = {}
     for each in dependents:
         for named in each.owners:

@@ -14,10 +14,10 @@ from steersman_cluster.workloads.garbagecollector.identity import Identity
 
 
 class GraphBuilder:
-    """Updates the graph with the events of a reflector or of an informer.
+    """An event handler that updates the graph with the events of a reflector or of an informer.
 
-    ``on_change`` is called after each change, ``on_synced`` after the initial list, ``on_delete``
-    when the deletion of a cluster-scoped object begins or ends.
+    ``on_change`` is called after each change and ``on_synced`` after the initial list.
+    ``on_delete`` is called when the deletion of a cluster-scoped object begins or ends.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class GraphBuilder:
         self._on_change()
 
     def upsert(self, obj: MetadataOnly) -> None:
-        """Apply an added or modified object."""
+        """Update the graph with an added or modified object."""
         self._update(obj)
         self._on_change()
 
@@ -79,7 +79,7 @@ class GraphBuilder:
         """Ignore an object whose metadata cannot be decoded."""
 
     def progress(self, version: str) -> None:
-        """Ignore the position of the watch."""
+        """Ignore the resource version of the watch."""
 
     # Events of an informer
 

@@ -1,4 +1,4 @@
-"""The identity of an object, as owner references name it."""
+"""The identity of an object, with the fields of an owner reference."""
 
 from typing import NamedTuple
 
@@ -6,9 +6,10 @@ from steersman.kinds.meta_v1 import OwnerReference
 
 
 class Identity(NamedTuple):
-    """An object by kind, namespace, name and uid; ``namespace`` is ``""`` if it is cluster-scoped.
+    """The kind, namespace, name and uid of an object; ``namespace`` is ``""`` for a cluster-scoped
+    object.
 
-    Identities that share a uid are tried in the order of their fields.
+    Identities with the same uid are tried in the order of their fields.
     """
 
     kind: str
@@ -24,12 +25,12 @@ class Identity(NamedTuple):
 
 
 def named_by(owner: OwnerReference, namespace: str) -> Identity:
-    """The identity that an owner reference of an object in this namespace names."""
+    """Return the identity to which an owner reference of an object in this namespace points."""
     return Identity(owner.kind, owner.api_version, namespace, owner.name, owner.uid)
 
 
 def is_named(identity: Identity, owner: OwnerReference) -> bool:
-    """Whether an owner reference names this object, in any namespace."""
+    """Return whether an owner reference points to this object, regardless of the namespace."""
     return (
         owner.uid == identity.uid
         and owner.name == identity.name

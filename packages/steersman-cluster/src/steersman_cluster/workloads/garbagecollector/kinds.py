@@ -1,4 +1,4 @@
-"""The kinds whose objects can be owners and dependents. Pure."""
+"""The kinds whose objects can be owners and dependents. No I/O."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
@@ -23,7 +23,7 @@ def kind_key(resource_type: ResourceType) -> KindKey:
 
 
 def deletable_kinds(discovery: Discovery) -> Iterator[ResourceType]:
-    """Each kind that supports delete, list and watch, in its preferred version."""
+    """Yield each kind that supports delete, list and watch, in its preferred version."""
     seen = set(IGNORED)
     for each in discovery.resources:
         found = each.resource_type
@@ -34,9 +34,9 @@ def deletable_kinds(discovery: Discovery) -> Iterator[ResourceType]:
 
 
 def is_rarely_changed(resource_type: ResourceType) -> bool:
-    """Whether it is one of the server's own cluster-scoped kinds.
+    """Return whether the kind is built in and cluster-scoped.
 
-    CustomResourceDefinitions do not count: they are often created and deleted.
+    CustomResourceDefinitions do not count as such: they are often created and deleted.
     """
     group = resource_type.gvk.group
     is_own = "." not in group or group.endswith(".k8s.io")
@@ -44,7 +44,9 @@ def is_rarely_changed(resource_type: ResourceType) -> bool:
 
 
 class ServedKinds:
-    """The served kinds, by API version and kind, as owner references have them."""
+    """The kinds that the server serves, by the API version and kind that owner references
+    contain.
+    """
 
     def __init__(self, discovery: Discovery) -> None:
         self._places: Mapping[tuple[str, str], ResourceType] = {
@@ -59,6 +61,8 @@ class ServedKinds:
         )
 
     def find(self, api_version: str, kind: str) -> type[MetadataOnly] | None:
-        """The class for the metadata of this kind; ``None`` if the server does not serve it."""
+        """Return the metadata class for this kind, or ``None`` if the server does not serve the
+        kind.
+        """
         found = self._places.get((api_version, kind))
         return None if found is None else metadata_only(found)

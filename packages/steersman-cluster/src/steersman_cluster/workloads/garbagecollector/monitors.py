@@ -1,13 +1,15 @@
 """Monitors: one for each kind that the garbage collector watches.
 
-A monitor shares the informer of its kind if this process has one for all namespaces. Otherwise it
-watches the metadata only, and keeps no cache: the graph has what is needed.
+A monitor shares the informer of its kind if this process already has an informer for all
+namespaces. Otherwise the monitor watches only the metadata and needs no cache, because the graph
+stores what is needed.
 
-The server's own cluster-scoped kinds are many, and rarely change. Their owners are cluster-scoped,
-too. So their monitors start late: when an object names one of them as an owner, when the deletion
-of a cluster-scoped object begins, or after ``DEFERRED_SECONDS``.
+The API server has many built-in cluster-scoped kinds, and their objects rarely change. The owners
+of these objects are cluster-scoped, too. Their monitors therefore start late: when an object
+references an owner of such a kind, when the deletion of a cluster-scoped object begins, or after
+``DEFERRED_SECONDS``.
 
-With ``on_first_write``, a kind is not watched before there is an object of it.
+With ``on_first_write``, a kind is not watched until the first object of this kind exists.
 """
 
 import asyncio
@@ -49,7 +51,7 @@ SYNC_TIMEOUT_SECONDS: Final = 30.0
 
 
 class Monitors:
-    """A monitor for each kind that the server serves, as kinds are added and removed."""
+    """The monitors of all kinds that the server serves, updated as kinds are added and removed."""
 
     def __init__(
         self,
@@ -81,7 +83,7 @@ class Monitors:
         return f"<Monitors {len(self._monitors)} kinds, {len(self._unsynced)} not synced>"
 
     async def synced(self) -> None:
-        """Wait until every monitor has synchronized or failed, or the timeout has passed."""
+        """Wait until every monitor has synced or failed, or until the timeout."""
         try:
             async with self._services.clock.timeout(SYNC_TIMEOUT_SECONDS):
                 await self._synced.wait()
@@ -89,7 +91,7 @@ class Monitors:
             pass
 
     async def run(self) -> None:
-        """Run monitors for all kinds that are served, until cancelled."""
+        """Run a monitor for each served kind, until cancelled."""
         definitions, clock = self._definitions, self._services.clock
         self._start(self._start_deferred(), name="kinds that rarely change")
         while True:
@@ -110,7 +112,7 @@ class Monitors:
         self._empty.clear()
 
     def sync(self, discovery: Discovery) -> None:
-        """Start monitors for new kinds, and stop those of removed kinds."""
+        """Start monitors for new kinds, and stop the monitors of removed kinds."""
         kinds = ServedKinds(discovery)
         self._on_discovery(kinds)
         self._definitions.set_served(kinds.names)
@@ -139,7 +141,9 @@ class Monitors:
         self._check_synced()
 
     def _is_empty(self, place: KindKey, kind: ResourceType) -> bool:
-        """Whether the kind has no objects, and the first write will start its monitor."""
+        """Return whether the kind has no objects,
+        so that the first write will start its monitor.
+        """
         on_first_write = self._on_first_write
         if on_first_write is None or place in self._empty:
             return place in self._empty
@@ -156,7 +160,7 @@ class Monitors:
         return place in self._empty
 
     def start_named(self, api_version: str, kind: str) -> None:
-        """Start the deferred monitor of a kind, because an object names an owner of it."""
+        """Start the deferred monitor of a kind, because an owner reference contains this kind."""
         group = api_version.rpartition("/")[0]
         for place, each in [*self._deferred.items()]:
             if each.gvk.kind == kind and each.gvk.group == group:
@@ -196,7 +200,7 @@ class Monitors:
         )
 
     async def _run_shared(self, shared: Mapping[KindKey, Informer[Any]]) -> None:
-        """Run monitors on shared informers, all in one task."""
+        """Run all monitors on shared informers, in one task."""
         async with AsyncExitStack() as until_the_end:
             registrations: dict[KindKey, Registration[Any]] = {}
             for place, each in shared.items():
@@ -254,14 +258,14 @@ class Monitors:
 
 
 class _Monitor(NamedTuple):
-    """A monitored kind, and its task; ``None`` with a shared informer."""
+    """A monitored kind and its task; the task is ``None`` if the monitor uses a shared informer."""
 
     kind: ResourceType
     task: asyncio.Task[None] | None
 
 
 def _shareable(caches: Caches) -> Mapping[KindKey, Informer[Any]]:
-    """The informers that have all objects of a kind."""
+    """Return the informers that cache all objects of a kind."""
     return {
         kind_key(each.kind.resource_type): each
         for each in caches.informers

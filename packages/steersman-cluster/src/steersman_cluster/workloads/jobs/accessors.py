@@ -1,4 +1,4 @@
-"""Accessors of Jobs and their Pods. Pure."""
+"""Accessors of Jobs and their Pods. No I/O."""
 
 from datetime import datetime, timedelta
 

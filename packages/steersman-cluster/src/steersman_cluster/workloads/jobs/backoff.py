@@ -1,4 +1,4 @@
-"""The backoff of failed Pods: ten seconds, then twice as long each time. Pure.
+"""The backoff of failed Pods: ten seconds, then twice as long each time. No I/O.
 
 The failures since the last success are counted on Pods that still exist, so the backoff is the same
 after a restart of the controller.

@@ -1,4 +1,4 @@
-"""Completion indexes, in the format of a Job's status: ``1,3-5,7``. Pure."""
+"""Completion indexes, in the format of a Job's status: ``1,3-5,7``. No I/O."""
 
 from bisect import bisect_left
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What to do about a Job's Pods: create some, delete some, or wait. Pure."""
+"""What to do about a Job's Pods: create some, delete some, or wait. No I/O."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

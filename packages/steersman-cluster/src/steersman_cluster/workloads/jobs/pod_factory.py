@@ -1,4 +1,4 @@
-"""The Pods of a Job, with the tracking finalizer and their index. Pure."""
+"""The Pods of a Job, with the tracking finalizer and their index. No I/O."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The policies of a Job for failed Pods and for succeeded indexes. Pure."""
+"""The policies of a Job for failed Pods and for succeeded indexes. No I/O."""
 
 from collections.abc import Iterable
 from typing import NamedTuple

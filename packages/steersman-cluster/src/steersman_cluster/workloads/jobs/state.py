@@ -1,4 +1,4 @@
-"""The state of a Job: what its Pods have come to, and whether it is finished. Pure.
+"""The state of a Job: what its Pods have come to, and whether it is finished. No I/O.
 
 Three facts, each of which survives a crash, say what has ended: a Pod's finalizer (it is not
 counted), its uid in the status (it is being counted) and the counters (it has been counted).

@@ -1,4 +1,4 @@
-"""The status of a Job: each Pod that ends is counted exactly once. Pure.
+"""The status of a Job: each Pod that ends is counted exactly once. No I/O.
 
     ended, with finalizer ──▶ uid in the status ──▶ finalizer removed ──▶ counted, uid removed
               └── succeeded, of an indexed Job: index in the status ──▶ finalizer removed

@@ -1,4 +1,4 @@
-"""The conditions of a namespace that is being deleted, in Kubernetes' words. Pure."""
+"""The conditions of a namespace that is being deleted, in Kubernetes' words. No I/O."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

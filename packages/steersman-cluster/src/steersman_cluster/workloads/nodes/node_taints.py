@@ -1,4 +1,4 @@
-"""The taints of a node that follow from its state, as node lifecycle sets them. Pure."""
+"""The taints of a node that follow from its state, as node lifecycle sets them. No I/O."""
 
 from datetime import datetime
 from typing import Final

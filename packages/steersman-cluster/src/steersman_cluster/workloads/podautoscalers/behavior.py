@@ -1,4 +1,4 @@
-"""Scaling behavior: limits, rates and stabilization of a recommendation. Pure."""
+"""Scaling behavior: limits, rates and stabilization of a recommendation. No I/O."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The decision about an autoscaler: replicas, conditions, events and status. Pure."""
+"""The decision about an autoscaler: replicas, conditions, events and status. No I/O."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

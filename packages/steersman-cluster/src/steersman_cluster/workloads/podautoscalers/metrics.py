@@ -1,4 +1,4 @@
-"""One metric of an autoscaler: its recommendation, or why there is none. Pure.
+"""One metric of an autoscaler: its recommendation, or why there is none. No I/O.
 
 The usage of the Pods is read before.
 """

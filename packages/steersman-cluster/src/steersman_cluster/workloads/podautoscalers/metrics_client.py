@@ -1,4 +1,4 @@
-"""The metrics client: the usage of Pods, from annotations or from a metrics server. Pure.
+"""The metrics client: the usage of Pods, from annotations or from a metrics server. No I/O.
 
 ``nodes.steersman.dev/cpu-usage: 250m`` is the usage of each container, and
 ``nodes.steersman.dev/cpu-usage.NAME`` that of one; ``memory-usage`` likewise.

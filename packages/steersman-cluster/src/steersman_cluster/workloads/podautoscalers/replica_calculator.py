@@ -1,4 +1,4 @@
-"""The replica calculator: how many replicas the usage of Pods requires. Pure.
+"""The replica calculator: how many replicas the usage of Pods requires. No I/O.
 
 The result is the ratio of usage to target, times the measured Pods. Pods without metrics count so
 that they make a change smaller, never larger. A ratio close to one changes nothing.

@@ -1,4 +1,4 @@
-"""The Pods of autoscalers, and conflicts between their selectors. Pure."""
+"""The Pods of autoscalers, and conflicts between their selectors. No I/O."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final

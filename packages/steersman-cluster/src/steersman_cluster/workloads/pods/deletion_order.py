@@ -1,4 +1,4 @@
-"""The order in which surplus Pods are deleted, as in kube-controller-manager. Pure.
+"""The order in which surplus Pods are deleted, as in kube-controller-manager. No I/O.
 
 First are Pods without a node, then those that are not running, not ready, cheaper by their
 annotation, on a node with others of the owner, ready for less time, restarted more often, younger.

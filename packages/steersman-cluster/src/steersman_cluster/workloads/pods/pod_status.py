@@ -1,4 +1,4 @@
-"""The status of a Pod. Pure."""
+"""The status of a Pod. No I/O."""
 
 from collections.abc import Iterable
 from datetime import datetime

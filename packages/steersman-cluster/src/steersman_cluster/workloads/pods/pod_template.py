@@ -1,4 +1,4 @@
-"""A Pod from a template. Pure."""
+"""A Pod from a template. No I/O."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Selectors, and indexes that find what they match. Pure.
+"""Selectors, and indexes that find what they match. No I/O.
 
 A selector with labels matches only objects that have all of them. So selecting objects are indexed
 under one of their selector's labels, and objects without a controller under each of their labels.

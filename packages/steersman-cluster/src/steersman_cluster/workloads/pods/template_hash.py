@@ -1,4 +1,4 @@
-"""The hash of a Pod template, the same in every process. Pure.
+"""The hash of a Pod template, the same in every process. No I/O.
 
 It differs from that of kube-controller-manager, which hashes the Go structs as printed. That is
 harmless: the hash is part of names, and is never compared between the two.

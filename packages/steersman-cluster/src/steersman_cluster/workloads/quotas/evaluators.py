@@ -1,4 +1,4 @@
-"""Evaluators: what an object uses of a quota, by the names in ``spec.hard``. Pure.
+"""Evaluators: what an object uses of a quota, by the names in ``spec.hard``. No I/O.
 
 The API server's quota admission uses the same rules.
 """

@@ -1,4 +1,4 @@
-"""What a Pod requests: of its containers, and of init containers where those need more. Pure.
+"""What a Pod requests: of its containers, and of init containers where those need more. No I/O.
 
 The API server computes it the same way when it charges a quota.
 """

@@ -1,4 +1,4 @@
-"""The usage of one quota, object by object: a change costs only one evaluation. Pure."""
+"""The usage of one quota, object by object: a change costs only one evaluation. No I/O."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The scopes of a quota: which objects it counts. Pure."""
+"""The scopes of a quota: which objects it counts. No I/O."""
 
 from collections.abc import Iterable
 

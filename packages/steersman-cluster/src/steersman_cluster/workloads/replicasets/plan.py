@@ -1,4 +1,4 @@
-"""How many Pods a ReplicaSet has to create or delete, and its status. Pure.
+"""How many Pods a ReplicaSet has to create or delete, and its status. No I/O.
 
 The same holds for a ReplicationController, whose selector is a map of labels.
 """

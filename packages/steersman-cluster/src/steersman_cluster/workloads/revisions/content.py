@@ -1,4 +1,4 @@
-"""The data of a revision: a patch that restores a Pod template, encoded as Go does. Pure.
+"""The data of a revision: a patch that restores a Pod template, encoded as Go does. No I/O.
 
 ``kubectl rollout undo`` sends that patch unchanged, and compares it with one of its own.
 """

@@ -1,4 +1,4 @@
-"""The history of revisions: the one of a template, and those beyond the limit. Pure."""
+"""The history of revisions: the one of a template, and those beyond the limit. No I/O."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""One scheduling cycle: filter the nodes for a Pod, score the rest, select one. Pure.
+"""One scheduling cycle: filter the nodes for a Pod, score the rest, select one. No I/O.
 
 Of nodes with one score, the first by name wins.
 """

@@ -1,4 +1,4 @@
-"""The scheduling queue: Pods without a node, active or unschedulable. Pure.
+"""The scheduling queue: Pods without a node, active or unschedulable. No I/O.
 
 Pods with one signature fit on the same nodes, and become unschedulable together. After a change,
 the queue activates one of them, and the next one only if that one fits. Five thousand Pods with

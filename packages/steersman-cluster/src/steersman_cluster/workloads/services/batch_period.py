@@ -62,5 +62,5 @@ class OwnWrites:
         self._versions.pop(key_of(obj), None)
 
     def is_foreign(self, _old: Resource | None, new: Resource) -> bool:
-        """Whether another client has written the slice since."""
+        """Whether the last write of the slice is not the controller's own."""
         return self._versions.get(key_of(new)) != new.resource_version

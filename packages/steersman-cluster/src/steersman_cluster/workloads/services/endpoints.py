@@ -1,4 +1,4 @@
-"""One Pod as an endpoint of one Service: addresses, ports and conditions. Pure."""
+"""One Pod as an endpoint of one Service: addresses, ports and conditions. No I/O."""
 
 from collections.abc import Callable, Iterable
 from ipaddress import ip_address

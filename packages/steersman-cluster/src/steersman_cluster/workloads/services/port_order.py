@@ -1,4 +1,4 @@
-"""The order of ports in kube-controller-manager: by a hash of the Go struct as printed. Pure.
+"""The order of ports in kube-controller-manager: by a hash of the Go struct as printed. No I/O.
 
 ``kubectl get endpointslices`` shows the ports in this order.
 """

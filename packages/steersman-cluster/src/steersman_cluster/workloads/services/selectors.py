@@ -1,4 +1,4 @@
-"""The Pods of a Service, and the Services of a Pod, by index. Pure.
+"""The Pods of a Service, and the Services of a Pod, by index. No I/O.
 
 A Pod is indexed under each of its labels, a Service under one label of its selector.
 """

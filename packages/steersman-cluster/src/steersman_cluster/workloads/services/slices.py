@@ -1,4 +1,4 @@
-"""The distribution of endpoints over slices, with as few writes as possible. Pure.
+"""The distribution of endpoints over slices, with as few writes as possible. No I/O.
 
 Endpoints with the same ports share slices. An existing endpoint stays in its slice. A new one goes
 to a slice that is written anyway, then to one with room, then to a new one. A slice that would be

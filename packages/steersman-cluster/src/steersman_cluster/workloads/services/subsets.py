@@ -1,4 +1,4 @@
-"""The Endpoints of a Service: subsets of addresses and ports. Pure."""
+"""The Endpoints of a Service: subsets of addresses and ports. No I/O."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil

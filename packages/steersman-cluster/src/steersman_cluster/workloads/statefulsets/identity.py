@@ -1,4 +1,4 @@
-"""The identity of a StatefulSet's Pods: ordinals, names, labels and claims. Pure."""
+"""The identity of a StatefulSet's Pods: ordinals, names, labels and claims. No I/O."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""The next steps for the Pods of a StatefulSet, and its status. Pure.
+"""The next steps for the Pods of a StatefulSet, and its status. No I/O.
 
     first   each desired Pod, from the lowest ordinal on: created, replaced if it has ended, waited
             for until it is available

@@ -1,4 +1,4 @@
-"""The owners of a StatefulSet's claims, by its retention policy. Pure.
+"""The owners of a StatefulSet's claims, by its retention policy. No I/O.
 
                           whenDeleted:  Retain                Delete
     whenScaled:

@@ -1,4 +1,4 @@
-"""The simulated provisioner: a volume for a claim. Pure."""
+"""The simulated provisioner: a volume for a claim. No I/O."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Which volume fits a claim: by class, size, modes and labels. Pure."""
+"""Which volume fits a claim: by class, size, modes and labels. No I/O."""
 
 from collections.abc import Iterable
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""InterPodAffinity: affinity and anti-affinity between Pods. Pure.
+"""InterPodAffinity: affinity and anti-affinity between Pods. No I/O.
 
 What a Pod's terms match is computed once, before its nodes are filtered and scored.
 """

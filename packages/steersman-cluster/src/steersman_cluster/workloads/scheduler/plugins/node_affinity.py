@@ -1,4 +1,4 @@
-"""NodeAffinity: node selectors and node affinity. Pure."""
+"""NodeAffinity: node selectors and node affinity. No I/O."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""NodePorts: the ports of the node itself that Pods use. Pure."""
+"""NodePorts: the ports of the node itself that Pods use. No I/O."""
 
 from typing import Final, NamedTuple
 

@@ -1,4 +1,4 @@
-"""NodeResourcesFit: what a Pod requests, and what a node has left. Pure.
+"""NodeResourcesFit: what a Pod requests, and what a node has left. No I/O.
 
 Amounts are integers: thousandths of a CPU, bytes of memory, pieces of anything else.
 """

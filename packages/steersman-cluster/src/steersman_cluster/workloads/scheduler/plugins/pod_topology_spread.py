@@ -1,4 +1,4 @@
-"""PodTopologySpread: how evenly the Pods of a selector are spread. Pure.
+"""PodTopologySpread: how evenly the Pods of a selector are spread. No I/O.
 
 The Pods of each domain are counted once, before the nodes are filtered and scored.
 """

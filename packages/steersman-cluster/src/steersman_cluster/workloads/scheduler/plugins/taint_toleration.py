@@ -1,4 +1,4 @@
-"""TaintToleration: which taints a Pod tolerates. Pure."""
+"""TaintToleration: which taints a Pod tolerates. No I/O."""
 
 from collections.abc import Collection, Iterable
 from typing import Final

@@ -1,4 +1,4 @@
-"""VolumeBinding: the claims that a Pod needs before the scheduler can bind it. Pure."""
+"""VolumeBinding: the claims that a Pod needs before the scheduler can bind it. No I/O."""
 
 from collections.abc import Callable
 from typing import Final, TypeAlias
