@@ -1,4 +1,4 @@
-"""Nodes that come, fall silent, are tainted and go, and what becomes of their Pods."""
+"""Nodes that are registered, unresponsive, tainted or deleted, and their Pods."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -20,9 +20,9 @@ from tests.cluster.workloads.node_scenarios import (
     node,
     node_of,
     pod,
+    run_steps,
     script,
     status_of,
-    steps,
     taints_of,
     writes_since,
 )
@@ -32,7 +32,7 @@ Node = core_v1.Node
 
 
 def nodes(settings: WorkloadSettings) -> Workloads:
-    """What simulates the nodes, evicts from them, and schedules."""
+    """The simulated kubelet, taint eviction and the scheduler."""
     parts = replace(settings, parts=("nodes", "scheduler"))
     return workloads(parts, kubelet=simulated_kubelet)
 
@@ -64,8 +64,8 @@ def ready(each: Node) -> tuple[str, str | None] | None:
     return (found.status, found.reason) if found is not None else None
 
 
-def test_nodes_are_as_many_and_as_large_as_is_asked_for() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_nodes_have_the_configured_number_and_size() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.settle()
 
         nodes = await cluster.list(Node)
@@ -82,11 +82,11 @@ def test_nodes_are_as_many_and_as_large_as_is_asked_for() -> None:
         ranges = {each.spec.pod_cidr for each in nodes if each.spec is not None}
         assert len(ranges) == 3
 
-    steps(tell, nodes=3, node_cpu="2", node_pods=7)
+    run_steps(steps, nodes=3, node_cpu="2", node_pods=7)
 
 
-def test_nodes_that_are_there_are_left_as_they_are() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_existing_nodes_are_left_alone() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.settle()
         before = len(cluster.history)
 
@@ -96,11 +96,11 @@ def test_nodes_that_are_there_are_left_as_they_are() -> None:
 
         assert cluster.history.writes(since=before) == []
 
-    steps(tell, nodes=2)
+    run_steps(steps, nodes=2)
 
 
 def test_a_deleted_node_is_registered_again() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod())
         await cluster.settle()
         before = await cluster.get(Node, "node-1")
@@ -113,11 +113,11 @@ def test_a_deleted_node_is_registered_again() -> None:
         assert ready(after) == ("True", "KubeletReady")
         assert status_of(await cluster.get(Pod, "one")).phase == "Running"
 
-    steps(tell)
+    run_steps(steps)
 
 
 def test_the_pods_of_a_deleted_node_are_deleted() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(node("extra"))
         await cluster.settle()
         await cluster.create(pod(node_selector={"kubernetes.io/hostname": "extra"}))
@@ -138,11 +138,11 @@ def test_the_pods_of_a_deleted_node_are_deleted() -> None:
         assert still is not None
         assert await cluster.find(Pod, "one") is None
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_a_node_of_another_clients_making_can_be_a_stand_in() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_a_node_that_a_user_creates_can_have_a_simulated_kubelet() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(node("mine", labels={"zone": "a"}))
         await cluster.settle()
         await cluster.create(pod(node_selector={"zone": "a"}))
@@ -153,11 +153,11 @@ def test_a_node_of_another_clients_making_can_be_a_stand_in() -> None:
         assert mine.labels["zone"] == "a"
         assert status_of(await cluster.get(Pod, "one")).phase == "Running"
 
-    steps(tell, nodes=0)
+    run_steps(steps, nodes=0)
 
 
 def test_a_taint_evicts_pods_that_do_not_tolerate_it() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod("frail"))
         await cluster.create(pod("patient", tolerations=(bearing(100),)))
         await cluster.create(pod("steadfast", tolerations=(bearing(),)))
@@ -175,11 +175,11 @@ def test_a_taint_evicts_pods_that_do_not_tolerate_it() -> None:
             cluster, "frail"
         )
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_a_taint_that_is_taken_away_in_time_drives_nobody_away() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_a_taint_that_is_removed_in_time_evicts_no_pod() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod("patient", tolerations=(bearing(100),)))
         await cluster.settle()
 
@@ -190,11 +190,11 @@ def test_a_taint_that_is_taken_away_in_time_drives_nobody_away() -> None:
 
         assert await names(cluster) == ["patient"]
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_a_driven_away_pod_that_another_client_holds_says_what_drove_it() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_an_evicted_pod_with_a_finalizer_has_the_reason_in_a_condition() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod(finalizers=("example.com/held",)))
         await cluster.settle()
 
@@ -205,11 +205,11 @@ def test_a_driven_away_pod_that_another_client_holds_says_what_drove_it() -> Non
         assert conditions_of(one)["DisruptionTarget"] == ("True", "DeletionByTaintManager")
         assert status_of(one).phase == "Failed"
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_a_silent_node_loses_its_pods_after_a_while_and_gets_well_again() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_the_pods_of_an_unresponsive_node_are_evicted_and_the_node_can_recover() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod())
         await cluster.settle()
 
@@ -227,16 +227,16 @@ def test_a_silent_node_loses_its_pods_after_a_while_and_gets_well_again() -> Non
 
         assert ready(silent) == ("Unknown", "NodeStatusUnknown")
         assert early.deletion_time is None
-        # RecordedRequest to go, and nobody there who could see to it.
+        # It was evicted, and its kubelet does not respond: the Pod cannot terminate.
         assert late.deletion_time is not None
         assert ready(await cluster.get(Node, "node-1")) == ("True", "KubeletReady")
         assert await cluster.find(Pod, "one") is None
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_a_node_gives_signs_of_life_if_it_is_told_to() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_a_node_renews_its_lease_at_the_configured_interval() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.settle()
         await cluster.clock.sleep(25)
 
@@ -247,7 +247,7 @@ def test_a_node_gives_signs_of_life_if_it_is_told_to() -> None:
         assert spec.renew_time is not None
         assert cluster.clock.now() - spec.renew_time < timedelta(seconds=10)
 
-    steps(tell, heartbeat_seconds=10.0)
+    run_steps(steps, heartbeat_seconds=10.0)
 
 
 class Killing:
@@ -269,7 +269,7 @@ class Killing:
             await self._kill("after")
 
     async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:
-        """Watches are not disturbed."""
+        """No faults in watches."""
 
     async def _kill(self, when: str) -> None:
         if self.seen == self.number and when == self.when and self.operator is not None:
@@ -277,10 +277,10 @@ class Killing:
             await operator.kill()
 
 
-def test_wherever_it_is_killed_pods_live_on_as_if_nothing_had_happened() -> None:
+def test_pods_survive_a_crash_of_the_kubelet_at_every_write() -> None:
     settings = WorkloadSettings(nodes=2, routine_events=False)
 
-    async def tell(cluster: SimulatedCluster, killing: Killing) -> None:
+    async def steps(cluster: SimulatedCluster, killing: Killing) -> None:
         cluster.fault_injector = killing
         for name in ("one", "two"):
             await cluster.create(pod(name))
@@ -304,12 +304,12 @@ def test_wherever_it_is_killed_pods_live_on_as_if_nothing_had_happened() -> None
 
     for number in range(1, 12):
         for when in ("before", "after"):
-            killed = partial(tell, killing=Killing(number, when))
+            killed = partial(steps, killing=Killing(number, when))
             simulate(killed, settings=WorkloadSettings(parts=()))
 
 
-def test_a_second_look_writes_nothing() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_a_restarted_kubelet_writes_nothing() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         settings = WorkloadSettings(nodes=2)
         operator = await cluster.run_operator(
             *nodes(settings).controllers, runnables=nodes(settings).runnables
@@ -329,4 +329,4 @@ def test_a_second_look_writes_nothing() -> None:
         assert cluster.history.writes(since=before) == []
         assert writes_since(cluster, 0) == []
 
-    simulate(tell, settings=WorkloadSettings(parts=()))
+    simulate(steps, settings=WorkloadSettings(parts=()))

@@ -1,4 +1,4 @@
-"""How Pods live on nodes that have no processes."""
+"""The lifecycle of Pods on simulated nodes."""
 
 from steersman.client import JsonPatch, MergePatch, StrategicMergePatch
 from steersman.kinds import core_v1, policy_v1
@@ -16,10 +16,10 @@ from tests.cluster.workloads.node_scenarios import (
     node,
     node_of,
     pod,
+    run_steps,
     script,
     state_of,
     status_of,
-    steps,
     writes_since,
 )
 
@@ -28,7 +28,7 @@ UNREADY = ("False", "ContainersNotReady")
 
 
 def test_a_pod_that_starts_at_once_costs_one_binding_and_one_status() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.settle()
         before = len(cluster.history)
 
@@ -40,11 +40,11 @@ def test_a_pod_that_starts_at_once_costs_one_binding_and_one_status() -> None:
             "PATCH /api/v1/namespaces/default/pods/one/status",
         ]
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_a_pod_runs_and_is_ready_with_all_that_a_kubelet_says_of_it() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_a_ready_pod_has_the_status_that_a_kubelet_writes() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod())
         await cluster.settle()
 
@@ -74,11 +74,11 @@ def test_a_pod_runs_and_is_ready_with_all_that_a_kubelet_says_of_it() -> None:
             ("kubelet", "Started", "Container started"),
         ]
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_without_routine_events_only_what_goes_wrong_is_told() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_without_routine_events_only_warnings_are_recorded() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod())
         await cluster.create(pod("crashing", annotations=script(exit_code="1")))
         await cluster.settle()
@@ -86,11 +86,11 @@ def test_without_routine_events_only_what_goes_wrong_is_told() -> None:
         assert await events_of(cluster, "one") == []
         assert {reason for _, reason, _ in await events_of(cluster, "crashing")} == {"BackOff"}
 
-    steps(tell, routine_events=False)
+    run_steps(steps, routine_events=False)
 
 
-def test_a_pod_can_take_its_time_to_start_and_to_become_ready() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_the_delays_of_start_and_readiness_are_configurable() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod(annotations=script(start_seconds="100", ready_seconds="200")))
         await cluster.clock.sleep(99)
         starting = await cluster.get(Pod, "one")
@@ -111,11 +111,11 @@ def test_a_pod_can_take_its_time_to_start_and_to_become_ready() -> None:
             False,
         ]
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_a_pod_that_is_told_so_is_never_ready() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_a_pod_with_the_never_ready_annotation_is_never_ready() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod(annotations=script(never_ready="true")))
         await cluster.settle()
 
@@ -125,11 +125,11 @@ def test_a_pod_that_is_told_so_is_never_ready() -> None:
         assert not has_pending_changes(one)
         assert "Unhealthy" in {reason for _, reason, _ in await events_of(cluster, "one")}
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_a_pod_that_may_become_ready_after_all_does() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_a_pod_becomes_ready_after_the_never_ready_annotation_is_removed() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod(annotations=script(never_ready="true")))
         await cluster.settle()
 
@@ -139,11 +139,11 @@ def test_a_pod_that_may_become_ready_after_all_does() -> None:
 
         assert conditions_of(await cluster.get(Pod, "one"))["Ready"] == ("True", None)
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_a_crashing_container_is_restarted_after_ever_longer_waits() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_a_crashing_container_is_restarted_with_increasing_backoff() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod(annotations=script(exit_code="3")))
         restarts = []
         for seconds in (1, 10, 20, 40, 80, 160, 300, 300):
@@ -163,11 +163,11 @@ def test_a_crashing_container_is_restarted_after_ever_longer_waits() -> None:
         assert (status_of(one).phase, conditions_of(one)["Ready"]) == ("Running", UNREADY)
         assert not has_pending_changes(one)
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_pods_that_are_to_end_succeed_or_fail_by_their_exit_codes() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_the_exit_code_decides_whether_a_pod_succeeds_or_fails() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod("good", restart_policy="Never"))
         await cluster.create(
             pod("bad", restart_policy="Never", annotations=script(exit_code="2", run_seconds="30"))
@@ -194,11 +194,11 @@ def test_pods_that_are_to_end_succeed_or_fail_by_their_exit_codes() -> None:
         assert (status_of(tried).phase, container_of(tried).restart_count) == ("Running", 3)
         assert [has_pending_changes(good), has_pending_changes(bad)] == [False, False]
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_the_end_of_a_pod_is_one_write() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_the_end_of_a_pod_costs_one_write() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(
             pod("done", restart_policy="Never", annotations=script(run_seconds="5"))
         )
@@ -216,11 +216,11 @@ def test_the_end_of_a_pod_is_one_write() -> None:
         assert await cluster.find(Pod, "gone") is None
         assert ("kubelet", "Killing", "Stopping container app") in await events_of(cluster, "gone")
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_a_pod_ends_in_the_time_that_it_takes_but_within_its_grace() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_a_pod_terminates_in_its_configured_time_within_its_grace_period() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         slow = script(stop_seconds="100")
         await cluster.create(pod("patient", annotations=slow, termination_grace_period_seconds=300))
         await cluster.create(pod("hasty", annotations=slow, termination_grace_period_seconds=20))
@@ -238,11 +238,11 @@ def test_a_pod_ends_in_the_time_that_it_takes_but_within_its_grace() -> None:
         assert later == {"patient"}
         assert await cluster.list(Pod) == []
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_a_pod_that_another_client_holds_says_how_it_ended() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_a_terminated_pod_with_a_finalizer_has_its_final_status() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod(finalizers=("example.com/held",)))
         await cluster.settle()
 
@@ -254,11 +254,11 @@ def test_a_pod_that_another_client_holds_says_how_it_ended() -> None:
         assert state_of(container_of(one)) == "terminated: 143 Error"
         assert not has_pending_changes(one)
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_an_image_that_cannot_be_pulled_is_waited_for() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_a_pod_waits_for_an_image_that_cannot_be_pulled() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod(annotations=script(image="missing")))
         await cluster.clock.sleep(1)
         first = await cluster.get(Pod, "one")
@@ -274,11 +274,11 @@ def test_an_image_that_cannot_be_pulled_is_waited_for() -> None:
         assert (status_of(then).phase, has_pending_changes(then)) == ("Pending", False)
         assert conditions_of(await cluster.get(Pod, "one"))["Ready"] == ("True", None)
 
-    steps(tell)
+    run_steps(steps)
 
 
 def test_a_container_with_another_image_is_restarted() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod())
         await cluster.settle()
 
@@ -290,11 +290,11 @@ def test_a_container_with_another_image_is_restarted() -> None:
         assert (container.image, container.restart_count, container.ready) == ("app:2", 1, True)
         assert last_state_of(container) == "terminated: 143 Error"
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_init_containers_come_first_and_sidecars_stay() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_init_containers_run_first_and_sidecars_continue() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         init = (
             core_v1.Container(name="setup", image="setup:1"),
             core_v1.Container(name="proxy", image="proxy:1", restart_policy="Always"),
@@ -314,11 +314,11 @@ def test_init_containers_come_first_and_sidecars_stay() -> None:
         assert status_of(one).phase == "Succeeded"
         assert inits_of(one) == ["terminated: 0 Completed", "terminated: 0 Completed"]
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_an_init_container_that_fails_for_good_fails_the_pod() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_a_permanently_failed_init_container_fails_the_pod() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         init = (core_v1.Container(name="setup", image="setup:1"),)
         annotations = {"nodes.steersman.dev/exit-code.setup": "1"}
         await cluster.create(
@@ -332,11 +332,11 @@ def test_an_init_container_that_fails_for_good_fails_the_pod() -> None:
         assert status_of(always).phase == "Pending"
         assert inits_of(always) == ["waiting: CrashLoopBackOff"]
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_a_readiness_gate_holds_a_pod_back_until_it_is_open() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_a_pod_is_not_ready_until_its_readiness_gate_is_true() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         gate = core_v1.PodReadinessGate(condition_type="example.com/open")
         await cluster.create(pod(readiness_gates=(gate,)))
         await cluster.settle()
@@ -352,11 +352,11 @@ def test_a_readiness_gate_holds_a_pod_back_until_it_is_open() -> None:
         assert conditions_of(closed)["Ready"] == ("False", "ReadinessGatesNotReady")
         assert conditions_of(await cluster.get(Pod, "one"))["Ready"] == ("True", None)
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_a_condition_that_another_client_writes_behind_the_kubelets_back_stays() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_a_concurrent_write_of_a_foreign_condition_is_kept() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod())
         await cluster.settle()
         known = plain(status_of(await cluster.get(Pod, "one")))
@@ -382,11 +382,11 @@ def test_a_condition_that_another_client_writes_behind_the_kubelets_back_stays()
         ]
         assert status_of(after).pod_ips == (core_v1.PodIP(ip="10.9.9.9"),)
 
-    steps(tell)
+    run_steps(steps)
 
 
 def test_a_pod_with_a_deadline_fails_when_it_has_passed() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod(active_deadline_seconds=50))
         await cluster.clock.sleep(49)
         before = await cluster.get(Pod, "one")
@@ -396,11 +396,11 @@ def test_a_pod_with_a_deadline_fails_when_it_has_passed() -> None:
         assert status_of(before).phase == "Running"
         assert (status_of(one).phase, status_of(one).reason) == ("Failed", "DeadlineExceeded")
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_an_annotation_that_nobody_can_read_is_complained_of_and_goes_for_unsaid() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_an_invalid_annotation_is_reported_in_an_event_and_ignored() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod(annotations=script(start_seconds="soon")))
         await cluster.settle()
 
@@ -415,12 +415,12 @@ def test_an_annotation_that_nobody_can_read_is_complained_of_and_goes_for_unsaid
             " and goes for unsaid"
         ]
 
-    steps(tell)
+    run_steps(steps)
 
 
 def test_no_two_pods_have_one_ip_address() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
-        # Thirteen addresses, and all look for one at the same moment.
+    async def steps(cluster: SimulatedCluster) -> None:
+        # Thirteen addresses, and all Pods need one at the same time.
         await cluster.create(node("tight", pod_cidr="10.1.2.0/28"))
         for number in range(13):
             await cluster.create(pod(f"pod-{number}", node_name="tight"))
@@ -436,11 +436,11 @@ def test_no_two_pods_have_one_ip_address() -> None:
         home = await cluster.get(Pod, "at-home")
         assert status_of(home).pod_ip == status_of(home).host_ip
 
-    steps(tell, parts=())
+    run_steps(steps, parts=())
 
 
 def test_a_pod_of_another_scheduler_or_kubelet_is_left_alone() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod("theirs", scheduler_name="another"))
         await cluster.create(core_v1.Node(metadata=pod("real").metadata))
         await cluster.create(pod("elsewhere", node_name="real"))
@@ -451,11 +451,11 @@ def test_a_pod_of_another_scheduler_or_kubelet_is_left_alone() -> None:
         assert not has_pending_changes(theirs)
         assert (status_of(elsewhere).phase, status_of(elsewhere).host_ip) == ("Pending", None)
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_an_evicted_pod_ends() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_an_evicted_pod_is_deleted() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod())
         await cluster.settle()
 
@@ -466,4 +466,4 @@ def test_an_evicted_pod_ends() -> None:
 
         assert await cluster.find(Pod, "one") is None
 
-    steps(tell)
+    run_steps(steps)

@@ -12,11 +12,11 @@ Job = batch_v1.Job
 Pod = core_v1.Pod
 CronJob = batch_v1.CronJob
 
-#: Jobs and all that it takes for their Pods to live and to go.
+#: Jobs, and all parts that run and delete their Pods.
 BATCH = WorkloadSettings(
     parts=("namespaces", "garbagecollector", "nodes", "scheduler", "jobs", "cronjobs")
 )
-#: The same for whoever runs the Pods by hand.
+#: For tests that write the statuses of the Pods themselves.
 BY_HAND = WorkloadSettings(parts=("jobs",))
 
 
@@ -62,19 +62,19 @@ async def status_of(cluster: Cluster, name: str = "work") -> batch_v1.JobStatus:
 
 
 async def counts(cluster: Cluster, name: str = "work") -> tuple[int, int, int]:
-    """How many are active, succeeded and failed."""
+    """The counts of active, succeeded and failed Pods."""
     status = await status_of(cluster, name)
     return status.active or 0, status.succeeded or 0, status.failed or 0
 
 
 async def conditions(cluster: Cluster, name: str = "work") -> list[tuple[str, str, str | None]]:
-    """Types that are true or false, and why."""
+    """The type, status and reason of each condition."""
     status = await status_of(cluster, name)
     return [(each.type, each.status, each.reason) for each in status.conditions or ()]
 
 
 async def ended(cluster: Cluster, pod: Pod, phase: str, *, exit_code: int = 0) -> None:
-    """Let a Pod come to its end by hand."""
+    """Write the final status of a Pod."""
     moment = cluster.clock.now().isoformat(timespec="seconds").replace("+00:00", "Z")
     state = {"terminated": {"exitCode": exit_code, "finishedAt": moment}}
     container = {
@@ -90,7 +90,7 @@ async def ended(cluster: Cluster, pod: Pod, phase: str, *, exit_code: int = 0) -
 
 
 async def pods(cluster: Cluster, *phases: str) -> list[Pod]:
-    """The Pods in these phases, or all."""
+    """The Pods in these phases, or all Pods."""
     found = await cluster.list(Pod)
     return [
         pod
@@ -100,7 +100,7 @@ async def pods(cluster: Cluster, *phases: str) -> list[Pod]:
 
 
 async def events(cluster: Cluster, about: str = "work") -> list[tuple[str, str, str]]:
-    """What was told of an object by the controllers of Jobs, in order."""
+    """The events of an object from the controllers of Jobs, in order."""
     found = [
         each
         for each in await cluster.list(events_v1.Event)

@@ -1,4 +1,4 @@
-"""Steps told in simulated clusters, about what daemons, budgets and quotas come to."""
+"""Helpers for tests of DaemonSets, disruption budgets and quotas in a simulated cluster."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
@@ -13,12 +13,12 @@ from steersman_cluster.workloads import WorkloadSettings
 Pod = core_v1.Pod
 Steps = Callable[[SimulatedCluster], Awaitable[None]]
 
-# A node of the test's own, which is played by the cluster.
+# A node that the test creates, with a simulated kubelet.
 STAND_IN = {"nodes.steersman.dev/stand-in": "true"}
 
 
 def simulate_steps(steps: Steps, *, parts: tuple[str, ...], nodes: int = 2) -> None:
-    """Run the steps on a cluster of their own."""
+    """Run the steps in a new cluster."""
     simulate(steps, settings=WorkloadSettings(parts=parts, nodes=nodes))
 
 
@@ -52,20 +52,20 @@ async def add_node(
     labels: Mapping[str, str] | None = None,
     taints: Iterable[core_v1.Taint] = (),
 ) -> None:
-    """One more node."""
+    """Add a node."""
     metadata = meta_v1.ObjectMeta(name=name, labels=labels, annotations=STAND_IN)
     spec = core_v1.NodeSpec(taints=tuple(taints) or None)
     await cluster.create(core_v1.Node(metadata=metadata, spec=spec))
 
 
 async def set_taints(cluster: SimulatedCluster, node: str, *taints: tuple[str, str]) -> None:
-    """The node has exactly these taints, of these keys and effects."""
+    """Replace the taints of a node by these keys and effects."""
     said = [{"key": key, "effect": effect} for key, effect in taints]
     await cluster.patch(core_v1.Node, node, MergePatch({"spec": {"taints": said}}))
 
 
 async def notes(cluster: SimulatedCluster, reason: str) -> list[str]:
-    """What was said to people for this reason, by whom and about what."""
+    """The events with this reason: controller, kind and note."""
     events = await cluster.list(events_v1.Event)
     return sorted(
         f"{each.reporting_controller}: {each.regarding.kind}: {each.note}"
@@ -75,7 +75,7 @@ async def notes(cluster: SimulatedCluster, reason: str) -> list[str]:
 
 
 def writes_of(cluster: SimulatedCluster, part: str, since: int = 0) -> list[str]:
-    """What was written to paths with this part in them, by anybody."""
+    """All writes to paths that contain this text."""
     return [
         f"{each.actor} {each.method} {each.target}"
         for each in cluster.history.requests[since:]
@@ -84,9 +84,9 @@ def writes_of(cluster: SimulatedCluster, part: str, since: int = 0) -> list[str]
 
 
 class Crossing:
-    """Something happens just before a write reaches the server, and something just after it.
+    """Runs one callback just before a write reaches the server, and another just after it.
 
-    Once, to the first write of a status below this path after ``is_armed`` was set.
+    It does so once, for the first status write below this path after ``is_armed`` is set.
     """
 
     def __init__(self, path: str) -> None:
@@ -106,7 +106,7 @@ class Crossing:
             await self.after()
 
     async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:
-        """Nothing."""
+        """No faults in watches."""
 
     def _is_meant(self, request: Request) -> bool:
         is_status = self.path in request.path and request.path.endswith("/status")

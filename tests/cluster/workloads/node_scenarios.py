@@ -1,4 +1,4 @@
-"""Pods and nodes for steps about them, and what is to be read off them."""
+"""Pods and nodes for tests, and accessors for their fields."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ PREFIX = "nodes.steersman.dev/"
 
 
 def script(**values: str) -> dict[str, str]:
-    """Annotations for the stand-in: ``run_seconds="3"``."""
+    """Annotations for the simulated kubelet: ``run_seconds="3"``."""
     return {f"{PREFIX}{what.replace('_', '-')}": value for what, value in values.items()}
 
 
@@ -33,7 +33,7 @@ def pod(
     resources = None
     if requests is not None:
         amounts = {each: Quantity(amount) for each, amount in requests.items()}
-        # What cannot be shared must be limited, too.
+        # Extended resources cannot be overcommitted: they need limits, too.
         limits = {each: amount for each, amount in amounts.items() if "/" in each} or None
         resources = core_v1.ResourceRequirements(requests=amounts, limits=limits)
     ports = (core_v1.ContainerPort(container_port=80, host_port=host_port),) if host_port else None
@@ -47,17 +47,17 @@ def pod(
 
 
 def node(name: str, *, labels: Mapping[str, str] | None = None, **spec: Any) -> core_v1.Node:
-    """A node of the test's own, whose kubelet is the stand-in."""
+    """A node that the test creates, with a simulated kubelet."""
     return core_v1.Node(
         metadata=meta_v1.ObjectMeta(name=name, labels=labels, annotations=script(stand_in="true")),
         spec=core_v1.NodeSpec(**spec),
     )
 
 
-def steps(tell: Callable[[SimulatedCluster], Awaitable[None]], **settings: Any) -> None:
-    """Tell it in a cluster that has nodes and nothing else."""
+def run_steps(steps: Callable[[SimulatedCluster], Awaitable[None]], **settings: Any) -> None:
+    """Run the steps in a cluster with only nodes and the scheduler."""
     given: dict[str, Any] = {"parts": ("nodes", "scheduler"), **settings}
-    simulate(tell, settings=WorkloadSettings(**given))
+    simulate(steps, settings=WorkloadSettings(**given))
 
 
 def node_of(each: Pod) -> str | None:
@@ -69,7 +69,7 @@ def status_of(each: Pod) -> core_v1.PodStatus:
 
 
 def container_of(each: Pod) -> core_v1.ContainerStatus:
-    """What is said of its one container."""
+    """The status of its only container."""
     statuses = status_of(each).container_statuses or ()
     assert len(statuses) == 1
     return statuses[0]
@@ -81,7 +81,7 @@ def state_of(container: core_v1.ContainerStatus) -> str:
 
 
 def last_state_of(container: core_v1.ContainerStatus) -> str:
-    """The same of its last run."""
+    """The same for its last termination state."""
     return _shown(container.last_state)
 
 
@@ -101,13 +101,13 @@ def inits_of(each: Pod) -> list[str]:
 
 
 def taints_of(each: core_v1.Node) -> list[tuple[str, str]]:
-    """Keys and effects."""
+    """The key and effect of each taint."""
     taints = each.spec.taints if each.spec is not None else None
     return [(one.key, one.effect) for one in taints or ()]
 
 
 def conditions_of(each: Pod) -> dict[str, tuple[str, str | None]]:
-    """Status and reason of each."""
+    """The status and reason of each condition."""
     return {one.type: (one.status, one.reason) for one in status_of(each).conditions or ()}
 
 
@@ -118,16 +118,16 @@ def message_of(each: Pod, type_: str) -> str | None:
 
 
 async def events_of(cluster: SimulatedCluster, name: str) -> list[tuple[str, str, str]]:
-    """From whom, why and what, of each event about a Pod."""
+    """The controller, reason and note of each event of a Pod."""
     found = await cluster.list(events_v1.Event)
     about = [each for each in found if each.regarding and each.regarding.name == name]
-    # In the name the time comes first; who speaks first at one moment is chance.
+    # The name starts with the time; the order of components at one time is random.
     about.sort(key=lambda e: (e.name.rpartition(".")[2][:14], e.reporting_controller or "", e.name))
     return [(e.reporting_controller or "", e.reason or "", e.note or "") for e in about]
 
 
 def writes_since(cluster: SimulatedCluster, before: int) -> list[str]:
-    """What the cluster's own controllers have changed since so many requests."""
+    """The writes of the cluster's own controllers since so many requests."""
     writes = cluster.history.writes(since=before, actor="workloads")
     return [f"{each.method} {each.target.partition('?')[0]}" for each in writes]
 
@@ -137,7 +137,7 @@ def with_node_affinity(each: Pod, **affinity: Any) -> Pod:
 
 
 def far_from(each: Pod, labels: Mapping[str, str], *, key: str = "kubernetes.io/hostname") -> Pod:
-    """The Pod, on no node where one with these labels is."""
+    """The Pod, with anti-affinity to Pods with these labels."""
     anti = core_v1.PodAntiAffinity(
         required_during_scheduling_ignored_during_execution=(_term(labels, key),)
     )
@@ -145,7 +145,7 @@ def far_from(each: Pod, labels: Mapping[str, str], *, key: str = "kubernetes.io/
 
 
 def near_to(each: Pod, labels: Mapping[str, str], *, key: str = "kubernetes.io/hostname") -> Pod:
-    """The Pod, only where one with these labels is."""
+    """The Pod, with affinity to Pods with these labels."""
     near = core_v1.PodAffinity(
         required_during_scheduling_ignored_during_execution=(_term(labels, key),)
     )

@@ -1,4 +1,4 @@
-"""Owners and dependents, and who is left of them."""
+"""Owners and dependents, and the objects that remain."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def of(obj: Resource, *, blocks: bool | None = None, uid: str = "") -> OwnerRefe
 
 
 async def left(cluster: Cluster, *kinds: type[Resource]) -> list[str]:
-    """The names of what is left, apart from what every namespace has."""
+    """The names of the remaining objects, without the default objects of a namespace."""
     return sorted(
         [
             each.name

@@ -23,14 +23,14 @@ Pod = core_v1.Pod
 
 
 def run_steps(steps: Callable[[SimulatedCluster, Stage], Awaitable[T]]) -> T:
-    """What the steps come to, with the controllers as an operator that can be killed."""
+    """The result of the steps; the controllers are an operator that the test can kill."""
 
-    async def tell(cluster: SimulatedCluster) -> T:
+    async def run(cluster: SimulatedCluster) -> T:
         async with virtual_stage(cluster, KINDS) as stage:
             await cluster.run_operator(*CONTROLLERS)
             return await steps(cluster, stage)
 
-    return simulate(tell, settings=NO_PARTS)
+    return simulate(run, settings=NO_PARTS)
 
 
 def replica_set(name: str = "web", replicas: int = 3, **spec: Any) -> ReplicaSet:
@@ -58,19 +58,19 @@ def pod(name: str, **labels: str) -> Pod:
 
 
 async def pods(cluster: SimulatedCluster) -> list[Pod]:
-    """The Pods that are to run, by name."""
+    """The active Pods, by name."""
     return sorted(
         (each for each in await cluster.list(Pod) if is_active(each)), key=lambda each: each.name
     )
 
 
 async def ready_pods(cluster: SimulatedCluster) -> list[str]:
-    """The names of those that are ready."""
+    """The names of the ready Pods."""
     return [each.name for each in await pods(cluster) if is_ready(each)]
 
 
 async def no_more(cluster: SimulatedCluster, what: str, hard: int = 0) -> None:
-    """A quota that allows so many of something, for which the test stands in as its controller."""
+    """A quota with this limit; the test writes its status in place of the controller."""
     name, amounts = "few", {what: str(hard)}
     if await cluster.find(core_v1.ResourceQuota, name) is None:
         await cluster.create(
@@ -86,7 +86,7 @@ async def no_more(cluster: SimulatedCluster, what: str, hard: int = 0) -> None:
 
 
 async def notes(cluster: SimulatedCluster, reason: str) -> list[str]:
-    """What events of this reason say."""
+    """The notes of the events with this reason."""
     await cluster.advance(10)
     await cluster.settle()
     return [

@@ -1,4 +1,4 @@
-"""StatefulSets and claims in a simulated cluster, and what was said about them."""
+"""StatefulSets and claims in a simulated cluster, and their events."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ Volume = core_v1.PersistentVolume
 StatefulSet = apps_v1.StatefulSet
 Revision = apps_v1.ControllerRevision
 
-# What it takes for a StatefulSet with claims to come and go.
+# The parts that create and delete StatefulSets with claims.
 PARTS = ("garbagecollector", "nodes", "scheduler", "volumes", "statefulsets")
 
 
@@ -27,7 +27,7 @@ def run_steps(
     parts: tuple[str, ...] = PARTS,
     seed: int = 0,
 ) -> None:
-    """Run the steps on a cluster of their own."""
+    """Run the steps in a new cluster."""
     simulate(steps, seed=seed, settings=WorkloadSettings(parts=parts, nodes=2))
 
 
@@ -61,7 +61,7 @@ def stateful_set(
 
 
 def claim(name: str = "data", size: str = "1Gi", **spec: Any) -> Claim:
-    """A claim as it is made, or stands in a set."""
+    """A claim, or a claim template of a set."""
     spec.setdefault("access_modes", ("ReadWriteOnce",))
     return core_v1.PersistentVolumeClaim(
         metadata=meta_v1.ObjectMeta(name=name),
@@ -73,7 +73,7 @@ def claim(name: str = "data", size: str = "1Gi", **spec: Any) -> Claim:
 
 
 def rolling(*, partition: int) -> apps_v1.StatefulSetUpdateStrategy:
-    """Updates from the highest number down to this one."""
+    """A rolling update from the highest ordinal down to the partition."""
     return apps_v1.StatefulSetUpdateStrategy(
         type="RollingUpdate",
         rolling_update=apps_v1.RollingUpdateStatefulSetStrategy(partition=partition),
@@ -83,43 +83,43 @@ def rolling(*, partition: int) -> apps_v1.StatefulSetUpdateStrategy:
 def retention(
     *, when_deleted: str = "Retain", when_scaled: str = "Retain"
 ) -> apps_v1.StatefulSetPersistentVolumeClaimRetentionPolicy:
-    """What becomes of claims."""
+    """A retention policy for claims."""
     return apps_v1.StatefulSetPersistentVolumeClaimRetentionPolicy(
         when_deleted=when_deleted, when_scaled=when_scaled
     )
 
 
 async def scale(cluster: SimulatedCluster, replicas: int, name: str = "web") -> None:
-    """Ask for so many Pods."""
+    """Set the replicas."""
     await cluster.patch(StatefulSet, name, MergePatch({"spec": {"replicas": replicas}}))
 
 
 async def names(cluster: SimulatedCluster, kind: type[Any]) -> list[str]:
-    """Of all objects of a kind."""
+    """The names of all objects of a kind."""
     return sorted(each.name for each in await cluster.list(kind))
 
 
 async def images(cluster: SimulatedCluster) -> dict[str, str | None]:
-    """What each Pod runs."""
+    """The image of each Pod."""
     pods = sorted(await cluster.list(Pod), key=lambda each: each.name)
     return {each.name: each.spec.containers[0].image for each in pods if each.spec is not None}
 
 
 async def status(cluster: SimulatedCluster, name: str = "web") -> apps_v1.StatefulSetStatus:
-    """How the set stands."""
+    """The status of the set."""
     found = (await cluster.get(StatefulSet, name)).status
     assert found is not None
     return found
 
 
 async def phase_of(cluster: SimulatedCluster, kind: type[Any], name: str) -> str | None:
-    """In which phase it is."""
+    """The phase of an object."""
     found = await cluster.get(kind, name)
     return None if found.status is None else found.status.phase
 
 
 async def said(cluster: SimulatedCluster, kind: str = "StatefulSet") -> list[str]:
-    """What events tell about objects of a kind, in order."""
+    """The events of objects of a kind, in order."""
     events = [
         each
         for each in await cluster.list(events_v1.Event)
@@ -129,19 +129,19 @@ async def said(cluster: SimulatedCluster, kind: str = "StatefulSet") -> list[str
     return [f"{each.reason}: {each.note}" for each in events]
 
 
-class PodsSeen:
-    """Hears of each Pod that comes and goes: ``+0`` made, ``-0`` asked to go, ``0`` gone."""
+class PodEvents:
+    """Records the events of Pods: ``+0`` added, ``-0`` terminating, ``0`` deleted."""
 
     def __init__(self) -> None:
         self.steps: list[str] = []
 
-    async def following(self, cluster: SimulatedCluster) -> "PodsSeen":
-        """Listen from now on."""
-        runnable = Runnable(self._listen, needs_leadership=False, name="pods seen")
-        await cluster.run_operator(runnables=(runnable,), name="onlooker")
+    async def start(self, cluster: SimulatedCluster) -> "PodEvents":
+        """Record from now on."""
+        runnable = Runnable(self._watch, needs_leadership=False, name="pod-events")
+        await cluster.run_operator(runnables=(runnable,), name="pod-events")
         return self
 
-    async def _listen(self, services: Services) -> None:
+    async def _watch(self, services: Services) -> None:
         async with services.caches.informer(Pod) as informer:
             handler = on(added=self._added, updated=self._updated, deleted=self._deleted)
             informer.add_handler(handler)

@@ -1,4 +1,4 @@
-"""The controllers of Jobs and CronJobs, crashed at each of their calls."""
+"""The controllers of Jobs and CronJobs crash at each of their requests."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
@@ -14,7 +14,7 @@ Steps: TypeAlias = Callable[[Cluster], Awaitable[None]]
 
 EVERYWHERE = WorkloadSettings()
 NODES = WorkloadSettings(parts=("nodes", "scheduler"))
-# Nobody runs the Pods.
+# No kubelet runs the Pods.
 NO_PARTS = WorkloadSettings(parts=())
 
 
@@ -44,7 +44,7 @@ async def suspended(cluster: Cluster) -> None:
     ("steps", "beside"),
     [(succeeding, NODES), (failing, NODES), (indexed, NODES), (suspended, NO_PARTS)],
 )
-async def test_a_job_comes_to_the_same_wherever_its_controller_crashes(
+async def test_a_job_has_the_same_result_wherever_its_controller_crashes(
     steps: Steps, beside: WorkloadSettings
 ) -> None:
     def build() -> Built:
@@ -53,7 +53,7 @@ async def test_a_job_comes_to_the_same_wherever_its_controller_crashes(
     await survives_crashes(Scenario(operator=build, steps=steps, workloads=beside))
 
 
-async def test_a_cron_job_comes_to_the_same_wherever_its_controller_crashes() -> None:
+async def test_a_cron_job_has_the_same_result_wherever_its_controller_crashes() -> None:
     async def steps(cluster: Cluster) -> None:
         await cluster.create(cron_job("*/10 * * * *"))
         await cluster.advance(700.0)

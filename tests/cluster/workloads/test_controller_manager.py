@@ -1,4 +1,4 @@
-"""All parts of a cluster, or some of them, joined in one manager."""
+"""All or some parts of a cluster in one manager."""
 
 from typing import Any
 
@@ -71,22 +71,22 @@ def test_no_two_controllers_have_one_name() -> None:
         ({"node_cpu": "many"}, "many"),
     ],
 )
-def test_settings_that_cannot_be_are_refused(wrong: dict[str, Any], why: str) -> None:
+def test_invalid_settings_are_rejected(wrong: dict[str, Any], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         WorkloadSettings(**wrong)
 
 
-def test_an_unknown_part_is_refused_with_those_that_there_are() -> None:
+def test_the_error_for_an_unknown_part_lists_all_parts() -> None:
     with pytest.raises(BadSettings, match=r"no part 'unicorns' .* Choose among namespaces, "):
         WorkloadSettings(parts=("unicorns",))
 
 
-def test_an_unknown_part_is_refused_with_the_nearest_name() -> None:
+def test_the_error_for_an_unknown_part_suggests_the_nearest_name() -> None:
     with pytest.raises(BadSettings, match=r"no part 'schedular' of a cluster. Did you mean 'sche"):
         WorkloadSettings().without("schedular")
 
 
-def test_a_part_that_is_left_out_does_not_run() -> None:
+def test_an_excluded_part_does_not_run() -> None:
     async def main(cluster: SimulatedCluster) -> tuple[list[str], list[str | None]]:
         await cluster.apply(web(replicas=2))
         await cluster.settle()
@@ -100,7 +100,7 @@ def test_a_part_that_is_left_out_does_not_run() -> None:
     assert simulate(main, settings=left_out) == (["node-1"], [None, None])
 
 
-def test_a_namespace_is_furnished_before_anybody_asks() -> None:
+def test_the_default_objects_of_a_namespace_exist_at_the_start() -> None:
     async def main(cluster: SimulatedCluster) -> list[str]:
         await cluster.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name="new")))
         await cluster.settle()

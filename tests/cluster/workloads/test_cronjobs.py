@@ -10,9 +10,9 @@ from steersman_cluster.workloads import WorkloadSettings
 from tests.cluster.workloads.batch import CronJob, Job, cron_job, events, job
 
 SCHEDULED = "batch.kubernetes.io/cronjob-scheduled-timestamp"
-# What is cleared away takes no more than is asked: the garbage of a day would take longer to tell.
+# Without the garbage collector: a day of garbage collection would slow down the tests.
 BATCH = WorkloadSettings(parts=("nodes", "scheduler", "jobs", "cronjobs"))
-# Its Jobs never end: nobody runs them.
+# Its Jobs never end, because no kubelet runs their Pods.
 ALONE = WorkloadSettings(parts=("cronjobs",))
 HOUR, DAY = 3600.0, 86400.0
 
@@ -22,7 +22,7 @@ def run_steps(steps: Any, *, settings: WorkloadSettings = BATCH) -> None:
 
 
 async def due_times(cluster: SimulatedCluster) -> list[str]:
-    """For when each of its Jobs was due."""
+    """The scheduled time of each of its Jobs."""
     return sorted(each.annotations[SCHEDULED] for each in await cluster.list(Job))
 
 
@@ -31,7 +31,7 @@ async def status_of(cluster: SimulatedCluster) -> batch_v1.CronJobStatus:
     return found.status or batch_v1.CronJobStatus()
 
 
-def test_each_time_of_a_schedule_has_one_job_however_often_it_is_tried() -> None:
+def test_each_scheduled_time_has_one_job_however_often_it_is_tried() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         given = cron_job("*/20 * * * *", successful_jobs_history_limit=10)
         await cluster.create(given)
@@ -68,7 +68,7 @@ def test_each_time_of_a_schedule_has_one_job_however_often_it_is_tried() -> None
     run_steps(steps)
 
 
-def test_a_day_in_another_zone_begins_when_it_begins_there() -> None:
+def test_a_daily_schedule_follows_its_time_zone() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(
             cron_job("0 0 * * *", time_zone="Asia/Kolkata", successful_jobs_history_limit=9)
@@ -116,20 +116,20 @@ def test_with_forbid_no_two_jobs_run_at_once() -> None:
     run_steps(steps, settings=ALONE)
 
 
-def test_what_was_held_up_by_another_starts_when_that_is_over() -> None:
+def test_with_forbid_a_delayed_job_starts_when_its_predecessor_finishes() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         runs = {"run-seconds": "1500"}
         given = cron_job("*/10 * * * *", concurrency_policy="Forbid", runs=runs)
         await cluster.create(given)
         await cluster.clock.sleep(3000.0)
 
-        # From ten past to a little after thirty-five past: the one of half past is late.
+        # The Job of ten past runs until thirty-five past, so the one of half past starts late.
         assert await due_times(cluster) == ["2030-01-01T00:10:00Z", "2030-01-01T00:30:00Z"]
 
     run_steps(steps)
 
 
-def test_what_may_run_twice_at_once_does() -> None:
+def test_with_allow_two_jobs_run_at_once() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(cron_job("*/10 * * * *"))
         await cluster.advance(1850.0)
@@ -141,7 +141,7 @@ def test_what_may_run_twice_at_once_does() -> None:
     run_steps(steps, settings=ALONE)
 
 
-def test_what_replaces_its_predecessor_runs_alone() -> None:
+def test_with_replace_a_new_job_replaces_its_predecessor() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         given = cron_job("*/10 * * * *", concurrency_policy="Replace")
         await cluster.create(given)
@@ -156,7 +156,7 @@ def test_what_replaces_its_predecessor_runs_alone() -> None:
     run_steps(steps, settings=ALONE)
 
 
-def test_a_suspended_one_starts_nothing_and_then_only_the_last_that_was_missed() -> None:
+def test_a_resumed_cron_job_starts_only_the_last_missed_job() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(cron_job("0 * * * *", suspend=True))
         await cluster.advance(5 * HOUR + 600.0)
@@ -171,7 +171,7 @@ def test_a_suspended_one_starts_nothing_and_then_only_the_last_that_was_missed()
     run_steps(steps)
 
 
-def test_what_is_too_late_is_not_started() -> None:
+def test_no_job_starts_after_the_starting_deadline() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(cron_job("0 * * * *", suspend=True, starting_deadline_seconds=300))
         await cluster.advance(5 * HOUR + 600.0)
@@ -187,7 +187,7 @@ def test_what_is_too_late_is_not_started() -> None:
     run_steps(steps)
 
 
-def test_more_than_a_hundred_missed_are_told_and_the_last_is_started() -> None:
+def test_more_than_a_hundred_missed_times_are_reported_and_the_last_starts() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(cron_job("* * * * *", suspend=True))
         await cluster.advance(3 * HOUR + 30.0)
@@ -206,7 +206,7 @@ def test_more_than_a_hundred_missed_are_told_and_the_last_is_started() -> None:
     run_steps(steps, settings=ALONE)
 
 
-def test_a_new_schedule_does_not_make_up_for_times_before_it() -> None:
+def test_a_new_schedule_starts_no_job_for_earlier_times() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(cron_job("0 0 1 1 *"))
         await cluster.advance(1850.0)
@@ -222,7 +222,7 @@ def test_a_new_schedule_does_not_make_up_for_times_before_it() -> None:
     run_steps(steps)
 
 
-def test_a_new_schedule_that_comes_with_much_else_does_not_make_up_for_its_past_either() -> None:
+def test_a_new_schedule_with_other_changes_starts_no_job_for_earlier_times() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(cron_job("0 0 1 1 *"))
         await cluster.advance(1850.0)
@@ -238,7 +238,7 @@ def test_a_new_schedule_that_comes_with_much_else_does_not_make_up_for_its_past_
     run_steps(steps)
 
 
-def test_a_job_that_went_missing_is_told_and_forgotten() -> None:
+def test_a_missing_active_job_is_reported_and_removed_from_the_status() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(cron_job("0 * * * *"))
         await cluster.advance(HOUR)
@@ -257,7 +257,7 @@ def test_a_job_that_went_missing_is_told_and_forgotten() -> None:
     run_steps(steps, settings=ALONE)
 
 
-def test_a_job_that_another_client_slipped_in_is_told() -> None:
+def test_a_job_that_a_user_created_is_reported_as_unexpected() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         made = await cluster.create(cron_job("0 * * * *"))
         await cluster.settle()
@@ -280,7 +280,7 @@ def test_a_job_that_another_client_slipped_in_is_told() -> None:
     run_steps(steps, settings=ALONE)
 
 
-def test_the_31st_of_february_is_told_to_be_no_day() -> None:
+def test_a_schedule_for_february_31_is_reported_as_unsatisfiable() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(cron_job("59 23 31 2 *"))
         await cluster.settle()

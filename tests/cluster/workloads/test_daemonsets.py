@@ -115,7 +115,7 @@ def test_each_node_that_fits_has_one_pod_and_no_other_node_has_any() -> None:
     run_steps(steps)
 
 
-def test_a_taint_keeps_pods_away_or_drives_them_away() -> None:
+def test_a_taint_prevents_or_evicts_daemon_pods() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.settle()
         await set_taints(cluster, "node-1", ("own", "NoSchedule"))
@@ -136,7 +136,7 @@ def test_a_taint_keeps_pods_away_or_drives_them_away() -> None:
     run_steps(steps)
 
 
-def test_a_node_that_takes_no_pods_has_its_daemon_all_the_same() -> None:
+def test_a_cordoned_node_has_its_daemon_pod() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.settle()
         cordon = MergePatch({"spec": {"unschedulable": True}})
@@ -150,7 +150,7 @@ def test_a_node_that_takes_no_pods_has_its_daemon_all_the_same() -> None:
     run_steps(steps, nodes=1)
 
 
-def test_people_are_told_what_is_made_and_deleted() -> None:
+def test_creations_and_deletions_are_reported_in_events() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await add_node(cluster, "near", labels={"place": "near"})
         await cluster.apply(daemon_set(pod_spec={"node_selector": {"place": "near"}}))
@@ -168,7 +168,7 @@ def test_people_are_told_what_is_made_and_deleted() -> None:
 
 
 class Least:
-    """The least of Pods that were available at a time, and the most that were there."""
+    """The minimum of available Pods, and the maximum of existing Pods."""
 
     def __init__(self) -> None:
         self.available = 99
@@ -190,7 +190,7 @@ class Least:
             await services.clock.sleep(1e6)
 
 
-def test_an_update_takes_no_more_pods_away_at_a_time_than_it_may() -> None:
+def test_a_rolling_update_of_a_daemonset_respects_maxunavailable() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(daemon_set(strategy=rolling(2)))
         await cluster.settle()
@@ -225,7 +225,7 @@ def test_with_maxsurge_the_new_pod_is_available_before_the_old_one_is_deleted() 
     run_steps(steps)
 
 
-def test_an_update_on_deletion_waits_for_another_client_to_delete() -> None:
+def test_with_ondelete_a_daemon_pod_is_updated_after_a_user_deletes_it() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         by_hand = apps_v1.DaemonSetUpdateStrategy(type="OnDelete")
         await cluster.apply(daemon_set(strategy=by_hand))
@@ -245,7 +245,7 @@ def test_an_update_on_deletion_waits_for_another_client_to_delete() -> None:
     run_steps(steps, nodes=2)
 
 
-def test_an_update_whose_pods_never_work_stops_with_the_first() -> None:
+def test_an_update_with_broken_pods_stops_after_the_first() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(daemon_set())
         await cluster.settle()
@@ -260,7 +260,7 @@ def test_an_update_whose_pods_never_work_stops_with_the_first() -> None:
     run_steps(steps)
 
 
-def test_what_was_there_before_comes_back_under_a_new_number() -> None:
+def test_a_rolled_back_template_keeps_its_revision_with_a_new_number() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         for image in ("one", "two", "one"):
             await cluster.apply(daemon_set(image))
@@ -273,7 +273,7 @@ def test_what_was_there_before_comes_back_under_a_new_number() -> None:
     run_steps(steps, nodes=1)
 
 
-def test_no_more_of_the_past_is_kept_than_is_asked_for() -> None:
+def test_the_history_limit_bounds_the_revisions() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         for image in ("one", "two", "three", "four"):
             await cluster.apply(daemon_set(image, revision_history_limit=1))
@@ -285,7 +285,7 @@ def test_no_more_of_the_past_is_kept_than_is_asked_for() -> None:
     run_steps(steps, nodes=1)
 
 
-def test_a_pod_that_fails_is_created_again_later_and_later() -> None:
+def test_a_failed_daemon_pod_is_recreated_with_increasing_backoff() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(daemon_set())
         await cluster.settle()
@@ -299,7 +299,7 @@ def test_a_pod_that_fails_is_created_again_later_and_later() -> None:
                 await cluster.clock.sleep(0.1)
             waits.append(round(cluster.clock.monotonic() - began_at))
 
-        # After the first one it takes a second, then twice as long each time.
+        # After the first failure the backoff is a second, then twice as long each time.
         assert waits == [0, 1, 2, 4, 8]
         [first, *_] = await notes(cluster, "FailedDaemonPod")
         assert first.endswith("on node node-1, will try to kill it")
@@ -307,7 +307,7 @@ def test_a_pod_that_fails_is_created_again_later_and_later() -> None:
     run_steps(steps, nodes=1)
 
 
-def test_a_pod_without_a_controller_and_is_selected_is_taken_over() -> None:
+def test_a_selected_pod_without_a_controller_is_adopted() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         stray = bare_pod("stray", labels=LABELS, node_name="node-1")
         await cluster.create(stray)
@@ -315,7 +315,7 @@ def test_a_pod_without_a_controller_and_is_selected_is_taken_over() -> None:
         await cluster.apply(daemon_set())
         await cluster.settle()
 
-        # It is of no revision, and so the update replaces it.
+        # It has no revision, so the update replaces it.
         [pod] = await cluster.list(Pod)
         assert pod.name != "stray"
         assert numbers(await status(cluster)) == (1, 1, 1, 1, 1, 0)
@@ -323,7 +323,7 @@ def test_a_pod_without_a_controller_and_is_selected_is_taken_over() -> None:
     run_steps(steps, nodes=1)
 
 
-def test_a_daemon_set_that_is_not_let_make_its_pods_says_why_and_tries_again() -> None:
+def test_a_daemonset_without_permission_to_create_pods_reports_it_and_retries() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         spec = core_v1.ResourceQuotaSpec(hard={"pods": Quantity(1)})
         limits = core_v1.ResourceQuota(metadata=meta_v1.ObjectMeta(name="few"), spec=spec)
@@ -348,7 +348,7 @@ def test_a_daemon_set_that_is_not_let_make_its_pods_says_why_and_tries_again() -
     simulate_steps(steps, parts=(*PARTS, "quotas"), nodes=2)
 
 
-def test_a_settled_daemon_set_is_left_alone() -> None:
+def test_a_settled_daemonset_writes_nothing() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(daemon_set())
         await cluster.settle()

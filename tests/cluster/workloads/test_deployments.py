@@ -47,7 +47,7 @@ async def condition(
 
 
 async def revisions(cluster: SimulatedCluster) -> dict[str, tuple[str, str | None, int | None]]:
-    """By image: the revision, the ones before, and the size."""
+    """The revision, the revision history and the replicas by image."""
     found = {}
     for rs in await cluster.list(ReplicaSet):
         assert rs.spec is not None
@@ -58,28 +58,28 @@ async def revisions(cluster: SimulatedCluster) -> dict[str, tuple[str, str | Non
     return found
 
 
-def test_a_rolling_update_keeps_within_its_limits_and_comes_to_its_end() -> None:
-    async def story(cluster: SimulatedCluster, stage: Stage) -> list[tuple[str, Any]]:
+def test_a_rolling_update_respects_its_limits_and_completes() -> None:
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> list[tuple[str, Any]]:
         await rolling_update(stage)
         assert (await revisions(cluster)) == {"web:1": ("1", None, 0), "web:2": ("2", None, 4)}
         assert await condition(cluster, "Progressing") is not None
         return in_order(stage.steps.of(ReplicaSet))
 
-    steps = run_steps(story)
+    resizes = run_steps(steps)
 
     sizes: dict[str, int] = {}
     totals = []
-    for name, size in steps:
+    for name, size in resizes:
         sizes[name] = size
         totals.append(sum(sizes.values()))
-    # Up to four at the start; then from one below to one above.
+    # Four at the start; then from one below to one above.
     assert max(totals) == 5
     assert min(totals[totals.index(4) :]) >= 4
     assert totals[-1] == 4
 
 
-def test_never_are_fewer_pods_available_than_allowed() -> None:
-    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
+def test_the_available_pods_never_fall_below_the_minimum() -> None:
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=6, surge=2, unavailable=2))
         await stage.all_ready()
         await set_image(stage, "web:2")
@@ -91,11 +91,11 @@ def test_never_are_fewer_pods_available_than_allowed() -> None:
 
         assert (fewest, most) == (4, 8)
 
-    run_steps(story)
+    run_steps(steps)
 
 
 def test_a_rollback_keeps_the_old_replicaset_and_gives_it_a_new_revision() -> None:
-    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=1))
         await stage.all_ready()
         await set_image(stage, "web:2")
@@ -111,11 +111,11 @@ def test_a_rollback_keeps_the_old_replicaset_and_gives_it_a_new_revision() -> No
         assert (await cluster.get(Deployment, WEB)).annotations[REVISION] == "3"
         assert first in [rs.uid for rs in await cluster.list(ReplicaSet)]
 
-    run_steps(story)
+    run_steps(steps)
 
 
-def test_nothing_new_comes_before_the_last_of_the_old_has_gone_where_all_is_recreated() -> None:
-    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
+def test_recreate_creates_new_pods_after_the_last_old_one_is_gone() -> None:
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=2, strategy="Recreate"))
         await stage.all_ready()
         held = MergePatch({"metadata": {"finalizers": ["example.com/hold"]}})
@@ -130,20 +130,20 @@ def test_nothing_new_comes_before_the_last_of_the_old_has_gone_where_all_is_recr
         await stage.all_ready()
         assert await revisions(cluster) == {"web:1": ("1", None, 0), "web:2": ("2", None, 2)}
 
-    run_steps(story)
+    run_steps(steps)
 
 
-def test_no_more_old_replica_sets_are_kept_than_wanted() -> None:
-    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
+def test_the_history_limit_bounds_the_old_replicasets() -> None:
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await short_history(stage)
 
         assert await revisions(cluster) == {"web:3": ("3", None, 0), "web:4": ("4", None, 1)}
 
-    run_steps(story)
+    run_steps(steps)
 
 
-def test_a_replica_set_learns_for_how_long_pods_must_be_ready() -> None:
-    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
+def test_a_replicaset_gets_the_min_ready_seconds_of_its_deployment() -> None:
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=1))
         await stage.all_ready()
 
@@ -154,11 +154,11 @@ def test_a_replica_set_learns_for_how_long_pods_must_be_ready() -> None:
         assert rs.spec is not None
         assert rs.spec.min_ready_seconds == 30
 
-    run_steps(story)
+    run_steps(steps)
 
 
 def test_a_paused_deployment_rolls_nothing_out() -> None:
-    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=2))
         await stage.all_ready()
 
@@ -173,11 +173,11 @@ def test_a_paused_deployment_rolls_nothing_out() -> None:
             "Deployment is paused",
         )
 
-    run_steps(story)
+    run_steps(steps)
 
 
-def test_a_rollout_that_gets_nowhere_says_so_after_its_deadline_and_not_before() -> None:
-    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
+def test_a_stalled_rollout_is_reported_after_its_deadline_and_not_before() -> None:
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=2, progress_deadline_seconds=100))
         await stage.all_ready()
         await set_image(stage, "web:2")
@@ -205,11 +205,11 @@ def test_a_rollout_that_gets_nowhere_says_so_after_its_deadline_and_not_before()
             f'ReplicaSet "{name}" has successfully progressed.',
         )
 
-    run_steps(story)
+    run_steps(steps)
 
 
-def test_two_that_select_the_same_pods_roll_out_side_by_side() -> None:
-    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
+def test_two_deployments_with_the_same_selector_roll_out_independently() -> None:
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         one = deployment(replicas=2)
         two = replace(one, metadata=replace(one.metadata, name="two"))
         await stage.create(one)
@@ -223,17 +223,17 @@ def test_two_that_select_the_same_pods_roll_out_side_by_side() -> None:
         assert len(await pods(cluster)) == 4
         await cluster.assert_second_pass_writes_nothing()
 
-    run_steps(story)
+    run_steps(steps)
 
 
-def test_a_replica_set_of_the_template_without_a_controller_is_adopted() -> None:
-    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
+def test_a_replicaset_with_the_template_and_without_a_controller_is_adopted() -> None:
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=2))
         await stage.all_ready()
         before = await pods(cluster)
 
         await cluster.delete(Deployment, WEB, propagation="Orphan")
-        # As the garbage collector does it.
+        # As the garbage collector does.
         (rs,) = await cluster.list(ReplicaSet)
         await cluster.patch(
             ReplicaSet, rs.name, MergePatch({"metadata": {"ownerReferences": None}})
@@ -254,11 +254,11 @@ def test_a_replica_set_of_the_template_without_a_controller_is_adopted() -> None
             f'ReplicaSet "{adopted.name}" has successfully progressed.',
         )
 
-    run_steps(story)
+    run_steps(steps)
 
 
-def test_one_that_is_going_makes_nothing_new() -> None:
-    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
+def test_a_deployment_in_deletion_creates_no_replicaset() -> None:
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await stage.create(deployment(replicas=2))
         await stage.all_ready()
 
@@ -271,12 +271,12 @@ def test_one_that_is_going_makes_nothing_new() -> None:
         assert going.status is not None
         assert going.status.observed_generation == going.generation
 
-    run_steps(story)
+    run_steps(steps)
 
 
-@pytest.mark.parametrize("is_ours", [True, False], ids=["by another template", "by a stranger"])
-def test_a_name_that_is_taken_is_not_fought_over(is_ours: bool) -> None:
-    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
+@pytest.mark.parametrize("is_ours", [True, False], ids=["by another template", "by a user"])
+def test_a_name_collision_leads_to_another_name(is_ours: bool) -> None:
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         web = await stage.create(deployment(paused=True))
         wanted = new_replica_set(web, revision=1, size=0, limits=ReplicaLimits(replicas=4))
         await cluster.create(taking_the_name_of(wanted, is_ours=is_ours))
@@ -289,11 +289,11 @@ def test_a_name_that_is_taken_is_not_fought_over(is_ours: bool) -> None:
         assert (web.status.collision_count, web.status.available_replicas) == (1, 4)
         assert len(await cluster.list(ReplicaSet)) == 2
 
-    run_steps(story)
+    run_steps(steps)
 
 
 def taking_the_name_of(rs: ReplicaSet, *, is_ours: bool) -> ReplicaSet:
-    """Another ReplicaSet under its name."""
+    """Another ReplicaSet with the same name."""
     assert rs.spec is not None
     assert rs.spec.template is not None
     pods = pod("other", **{**rs.labels, **({} if is_ours else {"app": "else"})})
@@ -315,8 +315,8 @@ def taking_the_name_of(rs: ReplicaSet, *, is_ours: bool) -> ReplicaSet:
     )
 
 
-def test_a_replica_set_that_may_not_be_made_is_told_in_a_condition_and_an_event() -> None:
-    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
+def test_a_rejected_replicaset_is_reported_in_a_condition_and_an_event() -> None:
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await no_more(cluster, "count/replicasets.apps", 0)
 
         await stage.create(deployment())
@@ -330,11 +330,11 @@ def test_a_replica_set_that_may_not_be_made_is_told_in_a_condition_and_an_event(
         assert "exceeded quota: few" in (message or "")
         assert message in await notes(cluster, "ReplicaSetCreateError")
 
-    run_steps(story)
+    run_steps(steps)
 
 
-def test_pods_that_may_not_be_made_are_told_of_the_deployment_too() -> None:
-    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
+def test_rejected_pods_are_reported_in_a_condition_of_the_deployment() -> None:
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await no_more(cluster, "pods", 0)
 
         await stage.create(deployment())
@@ -344,44 +344,44 @@ def test_pods_that_may_not_be_made_are_told_of_the_deployment_too() -> None:
         assert found is not None
         assert found[:2] == ("True", "FailedCreate")
 
-    run_steps(story)
+    run_steps(steps)
 
 
-def test_a_pod_that_a_stranger_has_made_is_not_taken_into_a_deployment() -> None:
-    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
-        await cluster.create(pod("lonely", app=WEB))
+def test_a_deployment_does_not_adopt_a_foreign_pod() -> None:
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
+        await cluster.create(pod("other", app=WEB))
 
         await stage.create(deployment(replicas=1))
         await stage.all_ready()
 
-        # It lacks the hash that the ReplicaSet asks for.
-        assert controller_of(await cluster.get(core_v1.Pod, "lonely")) is None
+        # It lacks the hash label that the ReplicaSet selects.
+        assert controller_of(await cluster.get(core_v1.Pod, "other")) is None
 
-    run_steps(story)
+    run_steps(steps)
 
 
 def test_a_settled_deployment_writes_nothing() -> None:
-    async def story(cluster: SimulatedCluster, stage: Stage) -> None:
+    async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await rolling_update(stage)
 
         await cluster.assert_second_pass_writes_nothing()
 
-    run_steps(story)
+    run_steps(steps)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
-def test_a_controller_that_is_killed_in_between_comes_to_the_same_end(scenario: Scenario) -> None:
-    async def calm(cluster: SimulatedCluster, stage: Stage) -> Any:
+def test_a_deployment_has_the_same_result_when_its_controller_is_killed(scenario: Scenario) -> None:
+    async def undisturbed(cluster: SimulatedCluster, stage: Stage) -> Any:
         await scenario(stage)
         return await revisions(cluster), len(await pods(cluster))
 
-    async def deadly(cluster: SimulatedCluster, stage: Stage) -> Any:
-        quiet, looks = stage.quiet, 0
+    async def with_kills(cluster: SimulatedCluster, stage: Stage) -> Any:
+        quiet, calls = stage.quiet, 0
 
-        async def mortal() -> None:
-            nonlocal looks
-            looks += 1
-            if looks % 3 == 2:
+        async def quiet_with_kills() -> None:
+            nonlocal calls
+            calls += 1
+            if calls % 3 == 2:
                 await cluster.clock.sleep(0.003)
                 (operator,) = cluster.operators
                 await operator.kill()
@@ -389,8 +389,13 @@ def test_a_controller_that_is_killed_in_between_comes_to_the_same_end(scenario: 
             await quiet()
 
         await scenario(
-            Stage(client=stage.client, namespace=stage.namespace, steps=stage.steps, quiet=mortal)
+            Stage(
+                client=stage.client,
+                namespace=stage.namespace,
+                steps=stage.steps,
+                quiet=quiet_with_kills,
+            )
         )
         return await revisions(cluster), len(await pods(cluster))
 
-    assert run_steps(deadly) == run_steps(calm)
+    assert run_steps(with_kills) == run_steps(undisturbed)

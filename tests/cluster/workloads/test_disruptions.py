@@ -46,7 +46,7 @@ def budget(name: str = "web", **spec: Any) -> Budget:
 
 
 def slow(made: apps_v1.Deployment) -> apps_v1.Deployment:
-    """The same, with Pods that are ready after half a minute."""
+    """The Deployment, with Pods that are ready after half a minute."""
     assert made.spec is not None
     template = made.spec.template
     metadata = replace(
@@ -57,7 +57,7 @@ def slow(made: apps_v1.Deployment) -> apps_v1.Deployment:
 
 
 async def numbers(cluster: SimulatedCluster, name: str = "web") -> tuple[int | None, ...]:
-    """Expected, healthy, to stay so, and free to go."""
+    """The expected, healthy and desired healthy Pods, and the allowed disruptions."""
     status = (await cluster.get(Budget, name)).status
     assert status is not None
     return (
@@ -83,7 +83,7 @@ async def evict(cluster: SimulatedCluster, pod: str) -> None:
     await cluster.client.eviction(pod, namespace="default").create(eviction)
 
 
-async def is_let_go(cluster: SimulatedCluster, pod: str) -> bool:
+async def is_evicted(cluster: SimulatedCluster, pod: str) -> bool:
     try:
         await evict(cluster, pod)
     except TooManyRequests:
@@ -96,7 +96,7 @@ async def names(cluster: SimulatedCluster) -> list[str]:
 
 
 async def target(cluster: SimulatedCluster, pod: str) -> tuple[str, str | None]:
-    """What a Pod says of its end by an eviction."""
+    """The status and reason of the ``DisruptionTarget`` condition of a Pod."""
     status = (await cluster.get(Pod, pod)).status
     assert status is not None
     [said] = [each for each in status.conditions or () if each.type == "DisruptionTarget"]
@@ -107,7 +107,7 @@ def run_steps(steps: Steps, **rest: Any) -> None:
     simulate_steps(steps, parts=PARTS, **rest)
 
 
-def test_a_budget_counts_what_its_pods_controllers_want_and_not_what_exists() -> None:
+def test_a_budget_counts_the_desired_replicas_and_not_the_existing_pods() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(deployment(replicas=4))
         for name, spec in (
@@ -123,7 +123,7 @@ def test_a_budget_counts_what_its_pods_controllers_want_and_not_what_exists() ->
         assert await numbers(cluster, "half") == (4, 4, 2, 2)
         assert await numbers(cluster, "two") == (4, 4, 2, 2)
 
-        # One of the four is not ready: it is still expected.
+        # One of the four is not ready, but still expected.
         first = (await names(cluster))[0]
         ready = {"type": "Ready", "status": "False"}
         unready = MergePatch({"status": {"conditions": [ready]}})
@@ -166,19 +166,19 @@ def test_an_eviction_waits_until_a_replacement_is_ready() -> None:
     run_steps(steps)
 
 
-def test_no_more_pods_are_let_go_at_once_than_may() -> None:
+def test_no_more_pods_are_evicted_at_once_than_allowed() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(slow(deployment(replicas=5)))
         await cluster.apply(budget(min_available=3))
         await cluster.settle()
-        gone = [name for name in await names(cluster) if await is_let_go(cluster, name)]
+        gone = [name for name in await names(cluster) if await is_evicted(cluster, name)]
 
         assert len(gone) == 2
 
     run_steps(steps)
 
 
-def test_a_charge_of_the_server_in_the_meantime_is_never_overwritten() -> None:
+def test_a_concurrent_charge_by_the_server_is_never_overwritten() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         cluster.fault_injector = crossing = Crossing("/poddisruptionbudgets/")
         await cluster.run_operator(*controllers(WorkloadSettings()))
@@ -186,15 +186,15 @@ def test_a_charge_of_the_server_in_the_meantime_is_never_overwritten() -> None:
         await cluster.apply(budget(min_available=3))
         await cluster.settle()
         one, two, three, unready, _ = await names(cluster)
-        let_go: list[str] = []
+        evicted: list[str] = []
 
         async def before() -> None:
-            let_go.extend([each for each in (one, two) if await is_let_go(cluster, each)])
+            evicted.extend([each for each in (one, two) if await is_evicted(cluster, each)])
 
         async def after() -> None:
-            let_go.extend([each for each in (three,) if await is_let_go(cluster, each)])
+            evicted.extend([each for each in (three,) if await is_evicted(cluster, each)])
 
-        # The controller wants to say that one may go, while the server lets two go.
+        # The controller writes one allowed disruption while the server evicts two Pods.
         crossing.before, crossing.after, crossing.is_armed = before, after, True
         ready = {"type": "Ready", "status": "False"}
         patch = MergePatch({"status": {"conditions": [ready]}})
@@ -202,7 +202,7 @@ def test_a_charge_of_the_server_in_the_meantime_is_never_overwritten() -> None:
         await cluster.clock.sleep(1.0)
 
         assert not crossing.is_armed
-        assert let_go == [one, two]
+        assert evicted == [one, two]
         assert await numbers(cluster) == (5, 2, 3, 0)
 
     simulate_steps(
@@ -210,7 +210,7 @@ def test_a_charge_of_the_server_in_the_meantime_is_never_overwritten() -> None:
     )
 
 
-def test_a_pod_that_was_let_go_and_is_not_deleted_is_healthy_again_later() -> None:
+def test_an_evicted_pod_that_is_not_deleted_counts_as_healthy_again() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(deployment(replicas=2))
         await cluster.apply(budget(max_unavailable=1))
@@ -237,7 +237,7 @@ def test_a_pod_that_was_let_go_and_is_not_deleted_is_healthy_again_later() -> No
     run_steps(steps)
 
 
-def test_a_mark_that_nothing_came_of_is_taken_back() -> None:
+def test_a_stale_disruptiontarget_condition_is_removed() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(deployment(replicas=1))
         await cluster.apply(budget(max_unavailable=1))
@@ -292,17 +292,17 @@ def test_a_budget_that_cannot_be_computed_allows_no_disruption() -> None:
 
 
 class Spec(sm.Part):
-    """How many Pods there should be."""
+    """The desired number of Pods."""
 
     size: int
 
 
 class Database(sm.CustomResource[Spec, sm.Part], group="test.example.com", version="v1"):
-    """Something that makes Pods itself."""
+    """A kind that controls Pods."""
 
 
 def scaled(definition: apiextensions_v1.CustomResourceDefinition) -> Any:
-    """The definition, with a scale."""
+    """The definition, with a scale subresource."""
     [version] = definition.spec.versions
     scale = apiextensions_v1.CustomResourceSubresourceScale(
         spec_replicas_path=".spec.size", status_replicas_path=".status.size"
@@ -314,7 +314,7 @@ def scaled(definition: apiextensions_v1.CustomResourceDefinition) -> Any:
     return replace(definition, spec=spec)
 
 
-def test_what_controls_pods_may_be_of_any_kind_that_says_how_many_there_should_be() -> None:
+def test_the_controller_of_pods_can_be_of_any_kind_with_a_scale() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         made = Database(metadata=meta_v1.ObjectMeta(name="web"), spec=Spec(size=4))
         await cluster.install(Database)
@@ -340,7 +340,7 @@ def test_what_controls_pods_may_be_of_any_kind_that_says_how_many_there_should_b
     run_steps(steps)
 
 
-def test_pods_without_a_controller_are_told_of_and_count_only_by_number() -> None:
+def test_pods_without_a_controller_are_reported_and_count_only_for_minavailable() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(bare_pod("alone", labels=WEB))
         await cluster.apply(budget("share", max_unavailable=1))
@@ -357,7 +357,7 @@ def test_pods_without_a_controller_are_told_of_and_count_only_by_number() -> Non
     run_steps(steps)
 
 
-def test_a_pod_under_two_budgets_is_told_of() -> None:
+def test_a_pod_with_two_budgets_is_reported() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(budget("one", min_available=1))
         await cluster.apply(budget("two", min_available=0))
@@ -373,10 +373,10 @@ def test_a_pod_under_two_budgets_is_told_of() -> None:
     run_steps(steps)
 
 
-def test_a_budget_without_pods_says_so_and_one_that_selects_all_counts_all() -> None:
+def test_a_budget_without_pods_reports_it_and_an_empty_selector_counts_all_pods() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
-        nobody = meta_v1.LabelSelector(match_labels={"app": "nobody"})
-        await cluster.apply(budget("none", min_available=1, selector=nobody))
+        no_pods = meta_v1.LabelSelector(match_labels={"app": "missing"})
+        await cluster.apply(budget("none", min_available=1, selector=no_pods))
         await cluster.apply(budget("all", min_available=1, selector=meta_v1.LabelSelector()))
         await cluster.create(bare_pod("without-labels"))
         await cluster.create(bare_pod("with-labels", labels=WEB))
@@ -390,7 +390,7 @@ def test_a_budget_without_pods_says_so_and_one_that_selects_all_counts_all() -> 
     run_steps(steps)
 
 
-def test_what_does_not_concern_a_budget_is_not_written() -> None:
+def test_an_unrelated_pod_change_writes_no_budget() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(deployment(replicas=2))
         await cluster.apply(budget(max_unavailable=1))

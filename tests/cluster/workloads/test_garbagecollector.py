@@ -1,4 +1,4 @@
-"""The garbage collector on the embedded server: each cascade, and whatever owners can do."""
+"""The garbage collector on the embedded server: propagation policies and owners."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -39,7 +39,7 @@ def run_steps(steps: Steps, *, settings: WorkloadSettings = GARBAGE) -> None:
 
 
 class Empty(Part):
-    """Nothing."""
+    """No fields."""
 
 
 class Boat(CustomResource[Empty, Empty], group="sea.example.com", version="v1"):
@@ -47,7 +47,7 @@ class Boat(CustomResource[Empty, Empty], group="sea.example.com", version="v1"):
 
 
 class Fleet(CustomResource[Empty, Empty], group="sea.example.com", version="v1", namespaced=False):
-    """A kind of which objects live in no namespace."""
+    """A cluster-scoped kind."""
 
 
 async def delete(cluster: SimulatedCluster, obj: Any, propagation: Any = "Background") -> None:
@@ -55,7 +55,7 @@ async def delete(cluster: SimulatedCluster, obj: Any, propagation: Any = "Backgr
     await cluster.settle()
 
 
-def test_dependents_go_when_the_last_of_their_owners_has_gone() -> None:
+def test_a_dependent_is_deleted_after_its_last_owner() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         one = await cluster.create(config_map("one"))
         two = await cluster.create(config_map("two"))
@@ -72,7 +72,7 @@ def test_dependents_go_when_the_last_of_their_owners_has_gone() -> None:
     run_steps(steps)
 
 
-def test_nothing_is_deleted_whose_owner_is_there() -> None:
+def test_no_object_is_deleted_while_an_owner_exists() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         owner = await cluster.create(config_map("owner"))
         await cluster.create(config_map("other"))
@@ -88,7 +88,7 @@ def test_nothing_is_deleted_whose_owner_is_there() -> None:
     run_steps(steps)
 
 
-def test_a_dependent_keeps_its_owners_that_are_there_and_loses_the_others() -> None:
+def test_a_dependent_keeps_existing_owners_and_loses_absent_ones() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         one = await cluster.create(config_map("one"))
         two = await cluster.create(config_map("two"))
@@ -103,7 +103,7 @@ def test_a_dependent_keeps_its_owners_that_are_there_and_loses_the_others() -> N
     run_steps(steps)
 
 
-def test_an_owner_that_never_was_takes_its_dependents_along() -> None:
+def test_a_dependent_of_an_owner_that_never_existed_is_deleted() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         there = await cluster.create(config_map("solid"))
         await cluster.settle()
@@ -120,7 +120,7 @@ def test_an_owner_that_never_was_takes_its_dependents_along() -> None:
     run_steps(steps)
 
 
-def test_an_owner_that_comes_back_is_another() -> None:
+def test_a_recreated_owner_with_another_uid_is_not_the_owner() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         first = await cluster.create(config_map("owner"))
         await cluster.client.delete(ConfigMap, "owner", namespace="default")
@@ -134,7 +134,7 @@ def test_an_owner_that_comes_back_is_another() -> None:
     run_steps(steps)
 
 
-def test_what_lost_its_owner_while_nobody_watched_goes_as_well() -> None:
+def test_a_dependent_whose_owner_was_deleted_during_downtime_is_deleted() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         owner = await cluster.create(config_map("owner"))
         await cluster.create(secret("child", of(owner)))
@@ -150,7 +150,7 @@ def test_what_lost_its_owner_while_nobody_watched_goes_as_well() -> None:
 
 
 @pytest.mark.parametrize("blocks", [True, False])
-def test_an_owner_that_waits_goes_after_the_last_dependent_that_blocks_it(blocks: bool) -> None:
+def test_foreground_deletion_waits_for_the_last_blocking_dependent(blocks: bool) -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         owner = await cluster.create(config_map("owner"))
         await cluster.create(secret("held", of(owner, blocks=blocks), finalizers=(HELD,)))
@@ -169,7 +169,7 @@ def test_an_owner_that_waits_goes_after_the_last_dependent_that_blocks_it(blocks
     run_steps(steps)
 
 
-def test_dependents_of_dependents_go_first_in_the_foreground() -> None:
+def test_foreground_deletion_deletes_the_deepest_dependents_first() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         owner = await cluster.create(config_map("owner"))
         child = await cluster.create(secret("child", of(owner, blocks=True)))
@@ -187,7 +187,7 @@ def test_dependents_of_dependents_go_first_in_the_foreground() -> None:
     run_steps(steps)
 
 
-def test_orphaned_dependents_stay_and_name_their_owner_no_more() -> None:
+def test_orphaned_dependents_are_kept_without_the_owner_reference() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         owner = await cluster.create(config_map("owner"))
         other = await cluster.create(config_map("other"))
@@ -206,7 +206,7 @@ def test_orphaned_dependents_stay_and_name_their_owner_no_more() -> None:
 
 
 @pytest.mark.parametrize("propagation", ["Background", "Foreground"])
-def test_circles_of_owners_do_not_keep_each_other_from_being_deleted(propagation: str) -> None:
+def test_a_cycle_of_owners_does_not_block_deletion(propagation: str) -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         ring = [await cluster.create(config_map(name)) for name in ("one", "two", "three")]
         for each, owner in zip(ring, (ring[-1], *ring), strict=False):
@@ -228,7 +228,7 @@ def test_circles_of_owners_do_not_keep_each_other_from_being_deleted(propagation
     run_steps(steps)
 
 
-def test_an_owner_in_another_namespace_is_none_and_an_event_says_so() -> None:
+def test_an_owner_in_another_namespace_is_invalid_and_reported_in_an_event() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         owner = await cluster.create(config_map("owner", namespace="kube-public"))
         await cluster.settle()
@@ -251,7 +251,7 @@ def test_an_owner_in_another_namespace_is_none_and_an_event_says_so() -> None:
     run_steps(steps)
 
 
-def test_a_dependent_without_a_namespace_stays_if_its_owner_has_one() -> None:
+def test_a_cluster_scoped_dependent_of_a_namespaced_owner_is_kept() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         owner = await cluster.create(config_map("owner"))
         volume = core_v1.Namespace(metadata=named("space", of(owner)))
@@ -265,7 +265,7 @@ def test_a_dependent_without_a_namespace_stays_if_its_owner_has_one() -> None:
     run_steps(steps)
 
 
-def test_an_owner_without_a_namespace_owns_what_has_one() -> None:
+def test_a_cluster_scoped_owner_can_own_namespaced_objects() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         node = await cluster.create(core_v1.Node(metadata=named("far-node")))
         await cluster.create(config_map("child", of(node)))
@@ -300,7 +300,7 @@ def test_a_new_kind_is_collected_as_soon_as_it_is_defined() -> None:
     run_steps(steps)
 
 
-def test_what_lives_in_no_namespace_goes_with_an_owner_that_does_not_either() -> None:
+def test_a_cluster_scoped_dependent_is_deleted_with_its_cluster_scoped_owner() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.install(Fleet)
         fleet = await cluster.create(Fleet(metadata=meta_v1.ObjectMeta(name="north"), spec=Empty()))
@@ -318,7 +318,7 @@ def test_what_lives_in_no_namespace_goes_with_an_owner_that_does_not_either() ->
 
 
 @pytest.mark.parametrize("seconds", [0.0, 2 * DEFERRED_SECONDS])
-def test_quiet_kinds_are_followed_after_a_while(seconds: float) -> None:
+def test_rarely_changed_kinds_are_watched_later(seconds: float) -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.advance(seconds)
         await cluster.settle()
@@ -334,7 +334,7 @@ def test_quiet_kinds_are_followed_after_a_while(seconds: float) -> None:
     run_steps(steps)
 
 
-def test_dependents_go_with_the_kind_of_their_owner() -> None:
+def test_dependents_are_deleted_with_the_kind_of_their_owner() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.install(Boat)
         boat = await cluster.create(Boat(metadata=meta_v1.ObjectMeta(name="anna"), spec=Empty()))
@@ -349,7 +349,7 @@ def test_dependents_go_with_the_kind_of_their_owner() -> None:
     run_steps(steps)
 
 
-def test_a_server_that_is_away_keeps_the_dependents_of_its_objects() -> None:
+def test_dependents_of_an_unavailable_aggregated_server_are_kept() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.install(Boat)
         boat = await cluster.create(Boat(metadata=meta_v1.ObjectMeta(name="anna"), spec=Empty()))
@@ -373,7 +373,7 @@ def test_a_server_that_is_away_keeps_the_dependents_of_its_objects() -> None:
     run_steps(steps)
 
 
-def test_an_owner_of_a_kind_that_is_not_served_keeps_its_dependents() -> None:
+def test_dependents_of_an_owner_of_an_unserved_kind_are_kept() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         unknown = meta_v1.OwnerReference(
             api_version="sea.example.com/v1",
@@ -394,17 +394,17 @@ def test_an_owner_of_a_kind_that_is_not_served_keeps_its_dependents() -> None:
     run_steps(steps)
 
 
-class Refusing(NoFaults):
-    """Does not let anybody read Secrets."""
+class RejectsSecrets(NoFaults):
+    """Rejects all reads of Secrets."""
 
     async def before_request(self, actor: Actor, request: Request) -> None:
         if request.path == "/api/v1/secrets":
             raise Forbidden(wanted="read", code=403, reason="Forbidden", message="not you")
 
 
-def test_a_kind_that_may_not_be_read_does_not_stop_the_others() -> None:
+def test_a_kind_without_read_permission_does_not_block_the_others() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
-        cluster.fault_injector = Refusing()
+        cluster.fault_injector = RejectsSecrets()
         await cluster.run_operator(runnables=runnables(GARBAGE))
         owner = await cluster.create(config_map("owner"))
         await cluster.create(config_map("child", of(owner)))
@@ -418,7 +418,7 @@ def test_a_kind_that_may_not_be_read_does_not_stop_the_others() -> None:
 
 
 class WrittenMeanwhile(NoFaults):
-    """Has a client write an object just before each of the first few patches of it arrives."""
+    """Writes an object just before each of the first few patches of it arrives."""
 
     def __init__(self, path: str, times: int) -> None:
         self.path = path
@@ -432,7 +432,7 @@ class WrittenMeanwhile(NoFaults):
                 await self.write(self.left)
 
 
-def test_another_client_who_keeps_writing_a_dependent_does_not_keep_its_lost_owner_in_it() -> None:
+def test_repeated_conflicts_do_not_prevent_the_removal_of_an_absent_owner() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         fault = WrittenMeanwhile("/secrets/child", 7)
         cluster.fault_injector = fault
@@ -483,7 +483,7 @@ class KilledAt(NoFaults):
 
 
 @pytest.mark.parametrize("after", [False, True])
-def test_a_collector_that_is_killed_at_any_write_comes_to_the_same_end(after: bool) -> None:
+def test_a_collection_completes_when_the_collector_is_killed_at_any_write(after: bool) -> None:
     ends: list[list[str]] = []
 
     async def steps(cluster: SimulatedCluster) -> bool:
@@ -515,7 +515,7 @@ def test_a_collector_that_is_killed_at_any_write_comes_to_the_same_end(after: bo
     assert [*dict.fromkeys(map(tuple, ends))] == [("orphan",)]
 
 
-def test_a_deployment_takes_all_that_was_made_of_it_along() -> None:
+def test_a_deleted_deployment_cascades_to_replicasets_and_pods() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         labels = {"app": "web"}
         await cluster.create(

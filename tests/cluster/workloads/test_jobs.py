@@ -29,11 +29,11 @@ from tests.cluster.workloads.batch import (
 
 
 def run_steps(steps: Any, *, settings: Any = BATCH) -> None:
-    """Have the steps told in a cluster of its own."""
+    """Run the steps in a new cluster."""
     simulate(steps, settings=settings)
 
 
-def test_a_job_runs_as_many_pods_at_once_as_it_may_until_enough_have_succeeded() -> None:
+def test_a_job_runs_its_parallelism_until_enough_pods_have_succeeded() -> None:
     seen: list[tuple[int, int, int]] = []
 
     async def steps(cluster: SimulatedCluster) -> None:
@@ -49,9 +49,9 @@ def test_a_job_runs_as_many_pods_at_once_as_it_may_until_enough_have_succeeded()
             ("Complete", "True", "CompletionsReached"),
         ]
         assert len(await pods(cluster, "Succeeded")) == 5
-        told_of = await events(cluster)
-        assert [reason for _, reason, _ in told_of] == ["SuccessfulCreate"] * 5 + ["Completed"]
-        assert told_of[-1] == ("Normal", "Completed", "Job completed")
+        recorded = await events(cluster)
+        assert [reason for _, reason, _ in recorded] == ["SuccessfulCreate"] * 5 + ["Completed"]
+        assert recorded[-1] == ("Normal", "Completed", "Job completed")
 
     run_steps(steps)
 
@@ -100,7 +100,7 @@ def test_a_job_whose_containers_are_restarted_too_often_fails() -> None:
     run_steps(steps)
 
 
-def test_each_index_of_a_job_has_a_pod_that_knows_it() -> None:
+def test_each_index_of_a_job_has_a_pod_with_that_index() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(job(parallelism=2, completions=3, completion_mode="Indexed"))
         await cluster.settle()
@@ -115,7 +115,7 @@ def test_each_index_of_a_job_has_a_pod_that_knows_it() -> None:
     run_steps(steps)
 
 
-def test_an_index_that_fails_for_good_leaves_the_others_alone() -> None:
+def test_a_failed_index_does_not_affect_the_others() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         given = job(
             parallelism=3, completions=3, completion_mode="Indexed", backoff_limit_per_index=1
@@ -138,7 +138,7 @@ def test_an_index_that_fails_for_good_leaves_the_others_alone() -> None:
     run_steps(steps, settings=BY_HAND)
 
 
-def test_a_rule_ends_a_job_at_the_first_failure_of_its_sort() -> None:
+def test_a_failjob_rule_fails_a_job_at_the_first_matching_failure() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         codes = batch_v1.PodFailurePolicyOnExitCodesRequirement(operator="In", values=(42,))
         rule = batch_v1.PodFailurePolicyRule(action="FailJob", on_exit_codes=codes)
@@ -157,7 +157,7 @@ def test_a_rule_ends_a_job_at_the_first_failure_of_its_sort() -> None:
     run_steps(steps)
 
 
-def test_enough_successes_end_a_job_and_what_still_runs() -> None:
+def test_a_success_policy_completes_a_job_and_deletes_its_running_pods() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         policy = batch_v1.SuccessPolicy(rules=(batch_v1.SuccessPolicyRule(succeeded_count=1),))
         given = job(parallelism=2, completions=2, completion_mode="Indexed", success_policy=policy)
@@ -174,7 +174,7 @@ def test_enough_successes_end_a_job_and_what_still_runs() -> None:
     run_steps(steps, settings=BY_HAND)
 
 
-def test_a_job_that_is_active_for_too_long_fails_and_its_pods_go() -> None:
+def test_a_job_fails_after_its_active_deadline_and_its_pods_are_deleted() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         runs = {"run-seconds": "1000"}
         await cluster.create(job(parallelism=2, active_deadline_seconds=30, runs=runs))
@@ -242,7 +242,7 @@ def test_a_pod_that_is_deleted_has_failed_and_is_replaced_after_ten_seconds() ->
     run_steps(steps)
 
 
-def test_a_job_waits_with_a_new_pod_until_the_old_one_has_ended_if_told_so() -> None:
+def test_with_the_failed_replacement_policy_a_pod_is_replaced_after_it_has_ended() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(job(pod_replacement_policy="Failed"))
         await cluster.settle()
@@ -263,7 +263,7 @@ def test_a_job_waits_with_a_new_pod_until_the_old_one_has_ended_if_told_so() -> 
     run_steps(steps, settings=BY_HAND)
 
 
-def test_fewer_pods_run_when_fewer_may() -> None:
+def test_a_lower_parallelism_deletes_running_pods() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(job(parallelism=3, completions=6, runs={"run-seconds": "50"}))
         await cluster.clock.sleep(5.0)
@@ -292,7 +292,7 @@ def test_a_finished_job_is_deleted_after_its_ttl_and_not_before() -> None:
     run_steps(steps)
 
 
-def test_a_job_that_is_given_more_time_stays() -> None:
+def test_a_job_with_an_increased_ttl_is_kept() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(job(ttl_seconds_after_finished=600))
         await cluster.advance(500.0)
@@ -324,7 +324,7 @@ def test_a_pod_that_no_job_will_count_loses_its_finalizer(propagation: Any) -> N
     run_steps(steps)
 
 
-def test_a_pod_that_nobody_owns_is_adopted_and_counted() -> None:
+def test_a_pod_without_a_controller_is_adopted_and_counted() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         selector = meta_v1.LabelSelector(match_labels={"app": "mine"})
         given = job(completions=2, parallelism=2, manual_selector=True, selector=selector)
@@ -359,7 +359,7 @@ def test_a_job_of_another_controller_is_left_alone() -> None:
     run_steps(steps)
 
 
-def test_a_job_that_may_not_make_pods_says_so_and_goes_on_when_it_may() -> None:
+def test_a_job_without_permission_to_create_pods_reports_it_and_continues_later() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         hard = {"pods": Quantity("0")}
         await cluster.create(
@@ -386,7 +386,7 @@ def test_a_job_that_may_not_make_pods_says_so_and_goes_on_when_it_may() -> None:
     run_steps(steps, settings=BY_HAND)
 
 
-def test_a_job_whose_pods_never_rest_counts_those_that_have_ended_all_the_same() -> None:
+def test_ended_pods_are_counted_while_other_pods_keep_changing() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(job(parallelism=2, completions=2))
         await cluster.settle()
@@ -403,7 +403,7 @@ def test_a_job_whose_pods_never_rest_counts_those_that_have_ended_all_the_same()
     run_steps(steps, settings=BY_HAND)
 
 
-def test_a_job_at_rest_writes_nothing() -> None:
+def test_a_settled_job_writes_nothing() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(job(completions=3, parallelism=1))
         await cluster.settle()

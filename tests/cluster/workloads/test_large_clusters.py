@@ -1,4 +1,4 @@
-"""Far more Pods than there is room for."""
+"""Far more Pods than the nodes have capacity for."""
 
 from collections import Counter
 
@@ -34,7 +34,7 @@ async def conditions(cluster: SimulatedCluster, name: str) -> dict[str, tuple[st
 
 
 def why_not(pod: Pod) -> str | None:
-    """Why it has no node, if it has none."""
+    """The message of an unschedulable Pod."""
     for each in (pod.status.conditions if pod.status is not None else None) or ():
         if (each.type, each.status, each.reason) == ("PodScheduled", "False", "Unschedulable"):
             return each.message
@@ -42,9 +42,9 @@ def why_not(pod: Pod) -> str | None:
 
 
 @pytest.mark.timeout(240)
-def test_five_thousand_pods_asked_of_two_nodes_are_told_why_not_and_starve_nobody() -> None:
+def test_five_thousand_unschedulable_pods_have_a_reason_and_starve_no_other_pods() -> None:
     async def main(cluster: SimulatedCluster) -> None:
-        # Both are there when the controllers start: nobody is served because he came first.
+        # Both exist when the controllers start, so neither has priority by age.
         (controllers,) = [each for each in cluster.operators if each.name == WORKLOADS]
         await controllers.kill()
         await cluster.apply(deployment("crowd", replicas=5000, cpu="1"))
@@ -68,7 +68,7 @@ def test_five_thousand_pods_asked_of_two_nodes_are_told_why_not_and_starve_nobod
         assert on_time["Progressing"] == ("True", "ReplicaSetUpdated")
         assert late["Progressing"] == ("False", "ProgressDeadlineExceeded")
         assert is_ready(await cluster.get(Deployment, "small"))
-        # The small one was served long before all was said about the crowd.
+        # The Pods of the small one were bound long before the crowd had all its conditions.
         small = [place for place, each in enumerate(writes) if "/small" in each.target]
         assert max(small) < len(writes) / 10
 

@@ -1,4 +1,4 @@
-"""Parts of a cluster with nothing to do sleep, and wake for what concerns them."""
+"""Parts of a cluster start late: when an object triggers them."""
 
 from collections.abc import Awaitable, Callable
 
@@ -39,7 +39,7 @@ def only(part: str) -> WorkloadSettings:
 
 
 def parts(cluster: SimulatedCluster) -> int:
-    """In how many groups parts of the cluster are awake."""
+    """How many groups of parts run."""
     return len([each for each in cluster.operators if each.name == "workloads"])
 
 
@@ -101,7 +101,7 @@ async def create_volume(cluster: SimulatedCluster) -> bool:
     return bool(found.status and found.status.phase == "Available")
 
 
-async def create_pod_with_a_volume_of_its_own(cluster: SimulatedCluster) -> bool:
+async def create_pod_with_an_ephemeral_volume(cluster: SimulatedCluster) -> bool:
     template = core_v1.PersistentVolumeClaimTemplate(spec=CLAIM)
     source = core_v1.EphemeralVolumeSource(volume_claim_template=template)
     volume = core_v1.Volume(name="data", ephemeral=source)
@@ -132,7 +132,7 @@ async def create_namespace(cluster: SimulatedCluster) -> bool:
     return await cluster.find(core_v1.ServiceAccount, "default", namespace="web") is not None
 
 
-async def create_pod_that_no_job_will_count(cluster: SimulatedCluster) -> bool:
+async def create_orphan_pod_with_job_finalizer(cluster: SimulatedCluster) -> bool:
     metadata = meta_v1.ObjectMeta(name="web", finalizers=("batch.kubernetes.io/job-tracking",))
     spec = core_v1.PodSpec(containers=(CONTAINER,))
     await cluster.create(core_v1.Pod(metadata=metadata, spec=spec))
@@ -179,10 +179,10 @@ async def create_autoscaler(cluster: SimulatedCluster) -> bool:
         apply_daemon_set,
         create_job,
         create_cron_job,
-        create_pod_that_no_job_will_count,
+        create_orphan_pod_with_job_finalizer,
         create_claim,
         create_volume,
-        create_pod_with_a_volume_of_its_own,
+        create_pod_with_an_ephemeral_volume,
         create_namespace,
         delete_the_default_account,
         delete_the_root_certificate,
@@ -192,7 +192,7 @@ async def create_autoscaler(cluster: SimulatedCluster) -> bool:
     ],
     ids=lambda act: act.__name__,
 )
-def test_a_part_wakes_for_what_concerns_it(
+def test_a_part_starts_for_its_triggers(
     act: Callable[[SimulatedCluster], Awaitable[bool]],
 ) -> None:
     async def main(cluster: SimulatedCluster) -> tuple[int, bool, int]:
@@ -206,23 +206,23 @@ def test_a_part_wakes_for_what_concerns_it(
 
 
 @pytest.mark.parametrize("part", TRIGGERS)
-def test_every_object_that_a_controller_looks_at_may_concern_its_part(part: str) -> None:
+def test_every_kind_that_a_controller_reconciles_triggers_its_part(part: str) -> None:
     kinds = [each.kind.resource_type for each in workloads(only(part)).controllers]
 
-    looked_at = {GroupResource(each.gvk.group, each.plural) for each in kinds}
+    reconciled = {GroupResource(each.gvk.group, each.plural) for each in kinds}
 
-    assert looked_at <= TRIGGERS[part].keys()
+    assert reconciled <= TRIGGERS[part].keys()
 
 
 @pytest.mark.parametrize("part", TRIGGERS)
-def test_a_part_that_is_alone_in_its_cluster_sleeps_too(part: str) -> None:
+def test_a_part_without_others_starts_late_too(part: str) -> None:
     async def main(cluster: SimulatedCluster) -> int:
         return parts(cluster)
 
     assert simulate(main, settings=only(part)) == 0
 
 
-def test_a_deployment_wakes_nobody_else() -> None:
+def test_a_deployment_starts_no_other_part() -> None:
     async def main(cluster: SimulatedCluster) -> int:
         await cluster.apply(recipes.deployment("web", CONTAINER, replicas=2))
         await cluster.settle()
@@ -232,7 +232,7 @@ def test_a_deployment_wakes_nobody_else() -> None:
     assert simulate(main) == 1
 
 
-def test_what_was_deleted_before_its_part_woke_is_not_made_again() -> None:
+def test_an_object_that_was_deleted_before_its_part_started_is_not_recreated() -> None:
     async def main(cluster: SimulatedCluster) -> list[str]:
         await cluster.delete(storage_v1.StorageClass, "standard")
         await cluster.settle()
@@ -241,7 +241,7 @@ def test_what_was_deleted_before_its_part_woke_is_not_made_again() -> None:
     assert simulate(main) == []
 
 
-def test_what_one_part_has_in_mind_is_not_forgotten_with_another() -> None:
+def test_a_crash_of_one_part_does_not_affect_the_state_of_another() -> None:
     async def main(cluster: SimulatedCluster) -> str | None:
         suspended = batch_v1.JobSpec(template=POD, suspend=True)
         await cluster.create(batch_v1.Job(metadata=NAMED, spec=suspended))

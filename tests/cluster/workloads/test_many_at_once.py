@@ -1,4 +1,4 @@
-"""Whoever waits for an answer does not hold up the others; and not all of them wait at once."""
+"""Workers send requests concurrently, up to a limit."""
 
 from dataclasses import replace
 
@@ -24,17 +24,17 @@ CONTAINER = core_v1.Container(name="main", image="nginx")
 
 
 class Held(NoFaults):
-    """Each write of one sort takes a while."""
+    """Delays each write of one kind."""
 
-    def __init__(self, cluster: SimulatedCluster, method: str, words: str) -> None:
+    def __init__(self, cluster: SimulatedCluster, method: str, path: str) -> None:
         self._cluster = cluster
-        self._sort = method, words
+        self._delayed = method, path
         self.now = self.most = 0
         self.last_at = 0.0
 
     async def before_request(self, actor: Actor, request: Request) -> None:
-        method, words = self._sort
-        if request.method == method and words in request.path:
+        method, path = self._delayed
+        if request.method == method and path in request.path:
             self.now += 1
             self.most = max(self.most, self.now)
             await self._cluster.clock.sleep(HELD_SECONDS)
@@ -43,7 +43,7 @@ class Held(NoFaults):
 
 
 @pytest.mark.parametrize("number", [1, 2, MANY])
-def test_as_many_collectors_as_there_is_work_for_and_no_more_than_a_server_bears(
+def test_the_collector_has_a_worker_per_item_up_to_a_limit(
     number: int,
 ) -> None:
     async def main(cluster: SimulatedCluster) -> tuple[int, float, int]:
@@ -69,7 +69,7 @@ def test_as_many_collectors_as_there_is_work_for_and_no_more_than_a_server_bears
 
 
 @pytest.mark.parametrize("number", [1, 2, MANY])
-def test_as_many_schedulers_as_there_is_work_for_and_no_more_than_a_server_bears(
+def test_the_scheduler_has_a_writer_per_binding_up_to_a_limit(
     number: int,
 ) -> None:
     async def main(cluster: SimulatedCluster) -> tuple[int, float, int]:

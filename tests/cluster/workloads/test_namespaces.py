@@ -1,4 +1,4 @@
-"""Namespaces on the embedded server: what each begins with, and how it ends."""
+"""Namespaces on the embedded server: default objects and deletion."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -34,11 +34,11 @@ def registration(steps: Steps, *, settings: WorkloadSettings = ALONE) -> None:
 
 
 class Empty(Part):
-    """Nothing."""
+    """No fields."""
 
 
 class Boat(CustomResource[Empty, Empty], group="sea.example.com", version="v1"):
-    """A kind of another client's own."""
+    """A custom kind."""
 
 
 async def harbour(cluster: SimulatedCluster) -> None:
@@ -47,14 +47,14 @@ async def harbour(cluster: SimulatedCluster) -> None:
 
 
 async def ended(cluster: SimulatedCluster) -> Namespace | None:
-    """The namespace after its deletion, if it is there."""
+    """The namespace after its deletion, if it still exists."""
     await cluster.delete(Namespace, "harbour")
     await cluster.settle()
     return await cluster.find(Namespace, "harbour")
 
 
 def true_of(namespace: Namespace | None) -> dict[str, str]:
-    """The conditions that are true, with what they say."""
+    """The true conditions, with their messages."""
     assert namespace is not None
     assert namespace.status is not None
     return {
@@ -103,7 +103,7 @@ def test_they_are_created_again_after_a_deletion_and_corrected_after_a_change() 
     registration(steps)
 
 
-def test_nothing_is_written_where_all_is_right() -> None:
+def test_correct_default_objects_are_not_written() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await harbour(cluster)
         before = cluster.server.store.log.revision
@@ -138,7 +138,7 @@ def test_a_namespace_is_deleted_after_its_content() -> None:
     registration(steps)
 
 
-def test_an_empty_namespace_goes_after_the_grace() -> None:
+def test_an_empty_namespace_is_deleted_after_the_grace_period() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await harbour(cluster)
 
@@ -173,7 +173,7 @@ def test_what_blocks_a_deletion_is_in_the_conditions_of_the_namespace() -> None:
     registration(steps)
 
 
-def test_a_finalizer_nobody_removes_keeps_the_namespace_and_nothing_else() -> None:
+def test_a_remaining_finalizer_blocks_the_namespace_and_no_other_object() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await harbour(cluster)
         await cluster.create(config_map("one", namespace="harbour", finalizers=(HELD,)))
@@ -221,7 +221,7 @@ def test_pods_are_deleted_before_anything_else() -> None:
     registration(steps)
 
 
-def test_pods_that_run_are_given_their_grace() -> None:
+def test_running_pods_get_their_grace_period() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await harbour(cluster)
         await cluster.create(pod("slow", node_name="far", termination_grace_period_seconds=600))
@@ -234,7 +234,7 @@ def test_pods_that_run_are_given_their_grace() -> None:
     registration(steps)
 
 
-def test_a_namespace_waits_for_kinds_of_a_server_that_is_away() -> None:
+def test_a_namespace_waits_for_an_unavailable_aggregated_server() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await harbour(cluster)
         away = APIService(
@@ -268,8 +268,8 @@ def test_a_namespace_waits_for_kinds_of_a_server_that_is_away() -> None:
     registration(steps)
 
 
-class Refusing(NoFaults):
-    """Does not let anybody delete Secrets."""
+class RejectsSecrets(NoFaults):
+    """Rejects all deletions of Secrets."""
 
     async def before_request(self, actor: Actor, request: Request) -> None:
         if request.path.endswith("/secrets") and request.method == "DELETE":
@@ -278,7 +278,7 @@ class Refusing(NoFaults):
 
 def test_a_kind_that_cannot_be_deleted_does_not_block_the_others() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
-        cluster.fault_injector = Refusing()
+        cluster.fault_injector = RejectsSecrets()
         await cluster.run_operator(runnables=runnables(ALONE))
         await harbour(cluster)
         await cluster.create(config_map("one", namespace="harbour"))
@@ -297,7 +297,7 @@ def test_a_kind_that_cannot_be_deleted_does_not_block_the_others() -> None:
 
 
 class KilledAt(NoFaults):
-    """Kills who ends namespaces just before its nth write."""
+    """Kills the namespace controller just before its nth write."""
 
     def __init__(self, number: int) -> None:
         self.left = number
@@ -313,7 +313,7 @@ class KilledAt(NoFaults):
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
-def test_whoever_is_killed_while_ending_a_namespace_ends_it_later(number: int) -> None:
+def test_a_namespace_deletion_completes_after_the_controller_was_killed(number: int) -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         cluster.fault_injector = fault = KilledAt(number)
         first = await cluster.run_operator(runnables=runnables(ALONE))

@@ -1,4 +1,4 @@
-"""Kinds of which there is nothing are left alone by the garbage collector, until there is."""
+"""The garbage collector watches a kind only after its first object was written."""
 
 from steersman.kinds import CustomResource, Part
 from steersman.kinds.apiextensions_v1 import CustomResourceDefinition
@@ -10,7 +10,7 @@ GARBAGE = WorkloadSettings(parts=("garbagecollector",))
 
 
 class Empty(Part):
-    """Nothing."""
+    """No fields."""
 
 
 class Boat(CustomResource[Empty, Empty], group="sea.example.com", version="v1"):
@@ -20,11 +20,11 @@ class Boat(CustomResource[Empty, Empty], group="sea.example.com", version="v1"):
 class OldBoat(
     CustomResource[Empty, Empty], group="sea.example.com", version="v1beta1", kind="Boat"
 ):
-    """The same kind, before it was what it is now."""
+    """The same kind in an older version."""
 
 
-async def a_boat_and_its_end(cluster: SimulatedCluster) -> None:
-    """Of which something else is to go as well."""
+async def create_and_delete_boat(cluster: SimulatedCluster) -> None:
+    """Create and delete a boat with a dependent."""
     boat = await cluster.create(Boat(metadata=named("one"), spec=Empty()))
     await cluster.create(config_map("mine", of(boat)))
     await cluster.delete(Boat, "one")
@@ -32,26 +32,26 @@ async def a_boat_and_its_end(cluster: SimulatedCluster) -> None:
 
 
 def boats_watched(cluster: SimulatedCluster) -> list[str]:
-    """In which versions the collector has begun to follow boats."""
-    asked = (each.target.partition("?") for each in cluster.history.requests)
-    paths = [path for path, _, query in asked if "/boats" in path and "watch" in query]
+    """The versions in which the collector watches boats."""
+    targets = (each.target.partition("?") for each in cluster.history.requests)
+    paths = [path for path, _, query in targets if "/boats" in path and "watch" in query]
     return list(dict.fromkeys(each.split("/")[3] for each in paths))
 
 
-def test_a_kind_of_which_there_is_nothing_is_left_alone_until_there_is() -> None:
+def test_a_kind_without_objects_is_watched_after_its_first_write() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.install(Boat)
         await cluster.settle()
         assert boats_watched(cluster) == []
 
-        await a_boat_and_its_end(cluster)
+        await create_and_delete_boat(cluster)
         assert boats_watched(cluster) == ["v1"]
         assert await left(cluster) == []
 
     simulate(steps, settings=GARBAGE)
 
 
-def test_a_kind_that_came_back_in_another_version_is_followed_in_that_one_only() -> None:
+def test_a_kind_that_is_redefined_in_another_version_is_watched_only_in_that_one() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.install(OldBoat)
         await cluster.settle()
@@ -60,19 +60,19 @@ def test_a_kind_that_came_back_in_another_version_is_followed_in_that_one_only()
         await cluster.install(Boat)
         await cluster.settle()
 
-        await a_boat_and_its_end(cluster)
+        await create_and_delete_boat(cluster)
         assert boats_watched(cluster) == ["v1"]
         assert await left(cluster) == []
 
     simulate(steps, settings=GARBAGE)
 
 
-def test_a_kind_that_came_back_after_there_was_something_is_followed_again() -> None:
+def test_a_redefined_kind_that_had_objects_is_watched_again() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         for _ in range(3):
             await cluster.install(Boat)
             await cluster.settle()
-            await a_boat_and_its_end(cluster)
+            await create_and_delete_boat(cluster)
             assert await left(cluster) == []
             await cluster.delete(CustomResourceDefinition, "boats.sea.example.com")
             await cluster.settle()
@@ -80,13 +80,13 @@ def test_a_kind_that_came_back_after_there_was_something_is_followed_again() -> 
     simulate(steps, settings=GARBAGE)
 
 
-def test_whoever_writes_the_first_of_a_kind_is_answered_when_the_collector_has_stopped() -> None:
+def test_the_first_write_of_a_kind_succeeds_while_the_collector_is_stopped() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.install(Boat)
         await cluster.settle()
         (collector,) = cluster.operators
         await collector.stop()
-        await a_boat_and_its_end(cluster)
+        await create_and_delete_boat(cluster)
         assert await left(cluster) == ["mine"]
 
         collector.again()
@@ -96,13 +96,13 @@ def test_whoever_writes_the_first_of_a_kind_is_answered_when_the_collector_has_s
     simulate(steps, settings=GARBAGE)
 
 
-def test_whoever_writes_the_first_of_a_kind_is_answered_when_the_collector_was_killed() -> None:
+def test_the_first_write_of_a_kind_succeeds_after_the_collector_was_killed() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.install(Boat)
         await cluster.settle()
         (collector,) = cluster.operators
         await collector.kill()
-        await a_boat_and_its_end(cluster)
+        await create_and_delete_boat(cluster)
         assert await left(cluster) == ["mine"]
 
         collector.again()

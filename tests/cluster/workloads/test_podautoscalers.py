@@ -1,4 +1,4 @@
-"""Autoscalers at work, on the embedded server."""
+"""HorizontalPodAutoscalers on the embedded server."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -63,7 +63,7 @@ def autoscaler(name: str = "web", *, of: str = "apps/v1/Deployment", **spec: Any
 
 
 def half() -> tuple[autoscaling_v2.MetricSpec, ...]:
-    """Half of the cpu that is requested."""
+    """A metric with half of the requested CPU as its target."""
     target = autoscaling_v2.MetricTarget(type="Utilization", average_utilization=50)
     source = autoscaling_v2.ResourceMetricSource(name="cpu", target=target)
     return (autoscaling_v2.MetricSpec(type="Resource", resource=source),)
@@ -109,7 +109,7 @@ async def events(cluster: SimulatedCluster) -> list[tuple[str | None, str | None
     return sorted((each.reason, each.note) for each in listed)
 
 
-def test_the_number_of_replicas_follows_the_use_of_the_pods() -> None:
+def test_the_replicas_follow_the_usage_of_the_pods() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(deployment(2))
         await put_pods(cluster, 2, "90m")
@@ -135,9 +135,7 @@ def test_the_number_of_replicas_follows_the_use_of_the_pods() -> None:
     annotated_usage(steps)
 
 
-def test_the_number_stays_within_its_bounds_and_changes_no_faster_than_its_behavior_allows() -> (
-    None
-):
+def test_the_replicas_stay_within_bounds_and_change_no_faster_than_the_behavior_allows() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         policy = autoscaling_v2.HPAScalingPolicy(type="Pods", value=1, period_seconds=60)
         up = autoscaling_v2.HPAScalingRules(policies=(policy,))
@@ -158,7 +156,7 @@ def test_the_number_stays_within_its_bounds_and_changes_no_faster_than_its_behav
     annotated_usage(steps)
 
 
-def test_pods_that_say_nothing_lead_to_no_change_and_it_is_said_why() -> None:
+def test_pods_without_metrics_cause_no_change_and_the_reason_is_reported() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(deployment(2))
         await put_pods(cluster, 2, None)
@@ -180,7 +178,7 @@ def test_pods_that_say_nothing_lead_to_no_change_and_it_is_said_why() -> None:
     annotated_usage(steps)
 
 
-def test_what_is_not_there_cannot_be_scaled_and_it_is_said() -> None:
+def test_a_missing_target_is_reported() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(autoscaler())
         await cluster.create(autoscaler("odd", of="example.com/v1/Nothing"))
@@ -195,7 +193,7 @@ def test_what_is_not_there_cannot_be_scaled_and_it_is_said() -> None:
     annotated_usage(steps)
 
 
-def test_two_autoscalers_of_the_same_pods_do_nothing() -> None:
+def test_two_autoscalers_with_the_same_pods_are_disabled() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(deployment(2))
         await put_pods(cluster, 2, "50m")
@@ -211,7 +209,7 @@ def test_two_autoscalers_of_the_same_pods_do_nothing() -> None:
     annotated_usage(steps)
 
 
-def test_what_another_client_has_set_to_zero_stays_at_zero() -> None:
+def test_a_target_that_a_user_scales_to_zero_stays_at_zero() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(deployment(0))
         await cluster.create(autoscaler(metrics=half()))
@@ -288,7 +286,7 @@ def test_without_an_autoscaler_nothing_is_read_or_written() -> None:
     annotated_usage(steps)
 
 
-def test_an_autoscaler_that_is_deleted_does_nothing_any_more() -> None:
+def test_a_deleted_autoscaler_does_not_scale() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(deployment(2))
         await put_pods(cluster, 2, "50m")

@@ -1,4 +1,4 @@
-"""Quotas on the embedded server: what is used is charged, and given back."""
+"""ResourceQuotas on the embedded server."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -38,11 +38,11 @@ AT_ONCE: Mapping[str, Any] = {"termination_grace_period_seconds": 0}
 
 
 class Spec(sm.Part):
-    """Nothing in particular."""
+    """No fields."""
 
 
 class Widget(sm.CustomResource[Spec, Spec], group="test.example.com", version="v1"):
-    """Something to be counted."""
+    """A kind that a quota counts."""
 
 
 def quota(
@@ -63,7 +63,7 @@ def run_steps(steps: Steps) -> None:
     simulate_steps(steps, parts=PARTS)
 
 
-def test_what_is_there_before_a_quota_counts() -> None:
+def test_objects_older_than_the_quota_count() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(bare_pod("a", requests={"cpu": Quantity("100m")}))
         await cluster.create(bare_pod("b", requests={"cpu": Quantity("1")}))
@@ -101,7 +101,7 @@ def test_a_deleted_object_no_longer_counts() -> None:
     run_steps(steps)
 
 
-def test_a_pod_that_has_ended_makes_room_for_another() -> None:
+def test_an_ended_pod_frees_its_quota() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(quota({"pods": "1", "count/pods": "9"}))
         await cluster.settle()
@@ -114,7 +114,7 @@ def test_a_pod_that_has_ended_makes_room_for_another() -> None:
     run_steps(steps)
 
 
-def test_a_deployment_grows_as_far_as_the_quota_goes_and_on_when_there_is_more() -> None:
+def test_a_deployment_grows_to_its_quota_and_further_when_the_quota_grows() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(quota({"pods": "2"}))
         await cluster.settle()
@@ -151,7 +151,7 @@ def test_services_claims_and_objects_of_any_kind_are_counted() -> None:
         await cluster.create(deployment(replicas=0))
         await cluster.settle()
         assert await used(cluster) == {
-            "services": "2",  # the server has one of its own there
+            "services": "2",  # the server created one there
             "services.nodeports": "1",
             "requests.storage": "2Gi",
             "count/deployments.apps": "1",
@@ -170,7 +170,7 @@ def test_services_claims_and_objects_of_any_kind_are_counted() -> None:
     run_steps(steps)
 
 
-def test_a_kind_that_comes_later_is_counted_then() -> None:
+def test_a_kind_that_is_defined_later_is_counted() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(quota({"count/widgets.test.example.com": "9"}))
         await cluster.settle()
@@ -185,7 +185,7 @@ def test_a_kind_that_comes_later_is_counted_then() -> None:
     run_steps(steps)
 
 
-def test_a_quota_with_a_scope_counts_what_is_in_it() -> None:
+def test_a_quota_with_a_scope_counts_only_objects_in_the_scope() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(quota({"pods": "9"}, "least", scopes=("BestEffort",)))
         await cluster.apply(quota({"pods": "9"}, "short", scopes=("Terminating",)))
@@ -203,7 +203,7 @@ def test_a_quota_with_a_scope_counts_what_is_in_it() -> None:
     run_steps(steps)
 
 
-def test_what_the_server_has_charged_is_not_counted_twice() -> None:
+def test_an_object_that_the_server_has_charged_is_not_counted_twice() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(quota({"pods": "9"}))
         await cluster.settle()
@@ -218,7 +218,7 @@ def test_what_the_server_has_charged_is_not_counted_twice() -> None:
     run_steps(steps)
 
 
-def test_a_charge_of_the_server_in_the_meantime_is_kept() -> None:
+def test_a_concurrent_charge_by_the_server_is_kept() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         cluster.fault_injector = crossing = Crossing("/resourcequotas/")
         await cluster.run_operator(runnables=runnables(WorkloadSettings()))
@@ -230,7 +230,7 @@ def test_a_charge_of_the_server_in_the_meantime_is_kept() -> None:
         seen: list[dict[str, str]] = []
 
         async def before() -> None:
-            # Of the two, one is free again; the server says so to nobody yet.
+            # Before the controller's write, the server releases one Pod and charges another.
             await cluster.patch(
                 Quota,
                 "quota",
@@ -289,7 +289,7 @@ def test_a_change_costs_only_the_evaluation_of_the_object_that_changed() -> None
         await cluster.delete(Pod, "pod-7")
         await cluster.settle()
 
-        # Nothing is read again, and one number is written once.
+        # No list is repeated, and one status is written once.
         asked = [
             f"{each.method} {each.target.partition('?')[0]}"
             for each in cluster.history.requests[since:]
@@ -305,7 +305,7 @@ def test_a_change_costs_only_the_evaluation_of_the_object_that_changed() -> None
     run_steps(steps)
 
 
-def test_a_kind_that_is_not_served_is_asked_for_now_and_then_and_not_at_each_change() -> None:
+def test_an_unserved_kind_is_rediscovered_periodically_and_not_at_each_change() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(quota({"pods": "99", "count/widgets.test.example.com": "9"}))
         await cluster.settle()
@@ -322,7 +322,7 @@ def test_a_kind_that_is_not_served_is_asked_for_now_and_then_and_not_at_each_cha
     run_steps(steps)
 
 
-def test_a_pod_that_nobody_ends_is_free_of_charge_after_a_while() -> None:
+def test_a_stuck_terminating_pod_stops_counting() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(quota({"pods": "9", "count/pods": "9"}))
         await cluster.settle()

@@ -58,7 +58,7 @@ def test_pods_without_a_controller_are_adopted_and_count() -> None:
     run_steps(steps)
 
 
-def test_a_pod_that_comes_later_and_matches_is_adopted_and_is_one_too_many() -> None:
+def test_a_later_matching_pod_is_adopted_and_is_surplus() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await cluster.create(replica_set(replicas=2))
         await stage.all_ready()
@@ -66,14 +66,14 @@ def test_a_pod_that_comes_later_and_matches_is_adopted_and_is_one_too_many() -> 
         await cluster.create(pod("late", app="web"))
         await cluster.settle()
 
-        # It is the only one that is not ready, and so does the least work.
+        # It is the only one that is not ready, so it is deleted first.
         assert await cluster.find(Pod, "late") is None
         assert len(await pods(cluster)) == 2
 
     run_steps(steps)
 
 
-def test_a_pod_whose_labels_no_longer_match_is_let_go_and_another_is_made() -> None:
+def test_a_pod_whose_labels_no_longer_match_is_released_and_replaced() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await cluster.create(replica_set(replicas=1))
         await cluster.settle()
@@ -90,7 +90,7 @@ def test_a_pod_whose_labels_no_longer_match_is_let_go_and_another_is_made() -> N
     run_steps(steps)
 
 
-def test_pods_that_have_failed_are_replaced_and_stay_to_be_looked_at() -> None:
+def test_failed_pods_are_replaced_and_not_deleted() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await cluster.create(replica_set(replicas=2))
         await stage.all_ready()
@@ -106,7 +106,7 @@ def test_pods_that_have_failed_are_replaced_and_stay_to_be_looked_at() -> None:
     run_steps(steps)
 
 
-def test_those_that_are_not_ready_go_first() -> None:
+def test_unready_pods_are_deleted_first() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await cluster.create(replica_set(replicas=4))
         await stage.all_ready(at_most=2)
@@ -138,7 +138,7 @@ def test_a_pod_counts_as_available_once_it_has_been_ready_for_long_enough() -> N
     run_steps(steps)
 
 
-def test_two_that_select_the_same_pods_each_have_their_own() -> None:
+def test_two_replicasets_with_the_same_selector_have_separate_pods() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await cluster.create(replica_set("one", replicas=2))
         await cluster.create(replica_set("two", replicas=3))
@@ -160,7 +160,7 @@ def test_a_rejected_creation_is_tried_once_and_not_a_thousand_times() -> None:
         await cluster.clock.sleep(0.5)
 
         asked = [each for each in cluster.history.requests[before:] if each.status == 403]
-        # Once, and once more because its own status has changed.
+        # Once, and once more after the change of its own status.
         assert len(asked) <= 2
         rs = await cluster.get(ReplicaSet, "web")
         assert rs.status is not None
@@ -177,7 +177,7 @@ def test_a_rejected_creation_is_tried_once_and_not_a_thousand_times() -> None:
     run_steps(steps)
 
 
-def test_what_could_not_be_made_is_made_when_it_can_be() -> None:
+def test_a_rejected_pod_is_created_when_the_server_accepts_it() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await no_more(cluster, "pods", 0)
         await cluster.create(replica_set(replicas=3))
@@ -194,7 +194,7 @@ def test_what_could_not_be_made_is_made_when_it_can_be() -> None:
     run_steps(steps)
 
 
-def test_one_that_is_going_makes_no_pods_and_still_counts_them() -> None:
+def test_a_replicaset_in_deletion_counts_its_pods_and_creates_none() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         rs = replica_set(replicas=2)
         await cluster.create(rs)
@@ -213,7 +213,7 @@ def test_one_that_is_going_makes_no_pods_and_still_counts_them() -> None:
     run_steps(steps)
 
 
-def test_each_pod_that_comes_or_goes_is_told() -> None:
+def test_each_creation_and_deletion_of_a_pod_has_an_event() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await cluster.create(replica_set(replicas=2))
         await cluster.settle()

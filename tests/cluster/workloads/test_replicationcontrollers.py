@@ -65,7 +65,7 @@ def test_a_settled_replicationcontroller_writes_nothing() -> None:
     run_steps(steps)
 
 
-def test_its_scale_is_what_an_autoscaler_and_people_change() -> None:
+def test_the_scale_subresource_changes_the_replicas() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(replication_controller(1))
         target = autoscaling_v2.CrossVersionObjectReference(
@@ -112,7 +112,7 @@ def test_pods_without_a_controller_are_adopted_by_their_labels() -> None:
 
 
 @pytest.mark.parametrize(("policy", "left"), [("Background", 0), ("Foreground", 0), ("Orphan", 2)])
-def test_its_pods_go_with_it_or_are_left_as_the_policy_says(
+def test_its_pods_are_deleted_or_orphaned_by_the_propagation_policy(
     policy: Literal["Background", "Foreground", "Orphan"], left: int
 ) -> None:
     async def steps(cluster: SimulatedCluster) -> None:
@@ -130,7 +130,7 @@ def test_its_pods_go_with_it_or_are_left_as_the_policy_says(
     run_steps(steps)
 
 
-def test_orphans_are_taken_back_by_a_replicationcontroller_of_their_labels() -> None:
+def test_orphans_are_adopted_by_a_replicationcontroller_with_their_labels() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(replication_controller(2))
         await cluster.settle()
@@ -149,7 +149,7 @@ def test_orphans_are_taken_back_by_a_replicationcontroller_of_their_labels() -> 
     run_steps(steps)
 
 
-def test_what_cannot_be_made_is_in_its_status_and_in_an_event() -> None:
+def test_a_rejected_pod_is_reported_in_the_status_and_in_an_event() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(limit_range())
         await cluster.create(replication_controller(2, cpu="2"))

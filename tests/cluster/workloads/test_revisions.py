@@ -27,10 +27,10 @@ class LosesAnswers:
         self.lost = 0
 
     async def before_request(self, actor: Actor, request: Request) -> None:
-        """Nothing."""
+        """No fault."""
 
     async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:
-        """Nothing."""
+        """No fault."""
 
     async def before_response(self, actor: Actor, request: Request) -> None:
         if request.method == "POST" and request.path.endswith("/controllerrevisions"):
@@ -44,7 +44,7 @@ async def numbers(cluster: SimulatedCluster) -> dict[str, int]:
 
 
 async def update(cluster: SimulatedCluster, image: str) -> str:
-    """Another image in all Pods; the name of its revision."""
+    """Set the image of all Pods; the name of the new revision."""
     await cluster.apply(stateful_set(1, image=image))
     await cluster.settle()
     newest = (await status(cluster)).update_revision
@@ -52,7 +52,7 @@ async def update(cluster: SimulatedCluster, image: str) -> str:
     return newest
 
 
-def test_a_revision_holds_what_restores_its_template_as_a_patch() -> None:
+def test_a_revision_is_a_patch_that_restores_its_template() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         first = await update(cluster, "web:1")
         second = await update(cluster, "web:2")
@@ -69,7 +69,7 @@ def test_a_revision_holds_what_restores_its_template_as_a_patch() -> None:
     run_steps(steps, parts=PARTS)
 
 
-def test_a_revision_carries_the_annotations_of_its_set_for_kubectl_to_show() -> None:
+def test_a_revision_has_the_annotations_of_its_set() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         cause = {"kubernetes.io/change-cause": "because"}
         owner = stateful_set(1)
@@ -98,14 +98,12 @@ def test_a_revision_whose_create_response_was_lost_is_found_again() -> None:
     run_steps(steps, parts=("nodes", "scheduler"))
 
 
-def test_a_name_that_another_client_has_taken_is_counted_as_a_collision() -> None:
+def test_a_foreign_revision_with_the_same_name_counts_as_a_collision() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         first = await update(cluster, "web:1")
         await cluster.delete(StatefulSet, "web")
         await cluster.settle()
-        other = Revision(
-            metadata=meta_v1.ObjectMeta(name=first), data={"of": "another client"}, revision=1
-        )
+        other = Revision(metadata=meta_v1.ObjectMeta(name=first), data={"of": "a user"}, revision=1)
         await cluster.create(other)
 
         second = await update(cluster, "web:1")
@@ -117,7 +115,7 @@ def test_a_name_that_another_client_has_taken_is_counted_as_a_collision() -> Non
     run_steps(steps, parts=PARTS)
 
 
-def test_a_history_is_kept_as_short_as_the_set_says() -> None:
+def test_the_history_limit_of_a_set_bounds_its_revisions() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         made = [await update(cluster, f"web:{each}") for each in range(4)]
 
@@ -129,7 +127,7 @@ def test_a_history_is_kept_as_short_as_the_set_says() -> None:
     run_steps(steps, parts=PARTS)
 
 
-def test_revisions_left_behind_are_taken_up_again() -> None:
+def test_orphaned_revisions_are_adopted() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         first = await update(cluster, "web:1")
         await cluster.delete(StatefulSet, "web", propagation="Orphan")

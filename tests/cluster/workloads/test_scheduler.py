@@ -1,4 +1,4 @@
-"""Which node a Pod gets, and what is said of those that get none."""
+"""The node of a Pod, and the messages of unschedulable Pods."""
 
 from collections import Counter
 
@@ -21,8 +21,8 @@ from tests.cluster.workloads.node_scenarios import (
     node,
     node_of,
     pod,
+    run_steps,
     status_of,
-    steps,
     taints_of,
     with_node_affinity,
     writes_since,
@@ -44,7 +44,7 @@ async def nodes_of(cluster: SimulatedCluster) -> dict[str, str | None]:
 
 
 def test_a_pod_is_bound_only_to_a_node_on_which_it_fits() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(node("big", labels={"disk": "ssd"}))
         taint = core_v1.Taint(key="for", value="others", effect="NoSchedule")
         await cluster.create(node("reserved", taints=(taint,)))
@@ -65,11 +65,11 @@ def test_a_pod_is_bound_only_to_a_node_on_which_it_fits() -> None:
         assert {found["hungry"], found["hungry-too"]} == {"node-1", "big"}
         assert found["left-over"] is None
 
-    steps(tell)
+    run_steps(steps)
 
 
 def test_an_unschedulable_pod_has_the_reason_in_its_status_and_is_retried_after_a_change() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod("first", requests={"cpu": "5"}))
         await cluster.create(pod("second", requests={"cpu": "5"}))
         await cluster.create(pod("third", requests={"cpu": "5"}))
@@ -91,21 +91,21 @@ def test_an_unschedulable_pod_has_the_reason_in_its_status_and_is_retried_after_
             ("default-scheduler", "Scheduled", "Successfully assigned default/third to node-1"),
         ]
 
-    steps(tell, nodes=2)
+    run_steps(steps, nodes=2)
 
 
-def test_each_reason_is_said_in_the_schedulers_own_words() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_each_reason_has_the_message_of_kube_scheduler() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod("choosy", node_selector={"disk": "ssd"}))
         await cluster.create(pod("huge", requests={"cpu": "9", "memory": "64Gi"}))
         await cluster.create(pod("odd", requests={"example.com/gpu": "1"}))
-        lonely = far_from(pod("lonely", labels={"app": "lonely"}), {"app": "guest"})
-        await cluster.create(pod("guest-1", labels={"app": "guest"}, host_port=80))
-        await cluster.create(pod("guest-2", labels={"app": "guest"}, host_port=80))
-        await cluster.create(pod("guest-3", host_port=80))
+        lonely = far_from(pod("lonely", labels={"app": "lonely"}), {"app": "web"})
+        await cluster.create(pod("web-1", labels={"app": "web"}, host_port=80))
+        await cluster.create(pod("web-2", labels={"app": "web"}, host_port=80))
+        await cluster.create(pod("web-3", host_port=80))
         await cluster.settle()
         await cluster.create(lonely)
-        await cluster.create(near_to(pod("clinging"), {"app": "nobody"}))
+        await cluster.create(near_to(pod("clinging"), {"app": "missing"}))
         await cluster.settle()
 
         async def said(name: str) -> str | None:
@@ -116,7 +116,7 @@ def test_each_reason_is_said_in_the_schedulers_own_words() -> None:
         )
         assert await said("huge") == refused("2 Insufficient cpu, 2 Insufficient memory", NO_HELP)
         assert await said("odd") == refused("2 Insufficient example.com/gpu", NO_HELP)
-        assert await said("guest-3") == refused(
+        assert await said("web-3") == refused(
             "2 node(s) didn't have free ports for the requested pod ports", NO_VICTIMS
         )
         assert await said("lonely") == refused(
@@ -126,11 +126,11 @@ def test_each_reason_is_said_in_the_schedulers_own_words() -> None:
             "2 node(s) didn't match pod affinity rules", NO_HELP
         )
 
-    steps(tell, nodes=2)
+    run_steps(steps, nodes=2)
 
 
-def test_without_a_node_pods_are_told_that_there_is_none() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_without_nodes_the_message_says_that_none_is_available() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod())
         await cluster.settle()
         waiting = await cluster.get(Pod, "one")
@@ -140,11 +140,11 @@ def test_without_a_node_pods_are_told_that_there_is_none() -> None:
         assert message_of(waiting, "PodScheduled") == "no nodes available to schedule pods"
         assert node_of(await cluster.get(Pod, "one")) == "late"
 
-    steps(tell, nodes=0)
+    run_steps(steps, nodes=0)
 
 
 def test_a_cordoned_node_gets_no_more_pods_until_it_is_uncordoned() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.settle()
         await cluster.patch(Node, "node-1", MergePatch({"spec": {"unschedulable": True}}))
         await cluster.settle()
@@ -164,11 +164,11 @@ def test_a_cordoned_node_gets_no_more_pods_until_it_is_uncordoned() -> None:
         assert node_of(await cluster.get(Pod, "one")) == "node-1"
         assert taints_of(await cluster.get(Node, "node-1")) == []
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_pods_are_spread_evenly_over_nodes_that_are_alike() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_pods_are_spread_evenly_over_equal_nodes() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         for number in range(12):
             await cluster.create(pod(f"pod-{number}"))
         await cluster.settle()
@@ -176,11 +176,11 @@ def test_pods_are_spread_evenly_over_nodes_that_are_alike() -> None:
         counts = Counter((await nodes_of(cluster)).values())
         assert counts == {"node-1": 4, "node-2": 4, "node-3": 4}
 
-    steps(tell, nodes=3)
+    run_steps(steps, nodes=3)
 
 
-def test_a_preferred_node_is_taken_while_it_has_room() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_a_preferred_node_is_selected_while_it_has_room() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.settle()
         term = core_v1.NodeSelectorTerm(
             match_expressions=(
@@ -202,29 +202,29 @@ def test_a_preferred_node_is_taken_while_it_has_room() -> None:
         found = await nodes_of(cluster)
         assert found == {"one": "node-2", "two": "node-2", "three": "node-1"}
 
-    steps(tell, nodes=2)
+    run_steps(steps, nodes=2)
 
 
-def test_pods_that_keep_their_like_away_get_a_node_each() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_pods_with_anti_affinity_to_each_other_get_separate_nodes() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         labels = {"app": "alone"}
         for name in ("one", "two", "three"):
             await cluster.create(far_from(pod(name, labels=labels), labels))
         await cluster.settle()
         found = await nodes_of(cluster)
-        await cluster.create(pod("stranger", labels=labels))
+        await cluster.create(pod("foreign", labels=labels))
         await cluster.settle()
 
         assert sorted(str(each) for each in found.values()) == ["None", "node-1", "node-2"]
-        assert message_of(await cluster.get(Pod, "stranger"), "PodScheduled") == refused(
+        assert message_of(await cluster.get(Pod, "foreign"), "PodScheduled") == refused(
             "2 node(s) didn't satisfy existing pods anti-affinity rules", NO_VICTIMS
         )
 
-    steps(tell, nodes=2)
+    run_steps(steps, nodes=2)
 
 
-def test_pods_that_want_to_be_together_follow_the_first() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_pods_with_affinity_follow_the_first() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         labels = {"app": "together"}
         for name in ("one", "two", "three"):
             await cluster.create(near_to(pod(name, labels=labels), labels))
@@ -240,11 +240,11 @@ def test_pods_that_want_to_be_together_follow_the_first() -> None:
         assert node_of(waiting) is None
         assert found["waiting"] == found["late"]
 
-    steps(tell, nodes=2)
+    run_steps(steps, nodes=2)
 
 
-def test_a_spread_that_must_be_kept_is_kept() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_a_required_topology_spread_is_respected() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         labels = {"app": "web"}
         constraint = core_v1.TopologySpreadConstraint(
             max_skew=1,
@@ -280,11 +280,11 @@ def test_a_spread_that_must_be_kept_is_kept() -> None:
             " 2 No preemption victims found for incoming pod."
         )
 
-    steps(tell, nodes=0)
+    run_steps(steps, nodes=0)
 
 
-def test_a_pod_with_a_scheduling_gate_waits_until_it_is_open() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_a_pod_waits_until_its_scheduling_gate_is_removed() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         gate = core_v1.PodSchedulingGate(name="example.com/wait")
         await cluster.create(pod(scheduling_gates=(gate,)))
         await cluster.settle()
@@ -296,11 +296,11 @@ def test_a_pod_with_a_scheduling_gate_waits_until_it_is_open() -> None:
         assert (node_of(gated), has_pending_changes(gated)) == (None, False)
         assert node_of(await cluster.get(Pod, "one")) == "node-1"
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_the_highest_priority_gets_the_room_that_becomes_free() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_the_pod_with_the_highest_priority_gets_free_capacity() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         metadata = meta_v1.ObjectMeta(name="high")
         await cluster.create(
             scheduling_v1.PriorityClass(metadata=metadata, value=1000, preemption_policy="Never")
@@ -316,11 +316,11 @@ def test_the_highest_priority_gets_the_room_that_becomes_free() -> None:
 
         assert await nodes_of(cluster) == {"low": None, "high": "node-1"}
 
-    steps(tell)
+    run_steps(steps)
 
 
-def test_many_unschedulable_pods_of_one_sort_do_not_block_others() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_many_identical_unschedulable_pods_do_not_block_others() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         for number in range(400):
             await cluster.create(pod(f"pod-{number}", requests={"cpu": "1"}))
         await cluster.settle()
@@ -335,15 +335,15 @@ def test_many_unschedulable_pods_of_one_sort_do_not_block_others() -> None:
 
         assert crowd == {"node-1": 8, "node-2": 8, None: 384}
         assert len(small) == 2
-        # One leaves, and one takes its place: nobody else is written to.
+        # One Pod is deleted, and one is bound in its place: no other Pod is written.
         assert len(writes_since(cluster, before)) == len(small) + 3
         assert Counter((await nodes_of(cluster)).values())[None] == 383
 
-    steps(tell, nodes=2, routine_events=False)
+    run_steps(steps, nodes=2, routine_events=False)
 
 
-def test_many_sorts_of_pods_that_fit_nowhere_do_not_hold_up_others() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_many_different_unschedulable_pods_do_not_delay_others() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(pod("holder", requests={"cpu": "8"}))
         for number in range(150):
             await cluster.create(pod(f"sort-{number}", requests={"cpu": f"{8000 - number}m"}))
@@ -360,11 +360,11 @@ def test_many_sorts_of_pods_that_fit_nowhere_do_not_hold_up_others() -> None:
         found = Counter((await nodes_of(cluster)).values())
         assert found == {"node-1": 2, None: 149}
 
-    steps(tell, routine_events=False)
+    run_steps(steps, routine_events=False)
 
 
 class Losing:
-    """Loses a binding on its way there, and the answer to another."""
+    """Loses one binding request, and the response to another."""
 
     def __init__(self) -> None:
         self.left = ["sending", "answering"]
@@ -376,7 +376,7 @@ class Losing:
         self._lose("answering", request)
 
     async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:
-        """Watches are not disturbed."""
+        """No faults in watches."""
 
     def _lose(self, when: str, request: Request) -> None:
         if request.path.endswith("/binding") and when in self.left:
@@ -384,10 +384,10 @@ class Losing:
             raise Unreachable(f"lost while {when}")
 
 
-def test_a_pod_whose_binding_is_lost_gets_its_node_all_the_same() -> None:
+def test_a_lost_binding_request_is_retried() -> None:
     fault_injector = Losing()
 
-    async def tell(cluster: SimulatedCluster) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         cluster.fault_injector = fault_injector
         settings = WorkloadSettings(parts=("nodes", "scheduler"), nodes=2)
         ours = workloads(settings, kubelet=simulated_kubelet)
@@ -401,11 +401,11 @@ def test_a_pod_whose_binding_is_lost_gets_its_node_all_the_same() -> None:
         assert fault_injector.left == []
         assert {status_of(each).phase for each in await cluster.list(Pod)} == {"Running"}
 
-    simulate(tell, settings=WorkloadSettings(parts=()))
+    simulate(steps, settings=WorkloadSettings(parts=()))
 
 
-def test_a_pod_that_asks_for_another_place_while_it_waits_is_tried_again() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_a_waiting_pod_is_retried_after_its_node_requirements_are_met() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         gate = core_v1.PodSchedulingGate(name="example.com/wait")
         gated = pod(scheduling_gates=(gate,))
         assert gated.spec is not None
@@ -423,7 +423,7 @@ def test_a_pod_that_asks_for_another_place_while_it_waits_is_tried_again() -> No
         assert node_of(waiting) is None
         assert node_of(await cluster.get(Pod, "one")) == "node-1"
 
-    steps(tell)
+    run_steps(steps)
 
 
 def claiming(name: str, claim: str) -> Pod:
@@ -442,7 +442,7 @@ def claim(name: str) -> core_v1.PersistentVolumeClaim:
 
 
 def test_a_pod_waits_for_the_volumes_that_it_claims() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(claiming("early", "data"))
         await cluster.create(claiming("served", "ready"))
         await cluster.create(claim("ready"))
@@ -459,11 +459,11 @@ def test_a_pod_waits_for_the_volumes_that_it_claims() -> None:
         assert status_of(served).phase == "Running"
         assert status_of(await cluster.get(Pod, "early")).phase == "Running"
 
-    steps(tell, parts=("nodes", "scheduler", "volumes"))
+    run_steps(steps, parts=("nodes", "scheduler", "volumes"))
 
 
-def test_a_claim_that_is_not_served_is_told_of() -> None:
-    async def tell(cluster: SimulatedCluster) -> None:
+def test_an_unbound_claim_is_reported_in_the_message() -> None:
+    async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(claim("data"))
         await cluster.create(claiming("one", "data"))
         await cluster.settle()
@@ -473,4 +473,4 @@ def test_a_claim_that_is_not_served_is_told_of() -> None:
             " preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."
         )
 
-    steps(tell)
+    run_steps(steps)

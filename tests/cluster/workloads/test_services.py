@@ -159,7 +159,7 @@ def test_a_pod_that_is_deleted_or_relabelled_leaves_the_slice() -> None:
     run_steps(steps)
 
 
-def test_a_slice_that_another_client_has_changed_or_deleted_is_put_right() -> None:
+def test_a_slice_that_a_user_changes_or_deletes_is_restored() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(node())
         await put_pod(cluster, 1)
@@ -195,7 +195,7 @@ def test_more_than_a_hundred_pods_are_in_several_slices() -> None:
     run_steps(steps)
 
 
-def test_a_service_without_a_selector_or_with_another_name_has_none() -> None:
+def test_a_service_without_a_selector_or_with_an_external_name_has_no_slices() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(service("bare", selector=None))
         await cluster.create(service("outside", type="ExternalName", external_name="example.com"))
@@ -207,7 +207,7 @@ def test_a_service_without_a_selector_or_with_another_name_has_none() -> None:
     run_steps(steps)
 
 
-def test_a_headless_service_says_so_on_its_slice() -> None:
+def test_the_slice_of_a_headless_service_has_the_headless_label() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(service(cluster_ip="None", ports=None))
         await cluster.settle()
@@ -218,7 +218,7 @@ def test_a_headless_service_says_so_on_its_slice() -> None:
     run_steps(steps)
 
 
-def test_a_pod_on_an_unknown_node_is_left_out_until_the_node_is_there() -> None:
+def test_a_pod_on_an_unknown_node_is_left_out_until_the_node_exists() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await put_pod(cluster, 1, node="node-9")
         await cluster.create(service())
@@ -241,7 +241,7 @@ def test_a_pod_on_an_unknown_node_is_left_out_until_the_node_is_there() -> None:
     run_steps(steps)
 
 
-def test_the_endpoints_of_a_service_go_with_it() -> None:
+def test_the_endpoints_of_a_service_are_deleted_with_it() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(service())
         await cluster.settle()
@@ -284,7 +284,7 @@ def test_endpoints_written_by_hand_are_mirrored_to_slices() -> None:
     run_steps(steps)
 
 
-def test_a_mirror_goes_when_its_service_is_given_a_selector() -> None:
+def test_a_mirrored_slice_is_deleted_when_its_service_gets_a_selector() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(service("db", selector=None))
         await cluster.create(by_hand("1.2.3.4"))
@@ -302,7 +302,7 @@ def test_a_mirror_goes_when_its_service_is_given_a_selector() -> None:
     run_steps(steps)
 
 
-def test_endpoints_that_are_not_to_be_mirrored_are_not() -> None:
+def test_endpoints_with_the_skip_mirror_label_are_not_mirrored() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         unwanted = by_hand("1.2.3.4")
         labels = {"endpointslice.kubernetes.io/skip-mirror": "true"}

@@ -1,4 +1,4 @@
-"""StatefulSets and claims come to the same end wherever their controllers crash."""
+"""StatefulSets and claims have the same result wherever their controllers crash."""
 
 import pytest
 

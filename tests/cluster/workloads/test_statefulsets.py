@@ -11,7 +11,7 @@ from steersman_cluster.workloads.statefulsets import controllers
 from tests.cluster.workloads.stateful import (
     Claim,
     Pod,
-    PodsSeen,
+    PodEvents,
     Revision,
     StatefulSet,
     claim,
@@ -29,9 +29,9 @@ from tests.cluster.workloads.stateful import (
 NEVER_READY = {"nodes.steersman.dev/never-ready": "true"}
 
 
-def test_ordered_pods_are_created_one_after_the_other_and_deleted_in_the_opposite_order() -> None:
+def test_ordered_pods_are_created_one_after_the_other_and_deleted_in_reverse_order() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
-        seen = await PodsSeen().following(cluster)
+        seen = await PodEvents().start(cluster)
         await cluster.apply(stateful_set(3))
         await cluster.settle()
         await scale(cluster, 0)
@@ -43,7 +43,7 @@ def test_ordered_pods_are_created_one_after_the_other_and_deleted_in_the_opposit
     run_steps(steps)
 
 
-def test_no_pod_is_made_after_one_that_is_not_ready() -> None:
+def test_no_pod_is_created_after_one_that_is_not_ready() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(stateful_set(3, pod_annotations=NEVER_READY))
         await cluster.settle()
@@ -71,7 +71,7 @@ def test_parallel_pods_do_not_wait_for_each_other() -> None:
     run_steps(steps)
 
 
-def test_ordinals_begin_where_they_should() -> None:
+def test_ordinals_start_at_the_configured_ordinal() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         ordinals = apps_v1.StatefulSetOrdinals(start=4)
         await cluster.apply(stateful_set(2, ordinals=ordinals))
@@ -82,7 +82,7 @@ def test_ordinals_begin_where_they_should() -> None:
     run_steps(steps)
 
 
-def test_a_set_says_how_it_stands() -> None:
+def test_the_status_of_a_set_has_all_counts_and_revisions() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(stateful_set(2))
         await cluster.settle()
@@ -103,7 +103,7 @@ def test_a_set_says_how_it_stands() -> None:
     run_steps(steps)
 
 
-def test_a_set_that_is_going_makes_no_pods_and_still_counts_them() -> None:
+def test_a_set_in_deletion_counts_its_pods_and_creates_none() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(stateful_set(2))
         await cluster.settle()
@@ -146,7 +146,7 @@ def test_a_pod_counts_as_available_after_it_was_ready_long_enough() -> None:
 
 def test_an_update_replaces_pods_from_the_highest_ordinal_down_to_the_partition() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
-        seen = await PodsSeen().following(cluster)
+        seen = await PodEvents().start(cluster)
         await cluster.apply(stateful_set(3, update_strategy=rolling(partition=1)))
         await cluster.settle()
         await cluster.apply(stateful_set(3, image="web:2", update_strategy=rolling(partition=1)))
@@ -169,7 +169,7 @@ def test_an_update_replaces_pods_from_the_highest_ordinal_down_to_the_partition(
     run_steps(steps)
 
 
-def test_below_the_partition_a_lost_pod_comes_back_as_it_was() -> None:
+def test_a_lost_pod_below_the_partition_is_recreated_with_the_current_revision() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(stateful_set(3, update_strategy=rolling(partition=2)))
         await cluster.settle()
@@ -215,7 +215,7 @@ def test_with_ondelete_a_pod_is_replaced_only_after_it_is_deleted() -> None:
 
 
 @pytest.mark.parametrize("phase", ["Failed", "Succeeded"])
-def test_a_pod_that_has_ended_is_created_again_under_its_name(phase: str) -> None:
+def test_an_ended_pod_is_recreated_with_the_same_name(phase: str) -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(stateful_set(2))
         await cluster.settle()
@@ -232,7 +232,7 @@ def test_a_pod_that_has_ended_is_created_again_under_its_name(phase: str) -> Non
     run_steps(steps)
 
 
-def test_a_set_tells_what_it_did_in_the_words_of_the_real_controller() -> None:
+def test_the_events_of_a_set_have_the_messages_of_the_real_controller() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(stateful_set(1, claims=(claim(),)))
         await cluster.settle()
@@ -248,7 +248,7 @@ def test_a_set_tells_what_it_did_in_the_words_of_the_real_controller() -> None:
     run_steps(steps)
 
 
-def test_what_the_server_refuses_is_said_in_its_words() -> None:
+def test_a_rejection_is_reported_with_the_message_of_the_server() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         few = core_v1.ResourceQuotaSpec(hard={"pods": Quantity("1")})
         await cluster.create(
@@ -269,7 +269,7 @@ def test_what_the_server_refuses_is_said_in_its_words() -> None:
     run_steps(steps, parts=("nodes", "scheduler", "statefulsets", "quotas"))
 
 
-def test_a_claim_that_the_server_refuses_is_told_of_twice() -> None:
+def test_a_rejected_claim_is_reported_for_the_claim_and_for_the_pod() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         none = core_v1.ResourceQuotaSpec(hard={"persistentvolumeclaims": Quantity("0")})
         await cluster.create(
@@ -297,7 +297,7 @@ def test_a_claim_that_the_server_refuses_is_told_of_twice() -> None:
 # Claims
 
 
-def test_a_pod_gets_the_claims_again_that_it_had_before() -> None:
+def test_a_recreated_pod_gets_its_previous_claims() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(stateful_set(2, claims=(claim(),)))
         await cluster.settle()
@@ -345,7 +345,7 @@ def test_claims_are_deleted_with_their_set_or_their_pod_only_by_the_retention_po
     run_steps(steps)
 
 
-def test_a_pod_that_comes_back_waits_until_the_claim_of_the_one_before_is_gone() -> None:
+def test_a_recreated_pod_waits_until_the_claim_of_its_predecessor_is_gone() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         policy = retention(when_scaled="Delete")
         await cluster.apply(
@@ -369,7 +369,7 @@ def test_a_pod_that_comes_back_waits_until_the_claim_of_the_one_before_is_gone()
     run_steps(steps)
 
 
-def test_no_pod_is_made_while_its_claim_is_being_deleted() -> None:
+def test_no_pod_is_created_while_its_claim_is_being_deleted() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(stateful_set(1, claims=(claim(),)))
         await cluster.settle()
@@ -393,9 +393,9 @@ def test_no_pod_is_made_while_its_claim_is_being_deleted() -> None:
     run_steps(steps)
 
 
-def test_a_claim_that_a_waiting_pod_has_lost_is_created_again() -> None:
+def test_a_deleted_claim_of_a_pending_pod_is_recreated() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
-        # Without nodes, Pods wait.
+        # Without nodes, Pods stay pending.
         await cluster.apply(stateful_set(1, claims=(claim(),)))
         await cluster.settle()
         before = await cluster.get(Claim, "data-web-0")
@@ -408,7 +408,7 @@ def test_a_claim_that_a_waiting_pod_has_lost_is_created_again() -> None:
     run_steps(steps, parts=("volumes", "statefulsets"))
 
 
-def test_a_change_of_the_policy_changes_who_owns_the_claims() -> None:
+def test_a_change_of_the_policy_changes_the_owners_of_the_claims() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(stateful_set(1, claims=(claim(),)))
         await cluster.settle()
@@ -426,10 +426,10 @@ def test_a_change_of_the_policy_changes_who_owns_the_claims() -> None:
     run_steps(steps)
 
 
-# Whose Pods
+# Adoption
 
 
-def test_a_pod_without_a_controller_is_adopted_and_put_right() -> None:
+def test_a_pod_without_a_controller_is_adopted_and_repaired() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.apply(stateful_set(1))
         await cluster.settle()
@@ -456,11 +456,11 @@ def test_a_pod_without_a_controller_is_adopted_and_put_right() -> None:
 
 def test_a_pod_with_another_name_is_not_adopted() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
-        stranger = Pod(
+        foreign = Pod(
             metadata=meta_v1.ObjectMeta(name="other-0", labels={"app": "web"}),
             spec=core_v1.PodSpec(containers=(core_v1.Container(name="main", image="web:1"),)),
         )
-        await cluster.create(stranger)
+        await cluster.create(foreign)
         await cluster.apply(stateful_set(1))
         await cluster.settle()
 
@@ -470,13 +470,13 @@ def test_a_pod_with_another_name_is_not_adopted() -> None:
     run_steps(steps)
 
 
-def test_a_pod_whose_name_another_client_has_is_made_when_that_is_free() -> None:
+def test_a_pod_whose_name_is_in_use_is_created_when_the_name_is_free() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
-        stranger = Pod(
+        foreign = Pod(
             metadata=meta_v1.ObjectMeta(name="web-0", labels={"app": "other"}),
             spec=core_v1.PodSpec(containers=(core_v1.Container(name="main", image="web:1"),)),
         )
-        await cluster.create(stranger)
+        await cluster.create(foreign)
         await cluster.apply(stateful_set(1))
         await cluster.settle()
         assert (await cluster.get(Pod, "web-0")).labels == {"app": "other"}

@@ -50,7 +50,7 @@ def volume(name: str, size: str, **spec: Any) -> Volume:
 
 
 def user(name: str, *claims: str) -> Pod:
-    """A Pod that uses these claims."""
+    """A Pod with these claims."""
     return core_v1.Pod(
         metadata=meta_v1.ObjectMeta(name=name),
         spec=core_v1.PodSpec(
@@ -106,7 +106,7 @@ def test_a_claim_whose_class_has_a_provisioner_gets_a_volume_of_its_own() -> Non
     run_steps(steps, parts=VOLUMES)
 
 
-def test_a_claim_that_names_no_class_gets_the_default_one() -> None:
+def test_a_claim_without_a_class_gets_the_default_class() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.settle()
         await cluster.create(claim("data"))
@@ -120,7 +120,7 @@ def test_a_claim_that_names_no_class_gets_the_default_one() -> None:
     run_steps(steps, parts=VOLUMES)
 
 
-def test_a_claim_that_was_there_before_the_default_class_gets_it_too() -> None:
+def test_a_claim_older_than_the_default_class_gets_it_too() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.settle()
         await cluster.delete(StorageClass, "standard")
@@ -141,7 +141,7 @@ def test_a_claim_that_was_there_before_the_default_class_gets_it_too() -> None:
     run_steps(steps, parts=VOLUMES)
 
 
-def test_a_cluster_with_a_default_class_of_its_own_gets_no_other() -> None:
+def test_a_cluster_with_a_default_class_gets_no_other() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         default = {"storageclass.kubernetes.io/is-default-class": "true"}
         await cluster.create(storage_class("mine", annotations=default))
@@ -155,7 +155,7 @@ def test_a_cluster_with_a_default_class_of_its_own_gets_no_other() -> None:
     run_steps(steps, parts=())
 
 
-def test_a_claim_that_waits_for_its_first_consumer_is_bound_when_there_is_one() -> None:
+def test_a_claim_that_waits_for_its_first_consumer_is_bound_after_that_exists() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(storage_class("late", mode="WaitForFirstConsumer"))
         await cluster.create(claim("data", storage_class_name="late"))
@@ -175,7 +175,7 @@ def test_a_claim_that_waits_for_its_first_consumer_is_bound_when_there_is_one() 
     run_steps(steps, parts=VOLUMES)
 
 
-def test_a_claim_takes_a_volume_that_is_there_and_no_two_take_the_same() -> None:
+def test_claims_bind_to_existing_volumes_and_never_two_to_one() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         for name, size in (("large", "9Gi"), ("small", "2Gi"), ("tiny", "1Mi")):
             await cluster.create(volume(name, size))
@@ -198,7 +198,7 @@ def test_a_claim_takes_a_volume_that_is_there_and_no_two_take_the_same() -> None
     run_steps(steps, parts=VOLUMES)
 
 
-def test_a_claim_that_waits_takes_a_volume_that_comes_later() -> None:
+def test_a_pending_claim_binds_to_a_later_volume() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(claim("data", "1Gi", storage_class_name="manual"))
         await cluster.settle()
@@ -214,7 +214,7 @@ def test_a_claim_that_waits_takes_a_volume_that_comes_later() -> None:
     run_steps(steps, parts=VOLUMES)
 
 
-def test_a_claim_gets_the_volume_that_it_names_if_that_fits() -> None:
+def test_a_claim_binds_to_the_volume_that_it_names_if_that_fits() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(volume("small", "1Gi"))
         await cluster.create(volume("large", "9Gi"))
@@ -258,8 +258,8 @@ def test_a_claim_in_use_is_not_deleted_before_its_last_pod() -> None:
     run_steps(steps, parts=("nodes", "scheduler", "volumes"))
 
 
-def with_its_own(name: str) -> Pod:
-    """A Pod with a claim for itself."""
+def with_ephemeral_claim(name: str) -> Pod:
+    """A Pod with an ephemeral claim."""
     spec = claim().spec
     assert spec is not None
     template = core_v1.PersistentVolumeClaimTemplate(
@@ -277,7 +277,7 @@ def with_its_own(name: str) -> Pod:
 
 def test_an_ephemeral_claim_is_created_and_deleted_with_its_pod() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
-        await cluster.create(with_its_own("one"))
+        await cluster.create(with_ephemeral_claim("one"))
         await cluster.settle()
 
         made = await cluster.get(Claim, "one-scratch")
@@ -308,13 +308,11 @@ def test_an_ephemeral_claim_is_created_and_deleted_with_its_pod() -> None:
         ),
     ],
 )
-def test_a_pod_gets_no_node_before_the_claim_that_it_has_for_itself(
-    claims: tuple[Claim, ...], why: str
-) -> None:
+def test_a_pod_is_not_bound_before_its_ephemeral_claim(claims: tuple[Claim, ...], why: str) -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         for each in claims:
             await cluster.create(each)
-        await cluster.create(with_its_own("one"))
+        await cluster.create(with_ephemeral_claim("one"))
         await cluster.settle()
 
         pod = await cluster.get(Pod, "one")
@@ -325,9 +323,9 @@ def test_a_pod_gets_no_node_before_the_claim_that_it_has_for_itself(
     run_steps(steps, parts=("nodes", "scheduler"))
 
 
-def test_a_pod_that_has_lost_the_claim_it_had_for_itself_gets_another() -> None:
+def test_a_deleted_ephemeral_claim_is_recreated() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
-        await cluster.create(with_its_own("one"))
+        await cluster.create(with_ephemeral_claim("one"))
         await cluster.settle()
         before = await cluster.get(Claim, "one-scratch")
 
@@ -339,10 +337,10 @@ def test_a_pod_that_has_lost_the_claim_it_had_for_itself_gets_another() -> None:
     run_steps(steps, parts=VOLUMES)
 
 
-def test_a_claim_of_another_client_is_not_taken_for_a_pods_own() -> None:
+def test_a_claim_that_a_user_created_is_not_used_as_an_ephemeral_claim() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(claim("one-scratch"))
-        await cluster.create(with_its_own("one"))
+        await cluster.create(with_ephemeral_claim("one"))
         await cluster.settle()
 
         assert (await cluster.get(Claim, "one-scratch")).metadata.owner_references is None
@@ -357,7 +355,7 @@ def test_a_claim_of_another_client_is_not_taken_for_a_pods_own() -> None:
 @pytest.mark.parametrize(
     ("policy", "left"), [("Delete", []), ("Retain", ["Released"]), ("Recycle", ["Failed"])]
 )
-def test_a_volume_whose_claim_is_gone_is_deleted_or_kept_by_its_reclaim_policy(
+def test_a_released_volume_is_deleted_or_kept_by_its_reclaim_policy(
     policy: str, left: list[str]
 ) -> None:
     async def steps(cluster: SimulatedCluster) -> None:
@@ -375,7 +373,7 @@ def test_a_volume_whose_claim_is_gone_is_deleted_or_kept_by_its_reclaim_policy(
     run_steps(steps, parts=VOLUMES)
 
 
-def test_a_volume_in_use_is_not_gone_before_its_claim_is() -> None:
+def test_a_bound_volume_is_not_deleted_before_its_claim() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(volume("disk", "2Gi"))
         await cluster.create(claim("data", "1Gi", storage_class_name="manual"))
@@ -429,7 +427,7 @@ def test_a_class_of_another_provisioner_is_left_alone() -> None:
     run_steps(steps, parts=VOLUMES)
 
 
-def test_a_class_without_a_provisioner_has_only_the_volumes_that_people_make() -> None:
+def test_a_class_without_a_provisioner_uses_only_existing_volumes() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(storage_class("local", provisioner="kubernetes.io/no-provisioner"))
         await cluster.create(claim("data", storage_class_name="local"))
@@ -443,7 +441,7 @@ def test_a_class_without_a_provisioner_has_only_the_volumes_that_people_make() -
     run_steps(steps, parts=VOLUMES)
 
 
-def test_a_claim_that_asks_for_more_gets_more() -> None:
+def test_a_claim_that_requests_more_storage_is_resized() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(claim("data", "1Gi"))
         await cluster.settle()
@@ -462,7 +460,7 @@ def test_a_claim_that_asks_for_more_gets_more() -> None:
     run_steps(steps, parts=VOLUMES)
 
 
-def test_claims_and_volumes_that_are_as_they_should_be_are_not_written_to() -> None:
+def test_settled_claims_and_volumes_are_not_written() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(storage_class("fast"))
         await cluster.run_operator(*controllers(WorkloadSettings()))

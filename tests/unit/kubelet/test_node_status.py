@@ -66,13 +66,13 @@ def test_the_status_of_a_healthy_node_does_not_change() -> None:
 def test_unhealthy_conditions_are_corrected_and_foreign_conditions_kept() -> None:
     made = new_node(1, WorkloadSettings(), now=NOW)
     assert made.status is not None
-    stranger = core_v1.NodeCondition(type="example.com/other", status="Unknown")
+    foreign = core_v1.NodeCondition(type="example.com/other", status="Unknown")
     lost = tuple(replace(each, status="Unknown") for each in made.status.conditions or ())
-    hurt = replace(made, status=replace(made.status, conditions=(*lost, stranger)))
+    hurt = replace(made, status=replace(made.status, conditions=(*lost, foreign)))
 
     wanted = status(hurt, WorkloadSettings(), address="other", now=NOW)
 
-    assert wanted.conditions == (*(made.status.conditions or ()), stranger)
+    assert wanted.conditions == (*(made.status.conditions or ()), foreign)
 
 
 def test_invalid_annotations_are_reported() -> None:

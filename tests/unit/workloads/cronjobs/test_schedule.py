@@ -33,7 +33,7 @@ def at(hour: int, minute: int, second: int = 0, *, day: int = 1) -> datetime:
         (at(13, 5), at(13, 0), 6),
     ],
 )
-def test_of_missed_times_only_the_last_is_made_up_for(
+def test_only_the_last_missed_time_starts_a_job(
     now: datetime, last: datetime | None, missed: int
 ) -> None:
     given = cron_job()

@@ -55,7 +55,7 @@ def test_only_an_absolute_minavailable_needs_no_scale() -> None:
     assert [needs_scale(each) for each in specs] == [False, True, True, False]
 
 
-def test_an_evicted_pod_is_not_healthy_any_more() -> None:
+def test_an_evicted_pod_does_not_count_as_healthy() -> None:
     pods = [pod("a", ready=ago(9)), pod("b", ready=ago(9)), pod("c"), pod("d", ready=ago(9))]
 
     assert healthy(pods, {}) == 3
@@ -63,7 +63,7 @@ def test_an_evicted_pod_is_not_healthy_any_more() -> None:
     assert healthy([pod("a", ready=ago(9), ending=True)], {}) == 0
 
 
-def test_an_evicted_pod_that_stays_counts_again_after_two_minutes() -> None:
+def test_an_evicted_pod_that_still_exists_counts_again_after_two_minutes() -> None:
     pods = [pod("early"), pod("late"), pod("exact"), pod("ending", ending=True), pod("other")]
     before = {
         "early": ago(20),

@@ -52,7 +52,7 @@ def test_replicas_stay_within_minreplicas_and_maxreplicas(
     assert found.is_limited == (reason != "DesiredWithinRange")
 
 
-def test_a_lower_number_waits_until_no_higher_one_was_recommended_for_a_while() -> None:
+def test_a_lower_recommendation_waits_for_the_stabilization_window() -> None:
     recent = History(recommended=(Moment(8, ago(299)), Moment(9, ago(301))))
 
     held = result(3, current=8, history=recent)

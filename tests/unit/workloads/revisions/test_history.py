@@ -34,7 +34,7 @@ def test_the_newest_revision_is_kept_while_the_template_stays_the_same() -> None
     assert make_plan(history, b'{"is":"two"}') == Keep(revision=history[1])
 
 
-def test_a_template_of_the_past_keeps_its_revision_under_a_new_number() -> None:
+def test_an_earlier_template_keeps_its_revision_with_a_new_number() -> None:
     history = (revision("one", 1), revision("two", 2))
 
     assert make_plan(history, b'{"is":"one"}') == Renumber(revision=history[0], number=3)

@@ -64,7 +64,7 @@ def requiring(*terms: core_v1.NodeSelectorTerm) -> core_v1.PodSpec:
         ({"disktype": "ssd", "gpu": "yes"}, {"disktype": "ssd"}, False),
     ],
 )
-def test_every_label_of_a_node_selector_must_be_there(
+def test_a_node_selector_requires_all_its_labels(
     selector: dict[str, str] | None, labels: dict[str, str], is_match: bool
 ) -> None:
     assert matches_node(spec(node_selector=selector), node(labels=labels)) is is_match
@@ -157,7 +157,7 @@ def taint(key: str, value: str | None = None, effect: str = "NoSchedule") -> cor
         (core_v1.Toleration(key="key1", operator="Like", value="value1"), False),
     ],
 )
-def test_a_toleration_is_for_a_taint_if_key_value_and_effect_fit(
+def test_a_toleration_matches_a_taint_by_key_value_and_effect(
     toleration: core_v1.Toleration, is_borne: bool
 ) -> None:
     assert tolerates(toleration, taint("key1", "value1")) is is_borne

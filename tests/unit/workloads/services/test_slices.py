@@ -14,7 +14,7 @@ from tests.unit.workloads.services.samples import (
 )
 
 
-def test_an_endpoint_says_whether_its_pod_is_ready_serves_and_is_terminating() -> None:
+def test_an_endpoint_is_marked_as_ready_serving_and_terminating() -> None:
     pods = [
         pod("ready"),
         pod("unready", ips=("10.0.0.2",), ready=False),

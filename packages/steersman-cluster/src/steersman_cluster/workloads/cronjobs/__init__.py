@@ -1,12 +1,12 @@
-"""CronJobs: a Job at each time of a schedule.
+"""The CronJob controller: it creates a Job at each scheduled time.
 
 Takes:     CronJobs, and the Jobs that they control
 Gives:     Jobs started, replaced and deleted; statuses and events
-Promises:  - each time of a schedule has one Job however often it is tried
+Promises:  - each scheduled time has one Job however often it is tried
            - with Forbid no two Jobs run at once
-           - of missed times only the last is made up for
+           - only the last missed time starts a Job
            - no more Jobs are kept than the history limits allow
-           - a new schedule does not make up for times before it
+           - a new schedule starts no Job for earlier times
 Never:     starts a Job after its deadline, or while the CronJob is suspended
 """
 

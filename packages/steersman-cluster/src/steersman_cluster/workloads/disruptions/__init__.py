@@ -1,11 +1,11 @@
-"""PodDisruptionBudgets: the disruption controller, which maintains their status.
+"""The disruption controller, which maintains the status of PodDisruptionBudgets.
 
-Takes:     budgets, the Pods that they select, and the controllers of those
+Takes:     budgets, the Pods that they select, and the controllers of these Pods
 Gives:     the budgets' status, by which the server allows or rejects evictions
-Promises:  - a budget counts what its Pods controllers want and not what exists
-           - an evicted Pod is not healthy any more
-           - an evicted Pod that stays counts again after two minutes
-           - a charge of the server in the meantime is never overwritten
+Promises:  - a budget counts the desired replicas and not the existing Pods
+           - an evicted Pod does not count as healthy
+           - an evicted Pod that still exists counts again after two minutes
+           - a concurrent charge by the server is never overwritten
            - a budget that cannot be computed allows no disruption
 Never:     deletes a Pod, or decides about an eviction: the server does
 """
@@ -27,5 +27,5 @@ __all__ = ["controllers", "counted", "desired_healthy", "disrupted", "failed", "
 
 
 def controllers(_: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """The disruption controller."""
+    """Return the disruption controller."""
     return (controller(),)

@@ -1,16 +1,16 @@
-"""The garbage collector: it deletes objects whose owners are gone.
+"""The garbage collector: it deletes objects whose owners no longer exist.
 
 Takes:     the metadata of all objects of deletable kinds
-Gives:     deletions of dependents whose owners are gone, and owners without their finalizers
-Promises:  - dependents go when the last of their owners has gone
-           - nothing is deleted whose owner is there
-           - an owner that waits goes after the last dependent that blocks it
-           - orphaned dependents stay and name their owner no more
-           - a dependent keeps its owners that are there and loses the others
-           - circles of owners do not keep each other from being deleted
+Gives:     deletions of dependents without existing owners, and owners without their finalizers
+Promises:  - a dependent is deleted after its last owner
+           - no object is deleted while an owner exists
+           - foreground deletion waits for the last blocking dependent
+           - orphaned dependents are kept without the owner reference
+           - a dependent keeps existing owners and loses absent ones
+           - a cycle of owners does not block deletion
            - a new kind is collected as soon as it is defined
-           - a kind that may not be read does not stop the others
-Never:     deletes without uid and resource version as preconditions, or keeps whole objects
+           - a kind without read permission does not block the others
+Never:     deletes without uid and resource version as preconditions, or stores full objects
 """
 
 from functools import partial

@@ -2,8 +2,8 @@
 
 Takes:     the Pod template of a StatefulSet or DaemonSet, and its history so far
 Gives:     the revision for that template, with the highest number; the revisions beyond the limit
-Promises:  - a template of the past keeps its revision under a new number
-           - a revision holds what restores its template as a patch
+Promises:  - an earlier template keeps its revision with a new number
+           - a revision is a patch that restores its template
            - revisions are named as kube-controller-manager names them
            - a revision in use is never deleted
            - a revision whose create response was lost is found again

@@ -4,7 +4,7 @@ Takes:     Pods without a node, nodes, and the volume claims of those Pods
 Gives:     bindings, and conditions and events that say why a Pod is unschedulable
 Promises:  - a Pod is bound only to a node on which it fits
            - an unschedulable Pod has the reason in its status and is retried after a change
-           - many unschedulable Pods of one sort do not block others
+           - many identical unschedulable Pods do not block others
 Never:     preempts a Pod, or binds one that names another scheduler
 """
 

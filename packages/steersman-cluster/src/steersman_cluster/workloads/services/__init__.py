@@ -3,7 +3,7 @@
 Takes:     Services with a selector, the selected Pods and their nodes; Endpoints that are written
            by hand for Services without one
 Gives:     EndpointSlices, and the deprecated Endpoints
-Promises:  - an endpoint says whether its Pod is ready serves and is terminating
+Promises:  - an endpoint is marked as ready, serving and terminating
            - a burst of Pod changes becomes one write
            - a slice holds no more than a hundred endpoints
            - a slice is updated rather than replaced

@@ -2,12 +2,12 @@
 
 Takes:     StatefulSets, with their Pods, claims and revisions
 Gives:     Pods from the lowest ordinal on, claims from their templates, and the set's status
-Promises:  - ordered Pods are created one after the other and deleted in the opposite order
+Promises:  - ordered Pods are created one after the other and deleted in reverse order
            - parallel Pods do not wait for each other
            - an update replaces Pods from the highest ordinal down to the partition
            - with OnDelete a Pod is replaced only after it is deleted
-           - a Pod that has ended is created again under its name
-           - a Pod gets the claims again that it had before
+           - an ended Pod is recreated with the same name
+           - a recreated Pod gets its previous claims
            - claims are deleted with their set or their Pod only by the retention policy
            - a settled StatefulSet writes nothing
 Never:     creates two Pods of one name, or deletes a claim itself

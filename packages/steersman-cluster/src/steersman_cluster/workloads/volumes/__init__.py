@@ -4,11 +4,11 @@ Takes:     PersistentVolumeClaims, PersistentVolumes and StorageClasses, and the
 Gives:     Bound claims, provisioned volumes, and a default class ``standard``
 Promises:  - a claim is bound to the smallest volume that fits
            - a claim whose class has a provisioner gets a volume of its own
-           - a claim that waits for its first consumer is bound when there is one
-           - a claim that names no class gets the default one
+           - a claim that waits for its first consumer is bound after that exists
+           - a claim without a class gets the default class
            - an ephemeral claim is created and deleted with its Pod
            - a claim in use is not deleted before its last Pod
-           - a volume whose claim is gone is deleted or kept by its reclaim policy
+           - a released volume is deleted or kept by its reclaim policy
            - a class of another provisioner is left alone
 Never:     binds one volume to two claims, or scans all volumes for one claim
 """

@@ -2,8 +2,8 @@
 
 Takes:     a Pod, a node, and the Pods that run there
 Gives:     why a node does not fit, in kube-scheduler's words, and scores of nodes that fit
-Promises:  - every label of a node selector must be there
-           - a toleration is for a taint if key value and effect fit
+Promises:  - a node selector requires all its labels
+           - a toleration matches a taint by key value and effect
 Never:     decides between nodes, or reads from the API server
 """
 
