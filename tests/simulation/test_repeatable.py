@@ -68,7 +68,7 @@ async def test_a_variable_of_a_module_is_not_blamed_on_a_crash() -> None:
             await ctx.apply_status(a_shop, ShopStatus(account=str(next(numbers))))
         return sm.Done()
 
-    with pytest.raises(NotRepeatable, match="keep nothing in a module"):
+    with pytest.raises(NotRepeatable, match="keep no state in a module"):
         await survives_crashes(scenario(numbered))
 
 

@@ -1,10 +1,10 @@
 """The commands that need the embedded cluster: ``steersman cluster``, ``dev`` and ``demo``.
 
-    cluster     embedded_cluster; launchers, which are programs of their own
+    cluster     embedded_cluster; launchers, which are separate programs
     dev, demo   session
 
 The ``steersman`` command finds them by the entry-point group ``steersman.commands``, as it finds
-those of any other distribution. Their modules import click and ``steersman.cli`` only: the rest is
+those of any other distribution. Their modules import only click and ``steersman.cli``: the rest is
 imported when a command runs, so that help is quick.
 
 Takes:     arguments

@@ -21,8 +21,8 @@ from steersman_cluster.apiserver import (
 from steersman_cluster.commands.signals import on_end_signals
 from steersman_cluster.workloads import WorkloadSettings
 
-# The first requests are answered in this time. Only then the workloads are loaded, which delays
-# every request and takes a third as long as the start before it.
+# The API server answers its first requests within this time. Loading the workloads delays every
+# request, so they are loaded only then.
 HEAD_START_SECONDS: Final = 0.1
 
 # The level of ``logging``: only faults of the cluster itself are logged.
@@ -53,7 +53,7 @@ async def run_cluster(
         if on_ready is not None:
             where = {"url": cluster.url, "kubeconfig": str(cluster.kubeconfig.absolute())}
             on_ready(json.dumps(where))
-        # What the workloads do is in the cluster's events.
+        # The workloads report their actions as events in the cluster.
         errors = log_to(sys.stderr, clock=clock, level=ERROR)
         with suppress(TimeoutError):
             async with clock.timeout(HEAD_START_SECONDS):
@@ -71,7 +71,7 @@ def running_workloads_of(
     rng: Random,
     observe: Observer,
 ) -> AbstractAsyncContextManager[None]:
-    """Runs the cluster's nodes and controllers, if there are to be any, while the block runs."""
+    """Run the cluster's nodes and controllers, if there are any, while the block runs."""
     if workloads is None:
         return nullcontext()
     from steersman_cluster.kubelet import simulated_kubelet
@@ -90,7 +90,7 @@ def running_workloads_of(
 def ready_line(
     cluster: RunningCluster, settings: ClusterSettings, workloads: WorkloadSettings | None
 ) -> str:
-    """Where the cluster is, and commands to paste into another shell."""
+    """The cluster's address, and commands to paste into another shell."""
     kept = f"kept in {settings.data}" if settings.data else "in memory"
     nodes = "" if workloads is None else f" with {_counted(workloads.nodes)}"
     what = "API" if workloads is None else "cluster"

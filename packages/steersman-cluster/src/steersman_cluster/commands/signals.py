@@ -1,4 +1,4 @@
-"""The signals that end a program in the foreground."""
+"""The signals that end a foreground program."""
 
 import asyncio
 import signal

@@ -1,12 +1,12 @@
-"""Demos of operators: steps that users take, and what the operator does about them.
+"""Demos of operators: the steps of users, and what the operator does in response.
 
-Each example project has a ``demo.py`` with a ``Demo`` in it. ``steersman demo NAME`` runs its
-manager on a cluster of its own, runs the steps, and shows all that happens; a test can run the
-same steps on a simulated cluster, in virtual time.
+Each example project has a ``demo.py`` with a ``Demo``. ``steersman demo NAME`` runs its manager on
+a new cluster, runs the steps, and shows all changes. A test can run the same steps on a simulated
+cluster, in virtual time.
 
-Takes:     a manager, the kinds to show, and steps; a client for them, and where to print
-Gives:     the examples by name, a ``DemoContext`` with what the steps can do, and objects from
-           files, applied as ``kubectl apply`` would
+Takes:     a manager, the kinds to show, and steps; a client for the steps, and an output
+Gives:     the examples by name, a ``DemoContext`` with the actions of steps, and objects from
+           files, applied as ``kubectl apply`` does
 Promises:  - the result of a step is shown before the next step begins
            - a demo waits for nothing longer than it states
            - what a demo shows as rejected was rejected

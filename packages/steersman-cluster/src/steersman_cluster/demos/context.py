@@ -1,4 +1,4 @@
-"""``DemoContext``: what the steps of a demo can do."""
+"""``DemoContext``: the actions that the steps of a demo can take."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,7 +16,7 @@ Obj = TypeVar("Obj", bound=Resource)
 NAMESPACE: Final = "default"
 FIELD_MANAGER: Final = "demo"
 
-# What a step waits for takes under a second; on a slow machine, a few.
+# A step waits for less than a second; on a slow machine, for a few.
 TIMEOUT_SECONDS: Final = 60.0
 
 
@@ -24,7 +24,7 @@ class DemoContext:
     """The actions of a demo on a cluster, and waits for their results, in namespace ``default``.
 
     ``say`` prints the title of each step, and ``note`` a remark on it. Files are read from
-    ``directory``. Each line of the operator's output is passed to ``add_output``.
+    ``directory``. The runner passes each line of the operator's output to ``add_output``.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class DemoContext:
     # Output
 
     async def step(self, title: str) -> None:
-        """Pause after the last step, then print the title of this one."""
+        """Pause after the previous step, then print the title of this one."""
         if self._title:
             await self.look()
         self._title = title
@@ -59,7 +59,7 @@ class DemoContext:
         self._say(title)
 
     def note(self, text: str) -> None:
-        """Print a remark on this step: its result, or the reason."""
+        """Print a remark on this step: its result, or the reason for it."""
         self._note(text)
 
     async def look(self) -> None:
@@ -69,7 +69,7 @@ class DemoContext:
     # Requests
 
     async def apply(self, what: str | Resource) -> None:
-        """Apply the objects in a file, as ``kubectl apply`` would, or one that is given."""
+        """Apply an object, or the objects in a file, as ``kubectl apply`` does."""
         if isinstance(what, str):
             await apply_file(self.client, self._directory / what)
         else:
@@ -82,7 +82,7 @@ class DemoContext:
         )
 
     async def delete(self, kind: type[Obj], name: str) -> None:
-        """Delete an object; ``gone`` waits for its end."""
+        """Delete an object; ``gone`` waits until it no longer exists."""
         await self.client.delete(kind, name, namespace=NAMESPACE)
 
     async def refused(self, writing: Awaitable[object]) -> ApiError:
@@ -99,26 +99,26 @@ class DemoContext:
     # Reads
 
     async def get(self, kind: type[Obj], name: str) -> Obj:
-        """One object."""
+        """Get an object."""
         return await self.client.get(kind, name, namespace=NAMESPACE)
 
     async def list(
         self, kind: type[Obj], labels: Mapping[str, str] | None = None
     ) -> tuple[Obj, ...]:
-        """All objects of a kind; with ``labels``, those that have them."""
+        """List all objects of a kind, or those with these labels."""
         chosen = Labels.equal(labels) if labels else None
         return (await self.client.list(kind, namespace=NAMESPACE, labels=chosen)).items
 
     # Waits
 
     async def until(self, kind: type[Obj], name: str, holds: Callable[[Obj], bool]) -> Obj:
-        """The object, once ``holds`` is true of it; it may not exist yet."""
+        """Wait until ``holds`` is true of an object, which may not exist yet, and return it."""
         return await wait_for(
             self.client, kind, name, holds, namespace=NAMESPACE, within_seconds=TIMEOUT_SECONDS
         )
 
     async def until_back(self, kind: type[Obj], name: str, *, not_uid: str) -> Obj:
-        """The object, once it exists with another uid."""
+        """Wait until an object exists again with another uid, and return it."""
         return await self.until(kind, name, lambda found: found.uid != not_uid)
 
     async def until_all(
@@ -127,7 +127,7 @@ class DemoContext:
         holds: Callable[[tuple[Obj, ...]], bool],
         labels: Mapping[str, str] | None = None,
     ) -> tuple[Obj, ...]:
-        """All objects of a kind, or those with ``labels``, once ``holds`` is true of them."""
+        """Wait until ``holds`` is true of all objects of a kind, or of those with ``labels``."""
         chosen = Labels.equal(labels) if labels else None
         found: tuple[Obj, ...] = ()
         try:
@@ -150,7 +150,7 @@ class DemoContext:
             ) from None
 
     async def gone(self, kind: type[Obj], name: str, *, uid: str = "") -> None:
-        """Wait until the object does not exist; with ``uid``, until that one does not."""
+        """Wait until the object is deleted; with ``uid``, until the object with that uid is."""
         await wait_until_gone(
             self.client, kind, name, uid=uid, namespace=NAMESPACE, within_seconds=TIMEOUT_SECONDS
         )
@@ -158,12 +158,12 @@ class DemoContext:
     # The operator's output
 
     def add_output(self, line: str) -> None:
-        """Add a line that the operator has written."""
+        """Add a line of the operator's output."""
         self._output.append(line)
         self._has_output.set()
 
     async def until_printed(self, text: str) -> None:
-        """Wait until the operator has written a line that contains ``text``, in this step."""
+        """Wait until the operator writes a line that contains ``text``, in this step."""
         try:
             async with self.client.clock.timeout(TIMEOUT_SECONDS):
                 while not any(text in line for line in self._output):

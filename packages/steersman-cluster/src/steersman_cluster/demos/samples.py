@@ -1,4 +1,4 @@
-"""Objects in files, applied to a cluster as ``kubectl apply`` would."""
+"""Objects in files, applied to a cluster as ``kubectl apply`` does."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ NAMESPACE: Final = "default"
 
 
 async def apply_file(client: Client, path: Path) -> tuple[ObjectRef, ...]:
-    """Apply each object in the file; the first rejected object ends it with the server's error."""
+    """Apply each object in the file; stop at the first that the server rejects, with its error."""
     applied: list[ObjectRef] = []
     served: Discovery | None = None
     for document in documents_in(path):
@@ -29,7 +29,7 @@ async def apply_file(client: Client, path: Path) -> tuple[ObjectRef, ...]:
 
 
 def documents_in(path: Path) -> Iterator[Mapping[str, Any]]:
-    """Every object in a file of YAML or JSON."""
+    """All objects in a YAML or JSON file."""
     try:
         documents = [each for each in yaml.safe_load_all(path.read_text(encoding="utf-8")) if each]
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

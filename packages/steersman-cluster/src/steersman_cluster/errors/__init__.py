@@ -4,17 +4,17 @@ SteersmanError
 ├── BadValue
 │   └── UnknownExample           there is no example of this name
 ├── ClusterError                 the embedded cluster could not be started
-├── NamespaceHeld                something in a namespace that is being deleted stays there
+├── NamespaceHeld                the contents of a namespace cannot be deleted
 ├── ControlPlaneError            a control plane for tests could not be built, started or used
-├── TimeCannotBeSkipped          a test of a real cluster asked for what only a virtual one can do
-├── Deadlock                     in a simulation, every task waits and nothing can happen any more
+├── TimeCannotBeSkipped          a test on a real cluster tried to advance time
+├── Deadlock                     every task of a simulation waits, and no timer is pending
 ├── BadScenario                  a scenario that no sweep can run
-├── NotRepeatable                a scenario came to something else without any fault
-├── DidNotSurvive                an operator came to something else when it was disturbed
-└── NotRejected                   in a demo, the server accepted what it had to reject
+├── NotRepeatable                two runs without any fault reached different states
+├── DidNotSurvive                with a fault, an operator reached another state than without
+└── NotRejected                  in a demo, the server accepted a request that it must reject
 
-Takes:     what the code that raises an error knows of it, as keywords
-Gives:     exceptions with that as attributes, and one sentence for a person
+Takes:     the facts about an error, as keywords
+Gives:     exceptions with these facts as attributes, and a message of one sentence
 Promises:  - an error can be copied and sent to another process
 Never:     is raised or caught by what runs in production: ``steersman.errors`` has those errors
 """

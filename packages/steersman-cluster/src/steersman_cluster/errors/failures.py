@@ -1,4 +1,4 @@
-"""What goes wrong in tests, simulations and clusters for development."""
+"""The errors of tests, simulations and clusters for development."""
 
 from collections.abc import Sequence
 
@@ -6,22 +6,23 @@ from steersman.errors import BadValue, SteersmanError
 
 
 class Deadlock(SteersmanError):
-    """In a simulation every task waits, and nothing can happen any more."""
+    """Every task of a simulation waits, and no timer is pending."""
 
     def __init__(self, *, waiting: Sequence[str], after_seconds: float) -> None:
         self.waiting = tuple(waiting)
         self.after_seconds = after_seconds
         lines = "".join(f"\n  {each}" for each in waiting)
         super().__init__(
-            f"nothing can happen any more after {after_seconds:g} s, and these wait."
-            f" Find out who should have woken the first of them.{lines}"
+            f"after {after_seconds:g} s every task waits, and no timer is pending."
+            f" Find out what should have resumed the first of these tasks:{lines}"
         )
 
 
 class DidNotSurvive(SteersmanError):
-    """Disturbed, an operator came to something else: ``found``, after what ``trace`` tells.
+    """With a fault, an operator reached another state than without it.
 
-    ``fault`` and ``seed`` lead there again.
+    ``found`` are the differences, and ``trace`` the events before them. ``fault`` and ``seed``
+    replay the run.
     """
 
     def __init__(
@@ -32,26 +33,26 @@ class DidNotSurvive(SteersmanError):
         what, only = (f"the fault {fault!r}", f', only="{fault}"') if fault else ("no fault", "")
         lines = "".join(f"{line}\n" for line in (*trace, *(f"  {each}" for each in found)))
         replay = f"replay: await {sweep}(scenario, seed={seed}{only})"
-        super().__init__(f"with {what} and seed {seed} this happened:\n\n{lines}\n{replay}")
+        super().__init__(f"with {what} and seed {seed} the state differs:\n\n{lines}\n{replay}")
 
 
 class NotRepeatable(SteersmanError):
-    """Without any fault, a scenario came to something else when it was run again."""
+    """Two runs of a scenario with the same seed and without faults reached different states."""
 
     def __init__(self, *, seed: int, found: Sequence[str]) -> None:
         self.seed, self.found = seed, tuple(found)
         lines = "".join(f"\n  {each}" for each in found)
         super().__init__(
-            f"run twice with seed {seed} and without any fault, the scenario did not come to the"
-            f" same, so no fault can be blamed for a difference:{lines}\nChance or time came from"
-            " outside the cluster. Take them from the context (ctx.rng, ctx.token(), ctx.now)"
-            " instead of random, secrets, uuid or datetime, and keep nothing in a module or"
-            " closure that is there for both runs; or leave fields out with Scenario(ignore=[…])."
+            f"two runs of the scenario with seed {seed} and without faults differ, so a sweep"
+            f" cannot attribute differences to faults:{lines}\nThe operator uses randomness or time"
+            " from outside the cluster, or state that both runs share. Use the context (ctx.rng,"
+            " ctx.token(), ctx.now) instead of random, secrets, uuid or datetime, and keep no state"
+            " in a module or closure; or ignore the fields with Scenario(ignore=[…])."
         )
 
 
 class BadScenario(SteersmanError, TypeError):
-    """A scenario that no sweep can run, or in which a crash would not lose what is in memory."""
+    """A scenario that no sweep can run, or whose operator would keep its memory in a crash."""
 
     def __init__(self, *, problem: str, what_now: str) -> None:
         self.problem = problem
@@ -59,12 +60,12 @@ class BadScenario(SteersmanError, TypeError):
 
 
 class TimeCannotBeSkipped(SteersmanError):
-    """A test on a real cluster asked for what only time that is a number can do."""
+    """A test on a real cluster tried to advance time."""
 
     def __init__(self, *, wanted: str) -> None:
         self.wanted = wanted
         what_now = "Mark the test with pytest.mark.embedded_only, or wait with settle()."
-        super().__init__(f"could not {wanted}: a real cluster has its own time. {what_now}")
+        super().__init__(f"could not {wanted}: a real cluster runs in real time. {what_now}")
 
 
 class ControlPlaneError(SteersmanError):
@@ -78,7 +79,7 @@ class ControlPlaneError(SteersmanError):
 
 
 class ClusterError(SteersmanError):
-    """The embedded cluster could not be started, or not with what it was given."""
+    """The embedded cluster could not be started, or not with these settings."""
 
     def __init__(self, *, problem: str, what_now: str) -> None:
         self.problem = problem
@@ -86,37 +87,37 @@ class ClusterError(SteersmanError):
 
 
 class NamespaceHeld(SteersmanError):
-    """Something in a namespace that is being deleted cannot be deleted, or not even be found."""
+    """Objects in a namespace that is being deleted could not be listed or deleted."""
 
     def __init__(self, *, namespace: str, problems: Sequence[str]) -> None:
         self.namespace = namespace
         self.problems = tuple(problems)
         super().__init__(
-            f"Namespace {namespace} cannot be let go: {'; '.join(problems)}."
-            f" Its conditions say more; it is tried again."
+            f"the contents of namespace {namespace} could not be deleted: {'; '.join(problems)}."
+            " The namespace's conditions have the details; the controller retries."
         )
 
 
 class UnknownExample(BadValue):
-    """There is no example of this name; ``known`` are those that there are."""
+    """There is no example with this name; ``known`` are the names of all examples."""
 
     def __init__(self, *, name: str, known: Sequence[str], like: str | None) -> None:
         self.name = name
         self.known = tuple(known)
         self.like = like
         meant = f"; perhaps {like} was meant" if like is not None else ""
-        rule = f"Choose one of {', '.join(known)}" if known else "There is none at all"
+        rule = f"Choose one of {', '.join(known)}" if known else "There are no examples"
         super().__init__(wanted="an example", value=name, rule=rule)
-        # A sentence of its own, which names an example that was probably meant.
+        # Replaces the message, to suggest the example that was probably meant.
         self.args = (f"there is no example called {name}{meant}. {rule}.",)
 
 
 class NotRejected(SteersmanError):
-    """In a demo, the server accepted what it had to reject; ``step`` is what was said of it."""
+    """In a demo, the server accepted a request that it must reject; ``step`` is the title."""
 
     def __init__(self, *, step: str) -> None:
         self.step = step
         super().__init__(
-            f"the server took what it was to refuse, in the step {step!r}."
-            " Give the kind a rule that refuses it, or correct its steps."
+            f"the server accepted a request that it must reject, in the step {step!r}."
+            " Add a rule to the kind that rejects it, or correct the demo's steps."
         )

@@ -10,7 +10,7 @@ ACTOR: ContextVar["Actor | None"] = ContextVar("actor", default=None)
 
 
 class Actor:
-    """An operator, or another program: its tasks end together."""
+    """An operator or another program: its tasks end together."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -37,8 +37,8 @@ def actor_in(context: Context | None) -> Actor | None:
 class ActorTask(asyncio.Task[object]):
     """A task that knows its actor, and its number.
 
-    Groups keep their tasks in sets, and cancel them in the order of the sets: by default that of
-    memory addresses, which no seed decides.
+    Task groups keep their tasks in sets, and cancel them in the order of the set. By default that
+    is the order of memory addresses, which does not depend on the seed.
     """
 
     number: int

@@ -1,4 +1,4 @@
-"""The clock of a simulation: the time of its loop, from a given start."""
+"""The clock of a simulation: the loop's time, counted from a start time."""
 
 import asyncio
 from contextlib import AbstractAsyncContextManager
@@ -10,12 +10,12 @@ import msgspec
 
 from steersman_cluster.simulation.loop import MICROS, VirtualLoop
 
-#: When a simulation begins by default.
+#: The default start time of a simulation.
 EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 class VirtualClock:
-    """Goes as the loop does; ``epoch`` was when this clock was made."""
+    """The loop's time as a clock; ``epoch`` is the time at which this clock was created."""
 
     def __init__(self, loop: VirtualLoop, *, epoch: datetime = EPOCH) -> None:
         self._loop = loop
@@ -23,24 +23,24 @@ class VirtualClock:
         self._began = loop.micros
 
     def monotonic(self) -> float:
-        """Seconds since it was made."""
+        """Seconds since the clock was created."""
         return (self._loop.micros - self._began) / MICROS
 
     def now(self) -> datetime:
-        """The time that people and Kubernetes agree on, in UTC."""
+        """The current time in UTC."""
         return self._epoch + timedelta(microseconds=self._loop.micros - self._began)
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for so long."""
+        """Sleep for so many seconds."""
         await asyncio.sleep(seconds)  # noqa: TID251 - the loop's time is what is slept in
 
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
-        """Cancel the block after so long, and raise ``TimeoutError`` from it; ``None``: never."""
+        """Cancel the block after this time, and raise ``TimeoutError``; ``None`` means never."""
         return _Deadline(self._loop, seconds)
 
 
 class _Deadline(msgspec.Struct, eq=False):
-    """What ``asyncio.timeout`` does, for a third of its cost: every request has one."""
+    """``asyncio.timeout`` at a third of its cost: every request has one."""
 
     _loop: VirtualLoop
     _seconds: float | None
@@ -66,7 +66,7 @@ class _Deadline(msgspec.Struct, eq=False):
         if self._task is None or self._turn is None:
             return
         self._turn.cancel()
-        # Another cancellation of the task may be pending, and then it ends.
+        # Another cancellation of the task may be pending; then that one ends it.
         is_alone = self._has_passed and self._task.uncancel() <= self._cancelling
         if is_alone and kind is not None and issubclass(kind, asyncio.CancelledError):
             raise TimeoutError from error

@@ -1,4 +1,4 @@
-"""``Cluster``: a cluster and the operators on it, as a test sees them, simulated or real."""
+"""``Cluster``: the interface of a test to a cluster and its operators, simulated or real."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -18,35 +18,34 @@ from steersman_cluster.workloads import WorkloadSettings
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 Kind = type[Obj]
 
-# Under whose name a test applies.
+# The field manager of a test's applies.
 TESTER: Final = "test"
 
-# The cluster of a test, unless it wants another: all of it, but no word of Pods that do well. Those
-# would be a quarter of all that is written, and hardly a test reads them.
+# The default cluster of a test: all of it, without the events of healthy Pods. Those would be a
+# quarter of all writes, and few tests read them.
 DEFAULT_SETTINGS: Final = WorkloadSettings(routine_events=False)
 
 _INSTALL_SECONDS: Final = 30.0
 
 
 class Operator(ABC):
-    """An operator while it runs."""
+    """A running operator."""
 
     name: str
 
     @abstractmethod
     async def stop(self) -> None:
-        """Ask it to end, as SIGTERM does, and wait until it has."""
+        """Stop it as SIGTERM does, and wait until it has ended."""
 
     @abstractmethod
     async def kill(self) -> None:
-        """End it at once, as SIGKILL does: none of its ``finally`` blocks runs."""
+        """Kill it, as SIGKILL does: none of its ``finally`` blocks runs."""
 
 
 class Cluster(ABC):
-    """A cluster, and operators on it.
+    """A cluster, and the operators on it.
 
-    What is read or written without a namespace is in that of the test. ``history`` is what was
-    asked there.
+    Calls without a namespace use the test's own. ``history`` has all requests to the server.
     """
 
     history: History
@@ -57,13 +56,13 @@ class Cluster(ABC):
 
     @property
     def clock(self) -> Clock:
-        """What time it is there."""
+        """The cluster's clock."""
         return self.client.clock
 
-    # What users do
+    # Requests of users
 
     async def install(self, *kinds: type[CustomResource[Any, Any]]) -> None:
-        """Have the API server serve these kinds."""
+        """Install the CRDs of these kinds."""
         for kind in kinds:
             crd = await self.client.apply(crd_of(kind), field_manager=TESTER)
             await wait_for(
@@ -71,19 +70,19 @@ class Cluster(ABC):
             )
 
     async def apply(self, obj: Obj) -> Obj:
-        """Exactly these fields are the test's, with these values."""
+        """Apply an object with server-side apply, as the test's field manager."""
         return await self.client.apply(self._at_home(obj), field_manager=TESTER, force=True)
 
     async def create(self, obj: Obj) -> Obj:
-        """A new object."""
+        """Create an object."""
         return await self.client.create(self._at_home(obj))
 
     async def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj:
-        """One object; ``NotFound`` if it is not there."""
+        """Get an object; raise ``NotFound`` if it does not exist."""
         return await self.client.get(kind, name, namespace=self._home(kind, namespace))
 
     async def find(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
-        """One object, or ``None``."""
+        """Get an object, or ``None`` if it does not exist."""
         try:
             return await self.get(kind, name, namespace=namespace)
         except NotFound:
@@ -98,7 +97,7 @@ class Cluster(ABC):
         namespace: str | None = None,
         subresource: Literal["status"] | None = None,
     ) -> Obj:
-        """Some fields changed."""
+        """Change some fields of an object."""
         home = self._home(kind, namespace)
         if subresource is not None:
             return await self.client.status(kind, name, namespace=home).patch(patch)
@@ -112,7 +111,7 @@ class Cluster(ABC):
         namespace: str | None = None,
         propagation: Literal["Background", "Foreground", "Orphan"] = "Background",
     ) -> None:
-        """Ask for its end."""
+        """Delete an object."""
         home = self._home(kind, namespace)
         await self.client.delete(kind, name, namespace=home, propagation=propagation)
 
@@ -126,10 +125,10 @@ class Cluster(ABC):
         runnables: Sequence[Runnable] = (),
         settings: ManagerSettings | None = None,
     ) -> Operator:
-        """An operator, which runs until it is stopped, killed, or the test is over.
+        """Start an operator, which runs until it is stopped or killed, or the test ends.
 
-        It is given by its controllers; or, where it remembers anything, by one function that
-        builds them, and that is called again whenever the operator is started again.
+        Pass its controllers; or, if the operator keeps anything in memory, a function that builds
+        them: it is called again at each start.
         """
 
     # Time
@@ -140,23 +139,23 @@ class Cluster(ABC):
 
     @abstractmethod
     async def advance(self, seconds: float) -> None:
-        """Let exactly so much time pass, and all happen that is due in it.
+        """Let exactly this much time pass, with all that is due in it.
 
-        What begins at its end has only begun: ``settle`` waits for that.
+        What starts at the end of that time has only started: ``settle`` waits until it is done.
         """
 
-    # What was done
+    # Writes of operators
 
     @abstractmethod
     def moment(self) -> int:
-        """Now, to be asked about later."""
+        """The present as a number, for ``writes_since``."""
 
     @abstractmethod
     def writes_since(self, moment: int) -> list[RecordedRequest]:
-        """What operators have changed since then, oldest first."""
+        """The operators' changes since that moment, oldest first."""
 
     async def second_pass(self) -> list[RecordedRequest]:
-        """What the operators change when each looks at everything once more: nothing, if right."""
+        """Reconcile every object once more, and return the writes: none, if all is well."""
         await self.settle()
         before = self.moment()
         await self.restart_operators()
@@ -164,13 +163,13 @@ class Cluster(ABC):
         return self.writes_since(before)
 
     async def assert_second_pass_writes_nothing(self) -> None:
-        """Fail unless the operators are content with what they have made."""
+        """Fail if a second reconcile of every object writes anything."""
         writes = await self.second_pass()
         assert not writes, "a second pass wrote:\n" + "\n".join(map(str, writes))  # noqa: S101
 
     @abstractmethod
     async def restart_operators(self) -> None:
-        """Start each operator again, so that it looks at everything once more."""
+        """Restart each operator, so that it reconciles every object once more."""
 
     def _home(self, kind: type[Any], namespace: str | None) -> str | None:
         if namespace is None and kind.resource_type.namespaced:
@@ -186,11 +185,11 @@ class Cluster(ABC):
         metadata = replace(obj.metadata, namespace=self.namespace)
         return cast(Obj, replace(obj, metadata=metadata))
 
-    # The last one, because from here on ``list`` means this in the class.
+    # The last method, because below it ``list`` means this one in the class.
 
     async def list(
         self, kind: type[Obj], *, namespace: str | None = None, labels: Labels | None = None
     ) -> list[Obj]:
-        """All objects of a kind."""
+        """List all objects of a kind."""
         home = self._home(kind, namespace)
         return [*(await self.client.list(kind, namespace=home, labels=labels)).items]

@@ -1,7 +1,7 @@
 """``OperatorFactory``: builds an operator when it starts, and again after each crash.
 
-What an operator has in memory is lost in a crash. In one process that is so only if it is built
-again, with nothing in it that an earlier one has used.
+A crash loses an operator's memory. In one process this holds only if the operator is built again,
+from nothing that the earlier one has used.
 """
 
 from collections import deque
@@ -31,19 +31,19 @@ _EXAMPLE = "Pass a function that builds the operator, such as operator=lambda: [
 
 
 class OperatorFactory:
-    """Builds managers with a function, each with nothing that remembers an earlier one.
+    """Builds managers with a function, and checks that they share no memory.
 
-    The system ``outside`` is none of the operator's, and outlives it.
+    The system ``outside`` is not part of the operator, and outlives it.
     """
 
     def __init__(self, build: Factory, *, outside: object = None) -> None:
         self._build = build
         self._outside = outside
-        # Kept, so that none of them is freed and another gets its id; and what was in it.
+        # References are kept, so that no freed object's id is used again; with what was in each.
         self._used: dict[int, tuple[object, object]] = {}
 
     def __call__(self) -> Manager:
-        """A manager for one life of the operator."""
+        """Build a manager for one life of the operator."""
         manager = manager_of(self._build())
         found = {id(each): (where, each) for where, each in memories(manager)}
         found.pop(id(self._outside), None)
@@ -69,7 +69,7 @@ class OperatorFactory:
 def factory_of(
     given: Sequence[Controller[Any] | Factory], runnables: Sequence[Runnable]
 ) -> Callable[[], Manager]:
-    """What builds the operator that ``run_operator`` was given: by a function, or ready-made."""
+    """The factory for ``run_operator``'s arguments: a function, or controllers and runnables."""
     builders = [each for each in given if not isinstance(each, Controller)]
     if not builders:
         ready = [each for each in given if isinstance(each, Controller)]
@@ -84,7 +84,7 @@ def factory_of(
 
 
 def manager_of(built: Built) -> Manager:
-    """A manager of what a factory has returned."""
+    """A manager for the return value of a factory."""
     if isinstance(built, Manager):
         return built
     parts = [built] if isinstance(built, Controller | Runnable) else _listed(built)
@@ -95,7 +95,7 @@ def manager_of(built: Built) -> Manager:
 
 
 def check_factory(operator: object) -> None:
-    """Refuse an operator that is there already."""
+    """Raise ``BadScenario`` for an operator that is built already."""
     if not callable(operator):
         raise BadScenario(
             problem=f"a scenario's operator is a function, not {_described(operator)}: a crash"
@@ -123,10 +123,10 @@ def _described(value: object) -> str:
 
 
 def memories(manager: Manager) -> Iterator[tuple[str, object]]:
-    """What can remember: instances whose methods an operator calls, and what they hold.
+    """The objects that can keep memory: instances with methods that the operator calls.
 
-    Not what functions reach by themselves, in a closure or a module: tests count there what was
-    called. Memory in it makes two runs differ, so a sweep says that it is there.
+    Excluded is what functions reach through a closure or a module: tests use that to count calls. A
+    sweep detects such memory when two runs differ.
     """
     for controller in manager.controllers:
         for each in fields(controller):
@@ -166,7 +166,7 @@ def _of_declared(where: str, value: object) -> Iterator[tuple[str, object]]:
 
 
 def _of_value(where: str, value: object) -> Iterator[tuple[str, object]]:
-    """What holds data in this, unless it can change as a whole."""
+    """The parts of a value that can hold data; the value itself if it can change as a whole."""
     if isinstance(value, _CONTAINERS):
         yield where, value
     elif isinstance(value, tuple):

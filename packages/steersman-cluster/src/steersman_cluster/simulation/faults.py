@@ -1,7 +1,7 @@
 """Faults between an operator and its cluster, each at a numbered call or event.
 
 ``SingleFault`` injects one ``Fault``: it counts the mutating calls and the watch events of an
-operator in one run, over all its starts.
+operator in one run, across all its starts.
 """
 
 import inspect
@@ -18,18 +18,18 @@ from steersman_cluster.simulation.actors import Actor
 from steersman_cluster.simulation.history import MUTATING, is_bookkeeping
 from steersman_cluster.simulation.transport import wait_forever
 
-# A cache that is so late has been overtaken by everything else that an operator does, its own
-# retries included; no timeout of a client or a watch has run out by then.
+# A cache that is this late is behind everything else that an operator does, retries included. No
+# timeout of a client or a watch is shorter.
 DELAY_SECONDS: Final = 20.0
 
-# More calls than any scenario needs: an operator that makes more never rests.
+# More calls than any scenario needs: an operator that makes more never settles.
 MAX_CALLS: Final = 1000
 
 _BOOKMARK: Final = b'{"type":"BOOKMARK"'
 
 
 class FaultKind(StrEnum):
-    """The kind of a fault, as it is in the trace and in the command that replays it."""
+    """The kind of a fault, as in the trace and in the replay command."""
 
     BEFORE = "before call"
     AFTER = "after call"
@@ -43,7 +43,7 @@ class FaultKind(StrEnum):
 
     @property
     def waits_for_users(self) -> bool:
-        """Whether it lasts until users have written something."""
+        """Whether the fault lasts until users have written something."""
         return self in (FaultKind.OVERTAKEN, FaultKind.DOWN_BEFORE, FaultKind.DOWN_AFTER)
 
 
@@ -59,7 +59,7 @@ class Fault:
 
     @classmethod
     def named(cls, words: str) -> Self:
-        """The fault that calls itself so; ``ValueError`` if none does."""
+        """The fault with this name; ``ValueError`` if there is none."""
         kind, _, number = words.strip().rpartition(" ")
         if kind not in list(FaultKind) or not number.isdecimal() or int(number) < 1:
             known = ", ".join(f'"{each} 1"' for each in FaultKind)
@@ -71,7 +71,7 @@ class SingleFault:
     """Counts the calls and watch events of an operator in one run, and injects one fault.
 
     ``kill`` ends the operator, ``hold`` returns once users have written something, ``note`` adds a
-    line to the trace, and ``strike`` the line about the fault itself. ``child_watches`` are the
+    line to the trace, and ``strike`` adds the line about the fault. ``child_watches`` are the
     beginnings and ends of the paths of watches of the children of the operator's objects.
     """
 
@@ -104,24 +104,24 @@ class SingleFault:
         self._in_flight: dict[int, int] = {}
 
     def wrap(self, system: Any) -> Any:
-        """A system outside the cluster, each of whose coroutine methods is a call, too."""
+        """Wrap a system outside the cluster: each of its coroutine methods becomes a call, too."""
         return _WrappedSystem(system, self)
 
-    # As a fault injector
+    # The methods of a fault injector
 
     async def before_request(self, actor: Actor, request: Request) -> None:  # noqa: ARG002 - of the protocol
-        """Before the server receives a request."""
+        """Runs before the server receives a request."""
         if _is_call(request):
-            # Several are in flight at once: each is identified until its response comes.
+            # Several requests are in flight at once: each is identified until its response arrives.
             self._in_flight[id(request)] = await self.before(_words(request))
 
     async def before_response(self, actor: Actor, request: Request) -> None:  # noqa: ARG002
-        """After the server has handled it, before the response arrives."""
+        """Runs after the server has handled the request, before the response arrives."""
         if _is_call(request):
             await self.after(_words(request), self._in_flight.pop(id(request)))
 
     async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:  # noqa: ARG002
-        """Before some lines of a watch arrive."""
+        """Runs before some lines of a watch arrive."""
         silent_seconds = self._silent_until_at - self._clock.monotonic()
         if silent_seconds > 0:
             await self._clock.sleep(silent_seconds)
@@ -137,10 +137,10 @@ class SingleFault:
                 self._strike(f"gets no events of {request.path} for {DELAY_SECONDS:g} s")
                 await self._clock.sleep(DELAY_SECONDS)
 
-    # What every call goes through
+    # The faults of a call
 
     async def before(self, what: str) -> int:
-        """Before a call that changes something; returns its number."""
+        """Runs before a mutating call; returns its number."""
         self.calls += 1
         number = self.calls
         self.written_before.append(self.user_writes)
@@ -157,15 +157,15 @@ class SingleFault:
         return number
 
     async def after(self, what: str, number: int) -> None:
-        """After the call, before its response arrives."""
+        """Runs after the call, before its response arrives."""
         if self._strikes(FaultKind.AFTER, number):
             await self._die(f"is killed after {what}")
         if self._strikes(FaultKind.DOWN_AFTER, number):
             await self._die(f"is killed after {what}, and users go on meanwhile")
         is_lost = self._strikes(FaultKind.STALE, number)
         if is_lost:
-            # One failure of a network does both: it resets one connection, and the others are
-            # open on this side only.
+            # One network failure does both: it resets one connection, and leaves the others half
+            # open.
             self._silent_until_at = self._clock.monotonic() + DELAY_SECONDS
             self._strike(f"gets no answer to {what}, and no watch event for {DELAY_SECONDS:g} s")
         if self._strikes(FaultKind.LOST, number):

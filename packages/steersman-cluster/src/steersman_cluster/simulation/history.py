@@ -9,8 +9,8 @@ from steersman.wire import Request
 
 MUTATING: Final = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 
-# Events, leases and reviews: how many of them are written does not matter. Whole paths, because
-# authors may call their own kinds and objects what they like.
+# Events, leases and reviews: their number does not matter. These are whole paths, because authors
+# may use the same names for their own kinds and objects.
 _BOOKKEEPING: Final = re.compile(
     r"/(?:api/v1|apis/events\.k8s\.io/[^/]+)/(?:namespaces/[^/]+/)?events(?:[/?].*)?"
     r"|/apis/coordination\.k8s\.io/[^/]+/(?:namespaces/[^/]+/)?leases(?:[/?].*)?"
@@ -34,7 +34,7 @@ class RecordedRequest(NamedTuple):
 
     @property
     def is_write(self) -> bool:
-        """Whether it wrote an object that matters; not an event, a lease or a review."""
+        """Whether it wrote an object other than an event, a lease or a review."""
         return self.method in MUTATING and not is_bookkeeping(self.target)
 
     def __str__(self) -> str:
@@ -57,14 +57,14 @@ class History:
     def record(
         self, at: float, actor: str, request: Request, *, status: int, is_change: bool
     ) -> None:
-        """Add a request."""
+        """Append a request."""
         digest = zlib.crc32(request.body) if request.body else 0
         self.requests.append(
             RecordedRequest(at, actor, request.method, request.target, digest, status, is_change)
         )
 
     def writes(self, *, since: int = 0, actor: str | None = None) -> list[RecordedRequest]:
-        """The changes after the first ``since`` requests, of all actors or of one."""
+        """The changes after the first ``since`` requests, by all actors or by one."""
         return [
             each
             for each in self.requests[since:]
@@ -72,7 +72,7 @@ class History:
         ]
 
     def digest(self) -> str:
-        """A digest, equal for equal histories only."""
+        """A digest that is equal for equal histories only."""
         whole = blake2b(digest_size=16)
         for each in self.requests:
             whole.update(repr(tuple(each)).encode())

@@ -1,7 +1,7 @@
-"""Controllers that start on the first write that may concern them; until then they cost nothing.
+"""Controllers that start on the first write that concerns them, and cost nothing before it.
 
-A simulated cluster begins settled, so that a controller that starts late has missed nothing. Once
-started, it stays.
+A simulated cluster is settled when it starts, so a controller that starts late has missed nothing.
+Once started, it stays.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ def _is_tracked(pod: Mapping[str, Any]) -> bool:
 
 _PODS: Final = GroupResource("", "pods")
 
-# The writes that start a controller, by its name. Controllers that are not here always run.
+# The writes that start a controller, by its name. Controllers that are not listed always run.
 TRIGGERS: Final[Mapping[str, Mapping[GroupResource, Trigger]]] = {
     "namespaces": {
         GroupResource("", "namespaces"): _anything,

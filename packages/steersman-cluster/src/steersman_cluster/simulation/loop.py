@@ -27,16 +27,17 @@ from steersman_cluster.simulation.actors import ACTOR, Actor, ActorTask, actor_i
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-# Programs with watches always have timers. If only those fire for so long, the test waits in vain.
+# Programs with watches always have timers. If nothing but those fires for this long, the test waits
+# in vain.
 DEADLOCK_SECONDS: Final = 24 * 3600.0
 
-# Time goes by whole microseconds, so that a cluster is the same whenever it begins.
+# Time advances in whole microseconds, so that a run does not depend on its start time.
 MICROS: Final = 1_000_000
 
-# Most timers are deadlines that are cancelled. They are removed when there are so many.
+# Most timers are deadlines that are cancelled. They are removed once there are this many.
 MOST_CANCELLED: Final = 500
 
-# How many waiting tasks a deadlock names.
+# The number of waiting tasks that a deadlock names.
 NAMED: Final = 30
 
 _INSIDE: Final = (str(Path(asyncio.__file__).parent), str(Path(__file__).parent))
@@ -45,7 +46,7 @@ _INSIDE: Final = (str(Path(asyncio.__file__).parent), str(Path(__file__).parent)
 class Turn(msgspec.Struct, eq=False):
     """A callback with its context and its actor.
 
-    asyncio's handle; a class of our own, because a simulation makes thousands a second.
+    It replaces asyncio's handle, because a simulation creates thousands a second.
     """
 
     callback: Callable[..., object] | None
@@ -56,7 +57,7 @@ class Turn(msgspec.Struct, eq=False):
     loop: "VirtualLoop | None" = None
 
     def cancel(self) -> None:
-        """Do not call it any more."""
+        """Cancel the callback."""
         if self.callback is not None:
             self.callback, self.args = None, ()
             if self.loop is not None:
@@ -67,12 +68,12 @@ class Turn(msgspec.Struct, eq=False):
         return self.callback is None
 
     def when(self) -> float:
-        """When it is to be called."""
+        """The time of the callback."""
         return 0.0 if self.at is None else self.at
 
 
-# To the type checkers a loop is abstract while it lacks a method. Ours lacks those of sockets,
-# processes and threads: AbstractEventLoop raises NotImplementedError for them.
+# The type checkers take a loop for abstract if it lacks a method. This one lacks those of sockets,
+# processes and threads; AbstractEventLoop raises NotImplementedError for them.
 if TYPE_CHECKING:
     _Loop = asyncio.BaseEventLoop
 else:
@@ -94,9 +95,9 @@ class VirtualLoop(_Loop):
         self._is_running = False
         self._is_stopping = False
         self._is_closed = False
-        #: How often time has passed, so far.
+        #: The number of times that time has advanced.
         self.leaps = 0
-        self._moved = 0  # when the test itself last did something
+        self._moved = 0  # when the test itself last ran
         self._runs_for: object = None
         self._failures: list[dict[str, Any]] = []
 
@@ -109,7 +110,7 @@ class VirtualLoop(_Loop):
     # Running
 
     def run_until_complete(self, future: Any) -> Any:
-        """Run until it is done; ``Deadlock`` if it never will be."""
+        """Run until the future is done; raise ``Deadlock`` if it never will be."""
         is_own = asyncio.iscoroutine(future)
         if is_own:
             future = self.create_task(future, name="main")
@@ -131,14 +132,14 @@ class VirtualLoop(_Loop):
         return future.result()
 
     def _cancel(self, task: "asyncio.Task[Any]") -> None:
-        """Cancel the task, and run until it and what it has begun have ended."""
+        """Cancel the task, and run until it and the tasks that it started have ended."""
         task.cancel()
-        # The reason for the cancellation is what counts.
+        # The cause of the cancellation is raised instead.
         with suppress(Exception, asyncio.CancelledError):
             self.run_until_complete(task)
 
     def run_forever(self) -> None:
-        """Run until ``stop``."""
+        """Run until ``stop`` is called."""
         if self._is_closed:
             raise RuntimeError("the loop is closed")
         if self._is_running:
@@ -160,8 +161,9 @@ class VirtualLoop(_Loop):
     def _turn(self) -> None:
         ready = self._ready
         if not ready:
-            self._leap()
-        # What they make ready runs after them; callbacks of killed actors do not run.
+            self._advance()
+        # Callbacks that they make ready run in the next turn; callbacks of killed actors do not
+        # run.
         while ready:
             turn = ready.popleft()
             callback = turn.callback
@@ -174,7 +176,7 @@ class VirtualLoop(_Loop):
             if self._is_stopping:
                 return
 
-    def _leap(self) -> None:
+    def _advance(self) -> None:
         """Advance to the next timer."""
         timers = self._timers
         while timers and timers[0][2].callback is None:
@@ -212,22 +214,22 @@ class VirtualLoop(_Loop):
         return (*lines, *((f"and {more} more",) if more > 0 else ()))
 
     def stop(self) -> None:
-        """End ``run_forever`` after what runs now."""
+        """End ``run_forever`` after the current turn."""
         self._is_stopping = True
 
     def _stop_for(self, _: object) -> None:
         self.stop()
 
     def is_running(self) -> bool:
-        """Whether it runs."""
+        """Whether the loop runs."""
         return self._is_running
 
     def is_closed(self) -> bool:
-        """Whether it has been closed."""
+        """Whether the loop is closed."""
         return self._is_closed
 
     def close(self) -> None:
-        """Forget everything; it cannot run any more."""
+        """Drop all callbacks and timers; the loop cannot run again."""
         self._is_closed = True
         self._ready.clear()
         self._timers.clear()
@@ -238,7 +240,7 @@ class VirtualLoop(_Loop):
             await each.aclose()
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:
-        """There is none."""
+        """Do nothing: there is no executor."""
 
     def _finalize(self, generator: AsyncGenerator[Any, Any]) -> None:
         self._generators.discard(generator)
@@ -254,7 +256,7 @@ class VirtualLoop(_Loop):
     def call_soon(
         self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
-        """Run it in the next turn, unless its actor was killed."""
+        """Run the callback in the next turn, unless its actor was killed."""
         if context is None:
             context = copy_context()
         actor = context.get(ACTOR)
@@ -271,7 +273,7 @@ class VirtualLoop(_Loop):
     def call_soon_threadsafe(
         self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
-        """The same: there is one thread at a time."""
+        """The same as ``call_soon``: only one thread runs at a time."""
         return self.call_soon(callback, *args, context=context)
 
     def call_later(
@@ -281,9 +283,9 @@ class VirtualLoop(_Loop):
         *args: *Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
-        """Run it when so many seconds have passed."""
+        """Run the callback after so many seconds."""
         micros = ceil(round(delay * MICROS, 3))
-        # A task that wakes just before its deadline sleeps again; each sleep takes some time, so
+        # A task that wakes just before its deadline sleeps again. Every sleep takes some time, so
         # that this ends.
         if micros <= 0 < delay:
             micros = 1
@@ -305,11 +307,13 @@ class VirtualLoop(_Loop):
         *args: *Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
-        """Run it at that moment; those of one moment in the order in which they were asked for."""
+        """Run the callback at that time; callbacks of the same time run in the order of their
+        calls.
+        """
         return self.call_later(when - self.time(), callback, *args, context=context)
 
     def count_cancelled(self) -> None:
-        """A timer was cancelled; remove those when they are many."""
+        """Count a cancelled timer, and remove all of them once there are many."""
         self._cancelled += 1
         if self._cancelled > MOST_CANCELLED and self._cancelled > len(self._timers) // 2:
             self._timers = [each for each in self._timers if not each[2].cancelled()]
@@ -329,7 +333,7 @@ class VirtualLoop(_Loop):
         name: object = None,
         context: Context | None = None,
     ) -> "asyncio.Task[T]":
-        """A task of the actor of its context."""
+        """A task that belongs to the actor of its context."""
         number = next(self._numbers)
         task: Any = ActorTask.__new__(ActorTask)
         task.number, task.actor = number, actor_in(context)
@@ -337,18 +341,18 @@ class VirtualLoop(_Loop):
         return task  # type: ignore[no-any-return]
 
     def tasks(self) -> list[ActorTask]:
-        """Those that are not done, oldest first."""
+        """The tasks that are not done, oldest first."""
         tasks = [each for each in asyncio.all_tasks(self) if isinstance(each, ActorTask)]
         return sorted(tasks, key=attrgetter("number"))
 
-    # Killing
+    # Kills
 
     def kill(self, actor: Actor) -> None:
-        """Its tasks stop where they are, and nothing of theirs runs any more."""
+        """Kill an actor: its tasks stop where they are, and none of its callbacks runs."""
         actor.is_dead = True
         actor.remains += (each for each in self.tasks() if each.actor is actor)
         ready = [*self._ready]
-        # The same queue: the current turn is taken from it.
+        # The same queue object, because the current turn reads from it.
         self._ready.clear()
         self._ready.extend(each for each in ready if each.actor is not actor)
         actor.remains += [each for each in ready if each.actor is actor]
@@ -359,7 +363,7 @@ class VirtualLoop(_Loop):
     async def release(self, actor: Actor) -> None:
         """Release the tasks of a killed actor: only now do their ``finally`` blocks run.
 
-        For the end of a simulation, when nothing that they do matters.
+        For the end of a simulation, when their effects no longer matter.
         """
         actor.is_dead = False
         tasks = [each for each in actor.remains if isinstance(each, ActorTask) and not each.done()]
@@ -370,27 +374,27 @@ class VirtualLoop(_Loop):
         for task in tasks:
             task.cancel()
         for task in tasks:
-            # The oldest waits for those that it has begun: after it, few are left.
+            # The oldest task waits for those that it started: after it, few are left.
             if not task.done():
                 await asyncio.wait([task])
             if not task.cancelled():
                 task.exception()
 
-    # What asyncio asks of every loop
+    # The rest of asyncio's interface
 
     def get_debug(self) -> bool:
-        """Off: it costs time, and shows nothing here."""
+        """Always false: debugging costs time, and reports nothing here."""
         return False
 
     def set_debug(self, enabled: bool) -> None:
-        """Has no effect."""
+        """Does nothing."""
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         """Record a failure that no task waits for."""
         self._failures.append(context)
 
     def default_exception_handler(self, context: dict[str, Any]) -> None:
-        """The same."""
+        """Record a failure that no task waits for."""
         self._failures.append(context)
 
     @property
@@ -402,7 +406,7 @@ class VirtualLoop(_Loop):
 
 
 def _where(task: ActorTask) -> str:
-    """Which function it is in, at which line of which file, and what it waits for there."""
+    """The function that the task is in, with file and line, and what it waits for there."""
     inner: Any = task.get_coro()
     frames = []
     while inner is not None:
@@ -412,7 +416,8 @@ def _where(task: ActorTask) -> str:
         inner = getattr(inner, "cr_await", None) or getattr(inner, "gi_yieldfrom", None)
     if not frames:
         return ""
-    # Where asyncio waits is the same for all, and where we run a test is nothing to its author.
+    # Where asyncio itself waits is the same for all tasks, and the test's own directory is no news
+    # to its author.
     telling = [each for each in frames if not each.f_code.co_filename.startswith(_INSIDE)]
     code, line = (telling or frames)[-1].f_code, (telling or frames)[-1].f_lineno
     outer = f"{code.co_qualname}, {Path(code.co_filename).name} line {line}"

@@ -15,7 +15,7 @@ YOUNG: Final = 200_000
 
 
 def run_nested(main: Coroutine[Any, Any, T]) -> T:
-    """Run ``main`` on a virtual loop of its own, while the running loop waits.
+    """Run ``main`` on a new virtual loop, while the running loop waits.
 
     For tests, which have nothing else to do meanwhile.
     """
@@ -39,8 +39,9 @@ def _run(main: Coroutine[Any, Any, T]) -> T:
 def deferred_collection() -> Iterator[None]:
     """Collect the garbage of the block once, at its end, and nothing older.
 
-    A cluster is garbage as a whole. Before its end there is little to collect, and each collection
-    visits every object of the test process: a third of the time of a small cluster.
+    A cluster becomes garbage as a whole. Before its end there is little to collect, and each
+    collection visits every object of the test process, which takes a third of the time of a small
+    cluster.
     """
     young, middle, old = gc.get_threshold()
     # Never more often than configured: 0 means never.

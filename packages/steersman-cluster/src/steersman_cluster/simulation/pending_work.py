@@ -32,7 +32,7 @@ class Failing(NamedTuple):
 
 
 class PendingWork:
-    """What is left to do: objects to be reconciled again, and watches that are not open."""
+    """The work that is left: requeues, retries, and watches that are not open."""
 
     def __init__(self, *, clock: Clock) -> None:
         self._clock = clock
@@ -41,7 +41,7 @@ class PendingWork:
         self._unwatched: dict[Place, None] = {}
 
     def note(self, actor: str, observation: Observation) -> None:
-        """Take in an observation of an actor."""
+        """Record an observation of an actor."""
         if type(observation) is ReconcileFinished:
             place = actor, observation.controller, observation.ref
             if observation.outcome in ("failed", "timed out"):
@@ -62,7 +62,7 @@ class PendingWork:
             self._unwatched.pop((actor, observation.resource, observation.ref), None)
 
     def forget(self, actor: str) -> None:
-        """The actor has ended, and its pending work with it."""
+        """Drop the pending work of an actor that has ended."""
         for kept in (self._due, self._failing, self._unwatched):
             for place in [each for each in kept if each[0] == actor]:
                 del kept[place]

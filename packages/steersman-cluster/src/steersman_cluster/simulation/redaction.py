@@ -1,4 +1,4 @@
-"""What two states are not compared by, or not shown of: ignored fields, tokens, data of Secrets."""
+"""What comparisons of states ignore or hide: ignored fields, tokens, the data of Secrets."""
 
 import re
 from base64 import b64decode
@@ -12,8 +12,8 @@ from steersman_cluster.errors import BadScenario
 
 Path: TypeAlias = tuple[str, ...]
 
-# Shorter values of Secrets are words that are everywhere: a namespace, a user, a number. They are
-# hidden only where they are all that a field holds.
+# Shorter values of Secrets are common words: a namespace, a user, a number. They are hidden only
+# where they are the whole value of a field.
 LEAST_HIDDEN: Final = 8
 
 HIDDEN: Final = "<hidden>"
@@ -27,7 +27,7 @@ _DIGEST: Final = re.compile(r"<hidden [0-9a-f]+>")
 class IgnoredFields:
     """Fields that are not compared, each as ``Kind.path.to.field`` or ``outside.path``.
 
-    A step ``*`` is every key and every element; a key with a dot in it stands in brackets:
+    A ``*`` is every key and every element. A key with a dot is in brackets:
     ``Site.metadata.annotations[example.com/seen]``.
     """
 
@@ -38,23 +38,23 @@ class IgnoredFields:
             self._paths.setdefault(kind, []).append(tuple(steps))
 
     def without(self, kind: str, value: Any) -> Any:
-        """The object of this kind, or what is ``outside``, without those fields."""
+        """The object of this kind, or the system ``outside``, without those fields."""
         for path in self._paths.get(kind, ()):
             value = _without(value, path)
         return value
 
 
 class Tokens:
-    """Secrets that an operator has drawn: of two runs, they have the same where each is equal."""
+    """Random tokens that an operator has drawn, numbered so that two runs can be compared."""
 
     def __init__(self, tokens: Mapping[str, int]) -> None:
-        self._tokens = tokens  # each way to write one, and which one it is
+        self._tokens = tokens  # each encoding of a token, with the token's number
         self._numbers: dict[int, int] = {}
         longest_first = sorted(tokens, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, longest_first))) if tokens else None
 
     def number(self, texts: Sequence[tuple[str, str]], outside: str) -> None:
-        """Number them in the order in which they are found in these, whatever they are."""
+        """Number the tokens in the order in which they occur in these values."""
         if self._pattern is None:
             return
         pattern = self._pattern
@@ -63,7 +63,7 @@ class Tokens:
             self.renamed(text)
 
     def renamed(self, text: str) -> str:
-        """A text with numbers in their places."""
+        """The text with numbers in place of tokens."""
         if self._pattern is None:
             return text
         tokens, numbers = self._tokens, self._numbers
@@ -75,13 +75,13 @@ class Tokens:
 
 
 class Secrets:
-    """What is or was in the data of Secrets, and is shown nowhere."""
+    """Values that were ever in the data of Secrets, and are never shown."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
-        # A token is shown by its number, which is no secret.
+        # A token is shown by its number, which is not secret.
         self._values = frozenset(each for each in values if each and not _TOKEN.fullmatch(each))
         long = {each for each in self._values if len(each) >= LEAST_HIDDEN}
-        # As they are in JSON, too.
+        # Also in their JSON encoding.
         long |= {msgspec.json.encode(each).decode()[1:-1] for each in long}
         ordered = sorted(long, key=len, reverse=True)
         self._pattern = re.compile("|".join(map(re.escape, ordered))) if ordered else None
@@ -90,7 +90,7 @@ class Secrets:
         return Secrets(self._values | other._values)
 
     def hidden(self, text: str) -> str:
-        """A text without anything of theirs."""
+        """The text without any of these values."""
         if text in self._values:
             return HIDDEN
         if self._pattern is not None:
@@ -98,7 +98,7 @@ class Secrets:
         return _DIGEST.sub(HIDDEN, text)
 
     def hidden_in(self, value: Any) -> Any:
-        """Plain data without anything of theirs."""
+        """Plain data without any of these values."""
         if isinstance(value, str):
             return self.hidden(value)
         if isinstance(value, Mapping):
@@ -109,7 +109,7 @@ class Secrets:
 
 
 def secrets_of(obj: Mapping[str, Any]) -> Iterator[str]:
-    """What is in the data of this object, if it is a Secret: as it is sent, and as text."""
+    """The values in the data of a Secret, encoded and decoded; nothing for another object."""
     data = obj.get("data")
     if obj.get("kind") == "Secret" and isinstance(data, dict):
         for value in data.values():
@@ -118,7 +118,7 @@ def secrets_of(obj: Mapping[str, Any]) -> Iterator[str]:
 
 
 def digested(obj: Mapping[str, Any], text: str) -> str:
-    """What is written of this object; of a Secret, with digests in place of its data."""
+    """The object as JSON; the data of a Secret is replaced by digests."""
     if obj.get("kind") != "Secret":
         return text
     whole = msgspec.json.decode(text)
@@ -129,7 +129,7 @@ def digested(obj: Mapping[str, Any], text: str) -> str:
 
 
 def readable(obj: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A Secret with its data as text, where it is; any other object as it is."""
+    """A Secret with its data decoded to text where possible; any other object unchanged."""
     data = obj.get("data")
     if obj.get("kind") != "Secret" or not isinstance(data, dict):
         return obj
@@ -139,7 +139,7 @@ def readable(obj: Mapping[str, Any]) -> Mapping[str, Any]:
 def _text(value: str) -> str:
     try:
         return b64decode(value, validate=True).decode()
-    except ValueError:  # it is no base64, or no text
+    except ValueError:  # not base64, or not text
         return value
 
 

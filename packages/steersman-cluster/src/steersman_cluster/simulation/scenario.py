@@ -24,18 +24,17 @@ class Scenario:
     """An operator on a cluster, and the steps of its users.
 
     - ``operator`` is a function that builds the operator: it returns a ``Manager``, or controllers
-      and runnables. It is called for each start, also for the one after a crash, so what the
-      operator remembers must be created in it. Where the operator reaches beyond the cluster, it
-      takes the system that it reaches.
+      and runnables. It is called at each start and after each crash, so all state that the operator
+      keeps in memory must be created in it. With ``outside``, it takes that system as its argument.
     - ``steps`` does what users do, and settles in between: ``await cluster.settle()``. At each of
-      those moments the cluster must be as it is without faults.
-    - ``kinds`` are installed before it begins.
-    - ``outside`` makes a system beyond the cluster, once for each run: a plain object, which a
-      crash of the operator does not touch. Each of its coroutine methods is a call like those to
-      the API server, and its attributes are compared.
-    - ``workloads`` says which of a cluster's own controllers run; by default all.
+      these points the cluster must be in the same state as without faults.
+    - ``kinds`` are installed before the first step.
+    - ``outside`` creates a system outside the cluster, once for each run: a plain object, which
+      survives crashes of the operator. Each of its coroutine methods is a call like those to the
+      API server, and its attributes are compared.
+    - ``workloads`` selects the cluster's own controllers; by default all run.
     - ``ignore`` are fields that are not compared: ``"Site.status.phase"``, ``"outside.calls"``. A
-      step ``*`` is every key, and a key with a dot in it stands in brackets.
+      ``*`` is every key, and a key with a dot is in brackets.
     """
 
     operator: Factory | Callable[[Any], Built]
@@ -45,7 +44,7 @@ class Scenario:
     workloads: WorkloadSettings = DEFAULT_SETTINGS
     ignore: Sequence[str] = ()
 
-    if TYPE_CHECKING:  # so that the operator is made for the system that there is
+    if TYPE_CHECKING:  # the factory takes the system of this run
 
         @overload
         def __init__(
@@ -86,7 +85,7 @@ class Scenario:
             )
 
     def factory(self, system: Any) -> OperatorFactory:
-        """What builds the operator, with this system beyond the cluster."""
+        """The function that builds the operator, bound to the system outside the cluster."""
         operator: Callable[..., Built] = self.operator
         if self.outside is None:
             return OperatorFactory(operator)
@@ -98,6 +97,6 @@ def _can_take(function: Callable[..., Any], number: int) -> bool:
         inspect.signature(function).bind(*(None,) * number)
     except TypeError:
         return False
-    except ValueError:  # it is written in C, and does not say what it takes
+    except ValueError:  # implemented in C, without a signature
         return True
     return True

@@ -1,4 +1,4 @@
-"""One run of a scenario: its steps on a simulated cluster, with at most one fault in it."""
+"""One run of a scenario: its steps on a simulated cluster, with at most one fault."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,13 +32,13 @@ from steersman_cluster.simulation.trace import TraceEntry, fault_trace, short_pa
 from steersman_cluster.simulation.transport import NoFaults
 from steersman_cluster.workloads import ALONE
 
-# How long a killed operator is down. Whatever else happens then, happens without it.
+# How long a killed operator is down. Meanwhile everything else goes on.
 GONE_SECONDS: Final = 10.0
 
 # Longer than the backoff of a watch that was cut, and than the delay of a late cache.
 GRACE_SECONDS: Final = 30.0
 
-# An operator that still writes after so long never settles.
+# An operator that still writes after this long never settles.
 SETTLED_WITHIN_SECONDS: Final = 2 * 3600.0
 
 OPERATOR: Final = "operator"
@@ -50,13 +50,15 @@ _SECRETS: Final = GroupResource("", "secrets")
 class Outcome:
     """The result of one run."""
 
-    states: dict[int, State] = field(default_factory=dict[int, State])  # at each rest of the steps
-    found: list[str] = field(default_factory=list[str])  # what is wrong
+    states: dict[int, State] = field(
+        default_factory=dict[int, State]
+    )  # at each settle of the steps
+    found: list[str] = field(default_factory=list[str])  # the problems
     trace: tuple[str, ...] = ()
     numbers: dict[FaultKind, Sequence[int]] = field(default_factory=dict[FaultKind, Sequence[int]])
-    # The rest that users did not wait for, because of the fault.
+    # The settle that users did not wait for, because of the fault.
     skipped: int | None = None
-    is_void: bool = False  # the steps failed at a place where users had not waited
+    is_void: bool = False  # the steps failed at a point where users had not waited
 
 
 async def outcome_of(
@@ -68,11 +70,11 @@ async def outcome_of(
     expected: Sequence[Outcome] = (),
     is_thorough: bool = False,
 ) -> Outcome:
-    """The outcome of one run, which should be like one of ``expected``.
+    """The outcome of one run, which should equal one of ``expected``.
 
-    With ``absent_at`` the operator is stopped before that rest of the steps, users do not wait
-    there, and it is started again after they have gone on. In a ``is_thorough`` run, each rest is
-    one at which a second pass must write nothing.
+    With ``absent_at`` the operator is stopped before that settle of the steps. Users do not wait
+    there, and the operator is started again after they have gone on. In an ``is_thorough`` run, a
+    second pass at each settle must write nothing.
     """
     async with running_simulated_cluster(seed=seed, settings=scenario.workloads) as cluster:
         run = _ScenarioRun(cluster, scenario, fault, absent_at, expected, is_thorough=is_thorough)
@@ -80,12 +82,12 @@ async def outcome_of(
         return run.outcome
 
 
-class _Unlike(Exception):
-    """The run ends: its state is not as expected."""
+class _RunFailed(Exception):
+    """Ends the run: its state is not as expected."""
 
 
 class _ScenarioRun(Cluster):
-    """The cluster of one run, as its steps see it: at every rest the states are compared."""
+    """The cluster of one run, as its steps use it: the states are compared at every settle."""
 
     def __init__(
         self,
@@ -121,7 +123,8 @@ class _ScenarioRun(Cluster):
         self._was_killed = False
         self._was_patient = False
         self._log = cluster.server.store.log
-        # All that has ever been in a Secret: it may be elsewhere when the Secret is gone.
+        # Everything that was ever in a Secret: another object may still have it when the Secret is
+        # gone.
         self._secrets: set[str] = set()
         for each in self._log.standing():
             if each.value is not None:
@@ -129,17 +132,17 @@ class _ScenarioRun(Cluster):
         cluster.server.store.listen(_SECRETS, self._keep_secrets)
         self._beginning = 0
         self._there: dict[Key, str] = {}
-        # Where the steps are: how many rests they have come to.
+        # The position of the steps: the number of settles so far.
         self._place = 0
-        # While a fault lasts until users write something: whether it has begun, and is over; and
-        # whether the steps have come to a rest that was put off because of it.
+        # For a fault that lasts until users write something: whether it has begun, whether it is
+        # over, and whether the steps have reached a settle that was put off because of it.
         self._struck: asyncio.Future[None] = cluster.loop.create_future()
         self._over: asyncio.Future[None] = cluster.loop.create_future()
         self._owes_rest = False
         self._is_ahead = False
 
     async def play(self) -> None:
-        """From the beginning to the end."""
+        """Run the scenario."""
         cluster, scenario = self._cluster, self._scenario
         await self.install(*scenario.kinds)
         self._beginning, begun = self._log.revision, self.moment()
@@ -159,18 +162,18 @@ class _ScenarioRun(Cluster):
             await self._leave_if_absent()
             await scenario.steps(self)
             await self.settle()
-            await self._settle_what_is_owed()
+            await self._settle_if_skipped()
             self._count()
-            await self._look_twice()
-        except _Unlike:
+            await self._check_second_pass()
+        except _RunFailed:
             pass
-        except Exception as error:  # the steps are the author's, and may fail of anything
+        except Exception as error:  # the steps are the author's, and may raise anything
             if self._is_ahead:
                 self.outcome.is_void = True
             elif self._fault is None:
                 raise
             else:
-                self.outcome.found.append(self._discreet(f"{type(error).__name__}: {error}"))
+                self.outcome.found.append(self._redacted(f"{type(error).__name__}: {error}"))
         if (
             self._fault is not None
             and not self._fault_injector.has_struck
@@ -189,22 +192,23 @@ class _ScenarioRun(Cluster):
                 without=frozenset((WORKLOADS,)),
             )
 
-    # What steps ask of their cluster
+    # The steps' interface to the cluster
 
     async def settle(self) -> None:
-        """Wait until nothing is left to do; then it must be as it is without faults."""
-        await self._settle_what_is_owed()
-        if self._lets_users_ahead and not self._over.done() and not await self._rests_before():
+        """Wait until nothing is left to do; the state must then be the same as without faults."""
+        await self._settle_if_skipped()
+        if self._lets_users_ahead and not self._over.done() and not await self._settles_before():
             self._owes_rest = True
-            # What is written to an object that is being deleted goes with it: users wait for that.
+            # A write to an object that is being deleted is lost with it, so users wait for the
+            # deletion.
             if self._is_anything_being_deleted():
-                await self._settle_what_is_owed()
+                await self._settle_if_skipped()
             return
-        await self._rest_and_compare()
+        await self._settle_and_compare()
 
     async def advance(self, seconds: float) -> None:
-        """Let exactly so much time pass, and all happen that is due in it."""
-        await self._settle_what_is_owed()
+        """Let exactly this much time pass, with all that is due in it."""
+        await self._settle_if_skipped()
         await self.clock.sleep(seconds)
 
     async def run_operator(
@@ -214,36 +218,36 @@ class _ScenarioRun(Cluster):
         runnables: Sequence[Runnable] = (),
         settings: ManagerSettings | None = None,
     ) -> Operator:
-        """Another operator, beside the one that is put to the test; nothing disturbs it."""
-        await self._settle_what_is_owed()
+        """Start another operator, beside the one under test; no fault affects it."""
+        await self._settle_if_skipped()
         self._cluster.fault_injector = NoFaults()
         return await self._cluster.run_operator(
             *operator, name=name, runnables=runnables, settings=settings
         )
 
     def moment(self) -> int:
-        """Now, to be asked about later."""
+        """The present as a number, for ``writes_since``."""
         return self._cluster.moment()
 
     def writes_since(self, moment: int) -> list[RecordedRequest]:
-        """What operators have changed since then, oldest first."""
+        """The operators' changes since that moment, oldest first."""
         return self._cluster.writes_since(moment)
 
     async def second_pass(self) -> list[RecordedRequest]:
-        """What the operators change when each looks at everything once more: nothing, if right."""
+        """Reconcile every object once more, and return the writes: none, if all is well."""
         await self.settle()
-        await self._settle_what_is_owed()
+        await self._settle_if_skipped()
         return await super().second_pass()
 
     async def restart_operators(self) -> None:
-        """Start each operator again, so that it looks at everything once more."""
-        await self._settle_what_is_owed()
+        """Restart each operator, so that it reconciles every object once more."""
+        await self._settle_if_skipped()
         await self._cluster.restart_operators()
         for operator in self._cluster.operators:
             if operator.name == OPERATOR:
                 self._operator = operator
 
-    # What users do while the operator is down or slow
+    # Requests of users while the operator is down or slow
 
     @property
     def _lets_users_ahead(self) -> bool:
@@ -252,11 +256,11 @@ class _ScenarioRun(Cluster):
         return self._fault is not None and self._fault.kind.waits_for_users
 
     async def users_read(self) -> None:
-        """Users look at something: what they have waited for must be there."""
-        await self._settle_what_is_owed()
+        """Users read something: what they have waited for must be there."""
+        await self._settle_if_skipped()
 
     def users_wrote(self) -> None:
-        """Users have changed something: whatever has waited for that goes on."""
+        """Users have changed something: a fault that waits for that ends."""
         self._fault_injector.user_writes += 1
         if not self._struck.done() or self._over.done():
             return
@@ -265,11 +269,11 @@ class _ScenarioRun(Cluster):
             self.outcome.skipped = self._place
             self._place += 1
         elif self._absent_at is not None:
-            return  # it is absent until they go on from the rest
+            return  # it is absent until users go on from the settle
         self._end_of_fault()
 
-    async def _rests_before(self) -> bool:
-        """Wait until nothing is left to do, or users are to go on; whether it was the former."""
+    async def _settles_before(self) -> bool:
+        """Wait until nothing is left to do, or users go on; returns whether the former happened."""
         resting = self._cluster.loop.create_task(self._rest(), name="settle")
         await asyncio.wait([resting, self._struck], return_when=asyncio.FIRST_COMPLETED)
         if not self._struck.done():
@@ -288,21 +292,21 @@ class _ScenarioRun(Cluster):
             if each.value is not None
         )
 
-    async def _settle_what_is_owed(self) -> None:
-        """Have the rest that users did not wait for, now that it turns out that they should."""
+    async def _settle_if_skipped(self) -> None:
+        """Settle where users did not wait, now that it turns out that they should have."""
         if self._owes_rest:
             self._owes_rest = False
             self._end_of_fault()
-            await self._rest_and_compare()
+            await self._settle_and_compare()
 
     def _end_of_fault(self) -> None:
         if self._over.done():
             return
         self._over.set_result(None)
         if self._absent_at is not None:
-            self._rise()
+            self._restart()
         elif self._was_killed:
-            self._rise_later()
+            self._restart_later()
 
     async def _hold(self) -> None:
         await asyncio.wait([self._over])
@@ -312,9 +316,9 @@ class _ScenarioRun(Cluster):
             await self._operator.stop()
             self._struck.set_result(None)
 
-    # Rests
+    # Settles
 
-    async def _rest_and_compare(self) -> None:
+    async def _settle_and_compare(self) -> None:
         await self._rest()
         has_just_struck = self._fault_injector.has_struck and not self._was_patient
         if has_just_struck:
@@ -323,7 +327,7 @@ class _ScenarioRun(Cluster):
             await self._rest()
         self._compare()
         if (has_just_struck and self._was_killed) or self._is_thorough:
-            await self._look_twice()
+            await self._check_second_pass()
         await self._leave_if_absent()
 
     async def _rest(self) -> None:
@@ -339,10 +343,10 @@ class _ScenarioRun(Cluster):
             self._fail([f"it never settles; its last writes are {last}", *failing])
 
     def _count(self) -> None:
-        """At which numbers there was a place for each trouble."""
+        """Set the numbers at which each kind of fault is possible."""
         fault_injector = self._fault_injector
         calls = range(1, fault_injector.calls + 1)
-        # After the last thing that users do, nothing of theirs can come between.
+        # After the users' last write, no write of theirs can come between.
         early = [
             number
             for number, written in zip(calls, fault_injector.written_before, strict=True)
@@ -377,18 +381,18 @@ class _ScenarioRun(Cluster):
                 return
             self._was_killed = True
             if self._fault is None or not self._fault.kind.waits_for_users:
-                self._rise_later()
+                self._restart_later()
 
-    def _rise_later(self) -> None:
-        # In an empty context: in that of a killed actor nothing runs.
-        self._cluster.loop.call_later(GONE_SECONDS, self._rise, context=Context())
+    def _restart_later(self) -> None:
+        # In an empty context: nothing runs in that of a killed actor.
+        self._cluster.loop.call_later(GONE_SECONDS, self._restart, context=Context())
 
-    def _rise(self) -> None:
+    def _restart(self) -> None:
         if self._operator is not None:
             self._note("starts again")
             self._operator = self._operator.again()
 
-    async def _look_twice(self) -> None:
+    async def _check_second_pass(self) -> None:
         before, state = self.moment(), self._state()
         await self.restart_operators()
         await self._rest()
@@ -423,11 +427,11 @@ class _ScenarioRun(Cluster):
             self._fail(listed)
 
     def _fail(self, found: Iterable[str]) -> None:
-        self.outcome.found.extend(map(self._discreet, found))
-        raise _Unlike
+        self.outcome.found.extend(map(self._redacted, found))
+        raise _RunFailed
 
-    def _discreet(self, text: str) -> str:
-        """A text without anything that is or was in a Secret."""
+    def _redacted(self, text: str) -> str:
+        """The text without any value that is or was in a Secret."""
         return Secrets(self._secrets).hidden(text)
 
     def _keep_secrets(self, obj: Mapping[str, Any]) -> None:
@@ -458,12 +462,12 @@ class _Users(NoFaults):
         self._run = run
 
     async def before_request(self, actor: Actor, request: Request) -> None:  # noqa: ARG002 - of the protocol
-        """A request of theirs is about to reach the server."""
+        """Runs when a user's request is about to reach the server."""
         if not _is_user_write(request):
             await self._run.users_read()
 
     async def before_response(self, actor: Actor, request: Request) -> None:  # noqa: ARG002
-        """The server has answered it."""
+        """Runs when the server has answered it."""
         if _is_user_write(request):
             self._run.users_wrote()
 
@@ -473,7 +477,9 @@ def _is_user_write(request: Request) -> bool:
 
 
 def _child_watches(controllers: Sequence[Controller[Any]]) -> list[tuple[str, str]]:
-    """The beginnings and ends of the paths at which these watch what they own, or else write."""
+    """The beginnings and ends of the paths at which these controllers watch or write their
+    children.
+    """
     watches: list[tuple[str, str]] = []
     for controller in controllers:
         owned = [each.kind for each in controller.owned]
@@ -487,7 +493,7 @@ def _child_watches(controllers: Sequence[Controller[Any]]) -> list[tuple[str, st
 
 
 def _plain(system: Any) -> Any:
-    """What there is to see of a system beyond the cluster."""
+    """A system outside the cluster as plain data."""
     return msgspec.to_builtins(
         getattr(system, "__dict__", system),
         str_keys=True,

@@ -1,4 +1,4 @@
-"""``SimulatedCluster``: an API server, a cluster's own controllers, and operators on one loop."""
+"""``SimulatedCluster``: an API server, the cluster's own controllers, and operators on one loop."""
 
 import asyncio
 from base64 import b64encode
@@ -51,32 +51,32 @@ LATENCY_SECONDS: Final = 0.002
 # Longer than anything takes that was not delayed on purpose.
 QUIET_SECONDS: Final = 1.0
 
-# Requeues after so long or less are waited for; later ones come when time is advanced.
+# ``settle`` waits for requeues after at most this long; later ones run when time is advanced.
 MAX_REQUEUE_SECONDS: Final = 60.0
 
 # An hour of backoff and the retry, twice.
 LIMIT_SECONDS: Final = 3 * 3600.0
 
-# An operator that has written one object so often will not stop.
+# An operator that has written one object this often will not stop.
 MAX_WRITES: Final = 400
 
 NAMESPACE: Final = "default"
 KUBELET: Final = "kubelet"
 WORKLOADS: Final = "workloads"
 
-# No fault is injected between a cluster's own controllers and its server: one watch of each kind
+# No fault is injected between the cluster's own controllers and its server: one watch of each kind
 # lasts, and need not be checked for silence.
 CONTROLLER_REFLECTOR: Final = ReflectorSettings(
     initial="streamed", watch_seconds=7 * 86400.0, silence_seconds=inf
 )
 
-# The same for operators, which list first, as they do everywhere. Watches of all operators that are
-# opened again every few minutes, and a bookmark a minute for each, would be most of what an hour
-# costs; ``survives_cut_watches`` opens each watch again at every event.
+# The same for operators, which list first, as everywhere. Reopening the watches of all operators
+# every few minutes, and a bookmark a minute for each, would be most of the cost of an hour;
+# ``survives_cut_watches`` reopens each watch at every event.
 OPERATOR_REFLECTOR: Final = ReflectorSettings(watch_seconds=7 * 86400.0, silence_seconds=inf)
 
-# Periodic checks of an operator run so many times less often here. No check finds anything, since
-# nothing in virtual time is ever late, and each costs more than all else in a quiet hour.
+# Periodic checks of an operator run less often by this factor. They never find anything, since
+# nothing in virtual time is late, and each costs more than all else in a quiet hour.
 IDLE_CHECK_SECONDS: Final = 3600.0
 
 _PODS: Final = GroupResource("", "pods")
@@ -87,12 +87,12 @@ LEAST_TOKEN: Final = 8
 
 
 class RecordedRandom(Random):
-    """A random generator that records the bytes drawn, as tokens are."""
+    """A random generator that records the drawn bytes, as tokens are drawn."""
 
     drawn: list[bytes]
 
     def randbytes(self, n: int) -> bytes:
-        """So many bytes."""
+        """Draw and record so many bytes."""
         drawn = super().randbytes(n)
         self.drawn.append(drawn)
         return drawn
@@ -105,7 +105,7 @@ class SimulatedOperator(Operator):
         self, cluster: "SimulatedCluster", actor: Actor, again: Callable[[], Any], *, part: str
     ) -> None:
         self.name = actor.name
-        # Parts of a cluster share a name, and each has pending work of its own.
+        # The cluster's own controllers share a name, and each has its own pending work.
         self.pending_key = f"{actor.name}/{part}" if part else actor.name
         self.actor = actor
         self.again = again
@@ -119,31 +119,31 @@ class SimulatedOperator(Operator):
         return f"<SimulatedOperator {self.name}{', dead' if self.actor.is_dead else ''}>"
 
     def start(self, operation: Callable[[Awaitable[str]], Any]) -> None:
-        """Begin."""
+        """Start it."""
         self.task = self._cluster.loop.create_task(
             operation(self._stop), name=self.name, context=self.actor.context()
         )
 
     async def stop(self) -> None:
-        """Ask it to end, as SIGTERM does, and wait until it has."""
+        """Stop it as SIGTERM does, and wait until it has ended."""
         if not self._stop.done():
             self._stop.set_result("SIGTERM")
         await self.ended()
-        # Not before: what it observes at its end must not stay pending.
+        # Only after its end: its last observations must not stay pending.
         self._cluster.remove(self)
         self.check()
 
     async def ended(self) -> None:
-        """Wait until it has ended, or was killed while it did."""
+        """Wait until it has ended, or was killed meanwhile."""
         if self.task is not None:
             await asyncio.wait([self.task, self._died], return_when=asyncio.FIRST_COMPLETED)
 
     async def kill(self) -> None:
-        """End it at once, as SIGKILL does: none of its ``finally`` blocks runs."""
+        """Kill it, as SIGKILL does: none of its ``finally`` blocks runs."""
         self.kill_now()
 
     def kill_now(self) -> None:
-        """``kill``, also from a task of the operator itself."""
+        """The same as ``kill``, also from a task of the operator itself."""
         if self.actor.is_dead:
             return
         self.cut()
@@ -153,18 +153,18 @@ class SimulatedOperator(Operator):
         self._cluster.dead.append(self)
 
     def cut(self) -> None:
-        """Cut it off: its requests fail from now on."""
+        """Cut it off: all its requests fail from now on."""
         for way in self.ways:
             way.is_cut = True
 
     def check(self) -> None:
-        """Raise what has ended it, if something has."""
+        """Raise the error that ended it, if there is one."""
         if self.task is not None and self.task.done():
             self.task.result()
 
 
 class SimulatedCluster(Cluster):
-    """Everything in one process, in virtual time, and the same each time for the same seed."""
+    """A whole cluster in one process, in virtual time; equal seeds give equal runs."""
 
     def __init__(
         self,
@@ -195,7 +195,7 @@ class SimulatedCluster(Cluster):
             rng=Random(self.rng.random()),
             observe=self._observer("apiserver"),
             outbound=NoWebhookTransport(),
-            is_furnished=True,
+            has_initial_objects=True,
         )
         self._bookmark_seconds = self.server.store.bookmark_seconds
         self.server.store.bookmark_seconds = inf
@@ -223,7 +223,7 @@ class SimulatedCluster(Cluster):
         runnables: Sequence[Runnable] = (),
         settings: ManagerSettings | None = None,
     ) -> SimulatedOperator:
-        """An operator, which runs until it is stopped, killed, or the test is over."""
+        """Start an operator, which runs until it is stopped or killed, or the test ends."""
         build = factory_of(operator, runnables)
         settings = settings or ManagerSettings(**ALONE)
         return self.operate(build, self._unused(name), settings, self.fault_injector)
@@ -238,7 +238,7 @@ class SimulatedCluster(Cluster):
         *,
         part: str = "",
     ) -> SimulatedOperator:
-        """The same, for what builds a manager; of one ``part``, where several have this name."""
+        """Start an operator from a factory; ``part`` distinguishes operators of one name."""
         actor = Actor(name)
         built = build()
         if reflector is None:
@@ -247,7 +247,7 @@ class SimulatedCluster(Cluster):
                 type(fault_injector) is NoFaults or isinstance(fault_injector, SingleFault)
             ):
                 reflector = OPERATOR_REFLECTOR
-            else:  # it looks whether its watches are silent, which bookmarks tell
+            else:  # bookmarks show whether its watches are silent
                 self.server.store.bookmark_seconds = self._bookmark_seconds
 
         def again() -> SimulatedOperator:
@@ -271,7 +271,7 @@ class SimulatedCluster(Cluster):
             clock=self.clock,
             rng=rng,
             observe=self._observer(operator.pending_key),
-            # In a fixed order, so that a seed gives the same run each time.
+            # In a fixed order, so that equal seeds give equal runs.
             thread_policy=ThreadPolicy.HANDOVER,
             loop_check_seconds=IDLE_CHECK_SECONDS,
             stall_seconds=inf,
@@ -282,7 +282,7 @@ class SimulatedCluster(Cluster):
         return operator
 
     def remove(self, operator: SimulatedOperator) -> None:
-        """The operator runs no more."""
+        """Remove an operator that has ended."""
         if operator in self.operators:
             self.operators.remove(operator)
             self.pending.forget(operator.pending_key)
@@ -305,7 +305,7 @@ class SimulatedCluster(Cluster):
         """Wait until nothing is left to do.
 
         That is: nothing has been written for ``quiet_seconds``, no retry is due, every requeue
-        after ``max_requeue_seconds`` or less has been done, and no Pod is about to change.
+        after at most ``max_requeue_seconds`` is done, and no Pod is about to change.
         """
         clock = self.clock
         began_at, mark = clock.monotonic(), self.moment()
@@ -331,11 +331,11 @@ class SimulatedCluster(Cluster):
             await clock.sleep(max(until_at - now_at, quiet_seconds))
 
     async def advance(self, seconds: float) -> None:
-        """Let exactly so much time pass, and all happen that is due in it."""
+        """Let exactly this much time pass, with all that is due in it."""
         await self.clock.sleep(seconds)
 
     def _hot_since(self, moment: int) -> list[str]:
-        """What operators write again and again, and will go on to."""
+        """The objects that operators write again and again, without an end."""
         often = Counter(
             (each.actor, each.method, each.target.partition("?")[0])
             for each in self.writes_since(moment)
@@ -355,7 +355,7 @@ class SimulatedCluster(Cluster):
         return not_before
 
     def _pods_due(self) -> Iterator[float]:
-        """When Pods will be further on their way, however long that takes."""
+        """The times of the next changes of Pods, however far ahead."""
         for ref, due_at in self.pending.due_to(WORKLOADS, KUBELET):
             pod = self.server.store.find(_PODS, ref.namespace or "", ref.name)
             if pod is None:
@@ -364,14 +364,14 @@ class SimulatedCluster(Cluster):
             if has_pending_changes(said):
                 yield due_at
 
-    # What was done
+    # Writes of operators
 
     def moment(self) -> int:
-        """Now, to be asked about later."""
+        """The present as a number, for ``writes_since``."""
         return len(self.history)
 
     def writes_since(self, moment: int) -> list[RecordedRequest]:
-        """What operators have changed since then, oldest first."""
+        """The operators' changes since that moment, oldest first."""
         return [
             each
             for each in self.history.writes(since=moment)
@@ -379,7 +379,7 @@ class SimulatedCluster(Cluster):
         ]
 
     def tokens(self) -> dict[str, int]:
-        """The tokens that operators have drawn: the number of each, by every encoding of it."""
+        """The tokens that operators have drawn: every encoding, with the token's number."""
         return {
             written: number
             for number, drawn in enumerate(self._drawn)
@@ -391,7 +391,7 @@ class SimulatedCluster(Cluster):
 
     async def end(self) -> None:
         """Stop all operators, and release those that were killed."""
-        # To cancel an operator's main task takes half as long as to cancel each of its tasks.
+        # Cancelling an operator's main task takes half as long as cancelling each of its tasks.
         alive = [*self.operators]
         for operator in alive:
             operator.cut()
@@ -419,7 +419,8 @@ class SimulatedCluster(Cluster):
             fault_injector=fault_injector,
             revision=lambda: self.server.store.log.revision,
             history=self.history,
-            # A cluster's own controllers are near: what the seed decides is when others come.
+            # The cluster's own controllers have little latency: the seed decides when the others'
+            # requests arrive.
             latency_seconds=0.0 if actor.name == WORKLOADS else self._latency_seconds,
             clock=self._clock,
             rng=self.rng,
@@ -430,7 +431,7 @@ class SimulatedCluster(Cluster):
 
 
 def _slowed(manager: Manager, reflector: ReflectorSettings | None) -> Manager:
-    """The same manager, with this reflector if there is one, and with checks that are rare."""
+    """The same manager with this reflector, if there is one, and with rare periodic checks."""
 
     def slowed(checks: Iterable[HealthCheck]) -> list[HealthCheck] | None:
         return [
@@ -489,7 +490,7 @@ def simulate(
     seed: int = 0,
     settings: WorkloadSettings = DEFAULT_SETTINGS,
 ) -> T:
-    """What ``main`` returns, run in a simulated cluster on a loop of its own."""
+    """Run ``main`` in a simulated cluster on a new loop, and return its result."""
 
     async def run() -> T:
         async with running_simulated_cluster(seed=seed, settings=settings) as cluster:
@@ -498,17 +499,17 @@ def simulate(
     return run_nested(run())
 
 
-# What all clusters have is written once: initial objects of the server, and the accounts, nodes and
-# the like of a cluster's own controllers. That takes longer than most tests.
+# The common contents of all clusters are written once: the server's initial objects, and the
+# accounts, nodes and so on of the cluster's own controllers. That takes longer than most tests.
 
 
 @cache
 def _settled(settings: WorkloadSettings) -> RevisionLog:
-    """What a cluster has written when there is nothing left to do in it."""
+    """The contents of a cluster in which nothing is left to do."""
     log = _filled().forked()
 
     async def settle() -> None:
-        # Not from a seed of a test: its uids must not occur again.
+        # Not from a test's seed: its uids must not occur again.
         cluster = SimulatedCluster(
             loop=_running_loop(),
             seed=0,
@@ -528,7 +529,7 @@ def _settled(settings: WorkloadSettings) -> RevisionLog:
 
 @cache
 def _filled() -> RevisionLog:
-    """What every server has written before the first request."""
+    """The contents of every server before the first request."""
     log = RevisionLog()
     ApiServer(
         log=log,
@@ -554,7 +555,7 @@ def _start_controllers(
         )
 
     def start(part: str) -> None:
-        # What a start creates was created before: if it is gone, it was deleted on purpose.
+        # A start creates only what was there before: if it is gone, it was deleted on purpose.
         operate(replace(settings, parts=(part,), storage_class=False), part)
 
     if started := tuple(each for each in settings.parts if each not in idle):

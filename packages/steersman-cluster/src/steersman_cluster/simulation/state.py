@@ -1,8 +1,8 @@
 """The state of a cluster, without its random and time-dependent values.
 
-Two runs of the same steps give their objects other uids, versions, times, addresses and generated
-names. ``state_of`` replaces each of these by the name of what it belongs to, so that two states are
-equal if and only if they mean the same. Pure: plain JSON in, plain sentences out.
+Two runs of the same steps give their objects different uids, versions, times, addresses and
+generated names. ``state_of`` replaces each of these by the name of the object that it belongs to,
+so that equal states mean the same. Pure: plain JSON in, plain sentences out.
 """
 
 import re
@@ -32,7 +32,7 @@ BOOKKEEPING: Final = frozenset(
     )
 )
 
-# How many differences one message names.
+# The number of differences in one message.
 NAMED: Final = 6
 
 _UID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
@@ -46,23 +46,23 @@ _BY_CHANCE: Final = re.compile(
 _UIDS: Final = re.compile(_UID)
 _ADDRESSES: Final = re.compile(_ADDRESS)
 
-# What an API server puts behind a generateName.
+# The suffix that an API server appends to a generateName.
 _MADE_UP: Final = re.compile(r"[bcdfghjklmnpqrstvwxz2456789]{5}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What is there: each sort of object with the normal forms of all that are of it.
+    """The objects of a cluster in their normal form, grouped by sort.
 
-    A sort is ``Kind namespace/name``, with ``*`` for what was generated of the name.
+    A sort is ``Kind namespace/name``, with ``*`` in place of the generated part of the name.
     """
 
     forms: Mapping[str, tuple[str, ...]] = field(repr=False)
-    children: Mapping[tuple[str, str], tuple[str, ...]]  # by owner and kind, their names
+    children: Mapping[tuple[str, str], tuple[str, ...]]  # names by owner and kind
     orphans: tuple[str, ...]
     lost: tuple[str, ...]
     outside: str = field(repr=False)
-    # What must not be shown of it, nor of another state with which it is compared.
+    # Values that must not be shown of this state, or of another one that is compared with it.
     secrets: Secrets = field(compare=False, repr=False)
 
 
@@ -76,12 +76,12 @@ def state_of(
     tokens: Mapping[str, int] = MappingProxyType({}),
     secrets: Iterable[str] = (),
 ) -> State:
-    """The state that these objects are.
+    """The state of these objects.
 
-    ``unchanged`` are objects as they were at the beginning, which are not compared, and ``lost``
-    those that are gone. ``outside`` of the cluster is whatever is plain data. Fields
-    that are ``ignored`` are left out, ``tokens`` came by chance, and neither the data of Secrets
-    nor other ``secrets`` are in what is said of a difference.
+    ``unchanged`` are objects as they were at the start, which are not compared, and ``lost`` are
+    deleted ones. ``outside`` is plain data from outside the cluster. The fields in ``ignored`` are
+    left out, ``tokens`` are random values, and the descriptions of differences contain neither data
+    of Secrets nor other ``secrets``.
     """
     there = [each for each in objects if (each.get("apiVersion"), each["kind"]) not in BOOKKEEPING]
     names = _Names(there, unchanged)
@@ -110,17 +110,18 @@ def state_of(
         orphans=tuple(sorted(orphans)),
         lost=tuple(sorted(lost)),
         outside=chance.renamed(outer),
-        # In a text in which addresses and tokens were renamed, they were in a secret, too.
+        # A text with renamed addresses and tokens may have been in a secret, too.
         secrets=Secrets({*kept, *(chance.renamed(names.renamed(each)) for each in kept)}),
     )
 
 
 def differences(expected: State, found: State) -> tuple[str, ...]:
-    """What is found and was not expected, or the other way round, the worst first."""
+    """The differences between what is expected and what is found, the most important first."""
     if expected == found:
         return ()
     secrets = expected.secrets | found.secrets
-    # Of a field, before it is cut short; of the rest, which has names and keys in it, at last.
+    # The text of a field is redacted before it is truncated; the rest, with names and keys, at the
+    # end.
     return tuple(map(secrets.hidden, _differences(expected, found, secrets)))
 
 
@@ -155,13 +156,13 @@ def _differences(expected: State, found: State, secrets: Secrets) -> Iterator[st
 
 
 def as_lines(found: Sequence[str]) -> tuple[str, ...]:
-    """The first few, and how many more there are."""
+    """The first few differences, and the number of further ones."""
     more = len(found) - NAMED
     return (*found[:NAMED], *((f"and {more} more",) if more > 0 else ()))
 
 
 class _Names:
-    """What each thing that came by chance belongs to."""
+    """The objects that random values belong to."""
 
     def __init__(
         self, there: Sequence[Mapping[str, Any]], unchanged: Iterable[Mapping[str, Any]]
@@ -172,7 +173,7 @@ class _Names:
         for each in there:
             metadata = each["metadata"]
             start, name = metadata.get("generateName"), metadata["name"]
-            # Some are named after their number, and say all the same what they might be called.
+            # Some objects are named by a number, and are interchangeable.
             if start and name.startswith(start) and _MADE_UP.fullmatch(name, len(start)):
                 generated[name] = f"{start}*"
         names = "|".join(map(re.escape, sorted(generated)))
@@ -192,12 +193,12 @@ class _Names:
                 if isinstance(address, str):
                     self._addresses[address] = sort
         for each in there:
-            # There are objects whose names are addresses.
+            # The names of some objects are addresses.
             uid = each["metadata"]["uid"]
             self.sorts[uid] = _ADDRESSES.sub(self._address, self.sorts[uid])
 
     def form(self, obj: Mapping[str, Any]) -> str:
-        """The object as it would be in every run."""
+        """The object with its random values replaced."""
         left_out = {"resourceVersion", "managedFields", "generation", "uid", "selfLink"}
         whole = obj.get("metadata", {})
         metadata = {k: v for k, v in whole.items() if k not in left_out}
@@ -208,7 +209,7 @@ class _Names:
         return _encoded(_in_no_order_of_chance(msgspec.json.decode(renamed)))
 
     def renamed(self, text: str, *, generation: int | None = None) -> str:
-        """A text with everything in it named after what it belongs to."""
+        """The text with its random values replaced."""
 
         def name(found: re.Match[str]) -> str:
             match found.lastgroup:
@@ -224,12 +225,12 @@ class _Names:
                     behind = (generation or 0) - int(found["seen"])
                     return f'"observedGeneration":"{f"{behind} behind" if behind else "current"}"'
                 case "version":
-                    # Of another object, to which this one refers.
+                    # The uid of another object, to which this one refers.
                     return '"resourceVersion":"<version>"'
                 case "port":
                     return f'"{found["port"]}":"<port>"'
                 case _:
-                    # On which of several nodes is for the scheduler to say.
+                    # The scheduler may choose any of several nodes.
                     return '"nodeName":"<node>"'
 
         return self._unchosen(_BY_CHANCE.sub(name, text))
@@ -256,7 +257,7 @@ def _unmatched(
 
 
 def _fields(path: str, expected: Any, found: Any, secrets: Secrets) -> Iterator[str]:
-    """Where two pieces of plain data differ, field by field."""
+    """The differences between two pieces of plain data, field by field."""
     if expected == found:
         return
     where = path or "it"
@@ -274,13 +275,13 @@ def _fields(path: str, expected: Any, found: Any, secrets: Secrets) -> Iterator[
             yield from _fields(f"{path}[{number}]", *pair, secrets)
     else:
         before, after = _short(expected, secrets), _short(found, secrets)
-        if before == after:  # and that is all that may be said of it
+        if before == after:  # nothing else of it may be shown
             after = "another one"
         yield f"expected {where} {before}, found {after}"
 
 
 def _in_no_order_of_chance(value: Any) -> Any:
-    """The same, with lists sorted whose elements were named, and so perhaps sorted, by chance."""
+    """The same data, with lists sorted where random names may have decided the order."""
     if isinstance(value, dict):
         return {key: _in_no_order_of_chance(each) for key, each in value.items()}
     if not isinstance(value, list):

@@ -11,45 +11,46 @@ from steersman_cluster.simulation.state import as_lines, differences
 
 
 async def survives_crashes(scenario: Scenario, *, seed: int = 0, only: str = "") -> None:
-    """Fail unless the operator comes to the same, wherever it crashes.
+    """Fail unless the operator reaches the same state after a crash at any point.
 
-    For each of its calls that change something: killed just before the call, killed just after it
-    (so that it was made, and the operator never knew), and with the answer lost. A killed operator
-    is built and started again. ``DidNotSurvive`` has the trace of the first failure, and which
-    ``seed`` and ``only`` replay it.
+    Each mutating call is tested three times: the operator is killed just before the call, it is
+    killed just after it (the call was made, and the operator never knows), and the response is
+    lost. A killed operator is built and started again. ``DidNotSurvive`` has the trace of the first
+    failure, and the ``seed`` and ``only`` that replay it.
     """
     kinds = (FaultKind.BEFORE, FaultKind.AFTER, FaultKind.LOST)
     _Sweep("survives_crashes", scenario, seed).sweep(kinds, only)
 
 
 async def survives_concurrent_writes(scenario: Scenario, *, seed: int = 0, only: str = "") -> None:
-    """Fail unless the operator comes to the same, wherever users write at the wrong moment.
+    """Fail unless the operator reaches the same state when users write at the worst moment.
 
-    For each of its calls that change something, what users do next in the steps happens: before the
-    call that the operator has decided on, while it is down after a crash just before the call, and
-    while it is down after a crash just after it. Users do not wait for it to settle then. It should
-    come to the same as if they had, or as if it had not run until they went on.
+    For each mutating call, the users' next write in the steps arrives at another moment: before the
+    call that the operator has decided on; while it is down after a crash just before the call; and
+    while it is down after a crash just after it. Users do not wait for it to settle then. The
+    operator should reach the same state as if they had waited, or as if it had been down until they
+    went on.
     """
     kinds = (FaultKind.OVERTAKEN, FaultKind.DOWN_BEFORE, FaultKind.DOWN_AFTER)
     _Sweep("survives_concurrent_writes", scenario, seed).sweep(kinds, only)
 
 
 async def survives_cut_watches(scenario: Scenario, *, seed: int = 0, only: str = "") -> None:
-    """Fail unless the operator comes to the same, at whichever event a watch of its is cut."""
+    """Fail unless the operator reaches the same state when a watch of its is cut at any event."""
     _Sweep("survives_cut_watches", scenario, seed).sweep((FaultKind.CUT,), only)
 
 
 async def survives_late_caches(scenario: Scenario, *, seed: int = 0, only: str = "") -> None:
-    """Fail unless the operator comes to the same, from whenever on its caches are late.
+    """Fail unless the operator reaches the same state when its caches are late from any point on.
 
-    From each event of its children on, those events are late; and from each of its calls on, all
-    events are, where the answer to the call was lost as well.
+    From each event of its children on, those events are late. From each of its calls on, all events
+    are late, and the response to that call is lost as well.
     """
     _Sweep("survives_late_caches", scenario, seed).sweep((FaultKind.LATE, FaultKind.STALE), only)
 
 
 class _Sweep:
-    """One scenario and seed, run as often as there are faults."""
+    """One scenario and seed, run once for each fault."""
 
     def __init__(self, name: str, scenario: Scenario, seed: int) -> None:
         self._name = name
@@ -59,7 +60,7 @@ class _Sweep:
         self._absences: dict[int, Outcome] = {}
 
     def sweep(self, kinds: Iterable[FaultKind], only: str) -> None:
-        """Run without faults, then with each, or only one."""
+        """Run without faults, then with each fault, or with only one."""
         self._reference = reference = self._run()
         if only:
             self._try(Fault.named(only), reference)
@@ -72,7 +73,7 @@ class _Sweep:
     def _try(self, fault: Fault, reference: Outcome) -> None:
         outcome = self._run(fault, expected=[reference])
         if outcome.found and outcome.skipped is not None:
-            # What came of an object in between, which the operator need not have known.
+            # The intermediate state of an object that the operator may have missed.
             absence = self._absence(outcome.skipped)
             if not absence.is_void:
                 outcome = self._run(fault, expected=[reference, absence])
@@ -90,9 +91,9 @@ class _Sweep:
             )
 
     def _check_repeatable(self) -> None:
-        """Run without faults once more: where that differs, no fault is to blame."""
+        """Run without faults once more: differences between these runs do not come from a fault."""
         before, after = self._reference, self._run()
-        # What differs at one rest of the steps often does at the next, too.
+        # What differs at one settle of the steps often differs at the next, too.
         found = [
             *dict.fromkeys(
                 difference
@@ -108,7 +109,7 @@ class _Sweep:
             raise NotRepeatable(seed=self._seed, found=as_lines(found))
 
     def _absence(self, place: int) -> Outcome:
-        """What it comes to if the operator does not run until users have gone on from there."""
+        """The outcome if the operator does not run until users have gone on from there."""
         if place not in self._absences:
             self._absences[place] = run_nested(
                 outcome_of(self._scenario, seed=self._seed, absent_at=place)

@@ -1,4 +1,4 @@
-"""The trace of one run: what was written and noted, in virtual seconds."""
+"""The trace of one run: its writes and notes, in virtual seconds."""
 
 import re
 from collections.abc import Sequence
@@ -6,12 +6,12 @@ from typing import Final, NamedTuple
 
 from steersman_cluster.simulation.history import History, RecordedRequest
 
-# Lines around the fault, and before the end: a reader needs no more.
+# Lines around the fault, and before the end.
 BEFORE: Final = 8
 AFTER: Final = 12
 LAST: Final = 30
 
-#: The actor of a cluster's own controllers.
+#: The actor of the cluster's own controllers.
 WORKLOADS: Final = "workloads"
 
 _PATH: Final = re.compile(
@@ -20,7 +20,7 @@ _PATH: Final = re.compile(
 
 
 class TraceEntry(NamedTuple):
-    """An event that is not a request, after ``after`` of these."""
+    """An entry that is not a request, after the first ``after`` requests."""
 
     after: int
     at: float
@@ -37,7 +37,7 @@ def fault_trace(
     home: str,
     without: frozenset[str],
 ) -> tuple[str, ...]:
-    """The writes and notes, in order; of many, those around the fault.
+    """The writes and notes, in order; if there are many, those around the fault.
 
     The trace begins after ``since`` requests, leaves out the actors in ``without``, and does not
     name the namespace ``home``.
@@ -50,7 +50,7 @@ def fault_trace(
             if number >= since and each.is_write and each.actor not in without
         ),
     ]
-    # Stable: what was noted after so many requests comes before the next of them.
+    # A stable sort: a note after so many requests comes before the next request.
     events.sort(key=lambda event: event.after)
     faults = (number for number, event in enumerate(events) if event.is_fault)
     fault = next(faults, len(events))
@@ -81,7 +81,7 @@ def last_writes(history: History, *, home: str) -> tuple[str, ...]:
 
 
 def short_path(path: str, *, home: str) -> str:
-    """A path as ``deployments/web``, with the namespace where it is not ``home``."""
+    """A path as ``deployments/web``, with the namespace if that is not ``home``."""
     found = _PATH.fullmatch(path.partition("?")[0])
     if found is None:
         return path

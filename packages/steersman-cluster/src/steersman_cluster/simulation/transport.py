@@ -22,15 +22,15 @@ class FaultInjector(Protocol):
     """
 
     async def before_request(self, actor: Actor, request: Request) -> None:
-        """Before the server receives the request."""
+        """Runs before the server receives the request."""
         ...
 
     async def before_response(self, actor: Actor, request: Request) -> None:
-        """After the server has handled it, before the actor receives the response."""
+        """Runs after the server has handled it, before the actor receives the response."""
         ...
 
     async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:
-        """Before the actor receives some lines of a watch."""
+        """Runs before the actor receives some lines of a watch."""
         ...
 
 
@@ -118,7 +118,7 @@ class SimulatedTransport:
 
 
 class _Exchange:
-    """An open request; a class, because a generator would cost more than all this."""
+    """An open request; a class, because a generator would cost more."""
 
     __slots__ = ("_held", "_request", "_transport")
 
@@ -152,7 +152,7 @@ class _Exchange:
 
 
 class _FaultyResponse:
-    """A response whose watch events pass the fault injector."""
+    """A response whose watch events pass through the fault injector."""
 
     def __init__(self, inner: Response, before_event: "BeforeEvent", request: Request) -> None:
         self._inner = inner
@@ -183,13 +183,13 @@ class _FaultyResponse:
 
 
 class BeforeEvent(Protocol):
-    """Called before the actor receives a piece."""
+    """Called before the actor receives a chunk."""
 
     async def __call__(self, request: Request, piece: bytes) -> None:
-        """Delay or fail the piece."""
+        """Delay the chunk, or fail."""
         ...
 
 
 async def wait_forever() -> None:
-    """Wait without end: a killed task stays here."""
+    """Wait forever: a killed task stays here."""
     await asyncio.get_running_loop().create_future()

@@ -1,11 +1,11 @@
-"""What tests of an operator stand on: a cluster in virtual time, or a real one on this machine.
+"""The base of tests of an operator: a cluster in virtual time, or a real one on this machine.
 
 Takes:     a test that asks for ``cluster``; or the programs of a control plane, from
            ``$KUBEBUILDER_ASSETS`` or built from Go modules
 Gives:     for pytest the fixture ``cluster``, a ``Cluster``, simulated or real with
-           ``--cluster=real``; a running ``RealControlPlane``: its URL, kubeconfig, users, kubectl,
-           ways to disturb it; ``steersman_cluster.testing.fixtures`` has it for pytest, with a
-           namespace for each test
+           ``--cluster=real``; a running ``RealControlPlane``: its URL, kubeconfig, users and
+           kubectl, and methods to pause or crash it; ``steersman_cluster.testing.fixtures`` has it
+           for pytest, with a namespace for each test
 Promises:  - coroutine tests run on the loop of their cluster, beside any other plugin
            - a failure tells what was written and how to replay it
            - nothing of a cluster is loaded before a test asks for one

@@ -19,7 +19,7 @@ LOG_LINE_SECONDS = 30.0
 
 
 class _ProgressLines:
-    """What a build is at, on standard error: one changing line on a terminal, else a few lines."""
+    """The progress of a build on stderr: one updated line on a terminal, else some lines."""
 
     def __init__(self) -> None:
         self._next_line_seconds = 0.0
@@ -51,11 +51,11 @@ def _step(event: Building) -> str:
 
 
 def find_or_build(*, environ: Mapping[str, str], clock: Clock) -> Binaries:
-    """All programs from the cache, built if need be; or what ``$KUBEBUILDER_ASSETS`` has."""
+    """All programs from the cache, built if necessary, or those in ``$KUBEBUILDER_ASSETS``."""
     binaries = find_binaries(environ=environ)
     if binaries.from_assets:
-        # The usual collections of such programs hold no kube-controller-manager; the tests that
-        # want controllers will ask for it.
+        # The usual distributions of these programs have no kube-controller-manager; tests that need
+        # controllers will ask for it.
         binaries.path(Program.ETCD)
         binaries.path(Program.KUBE_APISERVER)
     else:

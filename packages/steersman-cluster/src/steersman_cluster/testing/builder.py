@@ -1,7 +1,8 @@
-"""Programs of a control plane built from Go modules, into the cache directory.
+"""Builds the programs of a control plane from Go modules, into the cache directory.
 
-Each appears there by one rename: it is whole or not there, and a build that is cut short keeps
-what it had finished. One build runs at a time; the kernel drops the lock with its holder.
+Each program appears there by one rename, so it is never incomplete, and an interrupted build keeps
+the programs that it had finished. One build runs at a time; the kernel releases the lock when its
+holder ends.
 """
 
 import fcntl
@@ -26,7 +27,7 @@ from steersman_cluster.testing.programs import (
     Program,
 )
 
-# How often a build says how long it has taken so far.
+# The interval at which a build reports how long it has taken so far.
 REPORT_SECONDS = 1.0
 
 
@@ -53,7 +54,7 @@ Progress: TypeAlias = Callable[[WaitingForOtherBuild | Building], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """Where a program's source is: a directory of ours with a go.mod, and a package it names."""
+    """The source of a program: a directory here with a go.mod, and a Go package."""
 
     module: str
     package: str
@@ -148,7 +149,7 @@ def _build(
     process = workshop.start(
         [go, "build", *flags, source.package],
         log=log,
-        # A go.work in some directory above would put its own modules in place of these.
+        # A go.work in a parent directory would replace modules.
         environ={**environ, "GOWORK": "off"},
     )
     while True:

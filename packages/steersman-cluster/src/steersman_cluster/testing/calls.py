@@ -1,6 +1,6 @@
-"""Plain HTTP calls to the parts of a control plane, with nothing but the standard library.
+"""HTTP calls to the parts of a control plane, with the standard library only.
 
-What tests a client must not depend on that client.
+Tests of a client must not depend on that client.
 """
 
 import http.client
@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-# Nothing asked here takes a second; a paused API server must not hold up a test for longer.
+# No call here takes a second; a paused API server must not hold up a test for longer.
 CALL_SECONDS = 30.0
 
 JSON = "application/json"
@@ -20,7 +20,7 @@ JSON = "application/json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came back: a status, a body and its type, and what the server warns of."""
+    """A response: its status, body and content type, and its warnings."""
 
     status: int
     body: bytes
@@ -28,12 +28,12 @@ class Answer:
     warnings: tuple[str, ...] = ()
 
     def json(self) -> Any:
-        """The body, decoded."""
+        """The decoded body."""
         return json.loads(self.body)
 
 
 class Caller:
-    """A connection that is opened by the first call and closed when the block ends."""
+    """A connection that opens at the first call, and closes when the block ends."""
 
     def __init__(
         self, connection: http.client.HTTPConnection, *, headers: Mapping[str, str]
@@ -55,7 +55,7 @@ class Caller:
     def call(
         self, method: str, path: str, body: object = None, *, sends: str = JSON, accept: str = JSON
     ) -> Answer:
-        """Send ``body``, if any, as JSON or as the bytes it is; wait for the whole answer."""
+        """Send ``body``, if any, as JSON or as bytes, and wait for the whole response."""
         content = body if body is None or isinstance(body, bytes) else json.dumps(body)
         headers = {"Accept": accept, "Content-Type": sends, **self._headers}
         self._connection.request(method, path, content, headers)
@@ -71,7 +71,7 @@ class Caller:
         )
 
     def finds(self, *paths: str) -> bool:
-        """Whether every path is answered with 200; no answer is a no."""
+        """Whether every path is answered with 200; false if there is no answer."""
         try:
             with self:
                 return all(self.call("GET", path).status == 200 for path in paths)
@@ -80,7 +80,7 @@ class Caller:
 
 
 class UnixConnection(http.client.HTTPConnection):
-    """An HTTP connection through a socket in the file system."""
+    """An HTTP connection through a Unix socket."""
 
     def __init__(self, path: Path) -> None:
         super().__init__("localhost", timeout=CALL_SECONDS)

@@ -1,4 +1,4 @@
-"""Where a test with a cluster runs: a loop, the cluster on it, and the trace of a failure."""
+"""The runner of a test with a cluster: a loop, the cluster on it, and the trace of a failure."""
 
 import asyncio
 from collections.abc import Awaitable, Iterator
@@ -26,16 +26,16 @@ class ClusterRunner:
         self._loop = loop
 
     def run(self, what: Awaitable[T]) -> T:
-        """What comes of it."""
+        """Run the coroutine on the loop, and return its result."""
 
-        # In a coroutine of ours, because not everything that can be awaited makes a task.
+        # In a coroutine of its own, because not every awaitable can become a task.
         async def wait() -> T:
             return await what
 
         return self._loop.run_until_complete(wait())
 
     def steps(self, test: str) -> tuple[str, str]:
-        """A heading and what has happened here, for the report of a failure."""
+        """A heading and the writes on the cluster, for the report of a failure."""
         cluster = self.cluster
         lines = last_writes(cluster.history, home=cluster.namespace)
         if not isinstance(cluster, SimulatedCluster):
@@ -47,7 +47,7 @@ class ClusterRunner:
 
 @contextmanager
 def simulated_runner(*, seed: int, settings: WorkloadSettings) -> Iterator[ClusterRunner]:
-    """A simulated cluster on a loop whose time is a number."""
+    """A simulated cluster on a loop with virtual time."""
     cluster = running_simulated_cluster(seed=seed, settings=settings)
     with deferred_collection(), running_cluster(VirtualLoop(), cluster) as runner:
         yield runner
@@ -71,7 +71,7 @@ def running_cluster(
 
 
 class _Keeper:
-    """Enters and leaves a cluster in one and the same task, as groups of tasks want it."""
+    """Enters and leaves a cluster in the same task, as task groups require."""
 
     def __init__(self, opened: AbstractAsyncContextManager[Cluster]) -> None:
         self._opened = opened
@@ -79,7 +79,7 @@ class _Keeper:
         self._ended = asyncio.Event()
 
     async def begin(self) -> Cluster:
-        """The cluster, once it is there."""
+        """Enter the cluster, and return it."""
         loop = asyncio.get_running_loop()
         begun: asyncio.Future[Cluster] = loop.create_future()
         self._task = loop.create_task(self._keep(begun), name="cluster")
@@ -91,7 +91,7 @@ class _Keeper:
         return begun.result()
 
     async def end(self) -> None:
-        """Leave it."""
+        """Leave the cluster."""
         self._ended.set()
         if self._task is not None:
             await self._task

@@ -12,7 +12,7 @@ from steersman.clock import Clock
 from steersman_cluster.errors import ControlPlaneError
 from steersman_cluster.testing.enclosure import Enclosure, tail
 
-# How often a process that has been started is asked whether it is ready.
+# The interval at which a started process is asked whether it is ready.
 POLL_SECONDS = 0.02
 
 
@@ -55,7 +55,7 @@ class Component:
 
     @contextmanager
     def running(self) -> Iterator[Self]:
-        """Start it, enter the block once it is ready, stop it when the block ends."""
+        """Start the process, enter the block once it is ready, and stop it when the block ends."""
         try:
             self._start()
             yield self
@@ -64,10 +64,12 @@ class Component:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Freeze it (SIGSTOP) while the block runs: it holds its connections, and says nothing."""
+        """Freeze the process (SIGSTOP) while the block runs: it keeps its connections, and sends
+        nothing.
+        """
         self._signal(signal.SIGSTOP)
         if (pid := self.pid) is not None:
-            # The signal is on its way; this returns once it has arrived.
+            # The signal is delivered asynchronously; this returns once it has arrived.
             os.waitpid(pid, os.WUNTRACED)
         try:
             yield
@@ -76,7 +78,7 @@ class Component:
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """Stop it in good order; start it again when the block ends, and wait until it is ready."""
+        """Stop the process; restart it when the block ends, and wait until it is ready."""
         self._stop()
         try:
             yield
@@ -85,13 +87,15 @@ class Component:
 
     @contextmanager
     def crashed(self) -> Iterator[None]:
-        """Kill it, and start it again when the block ends."""
+        """Kill the process, and restart it when the block ends."""
         self._signal(signal.SIGKILL)
         with self.stopped():
             yield
 
     def restart(self) -> None:
-        """Stop it and start it again: seconds, so use a thread where an event loop should go on."""
+        """Stop and restart the process. This takes seconds: call it in a thread beside an event
+        loop.
+        """
         with self.stopped():
             pass
 
@@ -100,7 +104,7 @@ class Component:
         process = self._process = self._enclosure.start(
             self._arguments,
             log=self.log_file,
-            # Nothing of ours: etcd takes settings from ETCD_… variables, Go a proxy from others.
+            # An empty environment: etcd reads ETCD_… variables, and Go reads proxy settings.
             environ={"HOME": str(self._enclosure.directory)},
         )
         while True:
@@ -125,7 +129,7 @@ class Component:
         if self._process is None:
             return
         self._signal(signal.SIGTERM)
-        # A paused process would take the signal only when it goes on.
+        # A paused process would handle the signal only after it is resumed.
         self._signal(signal.SIGCONT)
         try:
             self._process.wait(timeout=self._grace_seconds)

@@ -26,14 +26,14 @@ from steersman_cluster.testing.programs import Program, find_binaries
 
 LOOPBACK = "127.0.0.1"
 
-# For one request of kubectl's: longer than a healthy server needs, shorter than a test may take.
+# For one request of kubectl: longer than a healthy server needs, shorter than a test may take.
 KUBECTL_SECONDS = 30.0
 
 Flags: TypeAlias = Mapping[str, object]
 
 
 class ControlPlane:
-    """A running control plane: its address, users, kubectl, and processes to disturb.
+    """A running control plane: its address, users and kubectl, and its API server.
 
     ``api_server`` can be paused, stopped and restarted.
     """
@@ -56,16 +56,18 @@ class ControlPlane:
         return f"<{type(self).__name__} {self.url}>"
 
     def program(self, which: Program) -> Path:
-        """Where one of Kubernetes' programs is."""
+        """The path of a Kubernetes program."""
         return find_binaries(environ=os.environ).path(which)
 
     def kubectl_program(self) -> Path:
-        """Where kubectl is."""
+        """The path of kubectl."""
         return self.program(Program.KUBECTL)
 
     @contextmanager
     def running_controllers(self, *names: str, flags: Flags | None = None) -> Iterator[None]:
-        """Run kube-controller-manager while the block does, with the usual controllers or these."""
+        """Run kube-controller-manager while the block runs, with the usual controllers or with
+        these.
+        """
         with reserved_port() as port:
             usual = controller_manager_flags(
                 self.credentials,
@@ -90,21 +92,21 @@ class ControlPlane:
                 yield
 
     def forget_history(self) -> None:
-        """Have every resourceVersion and continue token so far answered with 410.
+        """Have the server answer every earlier resourceVersion and continue token with 410.
 
         Restarts the API server.
         """
         raise NotImplementedError
 
     def kubectl(self, *arguments: str | Path, context: str = ADMIN, stdin: str = "") -> str:
-        """What kubectl prints, asked as the user of ``context``; a failure is raised."""
+        """Run kubectl as the user of ``context``, and return its output; raise if it fails."""
         command = [
             self.kubectl_program(),
             f"--context={context}",
             f"--request-timeout={KUBECTL_SECONDS:g}s",
             *arguments,
         ]
-        # At home in our directory, so that neither its caches nor anyone's settings are shared.
+        # With HOME in this directory, so that no caches or settings are shared.
         environ = {"HOME": str(self.directory), "KUBECONFIG": str(self.kubeconfig)}
         finished = subprocess.run(
             command, input=stdin, env=environ, capture_output=True, text=True, check=False
@@ -119,7 +121,7 @@ class ControlPlane:
         return finished.stdout
 
     def caller(self) -> Caller:
-        """Plain calls to the API server as its admin, for what a test needs around its subject."""
+        """An HTTP caller with the admin's token, for what a test needs beside its subject."""
         return self._https_caller(self._port)
 
     def _https_caller(self, port: int) -> Caller:
@@ -131,9 +133,9 @@ class ControlPlane:
 
 @contextmanager
 def reserved_port() -> Iterator[int]:
-    """A free port that stays ours: held by a socket that never listens, and shared on request.
+    """A free port, reserved by a socket that never listens and that shares the port on request.
 
-    The server that shares it may come and go, and finds it free each time.
+    The server that shares it may restart, and finds the port free each time.
     """
     with socket.socket() as holder:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)

@@ -1,4 +1,4 @@
-"""kube-controller-manager beside a cluster: which controllers it runs, and with which flags."""
+"""kube-controller-manager beside a cluster: the controllers that it runs, and its flags."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ from steersman_cluster.testing.credentials import Credentials
 START_SECONDS = 60.0
 GRACE_SECONDS = 5.0
 
-# What turns Deployments and their like into Pods, and takes away what nothing owns any more.
+# The controllers that turn Deployments and the like into Pods, and the garbage collector.
 CONTROLLERS = (
     "cronjob-controller",
     "daemonset-controller",
@@ -32,7 +32,7 @@ def controller_manager_flags(
     port: int,
     controllers: Sequence[str],
 ) -> dict[str, object]:
-    """What kube-controller-manager is started with."""
+    """The flags for starting kube-controller-manager."""
     return {
         "kubeconfig": kubeconfig,
         "controllers": ",".join(controllers),

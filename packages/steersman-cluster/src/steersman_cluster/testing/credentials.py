@@ -18,9 +18,9 @@ LIMITED = "limited"
 class Credentials:
     """Files and tokens of one control plane.
 
-    ``admin_token`` and the client certificate may do everything, ``limited_token`` only what
-    every authenticated user may. Each is a context of the kubeconfig as well: ``admin``,
-    ``certificate`` and ``limited``.
+    ``admin_token`` and the client certificate may do everything; ``limited_token`` may only do what
+    every authenticated user may. Each has a context in the kubeconfig: ``admin``, ``certificate``
+    and ``limited``.
     """
 
     ca_file: Path
@@ -35,7 +35,7 @@ class Credentials:
     limited_token: str = field(repr=False)
 
     def kubeconfig(self, *, server: str) -> str:
-        """A kubeconfig for ``server`` with a context for each user; the current one is admin's."""
+        """A kubeconfig for ``server`` with a context for each user; the admin's is current."""
         users = {
             ADMIN: {"token": self.admin_token},
             CERTIFICATE: {
@@ -60,8 +60,8 @@ class Credentials:
 
 
 def make_credentials(directory: Path, *, now: datetime) -> Credentials:
-    """Make every key, certificate and token, and write them into ``directory``."""
-    # Two authorities, so that a server's certificate never passes for a user's.
+    """Create every key, certificate and token, and write them to ``directory``."""
+    # Two authorities, so that a server's certificate is never accepted as a user's.
     server_ca = CertificateAuthority("steersman control plane", now=now)
     client_ca = CertificateAuthority("steersman control plane users", now=now)
     serving_certificate, serving_key = server_ca.for_server(
@@ -91,7 +91,7 @@ def make_credentials(directory: Path, *, now: datetime) -> Credentials:
 
 
 def write_private(path: Path, content: bytes) -> Path:
-    """Write a file that only this user can read, from its first byte on."""
+    """Write a file that only this user can ever read."""
     path.touch(mode=0o600, exist_ok=False)
     path.write_bytes(content)
     return path

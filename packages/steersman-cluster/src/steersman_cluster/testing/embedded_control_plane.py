@@ -1,7 +1,7 @@
-"""The embedded API server in a process of its own, in place of a real control plane.
+"""The embedded API server in its own process, in place of a real control plane.
 
-It is started with ``steersman cluster up``, and keeps its data in a file, so that it can be
-stopped and restarted as a real one can.
+``steersman cluster up`` starts it with its data in a file, so that it can be stopped and restarted
+like a real one.
 """
 
 import sys
@@ -17,7 +17,7 @@ from steersman_cluster.testing.enclosure import Enclosure, enclosure
 START_SECONDS = 60.0
 GRACE_SECONDS = 5.0
 
-# A key that is no resource's.
+# The key of no resource.
 FORGOTTEN = Key("history", "forgotten")
 
 
@@ -27,7 +27,7 @@ def running_embedded_control_plane(
 ) -> Iterator["EmbeddedControlPlane"]:
     """Start an embedded cluster, enter the block once it is ready, and leave nothing behind.
 
-    With so many ``nodes`` it lives; without any it is a bare API server.
+    With ``nodes`` it runs the cluster's controllers; without nodes it is only an API server.
     """
     with reserved_port() as port, enclosure(prefix="steersman-") as inside:
         cluster = EmbeddedControlPlane(inside, port=port, clock=clock, nodes=nodes)
@@ -36,7 +36,7 @@ def running_embedded_control_plane(
 
 
 class EmbeddedControlPlane(ControlPlane):
-    """An embedded cluster that can be reached, and disturbed, like a real one."""
+    """An embedded cluster that tests can reach, pause and restart like a real one."""
 
     def __init__(self, inside: Enclosure, *, port: int, clock: Clock, nodes: int | None) -> None:
         super().__init__(inside, port=port, clock=clock)
@@ -55,7 +55,8 @@ class EmbeddedControlPlane(ControlPlane):
             "service-account-signing-key-file": given.service_account_key_file,
         }
         expected = ["/readyz", "/api/v1/namespaces/default"]
-        if nodes is not None:  # It lives once there is an account, without which no Pod can be.
+        # The controllers run once there is a service account, which every Pod needs.
+        if nodes is not None:
             expected.append("/api/v1/namespaces/default/serviceaccounts/default")
         self.api_server = Component(
             [
@@ -76,11 +77,11 @@ class EmbeddedControlPlane(ControlPlane):
         )
 
     def forget_history(self) -> None:
-        """Have every resourceVersion and continue token so far answered with 410."""
+        """Have the server answer every earlier resourceVersion and continue token with 410."""
         with self.api_server.stopped():
             journal = SqliteJournal(self._data)
             log = RevisionLog(journal)
-            # A new revision, so that the one the last reader saw is history too.
+            # A new revision, so that the latest one that a client has read is history, too.
             entry = log.append(FORGOTTEN, {}, expected=0)
             log.append(FORGOTTEN, None, expected=entry.revision)
             log.compact(log.revision)

@@ -1,4 +1,4 @@
-"""A directory and a group of processes that vanish together."""
+"""A temporary directory and a process group that disappear together."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ class Enclosure:
     def start(
         self, arguments: Sequence[str | Path], *, log: Path, environ: Mapping[str, str]
     ) -> subprocess.Popen[bytes]:
-        """Start a process inside, with ``environ`` alone and all its output added to ``log``."""
+        """Start a process in the group, with only ``environ``; ``log`` gets all its output."""
         with log.open("ab") as output:
             process = subprocess.Popen(
                 arguments,
@@ -33,14 +33,15 @@ class Enclosure:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                # A group of its own: Ctrl-C is for us, who then stop things in order.
+                # A new process group: Ctrl-C reaches this process only, which then stops things in
+                # order.
                 process_group=self._process_group,
             )
         self._processes.append(process)
         return process
 
     def kill(self) -> None:
-        """End every process inside, at once."""
+        """Kill every process in the group."""
         os.killpg(self._process_group, signal.SIGKILL)
         for process in self._processes:
             process.wait()
@@ -48,7 +49,7 @@ class Enclosure:
 
 @contextmanager
 def enclosure(*, prefix: str, inside: Path | None = None) -> Iterator[Enclosure]:
-    """Make an enclosure that is gone when the block ends, or this process, however it ends."""
+    """Create an enclosure, and remove it when the block or this process ends, however it ends."""
     directory = Path(tempfile.mkdtemp(prefix=prefix, dir=inside))
     guardian = [sys.executable, "-I", "-S", str(GUARDIAN), str(directory)]
     try:
@@ -63,7 +64,7 @@ def enclosure(*, prefix: str, inside: Path | None = None) -> Iterator[Enclosure]
 
 
 def tail(log: Path, *, lines: int = 20, limit_bytes: int = 8192) -> str:
-    """The end of a log file; empty if there is none."""
+    """The last lines of a log file; empty if there is none."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - limit_bytes))

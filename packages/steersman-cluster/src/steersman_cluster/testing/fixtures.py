@@ -1,7 +1,7 @@
 """Fixtures: ``pytest_plugins = ["steersman_cluster.testing.fixtures"]`` in a conftest.py.
 
-The programs must be there already; a test run does not compile Kubernetes on the side. Under
-pytest-xdist each worker has a control plane of its own.
+The programs must exist already; a test run does not compile Kubernetes. Under pytest-xdist each
+worker has its own control plane.
 """
 
 import os
@@ -29,13 +29,13 @@ def control_plane() -> Iterator[RealControlPlane]:
 
 @pytest.fixture(scope="module")
 def controllers(control_plane: RealControlPlane) -> Iterator[None]:
-    """kube-controller-manager, running until the tests of this module are done."""
+    """kube-controller-manager, running until the tests of this module have ended."""
     with control_plane.running_controllers():
         yield
 
 
 @pytest.fixture
 def namespace(control_plane: RealControlPlane) -> Iterator[str]:
-    """The name of a namespace that only this test has."""
+    """The name of a new namespace for this test."""
     with fresh_namespace(control_plane) as name:
         yield name

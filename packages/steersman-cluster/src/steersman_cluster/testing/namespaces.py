@@ -1,8 +1,8 @@
 """A namespace for one test, which leaves nothing behind.
 
-On a control plane without controllers a deleted namespace is not emptied, and its objects would
-turn up in the next test that looks at all namespaces. So this does what the namespace controller
-would do, and works beside it, too.
+Without controllers, a control plane does not empty a deleted namespace, and its objects would
+appear in the next test that lists all namespaces. So this does the work of the namespace
+controller; it also works beside that controller.
 """
 
 from collections.abc import Iterator
@@ -34,10 +34,10 @@ def fresh_namespace(plane: ControlPlane) -> Iterator[str]:
 
 def _remove(api: Caller, name: str) -> None:
     wanted = f"delete Namespace {name}"
-    # First of all, so that nothing new can be created in it.
+    # First, so that no object can be created in it any more.
     _expect(api.call("DELETE", f"/api/v1/namespaces/{name}"), wanted, 200, 404, 409)
     for collection in _collections(api, name):
-        # Now, not after the thirty seconds that a kubelet would give a Pod.
+        # Immediately, instead of after a Pod's grace period of thirty seconds.
         path = f"{collection}?gracePeriodSeconds=0&propagationPolicy=Background"
         step = f"{wanted}: empty {collection}"
         emptied = _expect(api.call("DELETE", path), step, 200, 404, 405)
@@ -51,15 +51,15 @@ def _remove(api: Caller, name: str) -> None:
 
 
 def _held_back(emptied: Answer) -> Iterator[str]:
-    """The names, as paths have them, of deleted objects that finalizers hold."""
-    # A kind may have gone since it was discovered; nothing of it is left to hold.
+    """The names, as in paths, of deleted objects that have finalizers."""
+    # A kind may have been deleted since it was discovered; then there are no objects of it.
     for item in emptied.json().get("items", ()) if emptied.status == 200 else ():
         if item["metadata"].get("finalizers"):
             yield quote(item["metadata"]["name"], safe="")
 
 
 def _collections(api: Caller, namespace: str) -> Iterator[str]:
-    """The paths of everything in the namespace that can be deleted as a whole."""
+    """The paths of all collections in the namespace that can be deleted."""
     for root in ("/api", "/apis"):
         discovered = _expect(api.call("GET", root, accept=DISCOVERY), "discover the API", 200)
         for group in discovered.json()["items"]:

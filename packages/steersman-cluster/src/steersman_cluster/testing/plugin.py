@@ -1,15 +1,15 @@
-"""For pytest: the fixture ``cluster``, a cluster that lives as long as the test.
+"""The pytest plugin: the fixture ``cluster``, a cluster for the duration of a test.
 
-It is there wherever steersman is installed. A coroutine test that asks for it runs on the cluster's
-own event loop, together with the async fixtures that it uses, whichever other plugins run coroutine
-tests. By default the loop's time is virtual, and no test waits; with
+It is available wherever steersman-cluster is installed. A coroutine test that requests it runs on
+the cluster's own event loop, together with its async fixtures, whichever other plugins run
+coroutine tests. By default the loop has virtual time, so that no test waits; with
 ``--cluster=real`` the same test runs against a real control plane.
 
-Pytest loads this module in every suite of an environment that has steersman. So it takes no name
-that another plugin may have: its options begin with ``--steersman``, ``--cluster`` is added only
-where it is used and free, and a fixture of the same name in another plugin wins. It loads
-with every pytest that runs on a Python of ours, also an older one than the fixture needs: hooks are
-wrapped in the way that every pluggy knows, and names that pytest 7 lacks are in strings.
+Pytest loads this module in every suite of an environment that has steersman. So it avoids the names
+of other plugins: its options begin with ``--steersman``, ``--cluster`` is added only where it is
+used and free, and a fixture of the same name in another plugin wins. It loads with every supported
+Python's pytest, also with one older than the fixture needs: hooks are wrapped in the way that every
+pluggy knows, and names that pytest 7 lacks are in strings.
 """
 
 import inspect
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 EMBEDDED: Final = "embedded"
 REAL: Final = "real"
 
-# Where the values of the options are kept, whichever name they were given by.
+# The keys of the options' values, independent of the option's name.
 CLUSTER: Final = "steersman_cluster"
 SEED: Final = "steersman_seed"
 
-# What people type, where no other plugin has an option of that name.
+# The short names, added where no other plugin has an option of that name.
 _SHORT_NAMES: Final = {"--cluster": CLUSTER, "--cluster-seed": SEED}
 
 _FIXTURES: Final = ("cluster", "cluster_settings")
 _PACKAGE: Final = __name__.partition(".")[0]
 
-#: The loop and the cluster of a test that has one.
+#: The runner of a test that has one.
 RUNNER: "pytest.StashKey[ClusterRunner]" = pytest.StashKey()
 #: Set on tests that run on the loop of their cluster.
 ON_CLUSTER: Final = pytest.StashKey[bool]()
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
-    """Which cluster, and which of all the ways in which things may happen there."""
+    """Add the options for the cluster and for its seed."""
     _confine_rewriting(pluginmanager)
     group = parser.getgroup("steersman")
     group.addoption(
@@ -67,10 +67,10 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 
 def _confine_rewriting(pluginmanager: pytest.PytestPluginManager) -> None:
-    """Have pytest rewrite the assertions of this module alone.
+    """Have pytest rewrite the assertions of this module only.
 
-    It would rewrite those of all modules of a distribution that has a plugin, and compile each of
-    them a second time for that.
+    It would rewrite all modules of a distribution that has a plugin, and so compile each of them a
+    second time.
     """
     hook: Any = getattr(pluginmanager, "rewrite_hook", None)
     marked = getattr(hook, "_must_rewrite", None)
@@ -84,7 +84,7 @@ def _confine_rewriting(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_load_initial_conftests(
     parser: pytest.Parser, args: list[str]
 ) -> Generator[None, None, None]:
-    """Know the short names of the options, if they are used and no other plugin has them."""
+    """Add the short option names, if they are used and no other plugin has them."""
     yield
     used = {each.partition("=")[0] for each in args}
     for name, dest in _SHORT_NAMES.items():
@@ -103,7 +103,7 @@ def _is_taken(parser: Any, name: str) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Say which marks there are."""
+    """Register the marks."""
     config.addinivalue_line(
         "markers",
         "embedded_only(reason='it skips time'): the test asks for what only the embedded cluster"
@@ -134,7 +134,7 @@ def _is_own(fixture: "pytest.FixtureDef[Any]") -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip what a real cluster cannot do."""
+    """Skip the tests that a real cluster cannot run."""
     if config.getoption(CLUSTER) != REAL:
         return
     for item in items:
@@ -146,9 +146,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture
 def cluster_settings() -> "WorkloadSettings":
-    """How many nodes the cluster has, and which of a cluster's own controllers run on it.
+    """The number of nodes of the cluster, and the cluster's own controllers that run on it.
 
-    To be overridden where a test, a module or a directory needs others.
+    Override it where a test, a module or a directory needs others.
     """
     from steersman_cluster.simulation import DEFAULT_SETTINGS
 
@@ -189,7 +189,7 @@ def pytest_pycollect_makeitem(
     name: str,  # noqa: ARG001 - as pytest calls it
     obj: object,  # noqa: ARG001
 ) -> Generator[None, Any, None]:
-    """Take over the coroutine tests that ask for a cluster, after other plugins."""
+    """Take over the coroutine tests that request a cluster, after other plugins."""
     outcome = yield
     if outcome.excinfo is not None:
         return
@@ -217,7 +217,7 @@ def pytest_fixture_setup(
 
     request.getfixturevalue("cluster")
     runner = request.node.stash[RUNNER]
-    # A function of its own, without what other plugins have marked the fixture with.
+    # A new function, without the attributes that other plugins have set on the fixture.
     fixturedef.func = run_on_cluster(runner, function, request)  # type: ignore[misc]
     try:
         yield
@@ -240,7 +240,7 @@ def pytest_runtest_makereport(
 
 
 def _taken_over(collector: Any, item: Any) -> Any:
-    """The same test on the loop of its cluster, if it is a coroutine that asks for ours."""
+    """The same test on the loop of its cluster, if it is a coroutine that requests this fixture."""
     if not isinstance(item, pytest.Function) or not inspect.iscoroutinefunction(item.function):
         return item
     asked_for: Any = getattr(item, "_fixtureinfo")  # noqa: B009 - it is pytest's own
@@ -254,7 +254,7 @@ def _taken_over(collector: Any, item: Any) -> Any:
 
 
 def _is_ours(named: "Sequence[pytest.FixtureDef[Any]]") -> bool:
-    """Whether the last fixture of that name is ours, or one that extends ours."""
+    """Whether the last fixture of that name is this plugin's, or one that extends it."""
     for each in reversed(named):
         if _is_own(each):
             return True

@@ -27,7 +27,7 @@ class ClusterFunction(pytest.Function):
         *,
         runner: "pytest.StashKey[ClusterRunner]",
     ) -> Self:
-        """The same test as one of ours; ``runner`` is where the stash has its runner."""
+        """The same test as a ``ClusterFunction``; ``runner`` is the stash key of its runner."""
         ours = cls.from_parent(
             collector,
             name=item.name,
@@ -42,7 +42,7 @@ class ClusterFunction(pytest.Function):
         return ours
 
     def runtest(self) -> None:
-        """Run it; other plugins that run coroutine tests are not asked."""
+        """Run the test, without the other plugins that run coroutine tests."""
         given = {name: self.funcargs[name] for name in self._fixtureinfo.argnames}
         self.stash[self.runner].run(self.obj(**given))
 
@@ -50,10 +50,10 @@ class ClusterFunction(pytest.Function):
 def run_on_cluster(
     runner: "ClusterRunner", function: Any, request: pytest.FixtureRequest
 ) -> Callable[..., Any]:
-    """An async fixture, as a plain one."""
+    """An async fixture as a plain one."""
     instance, bound = request.instance, function
     if inspect.ismethod(function) and isinstance(instance, type(function.__self__)):
-        # Collected with one instance of the class, and each test has its own.
+        # Collected with one instance of the class, while each test has its own.
         bound = function.__func__.__get__(instance)
 
     def made(*args: Any, **kwargs: Any) -> Any:

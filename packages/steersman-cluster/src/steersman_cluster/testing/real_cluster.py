@@ -1,7 +1,7 @@
-"""``RealCluster``: a control plane, our workloads beside it, and operators in this process.
+"""``RealCluster``: a control plane with steersman's workloads, and operators in this process.
 
-The same methods as those of the simulated one, and the same meaning, as far as real time lets them:
-``settle`` waits until nothing has changed for a while, and time cannot be skipped.
+It has the methods of the simulated cluster, with the same meaning as far as real time allows:
+``settle`` waits until nothing has changed for a while, and ``advance`` raises.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
-from steersman.client import Client, find_config, reaching
+from steersman.client import Client, find_config, open_transport
 from steersman.clock import Clock
 from steersman.controller import Controller
 from steersman.errors import NotSettled, SteersmanError
@@ -41,11 +41,11 @@ from steersman_cluster.testing.control_plane import ControlPlane
 from steersman_cluster.testing.recording_transport import RecordingTransport
 from steersman_cluster.workloads import ALONE, WorkloadSettings, running_workloads
 
-# Longer than one step of a controller takes to lead to the next, on a machine that is busy.
+# Longer than one step of a controller takes to cause the next, on a busy machine.
 QUIET_SECONDS: Final = 1.5
 POLL_SECONDS: Final = 0.1
 
-# Requeues after so long or less are waited for.
+# ``settle`` waits for requeues after at most this long.
 MAX_REQUEUE_SECONDS: Final = 10.0
 SETTLED_WITHIN_SECONDS: Final = 60.0
 
@@ -57,7 +57,7 @@ Starting = Callable[[], "RealOperator"]
 
 
 class RealOperator(Operator):
-    """An operator in this process, on a cluster elsewhere."""
+    """An operator in this process, on a cluster in other processes."""
 
     def __init__(self, name: str, again: Starting, controllers: Sequence[Controller[Any]]) -> None:
         self.name = name
@@ -79,14 +79,14 @@ class RealOperator(Operator):
         return self._is_acting and not self._starting
 
     def observe(self, observation: Observation) -> None:
-        """Know how far it is."""
+        """Track the start of the operator from its observations."""
         if isinstance(observation, StageReached) and observation.stage == RUNNING:
             self._is_acting = True
         elif isinstance(observation, ControllerStarted):
             self._starting.discard(observation.controller)
 
     async def run(self, operation: Awaitable[None], *, over: Callable[[str], None]) -> None:
-        """Have it live its life; what ends it before its time is kept."""
+        """Run the operator; an error that ends it is kept for ``is_over``."""
         try:
             await operation
         except SteersmanError as error:
@@ -95,14 +95,14 @@ class RealOperator(Operator):
             over(self.name)
 
     async def stop(self) -> None:
-        """Ask it to end, as SIGTERM does, and wait until it has."""
+        """Stop it as SIGTERM does, and wait until it has ended."""
         if not self.stopping.done():
             self.stopping.set_result("SIGTERM")
         if self.task is not None:
             await asyncio.wait([self.task])
 
     async def kill(self) -> None:
-        """End it at once: requests of its ``finally`` blocks fail."""
+        """Kill it: requests of its ``finally`` blocks fail."""
         for way in self.ways:
             way.is_cut = True
         if self.task is not None:
@@ -111,7 +111,7 @@ class RealOperator(Operator):
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended; raises what has ended it."""
+        """Whether it has ended; raises the error that ended it."""
         if self._error is not None:
             raise self._error
         return self.task is not None and self.task.done()
@@ -150,7 +150,7 @@ class RealCluster(Cluster):
         runnables: Sequence[Runnable] = (),
         settings: ManagerSettings | None = None,
     ) -> RealOperator:
-        """An operator, which runs until it is stopped, killed, or the test is over."""
+        """Start an operator, which runs until it is stopped or killed, or the test ends."""
         build = factory_of(operator, runnables)
         given = settings or ManagerSettings(**ALONE, namespaces=(self.namespace,))
         return self._operate(build, name, given)
@@ -179,7 +179,8 @@ class RealCluster(Cluster):
             rng=Random(self._rng.random()),
             observe=fan_out(self.observer(name), operator.observe),
         )
-        # An error that ends it is raised by the next settle, and must not end the others.
+        # An error that ends one operator is raised by the next ``settle``, and must not end the
+        # others.
         operator.task = self._group.create_task(
             operator.run(
                 manager.operate(environment, settings=settings, stop=operator.stopping),
@@ -248,18 +249,18 @@ class RealCluster(Cluster):
         raise TimeCannotBeSkipped(wanted=f"advance time by {seconds:g} s")
 
     async def _revision(self) -> str:
-        # A list that asks for no version is as new as the whole store, whatever it lists.
+        # A list without a version has the latest revision of the whole store, whatever it lists.
         home = self.namespace
         return (await self.client.list(core_v1.ConfigMap, namespace=home)).resource_version
 
-    # What was done
+    # Writes of operators
 
     def moment(self) -> int:
-        """Now, to be asked about later."""
+        """The present as a number, for ``writes_since``."""
         return len(self.history)
 
     def writes_since(self, moment: int) -> list[RecordedRequest]:
-        """What operators have changed since then, oldest first."""
+        """The operators' changes since that moment, oldest first."""
         written = self.history.writes(since=moment)
         return [each for each in written if each.actor not in (USER, WORKLOADS)]
 
@@ -277,12 +278,12 @@ class RealCluster(Cluster):
 async def running_real_cluster(
     plane: ControlPlane, *, namespace: str, settings: WorkloadSettings, clock: Clock
 ) -> AsyncIterator[RealCluster]:
-    """A control plane with our workloads beside it, while the block runs."""
+    """A control plane with steersman's workloads, while the block runs."""
     config = find_config(
         environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=ignore
     )
     rng, history = Random(), History()
-    connect = partial(reaching, config, clock=clock, observe=ignore)
+    connect = partial(open_transport, config, clock=clock, observe=ignore)
     async with asyncio.TaskGroup() as group, connect() as transport:
         way = RecordingTransport(transport, actor=USER, history=history, clock=clock)
         cluster = RealCluster(

@@ -1,7 +1,7 @@
-"""A real control plane on this machine: etcd, kube-apiserver and, when wanted, the controllers.
+"""A real control plane on this machine: etcd, kube-apiserver and, on request, the controllers.
 
-A plain ``with`` over plain processes, not ``async with``: a session fixture outlives the event
-loop of any one test, and must be able to end when no loop runs any more.
+It uses ``with`` and plain processes, not ``async with``: a session fixture outlives the event loop
+of any one test, and must be able to end when no loop runs any more.
 """
 
 import base64
@@ -17,11 +17,11 @@ from steersman_cluster.testing.credentials import Credentials
 from steersman_cluster.testing.enclosure import Enclosure, enclosure
 from steersman_cluster.testing.programs import Binaries, Program
 
-# Two or three are usual, more on a machine that is busy with something else.
+# Two or three attempts are usual, more on a busy machine.
 START_SECONDS = 60.0
 
-# An API server that can reach etcd is gone after little more than a second; one that cannot would
-# hang for minutes. etcd waits for clients to leave, which they may never do.
+# An API server that can reach etcd ends within little more than a second; one that cannot would
+# hang for minutes. etcd waits for clients to disconnect, which they may never do.
 GRACE_SECONDS = {Program.ETCD: 1.0, Program.KUBE_APISERVER: 5.0}
 
 
@@ -36,7 +36,7 @@ def running_real_control_plane(
 ) -> Iterator["RealControlPlane"]:
     """Start a control plane, enter the block once it is ready, and leave nothing of it behind.
 
-    There is no kubelet: Pods stay Pending until something marks them Running.
+    There is no kubelet: Pods stay Pending until a test sets their status.
     """
     with reserved_port() as port, enclosure(prefix="steersman-") as inside:
         plane = RealControlPlane(
@@ -47,7 +47,7 @@ def running_real_control_plane(
             api_server_flags=api_server_flags or {},
             start_seconds=start_seconds,
         )
-        # etcd is the last to go: without it the API server would hang for minutes.
+        # etcd is stopped last: without it the API server would hang for minutes.
         with plane.etcd.running(), plane.api_server.running():
             with plane.running_controllers() if controllers else nullcontext():
                 yield plane
@@ -82,25 +82,26 @@ class RealControlPlane(ControlPlane):
         self.api_server = self._component(
             Program.KUBE_APISERVER,
             {**_api_server_flags(self.credentials, self._etcd_socket, port), **api_server_flags},
-            # The namespace ``default`` may be created a moment after "ready".
+            # The namespace ``default`` may be created a moment after the server reports that it is
+            # ready.
             ready=lambda: self.caller().finds("/readyz", "/api/v1/namespaces/default"),
         )
 
     def program(self, which: Program) -> Path:
-        """Where one of Kubernetes' programs is."""
+        """The path of a Kubernetes program."""
         return self._binaries.path(which)
 
     def compact(self) -> None:
-        """Make etcd forget all history; the API server still has some of it in memory."""
+        """Compact etcd's history; the API server still has some of it in memory."""
         with self._etcd_caller() as etcd:
             key = base64.b64encode(b"steersman/compacted").decode()
-            # A new revision, so that the one the last reader saw is history too.
+            # A new revision, so that the latest one that a client has read is history, too.
             written = etcd.call("POST", "/v3/kv/put", {"key": key}).json()
             revision = written["header"]["revision"]
             etcd.call("POST", "/v3/kv/compaction", {"revision": revision, "physical": True})
 
     def forget_history(self) -> None:
-        """Have every resourceVersion and continue token so far answered with 410.
+        """Have the server answer every earlier resourceVersion and continue token with 410.
 
         Restarts the API server, which takes seconds.
         """
@@ -126,9 +127,9 @@ def _etcd_flags(directory: Path, *, listen_at: Path) -> Flags:
         "data-dir": directory / "etcd",
         "listen-client-urls": f"unix://{listen_at}",
         "listen-peer-urls": f"unix://{directory}/etcd-peer.sock",
-        # Must look like an address; a cluster of one has no peer.
+        # It must look like an address; a cluster of one member has no peer.
         "advertise-client-urls": "http://localhost:2379",
-        # The data is thrown away with the directory.
+        # The data is deleted with the directory.
         "unsafe-no-fsync": "true",
     }
 
@@ -139,11 +140,11 @@ def _api_server_flags(credentials: Credentials, etcd_socket: Path, port: int) ->
         "bind-address": LOOPBACK,
         "secure-port": port,
         "permit-port-sharing": "true",
-        # Otherwise it looks for the machine's address, which a machine without network lacks,
-        # and publishes it as an endpoint, which may not be a loopback address.
+        # Otherwise it looks for the machine's address, which a machine without a network lacks, and
+        # publishes it as an endpoint, which may not be a loopback address.
         "advertise-address": LOOPBACK,
         "endpoint-reconciler-type": "none",
-        # Unasked, open watches would hold up its end for a minute.
+        # By default, open watches would delay its end for a minute.
         "shutdown-watch-termination-grace-period": "1s",
         "tls-cert-file": credentials.serving_certificate_file,
         "tls-private-key-file": credentials.serving_key_file,
@@ -155,6 +156,6 @@ def _api_server_flags(credentials: Credentials, etcd_socket: Path, port: int) ->
         "service-account-key-file": credentials.service_account_key_file,
         "service-account-signing-key-file": credentials.service_account_key_file,
         "service-cluster-ip-range": "10.0.0.0/16",
-        # It would refuse every Pod until a controller had made the namespace's account.
+        # It would reject every Pod until a controller had created the namespace's service account.
         "disable-admission-plugins": "ServiceAccount",
     }

@@ -20,7 +20,7 @@ from steersman_cluster.workloads import WorkloadSettings
 
 @contextmanager
 def real_runner(plane: ControlPlane, *, settings: WorkloadSettings) -> Iterator[ClusterRunner]:
-    """A real control plane, with our workloads and a namespace for this test alone."""
+    """A real control plane, with steersman's workloads and a namespace for this test alone."""
     with fresh_namespace(plane) as namespace:
         opened = running_real_cluster(
             plane, namespace=namespace, settings=settings, clock=SystemClock()
@@ -31,7 +31,7 @@ def real_runner(plane: ControlPlane, *, settings: WorkloadSettings) -> Iterator[
 
 @contextmanager
 def found_control_plane() -> Iterator[RealControlPlane]:
-    """An etcd and a kube-apiserver, as found or built before."""
+    """An etcd and a kube-apiserver that were found or built before."""
     with running_real_control_plane(
         find_binaries(environ=os.environ), clock=SystemClock()
     ) as plane:

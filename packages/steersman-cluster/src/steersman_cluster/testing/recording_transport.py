@@ -1,4 +1,4 @@
-"""A way to a real API server that writes down what is asked, and can be cut."""
+"""A transport to a real API server that records an actor's requests, and can be cut."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -13,7 +13,7 @@ from steersman_cluster.simulation import History
 
 _MUTATING: Final = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 
-# Larger than any object that an API server takes.
+# Larger than any object that an API server accepts.
 _LIMIT_BYTES: Final = 16 * 1024 * 1024
 
 
@@ -26,7 +26,7 @@ class _Answer(msgspec.Struct, frozen=True):
 
 
 class RecordingTransport:
-    """Carries an actor's requests, and writes down which of them changed something."""
+    """Sends an actor's requests, and records which of them changed something."""
 
     def __init__(self, inner: Transport, *, actor: str, history: History, clock: Clock) -> None:
         self.is_cut = False
@@ -64,15 +64,15 @@ class RecordingTransport:
             raise Unreachable(f"{request.method} {request.path}: {self._actor} is dead")
 
     async def _revision(self) -> int:
-        """That of the whole store: whatever is newer was changed later."""
-        # Of a kind of which there is hardly anything.
+        """The revision of the whole store: whatever is newer was changed later."""
+        # Of a kind with hardly any objects.
         request = Request(method="GET", path="/api/v1/persistentvolumes", query=(("limit", "1"),))
         async with self._inner.open(request) as response:
             return _version(await response.read(limit_bytes=_LIMIT_BYTES))
 
 
 class _Read:
-    """An answer that has been read already."""
+    """A response whose body has been read already."""
 
     def __init__(self, inner: Response, body: bytes) -> None:
         self._inner = inner

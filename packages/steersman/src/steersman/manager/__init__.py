@@ -1,7 +1,7 @@
-"""``Manager``: the order in which an operator starts and stops, and which replica acts.
+"""``Manager``: starts and stops an operator in order, and lets one replica act.
 
     settings         arguments, environment and a file
-    leader_election  the lease, and the fence that holds writes back without it
+    leader_election  the lease, and the fence that refuses writes without it
     endpoints        probes and metrics
     operation        starts and stops all of it, with ``startup`` for the controllers
 
@@ -56,7 +56,7 @@ __all__ = [
     "trust_of",
 ]
 
-# A program that only describes a manager does not load what runs one.
+# A program that only describes a manager does not load the code that runs one.
 _LAZY = {
     "SETTINGS": "settings.sources",
     "Fence": "leader_election.fence",

@@ -16,10 +16,10 @@ from steersman.observe import StopOverdue
 async def entered(
     lifespan: Lifespan | None, services: Services, *, grace_seconds: float
 ) -> AsyncIterator[Services]:
-    """The services with what the lifespan yields, while the block runs.
+    """Enter the lifespan, and yield the services with its value.
 
-    It is left in the same way whatever ends the block, so that what is written after its ``yield``
-    always runs; and it cannot hide what has ended the operator.
+    It is left in the same way however the block ends, so that the code after its ``yield`` always
+    runs. It cannot suppress the error that has ended the operator.
     """
     if lifespan is None:
         yield services

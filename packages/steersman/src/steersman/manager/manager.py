@@ -1,4 +1,4 @@
-"""``Manager``: what an operator is made of, and the one call that runs it."""
+"""``Manager``: the parts of an operator, and the method that runs it."""
 
 import asyncio
 import gc
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from msgspec.structs import replace
 
 from steersman.cache import CacheOptions, InformerSettings
-from steersman.client import ClientSettings, Trust, find_config, reaching
+from steersman.client import ClientSettings, Trust, find_config, open_transport
 from steersman.clock import Clock, SystemClock
 from steersman.controller import Controller, start_thread
 from steersman.errors import BadController, BadSettings, SteersmanError
@@ -32,27 +32,27 @@ if TYPE_CHECKING:
 
 _ENDS: Final = (signal.SIGTERM, signal.SIGINT)
 
-# For what comes after the grace, all of which has limits of its own: the lease is given back, and
-# the last events are written.
+# For the steps after the grace period, all of which have their own limits: the lease is released,
+# and the last events are written.
 LAST_SECONDS: Final = 5.0
 
 
 class Manager:
-    """Controllers and runnables that share a client and caches, of which one replica acts.
+    """Controllers and runnables that share a client and caches, and of which one replica acts.
 
-    Making one has no effect. ``run`` is for a program of its own; a caller that has a loop, a clock
-    and a way to a cluster uses ``operate``. ``informers`` says how the caches list and watch.
+    Creating one has no effect. ``run`` is for a program; a caller that has a loop, a clock and a
+    connection to a cluster uses ``operate``. ``informers`` says how the caches list and watch.
 
-    - ``lifespan`` opens what reconcilers need from outside the cluster: a function of ``Services``
-      that returns an async context manager. It is entered before the controllers start and left
-      after the last has ended; ``ctx.lifespan(Class)`` gives what it yields.
-    - ``metrics`` of prometheus_client, made with ``registry=None``, are on the same page as those
-      of the operator.
-    - ``healthz`` and ``readyz`` are checks that ``/healthz`` and ``/readyz`` ask beside their own.
-    - ``caches`` limits what is cached of some kinds, and transforms it.
-    - ``client`` has the limits and retries of the client that controllers, runnables and caches
-      have; what the manager asks for itself has those that it always has.
-    - ``trust`` is what a kubeconfig may make this process do.
+    - ``lifespan`` opens the resources outside the cluster that reconcilers need: a function of
+      ``Services`` that returns an async context manager. It is entered before the controllers start
+      and left after the last has ended; ``ctx.lifespan(Class)`` returns its value.
+    - ``metrics`` of prometheus_client, created with ``registry=None``, are served with the
+      operator's own.
+    - ``healthz`` and ``readyz`` are further checks for ``/healthz`` and ``/readyz``.
+    - ``caches`` limits the objects that are cached of some kinds, and transforms them.
+    - ``client`` has the limits and retries of the client for controllers, runnables and caches. It
+      does not change those of the manager's own requests.
+    - ``trust`` says what a kubeconfig may make this process do.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Manager:
 
     @property
     def settings(self) -> ManagerSettings | None:
-        """Those that it was given; without any, they are read when it is run."""
+        """The settings that were passed; without any, ``run`` reads them."""
         return self._settings
 
     def adjusted(
@@ -104,7 +104,7 @@ class Manager:
         healthz: Sequence[HealthCheck] | None = None,
         readyz: Sequence[HealthCheck] | None = None,
     ) -> Self:
-        """The same manager with these in the place of its own."""
+        """The same manager with these settings instead of its own."""
         other = copy(self)
         other._settings = settings or self._settings
         other.informers = informers or self.informers
@@ -115,7 +115,7 @@ class Manager:
         return other
 
     def run(self, *, new_loop: Callable[[], asyncio.AbstractEventLoop] | None = None) -> None:
-        """Operate until SIGTERM or SIGINT; a second one ends it at once.
+        """Run the operator until SIGTERM or SIGINT; a second signal ends it at once.
 
         Settings are read from the command line, the environment and a file, unless the manager was
         given some. ``new_loop`` may be ``uvloop.new_event_loop``.
@@ -124,7 +124,7 @@ class Manager:
             settings = self._settings or ManagerSettings.read(
                 sys.argv[1:], os.environ, prog=Path(sys.argv[0]).name
             )
-            # What is loaded by now stays to the end: the collector need not look at it each time.
+            # Everything loaded so far stays to the end: the garbage collector need not visit it.
             gc.freeze()
             with (
                 _Signals(within_seconds=settings.grace_seconds + LAST_SECONDS) as stop,
@@ -140,8 +140,8 @@ class Manager:
     async def operate(
         self, environment: ManagerEnvironment, *, settings: ManagerSettings, stop: Awaitable[str]
     ) -> None:
-        """Operate in this environment until ``stop`` returns the reason to end."""
-        # Here, because what describes a manager, as generators do, need not run one.
+        """Run the operator in this environment until ``stop`` returns the reason to end."""
+        # Imported here: code that only describes a manager, as generators do, need not run one.
         from steersman.manager.operation import Operation
 
         operation = Operation(
@@ -172,12 +172,12 @@ class Manager:
         )
         observe(ClusterFound(server=config.server, source=config.source))
         environment = ManagerEnvironment(
-            connect=partial(reaching, config, clock=clock, observe=observe),
+            connect=partial(open_transport, config, clock=clock, observe=observe),
             namespace=config.namespace,
             hostname=socket.gethostname(),
             server=config.server,
             clock=clock,
-            # Of the operating system: ``ctx.token`` makes secrets of it.
+            # From the operating system: ``ctx.token`` creates secrets with it.
             rng=SystemRandom(),
             observe=observe,
             registry=registry,
@@ -186,7 +186,7 @@ class Manager:
 
 
 def _counting(log: Observer, *, clock: Clock) -> "tuple[CollectorRegistry, Observer]":
-    """Metrics, and an observer that keeps them beside the log."""
+    """Metrics, and an observer that updates them beside the log."""
     # Imported here: prometheus_client takes long to import, and not every operator has metrics.
     from steersman.observe import MetricsObserver, new_registry
 
@@ -195,12 +195,12 @@ def _counting(log: Observer, *, clock: Clock) -> "tuple[CollectorRegistry, Obser
 
 
 class _Signals:
-    """Wait for the first signal to end, and have its name; the second one ends the process at once.
+    """Waits for the first signal and returns its name; the second one ends the process at once.
 
-    The process ends within ``within_seconds`` of the first, even if something in it does not.
+    The process ends within ``within_seconds`` of the first, even if a task in it does not.
     """
 
-    # Not with the loop's own handlers: those wait for a loop that stands still.
+    # Not with the loop's own handlers: those do not run while the loop is blocked.
 
     def __init__(self, *, within_seconds: float) -> None:
         self._overdue = threading.Timer(within_seconds, _end_by_force, (within_seconds,))
@@ -224,7 +224,7 @@ class _Signals:
     async def _received(self) -> str:
         received = asyncio.Event()
         self._wake = partial(asyncio.get_running_loop().call_soon_threadsafe, received.set)
-        if not self._first:  # it may have come while we were starting
+        if not self._first:  # a signal may have arrived during the start
             await received.wait()
         return self._first
 
@@ -233,12 +233,12 @@ class _Signals:
             signal.signal(each, _end_at_once)
         start_thread(self._overdue)
         self._first = signal.Signals(number).name
-        with suppress(RuntimeError):  # the loop is closed: the end has come by itself
+        with suppress(RuntimeError):  # the loop is closed: the operator has ended by itself
             self._wake()
 
 
 def _end_at_once(number: int, _frame: object) -> None:
-    # Not by the kernel's own answer to a signal: a container's first process is spared that.
+    # Not with the kernel's default action, which does not apply to a container's first process.
     os._exit(128 + number)
 
 
@@ -253,7 +253,7 @@ def _end_by_force(after_seconds: float) -> None:
 
 
 def _check_names(controllers: Sequence[Controller[Any]]) -> None:
-    """Refuse two controllers with the same name: they would undo each other's work."""
+    """Reject two controllers with the same name: each would undo the other's work."""
     seen: dict[str, Controller[Any]] = {}
     for controller in controllers:
         other = seen.setdefault(controller.name, controller)

@@ -1,13 +1,13 @@
-"""The order in which an operator starts, and the reverse, in which it stops.
+"""``Operation``: starts an operator in this order, and stops it in reverse.
 
     probes ──▶ permissions ──▶ lifespan ──▶ caches ──▶ leadership ──▶ workers
     probes ◀────────────────── lifespan ◀── caches ◀── release ◀───── workers, within the grace
 
-Each controller has caches of its own kinds. One whose kinds cannot be listed starts later, and
-holds up neither the others nor the leadership.
+Each controller has caches of its own kinds. A controller whose kinds cannot be listed starts later,
+and delays neither the others nor the leadership.
 
-A replica that does not lead keeps its caches warm. One that has lost its lead ends its workers at
-once, and stands by again.
+A replica that does not lead keeps its caches synced. One that has lost its lease stops its workers
+at once, and becomes a candidate again.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from steersman.cache import Caches, InformerSettings, in_background
+from steersman.cache import Caches, InformerSettings, background_tasks
 from steersman.client import Client, ClientSettings, RetryPolicy
 from steersman.controller import (
     Controller,
@@ -70,19 +70,19 @@ from steersman.observe import (
 if TYPE_CHECKING:
     from steersman.manager.leader_election.leadership import Leadership
 
-# How long to wait before looking again whether the rights are there by now.
+# The interval at which missing permissions are checked again.
 PREFLIGHT_SECONDS = 5.0
 
-# A check of the event loop that is so late is observed: longer than any reconcile should compute
+# A check of the event loop that is this late is observed: longer than any reconcile should compute
 # without a pause, shorter than what costs the lease.
 LATE_SECONDS = 0.5
 
-# How long a runnable whose lead has run out waits before it checks whether it leads again.
+# How long a runnable without leadership waits before it checks again.
 LOST_LEAD_SECONDS = 1.0
 
 
 class Operation:
-    """One life of an operator."""
+    """One run of an operator."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class Operation:
         self._options = options
         self._environment = environment
         self._clock = environment.clock
-        # It is called in the middle of the work, and must not raise there.
+        # It is called in the middle of other code, and must not raise there.
         self._observe = fan_out(environment.observe)
         self._identity = unique_identity(environment.hostname, rng=environment.rng)
         self._fence = Fence(environment.clock)
@@ -124,7 +124,7 @@ class Operation:
         self._server: ServerProbe | None = None
 
     async def run(self, stop: Awaitable[str]) -> None:
-        """Operate until ``stop`` comes, with a word on why; then within the grace, to the end."""
+        """Run until ``stop`` returns a reason; then shut down within the grace period."""
         try:
             async with asyncio.TaskGroup() as group:
                 work = group.create_task(self._live(), name="operation")
@@ -133,7 +133,7 @@ class Operation:
         except BaseExceptionGroup as failed:
             raise _alone(failed) from None
 
-    # Stopping
+    # Shutdown
 
     async def _end(self, work: asyncio.Task[None], stop: Awaitable[str]) -> None:
         why = await stop
@@ -152,15 +152,15 @@ class Operation:
             self._observe(StopOverdue(what="work in hand", seconds=grace_seconds))
             work.cancel()
 
-    # Living
+    # Run
 
     async def _live(self) -> None:
         environment = self._environment
         async with environment.connect() as transport, environment.connect() as apart:
-            # Two ways to the server: whatever the controllers do, the lease is renewed.
+            # Two connections to the server: the lease is renewed whatever the controllers do.
             fenced = FencedTransport(transport, self._fence, observe=self._observe)
-            # Each client has retries of its own: no other client spends those of the lease. Rights
-            # are asked for where the caches list afterwards, who find the connections open.
+            # Each client has its own retries, so that no other requests use up those of the lease.
+            # Permissions are checked on the connections that the caches use afterwards.
             client = self._client(fenced, self._options.client)
             asking, reviewing, leasing = map(self._client, (transport, apart, apart))
             managers = frozenset(each.field_manager for each in self._controllers)
@@ -181,7 +181,7 @@ class Operation:
                 observe=self._observe,
                 leads=self._leads,
             )
-            async with self._served(reviewing), in_background() as start:
+            async with self._served(reviewing), background_tasks() as start:
                 start(self._check_loop(), name="checks of the operator")
                 if environment.server_probe and self._informers.reflector.silence_seconds != inf:
                     self._server = self._server_probe(asking, (client, reviewing, leasing), caches)
@@ -192,10 +192,10 @@ class Operation:
 
     @asynccontextmanager
     async def _entered(self, services: Services) -> AsyncIterator[Services]:
-        """The services with what the author's lifespan yields, and health checks that ask them."""
+        """The services with the value of the author's lifespan, and health checks that use them."""
         lifespan, grace_seconds = self._options.lifespan, self._settings.grace_seconds
         async with entered(lifespan, services, grace_seconds=grace_seconds) as services:
-            async with in_background() as start:
+            async with background_tasks() as start:
                 for checks in (self._healthz, self._readyz):
                     checks.begin(services, start)
                 try:
@@ -207,15 +207,15 @@ class Operation:
     async def _stand(
         self, client: Client, caches: Caches, services: Services, leasing: Client
     ) -> None:
-        """Prepare the controllers, and act whenever this replica leads."""
+        """Start the caches, and run the controllers whenever this replica leads."""
         self._startup = startup = self._new_startup(client, caches, services)
-        async with startup.running(), in_background() as start:
+        async with startup.running(), background_tasks() as start:
             await startup.settled()
             for runnable in self._runnables:
                 if not runnable.needs_leadership:
                     start(self._run(runnable, services), name=runnable.name)
             if not any(each.needs_leadership for each in self._runnables):
-                # Before one controller can start, there is nothing to lead for.
+                # Before one controller can start, leadership is of no use.
                 await startup.more(min(len(self._controllers), 1) - 1)
             self._candidacy = leadership = self._leadership(leasing)
             while not self._stopping.is_set():
@@ -230,7 +230,7 @@ class Operation:
         lost: Callable[[], Awaitable[None]],
     ) -> None:
         """Run controllers and runnables until the end, or the loss of leadership."""
-        async with in_background() as start:
+        async with background_tasks() as start:
             led = [
                 start(self._run(each, services), name=each.name)
                 for each in self._runnables
@@ -262,12 +262,12 @@ class Operation:
     async def _start_late(
         self, startup: Startup, ready: Sequence[SyncedController[Any]], group: asyncio.TaskGroup
     ) -> None:
-        """Start each controller whose kinds come later, when they do."""
+        """Start each controller whose kinds are served later, once they are."""
         started = list(ready)
         while len(started) < len(self._controllers):
             await startup.more(len(started))
             if self._stopping.is_set():
-                return  # The loops that run have been stopped, and a new one would not be.
+                return  # The running control loops have been stopped, and a new one would not be.
             for each in startup.ready:
                 if each not in started:
                     started.append(each)
@@ -297,12 +297,12 @@ class Operation:
             try:
                 return await run_while_leader(work, leads, wanted=runnable.name)
             except NotLeading:
-                # If the lead is lost, this task is cancelled soon. If the lease was renewed at the
-                # last moment, the term goes on, and so must the runnable.
+                # If leadership is lost, this task is cancelled soon. If the lease was renewed at
+                # the last moment, the term continues, and so must the runnable.
                 await self._clock.sleep(LOST_LEAD_SECONDS)
                 await wait_until_leader(leads, self._clock)
 
-    # What comes before
+    # Before the start
 
     def _client(self, transport: Any, settings: ClientSettings | None = None) -> Client:
         agent = self._settings.user_agent
@@ -315,9 +315,10 @@ class Operation:
         )
 
     async def _permit(self, client: Client) -> None:
-        """Go on once all rights are there; say which are not."""
+        """Wait until all permissions are granted, and report the missing ones."""
         settings = self._settings
-        # What fails is asked again soon anyway, with one line in the log and not one for each try.
+        # A failed check is repeated soon anyway, with one line in the log and not one for each
+        # attempt.
         client = client.adjusted(retry=RetryPolicy(attempts=1))
         if settings.preflight != "off":
             rules = needed_rules(
@@ -429,7 +430,7 @@ class Operation:
             async with leadership.term() as term:
                 yield term.lost
 
-    # For those who look from outside
+    # Endpoints and checks
 
     @asynccontextmanager
     async def _served(self, client: Client) -> AsyncIterator[None]:
@@ -491,7 +492,7 @@ class Operation:
             loop_idle_seconds=self._clock.monotonic() - self._checked_at,
             loop_check_seconds=self._environment.loop_check_seconds,
             informers=self._caches.informers if self._caches is not None else (),
-            # Each task that is cancelled ends by itself, within the grace.
+            # Each task that is cancelled ends by itself, within the grace period.
             workers=() if is_stopping else self._workers,
             leadership=None if is_stopping else self._candidacy,
             lease_seconds=self._settings.lease_seconds,
@@ -500,13 +501,13 @@ class Operation:
         return (*own, *self._healthz.checks(before=None))
 
     async def _check_loop(self) -> None:
-        """Report a loop that is held up, and readiness and liveness that come or go."""
+        """Report a blocked event loop, and changes of readiness and liveness."""
         is_ready, is_alive = False, True
         check_seconds = self._environment.loop_check_seconds
         with self._stall_watch() as stalls:
             while True:
                 why_not = failing(self._checks())
-                # An operator that stops is not ready, and its probes say so at once.
+                # An operator that stops is not ready, and its probes report that at once.
                 if is_ready is bool(why_not) and not self._stopping.is_set():
                     is_ready = not why_not
                     self._observe(ReadinessChanged(is_ready=is_ready, failing=why_not))
@@ -547,7 +548,7 @@ async def _cancel_after(lost: Callable[[], Awaitable[None]], *work: asyncio.Task
 
 
 def _hanging_objects(loop: ControlLoop[Any]) -> Check:
-    """Which objects hang: for people, and no reason not to be ready."""
+    """The hanging objects: information for people, and no reason not to be ready."""
     return Check(
         f"objects-of-{loop.name}",
         lambda: None,
@@ -572,7 +573,7 @@ async def _never() -> None:
 
 
 def _alone(failed: BaseExceptionGroup[BaseException]) -> BaseException:
-    """What is in a group of one, in a group of one, …; the first, where all say what to do."""
+    """The only error in nested groups of one; the first, if all of them say what to do."""
     inner = failed.exceptions[0]
     if len(failed.exceptions) > 1 and failed.split(SteersmanError)[1] is not None:
         return failed

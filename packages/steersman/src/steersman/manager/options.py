@@ -1,4 +1,4 @@
-"""What an operator is made of beside its controllers and runnables, as one frozen value."""
+"""The options of a manager beside its controllers and runnables, as one frozen value."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -13,11 +13,12 @@ from steersman.errors import BadManager
 from steersman.kinds import Unstructured
 from steersman.manager.runnables import Runnable, Services
 
-#: Opens what reconcilers need from outside the cluster, and closes it when all have ended.
+#: Opens the resources outside the cluster that reconcilers need, and closes them after the last
+#: reconcile.
 Lifespan: TypeAlias = Callable[[Services], AbstractAsyncContextManager[Any]]
 
 
-# What the names of an operator's own metrics begin with.
+# The prefixes of the operator's own metrics.
 _TAKEN: Final = (
     "steersman_",
     "controller_runtime_",
@@ -29,21 +30,21 @@ _TAKEN: Final = (
 
 
 class Collector(Protocol):
-    """What gives metrics: a counter or gauge of prometheus_client, a collector, or a registry."""
+    """A source of metrics: a counter or gauge of prometheus_client, a collector, or a registry."""
 
     def collect(self) -> Iterable[Any]:
-        """The metrics as they are now."""
+        """The current metrics."""
         ...
 
 
 class HealthCheck(msgspec.Struct, frozen=True):
-    """Something of the author's that must hold for the operator to be alive, or ready.
+    """A condition of the author's that must hold for the operator to be alive, or ready.
 
-    ``check`` gets the manager's ``Services``. It returns ``None`` if all is well, and else says why
-    not, in the log and not in the answer to a probe; to raise is to fail. A plain function is
-    called at every probe and once a second, and looks only at what is known already. One that is
-    ``async def`` is called every ``every_seconds``, has that long to answer, and probes get its
-    last answer.
+    ``check`` gets the manager's ``Services``. It returns ``None`` if the condition holds, and else
+    the reason, which is logged and not in the answer to a probe; an exception counts as a failure.
+    A plain function is called at every probe and once a second, so it should only use known facts.
+    An ``async def`` function is called every ``every_seconds``, must return within that time, and
+    probes get its last result.
     """
 
     name: str
@@ -70,7 +71,7 @@ class HealthCheck(msgspec.Struct, frozen=True):
 
 
 class ManagerOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """All of these, checked."""
+    """All options, checked."""
 
     lifespan: Lifespan | None = None
     metrics: tuple[Collector, ...] = ()
@@ -106,7 +107,7 @@ class ManagerOptions(msgspec.Struct, frozen=True, kw_only=True):
     def check_kinds(
         self, controllers: Sequence[Controller[Any]], runnables: Sequence[Runnable]
     ) -> None:
-        """Refuse options for a kind that is not cached, or two for one kind."""
+        """Reject options for a kind that is not cached, and two options for one kind."""
         declared = [kind for each in controllers for kind in each.cached_kinds]
         declared += [kind for each in runnables for kind in each.watches]
         known = {(gvk.group, gvk.kind) for gvk in (kind.resource_type.gvk for kind in declared)}
@@ -133,7 +134,7 @@ class ManagerOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _is_like(one: type[Any], other: type[Any]) -> bool:
-    """Whether both classes stand for one cache, as those of Unstructured.of for one kind do."""
+    """Whether both classes share one cache, as those of ``Unstructured.of`` for one kind do."""
     if issubclass(one, Unstructured) and issubclass(other, Unstructured):
         return one.resource_type == other.resource_type
     return one is other
@@ -148,7 +149,7 @@ def _check_each(what: str, given: object, kind: type[Any]) -> None:
 
 
 def _check_metrics(metrics: Sequence[Collector]) -> None:
-    # Here, because it takes long to import; an author with metrics has imported it already.
+    # Imported here: it takes long to import, and an author with metrics has imported it already.
     from steersman.observe import new_registry
 
     registry = new_registry()
@@ -168,7 +169,7 @@ def _check_metrics(metrics: Sequence[Collector]) -> None:
 
 
 def _names(collector: Collector) -> Iterable[str]:
-    # What cannot say it without being asked for its numbers is asked by scrapes only.
+    # Collectors that cannot be described without being collected are read by scrapes only.
     describe: Callable[[], Iterable[Any]] | None = getattr(collector, "describe", None)
     return () if describe is None else [each.name for each in describe()]
 

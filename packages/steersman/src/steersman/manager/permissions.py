@@ -1,6 +1,6 @@
-"""The RBAC rules of an operator: those of its controllers, its runnables, its lease, its metrics.
+"""The RBAC rules of an operator: for its controllers, its runnables, its lease and its metrics.
 
-The preflight looks for exactly these, and manifests grant exactly these.
+The preflight checks exactly these, and manifests grant exactly these.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from steersman.errors import BadSettings
 from steersman.manager.runnables import Runnable
 from steersman.manager.settings.manager_settings import ManagerSettings
 
-# What an operator needs whose metrics are read from elsewhere: group, resource and verb.
+# The rules for an operator whose metrics are read from other machines: group, resource and verb.
 METRICS_RIGHTS: Final = (
     ("authentication.k8s.io", "tokenreviews", "create"),
     ("authorization.k8s.io", "subjectaccessreviews", "create"),
@@ -27,7 +27,7 @@ def needed_rules(
     runnables: Sequence[Runnable] = (),
     caches: Sequence[CacheOptions[Any]] = (),
 ) -> tuple[RbacRule, ...]:
-    """All that an operator with these settings needs which runs in this namespace."""
+    """All rules for an operator with these settings in this namespace."""
     lease = None
     if settings.leader_election:
         name = settings.lease_name or lease_name(controllers)
@@ -53,7 +53,7 @@ def metrics_rules(settings: ManagerSettings) -> tuple[RbacRule, ...]:
 
 
 def lease_name(controllers: Sequence[Controller[Any]]) -> str:
-    """The name of the lease, unless another is set: that of the first controller.
+    """The default name of the lease: that of the first controller.
 
     All replicas of an operator have the same controllers in the same order.
     """

@@ -1,4 +1,4 @@
-"""Whether an operator has the rights that its controllers need, asked before they start."""
+"""The preflight: checks the permissions of an operator before its controllers start."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ from steersman.errors import Forbidden, NotFound, SteersmanError
 from steersman.kinds import authorization_v1
 from steersman.observe import Observer, PermissionMissing, PermissionsUnknown
 
-# A few at a time: with many namespaces it is hundreds of questions, and they are not urgent. Even
-# fewer where there are few, because a connection takes longer to open than all those to answer.
+# A few at a time: with many namespaces there are hundreds of reviews, and they are not urgent. Even
+# fewer where there are few, because opening a connection takes longer than all reviews.
 _LEAST_AT_ONCE: Final = 2
 _MOST_AT_ONCE: Final = 8
 _RULES_FOR_ONE_MORE: Final = 8
@@ -22,13 +22,13 @@ _RULES_FOR_ONE_MORE: Final = 8
 async def missing_permissions(
     client: Client, rules: Sequence[RbacRule], *, observe: Observer
 ) -> tuple[RbacRule, ...]:
-    """Of these rules what is not granted, with the missing verbs only; each is reported.
+    """The rules that are not granted, with only their missing verbs; each is reported.
 
-    Who may not even ask (which is rare) cannot know, and hears of it.
+    If the operator may not even ask, which is rare, that is reported instead.
     """
     more = len(rules) // _RULES_FOR_ONE_MORE
     turn = asyncio.Semaphore(min(_LEAST_AT_ONCE + more, _MOST_AT_ONCE))
-    # One alone to begin with: a server that does not answer is then reported once, not for each.
+    # A single one first: a server that does not answer is then reported once, not for each rule.
     first = [await _missing_of(client, rule, turn, observe) for rule in rules[:1]]
     try:
         async with asyncio.TaskGroup() as group:
@@ -81,7 +81,7 @@ async def _may(client: Client, rule: RbacRule, verb: str, name: str | None) -> b
 
 
 def _first(failed: ExceptionGroup[Exception]) -> Exception:
-    """Of errors that are much alike, the one that came first."""
+    """The first of several similar errors."""
     matched = failed.subgroup(SteersmanError)
     inner = (matched or failed).exceptions[0]
     return _first(inner) if isinstance(inner, ExceptionGroup) else inner

@@ -1,4 +1,4 @@
-"""What a manager runs beside its controllers, and what it needs from outside."""
+"""The runnables of a manager, and the services that they get."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
@@ -33,9 +33,9 @@ T = TypeVar("T")
 
 
 class Services(msgspec.Struct, frozen=True, kw_only=True):
-    """What a runnable gets: the client and the caches that the controllers have, too.
+    """The argument of a runnable: the client and the caches that the controllers have, too.
 
-    While this replica does not lead, writes of the client are held back with ``NotLeading``.
+    While this replica does not lead, writes of the client raise ``NotLeading``.
     """
 
     client: Client
@@ -47,13 +47,13 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     lifespan_value: object = NO_LIFESPAN
 
     def lifespan(self, kind: type[T]) -> T:
-        """What the manager's ``lifespan`` yielded; ``NoLifespanValue`` unless of this class."""
+        """The value of the manager's ``lifespan``; ``NoLifespanValue`` if it has another class."""
         return lifespan_value(self.lifespan_value, kind)
 
     def check_leadership(self) -> None:
         """Raise ``NotLeading`` unless this replica leads at this moment.
 
-        For the line before an effect outside the cluster, of a runnable that needs leadership.
+        A runnable that needs leadership calls it immediately before an effect outside the cluster.
         """
         if self.leads is not None and not self.leads():
             raise NotLeading(wanted="an effect outside", was_stopped=True)
@@ -62,11 +62,12 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
 class Runnable(msgspec.Struct, frozen=True):
     """A function that runs as long as the manager does, or as long as this replica leads.
 
-    It is cancelled at the end. It may return before; if it raises, the manager ends with that.
+    It is cancelled at the end, and may return earlier. If it raises, the manager ends with that
+    error.
 
-    ``watches``, ``reads`` and ``writes`` say which kinds it lists and watches, which it gets and
-    lists, and which it writes. The preflight looks for the rights to that, and ``steersman
-    generate`` grants them. Its client is not limited to it.
+    ``watches``, ``reads`` and ``writes`` declare the kinds that it lists and watches, that it gets
+    and lists, and that it writes. The preflight checks these permissions, and ``steersman
+    generate`` grants them. They do not limit its client.
     """
 
     run: Callable[[Services], Awaitable[None]]
@@ -96,26 +97,26 @@ class Runnable(msgspec.Struct, frozen=True):
 
     @property
     def written(self) -> tuple[Writes, ...]:
-        """What it writes, each as a ``Writes``."""
+        """The kinds that it writes, each as a ``Writes``."""
         return as_writes(self.writes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManagerEnvironment:
-    """What a manager gets from the program that runs it, beside its settings.
+    """The environment of a manager: what the program that runs it provides, beside its settings.
 
-    - ``connect`` opens connections to the API server, others at each call.
+    - ``connect`` opens a connection to the API server, a new one at each call.
     - ``namespace`` is the one that the operator runs in, and ``hostname`` its machine or Pod.
-    - ``clock``, ``rng`` and ``observe`` are the time, the randomness and the observer of everything
-      in it.
-    - ``registry`` holds the metrics that it serves; without one it serves none.
+    - ``clock``, ``rng`` and ``observe`` are the time, the randomness and the observer of all its
+      parts.
+    - ``registry`` has the metrics that it serves; without one it serves none.
     - ``server`` is the address of the API server, for messages and checks.
     - ``thread_policy`` says whether the event loop runs while a plain function does.
     - ``loop_check_seconds`` is the interval at which it checks its event loop, its readiness and
       its liveness.
     - ``stall_seconds`` is how late such a check is before a thread records what blocks the event
       loop. With ``inf`` there is no such thread.
-    - ``server_probe`` says whether it asks a silent API server for an answer. Without it, only the
+    - ``server_probe`` says whether it probes a silent API server. Without it, only the
       ``silence_seconds`` of each watch end a connection on which nothing arrives.
     """
 

@@ -1,9 +1,9 @@
-"""Whether the API server answers, found out without a request where something else shows it.
+"""The server probe: whether the API server answers, without a request if other traffic shows it.
 
-A watch may be silent for two minutes and be well: the first bookmark of a quiet kind takes that
-long. So silence of a watch alone says nothing. Anything that comes from the server counts as a sign
-of life: events and bookmarks of any watch, and answers to any request, renewals of the lease among
-them. Only when there has been none for a while does the operator ask, once for all its watches.
+A watch may be silent for two minutes and work: the first bookmark of a quiet kind takes that long.
+So silence of a watch alone says nothing. Anything that the server sends counts as a sign of life:
+events and bookmarks of any watch, and responses to any request, such as renewals of the lease. Only
+after a while without any does the operator send a probe, once for all its watches.
 """
 
 from collections.abc import Sequence
@@ -16,18 +16,18 @@ from steersman.clock import Clock
 from steersman.errors import SteersmanError
 from steersman.observe import Observer, ServerRecovered, ServerUnresponsive
 
-# So often a server is asked before it counts as unresponsive: one answer may be lost.
+# The number of probes before a server counts as unresponsive: one response may be lost.
 PROBES: Final = 2
 
-# So many watches are named; an operator may have a hundred, and they are silent together.
+# The number of watches that are named; an operator may have a hundred, and all are silent together.
 MOST_NAMED: Final = 5
 
 
 class ServerProbe:
-    """Asks the server for a sign of life after ``probe_seconds`` without any.
+    """Probes the server after ``probe_seconds`` without a sign of life.
 
-    Without one for ``timeout_seconds`` the server counts as unresponsive, and its watches are cut:
-    what answers next may be another server, which knows nothing of them.
+    After ``timeout_seconds`` without one, the server counts as unresponsive and its watches are
+    cut: the next server to respond may be another one, which does not know them.
     """
 
     def __init__(
@@ -62,11 +62,11 @@ class ServerProbe:
 
     @property
     def silent_seconds(self) -> float:
-        """For how long nothing at all has come from the server."""
+        """The time since the server has last sent anything."""
         return self._clock.monotonic() - self._answered_at
 
     def why_not_ready(self) -> str | None:
-        """What to say of a server that does not answer; ``None`` while it does."""
+        """The reason of a server that does not answer; ``None`` while it does."""
         if not self._is_unresponsive or self.silent_seconds < self._probe_seconds:
             return None
         watches = f", and these watches are silent: {_named(self._silent_watches)}"
@@ -101,7 +101,7 @@ class ServerProbe:
         hasty = self._client.adjusted(
             deadline_seconds=self._answer_seconds, retry=RetryPolicy(attempts=1)
         )
-        # The client has observed what went wrong, and noted if it was an answer nonetheless.
+        # The client has observed the error, and has noted it if it was a response nonetheless.
         with suppress(SteersmanError):
             await hasty.ping()
 

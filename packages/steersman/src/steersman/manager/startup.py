@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, Final, Protocol
 
-from steersman.cache import Informer, in_background, sync_problem
+from steersman.cache import Informer, background_tasks, sync_problem
 from steersman.clock import Clock
 from steersman.controller import Controller, SyncedController
 from steersman.errors import CacheSyncTimeout
@@ -138,7 +138,7 @@ class Startup:
             start.informers = informers
             start.joined.set()
 
-        async with in_background() as background:
+        async with background_tasks() as background:
             name = f"cache sync of {start.controller.name}"
             background(self._attend(start), name=name)
             async with self._prepare(start.controller, joined=joined) as start.prepared:

@@ -1,4 +1,4 @@
-"""The flags of kube-apiserver 1.36, by the kind of value that they take."""
+"""The flags of kube-apiserver 1.36, by the type of their value."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -73,13 +73,13 @@ _BY_KIND: Final = {
 }
 
 API_SERVER_FLAGS: Final[Mapping[str, str]] = {
-    # It may stand alone, and then asks for the version.
+    # It may be given without a value, and then prints the version.
     "version": "bool",
     **{name: kind for kind, names in _BY_KIND.items() for name in names.split()},
 }
 SHORTHANDS: Final = {"h": "help", "v": "v"}
 
-# What the server does by them.
+# The flags that the embedded server implements.
 _HONOURED: Final = """
     advertise-address anonymous-auth api-audiences authorization-mode bind-address cert-dir
     client-ca-file disable-admission-plugins enable-admission-plugins etcd-prefix etcd-servers help

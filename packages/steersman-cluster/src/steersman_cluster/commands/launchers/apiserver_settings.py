@@ -1,4 +1,4 @@
-"""The settings of an embedded cluster for flags of kube-apiserver."""
+"""The settings of an embedded cluster, read from kube-apiserver's flags."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -28,7 +28,7 @@ class Understood(NamedTuple):
 
 
 def understood(given: Given) -> Understood:
-    """The settings; ``BadFlag`` with every complaint of the real server."""
+    """Read the settings; raise ``BadFlag`` with all errors, in the real server's words."""
     if problems := list(_problems(given)):
         raise BadFlag(f"[{', '.join(problems)}]" if len(problems) > 1 else problems[0])
     host = given.one("bind-address", "0.0.0.0").strip()  # noqa: S104 - as kube-apiserver does
@@ -46,7 +46,7 @@ def understood(given: Given) -> Understood:
         api_audiences=given.listed("api-audiences"),
         advertise_address=given.one("advertise-address").strip() or None,
         options=_terms(given),
-        # Started by its name with all these flags, it is meant.
+        # A start by this name and with these flags is no accident.
         even_in_a_cluster=True,
         share_port=given.yes("permit-port-sharing"),
     )
@@ -103,17 +103,17 @@ def _terms(given: Given) -> ServerOptions:
     modes = given.listed("authorization-mode") or ("AlwaysAllow",)
     return replace(
         ServerOptions(),
-        authorization=modes,
-        # As in kube-apiserver: AlwaysAllow turns anonymous requests off.
-        anonymous=given.yes("anonymous-auth", default=True) and "AlwaysAllow" not in modes,
-        plugins=ADMISSION_PLUGINS - set(given.listed("disable-admission-plugins")),
-        service_addresses=_network(given),
-        node_ports=_ports(given),
+        authorization_mode=modes,
+        # As in kube-apiserver: AlwaysAllow disables anonymous requests.
+        anonymous_auth=given.yes("anonymous-auth", default=True) and "AlwaysAllow" not in modes,
+        admission_plugins=ADMISSION_PLUGINS - set(given.listed("disable-admission-plugins")),
+        service_cluster_ip_range=_network(given),
+        service_node_port_range=_ports(given),
     )
 
 
 def _network(given: Given) -> IPv4Network:
-    """The first range, which has to be of IPv4 here."""
+    """The first range, which must be IPv4."""
     ranges = given.one("service-cluster-ip-range", USUAL_ADDRESSES).split(",")
     return IPv4Network(ranges[0].strip(), strict=False)
 

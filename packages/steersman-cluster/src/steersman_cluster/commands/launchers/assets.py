@@ -1,4 +1,4 @@
-"""``steersman cluster envtest``: a directory of programs with which test suites start a cluster."""
+"""``steersman cluster envtest``: a directory of programs for test suites that start a cluster."""
 
 import shlex
 import shutil
@@ -28,7 +28,7 @@ class Assets:
 def write_assets(directory: Path, *, search_path: str | None) -> Assets:
     """Write the launchers, and link the kubectl of ``search_path``; other files are not touched.
 
-    Launchers from before are written again: they may name another Python.
+    Launchers of an earlier run are overwritten: they may name another Python.
     """
     directory = directory.absolute()
     for name in LAUNCHERS:
@@ -60,10 +60,10 @@ def _may_write(path: Path) -> bool:
 
 
 def _write(path: Path, module: str) -> None:
-    # -P: modules in the current directory are not steersman's.
+    # -P: the current directory is not searched for steersman's modules.
     command = f"exec {shlex.quote(sys.executable)} -P -m {module}"
-    # In the script, because no time has passed yet: later the starter may have ended, and another
-    # process may have its number.
+    # The script records the starter's id, because it runs first: later the starter may have ended,
+    # and another process may have its id.
     starter = f"{VARIABLE}=$PPID\nexport {VARIABLE}"
     unfinished = path.with_name(f".{path.name}.unfinished")
     unfinished.write_text(f'#!/bin/sh\n{MARK}\n{starter}\n{command} "$@"\n', encoding="utf-8")
@@ -77,6 +77,6 @@ def _linked_kubectl(path: Path, search_path: str | None) -> Path | None:
     found = shutil.which(KUBECTL, path=search_path)
     if found is None:
         return None
-    path.unlink(missing_ok=True)  # a link that leads nowhere
+    path.unlink(missing_ok=True)  # a broken link
     path.symlink_to(Path(found).absolute())
     return Path(found)

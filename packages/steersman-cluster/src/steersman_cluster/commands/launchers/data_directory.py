@@ -1,6 +1,6 @@
-"""The data directory: the kube-apiserver launcher asks the etcd launcher for it.
+"""The data directory: the kube-apiserver launcher asks the etcd launcher for its path.
 
-It asks for nothing else. The answer is a path, so both must be on one machine.
+It asks for nothing else, so both must run on one machine.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from steersman_cluster.errors import ClusterError
 
 DATA_PATH: Final = "/steersman/data-directory"
 
-# As long as a real server waits for its etcd, about.
+# About as long as a real server waits for its etcd.
 PATIENCE_SECONDS: Final = 20.0
 POLL_SECONDS: Final = 0.05
 ANSWER_SECONDS: Final = 2.0

@@ -1,6 +1,6 @@
 """``etcd`` with its name and flags: it reports its health and its data directory.
 
-It keeps the directory only; the kube-apiserver launcher writes there itself.
+It only provides the directory; the kube-apiserver launcher writes to it.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ VERSION = "3.6.8"
 
 
 def main(arguments: Sequence[str], *, environ: Mapping[str, str]) -> int:
-    """Answer until a signal ends it; returns the exit status."""
+    """Serve until a signal arrives; returns the exit status."""
     try:
         # Go's own flags take one dash as well.
         doubled = [f"-{each}" if _is_single(each) else each for each in arguments]
@@ -77,7 +77,7 @@ async def _answer(given: Given, data: Path, *, environ: Mapping[str, str]) -> No
 async def _listening(answers: "Answers", url: str) -> asyncio.Server:
     at = urlsplit(url)
     if at.scheme == "unix":
-        # One that is left over from before is taken over.
+        # A socket of an earlier process is replaced.
         return await asyncio.start_unix_server(answers.talk, at.netloc + at.path)
     if at.scheme != "http":
         raise BadFlag(f"{url}: this etcd listens at http:// and unix:// only")
@@ -85,7 +85,7 @@ async def _listening(answers: "Answers", url: str) -> asyncio.Server:
 
 
 class Answers:
-    """The answers by path: health, and the data directory."""
+    """The responses by path: health, and the data directory."""
 
     def __init__(self, data: Path) -> None:
         version = {"etcdserver": VERSION, "etcdcluster": "3.6.0", "storage": "3.6.0"}
@@ -98,14 +98,14 @@ class Answers:
         }
 
     async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one request, and hang up."""
+        """Answer one request, and close the connection."""
         try:
             head = await reader.readuntil(b"\r\n\r\n")
             path = head.split(b" ", 2)[1].partition(b"?")[0].decode(errors="replace")
             writer.write(self._reply(path))
             await writer.drain()
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, IndexError, OSError):
-            return  # it was no request, or the client has gone
+            return  # not an HTTP request, or the client has disconnected
         finally:
             writer.close()
 

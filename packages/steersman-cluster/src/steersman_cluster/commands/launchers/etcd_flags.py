@@ -1,4 +1,4 @@
-"""The flags of etcd 3.6, by the kind of value that they take."""
+"""The flags of etcd 3.6, by the type of their value."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -60,7 +60,7 @@ ETCD_FLAGS: Final[Mapping[str, str]] = {
     name: kind for kind, names in _BY_KIND.items() for name in names.split()
 }
 
-# Flags that have their effect here, or that matter to etcd alone.
+# Flags that are implemented here, or that matter to etcd alone.
 _HONOURED: Final = """
     advertise-client-urls data-dir h help listen-client-http-urls listen-client-urls
     listen-peer-urls name unsafe-no-fsync version

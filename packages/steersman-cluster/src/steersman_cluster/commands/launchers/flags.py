@@ -1,4 +1,4 @@
-"""Flags as programs in Go take them: ``--flag=value``, ``--flag value``, repeated."""
+"""Command-line flags as Go programs parse them: ``--flag=value``, ``--flag value``, repeated."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ class BadFlag(Exception):
 
 
 class Given:
-    """The flags of a command line, by their names and in their order."""
+    """The flags of a command line, by name and in order."""
 
     def __init__(self, values: Mapping[str, Sequence[str]]) -> None:
         self._values = values
@@ -30,7 +30,7 @@ class Given:
         return iter(self._values)
 
     def one(self, name: str, default: str = "") -> str:
-        """The value of a flag; of several the last."""
+        """The value of a flag; the last one if it is repeated."""
         return self._values[name][-1] if name in self._values else default
 
     def yes(self, name: str, *, default: bool = False) -> bool:
@@ -38,11 +38,11 @@ class Given:
         return self._values[name][-1] in _TRUE if name in self._values else default
 
     def each(self, name: str) -> tuple[str, ...]:
-        """The values of a flag that may be given more than once."""
+        """The values of a repeatable flag."""
         return tuple(self._values.get(name, ()))
 
     def listed(self, name: str) -> tuple[str, ...]:
-        """The values of a flag that takes several at once, between commas."""
+        """The values of a flag that takes a comma-separated list."""
         return tuple(part for value in self.each(name) for part in value.split(",") if part)
 
     def __repr__(self) -> str:
@@ -58,7 +58,7 @@ def parsed(
     program: str,
     unknown: str = "unknown flag: --",
 ) -> Given:
-    """The flags in ``arguments``; ``BadFlag`` for one that ``program`` has not, or a bad value."""
+    """Parse ``arguments``; raise ``BadFlag`` for an unknown flag or a bad value."""
     given: dict[str, list[str]] = {}
     rest = list(reversed(arguments))
     while rest:

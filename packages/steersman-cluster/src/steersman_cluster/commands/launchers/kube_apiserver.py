@@ -17,7 +17,7 @@ VERSION = "Kubernetes v1.36.3"
 
 
 def main(arguments: Sequence[str], *, clock: Clock, rng: Random, environ: Mapping[str, str]) -> int:
-    """Serve until a signal ends it; returns the exit status."""
+    """Serve until a signal arrives; returns the exit status."""
     try:
         # Everything after an equals sign asks for the version too.
         given = parsed(

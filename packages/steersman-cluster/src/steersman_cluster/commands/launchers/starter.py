@@ -1,7 +1,7 @@
 """A launcher ends when the process that started it ends.
 
-A test suite that is killed does not stop what it has started. The real programs then run on; these
-follow the process that started them, whose id the launcher's script puts into the environment.
+A test suite that is killed does not stop the programs that it started. The real programs then keep
+running. The launchers watch the process that started them, whose id is in the environment.
 """
 
 import asyncio
@@ -16,10 +16,10 @@ VARIABLE: Final = "STEERSMAN_STARTER"
 
 @contextmanager
 def following_starter(ended: asyncio.Event, *, environ: Mapping[str, str]) -> Iterator[None]:
-    """Set ``ended`` once the process has ended that started this one, while the block runs.
+    """Set ``ended`` once the process that started this one has ended, while the block runs.
 
-    Not where this one is to outlive it: started under ``nohup``, or in a session of its own. Nor
-    where the system cannot tell of another process's end, as Linux can.
+    Does nothing where this process is meant to outlive its starter, as under ``nohup`` or in a
+    session of its own, and on systems that cannot report the end of another process, as Linux can.
     """
     starter = environ.get(VARIABLE, "")
     if not starter.isdigit() or _is_detached() or not hasattr(os, "pidfd_open"):
@@ -29,17 +29,17 @@ def following_starter(ended: asyncio.Event, *, environ: Mapping[str, str]) -> It
         descriptor = os.pidfd_open(int(starter))
     except OSError:
         if os.getppid() != int(starter):
-            ended.set()  # it has ended already
+            ended.set()  # it has already ended
         yield
         return
     loop = asyncio.get_running_loop()
 
     def end() -> None:
-        loop.remove_reader(descriptor)  # it would be called again and again
+        loop.remove_reader(descriptor)  # or it would be called again and again
         ended.set()
 
     loop.add_reader(descriptor, end)
-    # Only now is it certain that the number is the starter's, and not that of a later process.
+    # Only now is it certain that the id is the starter's, and not that of a later process.
     if os.getppid() != int(starter):
         end()
     try:

@@ -1,4 +1,4 @@
-"""What ``steersman dev`` and ``demo`` run: an operator on an embedded cluster, and a view of it.
+"""The run of ``steersman dev`` or ``demo``: an operator on an embedded cluster, and a view of both.
 
     runner ─▶ session ─▶ operator_process ═▶ child, in a process of its own
       └▶ display  │ └▶ demo_run        reports ◀─┘

@@ -2,9 +2,9 @@
 
     python -m steersman_cluster.commands.session.child TARGET DIRECTORY KUBECONFIG REPORTS LEVEL
 
-It reports to the process that started it as lines of JSON on the file descriptor REPORTS. Log
-lines of LEVEL and above, and everything else that the operator writes, are on its output. It ends
-when its standard input does, so that it does not outlive a starter that is killed.
+It reports to the process that started it: one line of JSON each, on the file descriptor REPORTS.
+Its output has the log lines of LEVEL and above, and whatever else the operator writes. It ends when
+its standard input is closed, so it does not outlive a starter that is killed.
 """
 
 import asyncio
@@ -22,8 +22,8 @@ from random import SystemRandom
 from typing import Final
 
 from steersman._own_code import is_own_code
-from steersman.cli import followed_kinds, install_crds, load_manager
-from steersman.client import connect, find_config, reaching
+from steersman.cli import install_crds, load_manager, watched_kinds
+from steersman.client import connect, find_config, open_transport
 from steersman.clock import Clock, SystemClock
 from steersman.errors import SteersmanError
 from steersman.manager import Manager, ManagerEnvironment, ManagerSettings
@@ -85,11 +85,11 @@ async def _operate(
     send(
         Kinds(
             reconciled=tuple(each.kind.resource_type for each in controllers),
-            followed=followed_kinds(controllers),
+            followed=watched_kinds(controllers),
         )
     )
     environment = ManagerEnvironment(
-        connect=partial(reaching, config, clock=clock, observe=observe),
+        connect=partial(open_transport, config, clock=clock, observe=observe),
         namespace=config.namespace,
         hostname=socket.gethostname(),
         server=config.server,

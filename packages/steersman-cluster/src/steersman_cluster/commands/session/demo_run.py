@@ -45,7 +45,7 @@ class DemoRun(DemoContext):
 
     @property
     def top_kinds(self) -> tuple[ResourceType, ...]:
-        """The kinds whose objects are shown at the top."""
+        """The kinds whose objects are shown as roots."""
         return tuple(each.resource_type for each in self._demo.kinds)
 
     async def prepare(self) -> tuple[ResourceType, ...]:
@@ -55,11 +55,11 @@ class DemoRun(DemoContext):
         return (*self.top_kinds, *(each.resource_type for each in self._demo.below))
 
     async def run(self) -> None:
-        """All steps, from the first to the last."""
+        """Run all steps in order."""
         await self._demo.steps(self)
         await self.look()
 
     async def look(self) -> None:
-        """Pause, once the view shows the objects as they are."""
+        """Pause, once the view shows the current objects."""
         await self._view.catch_up()
         await super().look()

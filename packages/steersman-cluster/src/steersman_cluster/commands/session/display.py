@@ -1,4 +1,4 @@
-"""How a session is shown: as a screen on a terminal, as lines in a pipe."""
+"""The display of a session: a screen on a terminal, lines in a pipe."""
 
 import os
 import shutil
@@ -11,12 +11,12 @@ from typing import Final, TextIO
 from steersman.view import Line, Screen, keep_shown, printable, wants_color
 from steersman_cluster.commands.session.session import DevSession
 
-# Long enough that a rollout is a few lines and not fifty.
+# Long enough that a rollout takes a few lines instead of fifty.
 PAUSE_SECONDS: Final = 0.1
 
 
 async def show_on_screen(session: DevSession, out: TextIO, *, environ: Mapping[str, str]) -> None:
-    """Show the session on the terminal until cancelled; then the terminal is as it was."""
+    """Show the session on the terminal until cancelled, and then restore the terminal."""
 
     def size() -> tuple[int, int]:
         return shutil.get_terminal_size()
@@ -30,14 +30,14 @@ async def show_on_screen(session: DevSession, out: TextIO, *, environ: Mapping[s
 
 
 async def show_in_lines(session: DevSession, out: TextIO, err: TextIO) -> None:
-    """A line for each change: of objects to ``out``, of the operator itself to ``err``.
+    """Write a line for each change: of objects to ``out``, of the operator itself to ``err``.
 
-    Ends when the reader of ``out`` closes it.
+    Returns when the reader of ``out`` closes it.
     """
     try:
         await _write_changes(_Lines(session, out, err), session)
     except BrokenPipeError:
-        # What is still to be written goes nowhere, or Python would complain of that at its end.
+        # Discards the buffered output, or Python would report an error at exit.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, out.fileno())
         os.close(nowhere)
@@ -51,11 +51,11 @@ async def _write_changes(lines: "_Lines", session: DevSession) -> None:
             lines.write()
             await session.clock.sleep(PAUSE_SECONDS)
     finally:
-        lines.write()  # what happened last
+        lines.write()  # the last changes
 
 
 class _Lines:
-    """Writes what is new, each line with the time since the start."""
+    """Writes new lines, each with the time since the start."""
 
     def __init__(self, session: DevSession, out: TextIO, err: TextIO) -> None:
         self._session = session
@@ -94,5 +94,5 @@ def _without_echo(stream: TextIO) -> Iterator[None]:
     try:
         yield
     finally:
-        # Typed characters are thrown away: they were not meant for the shell.
+        # Discards typed characters, which were not meant for the shell.
         termios.tcsetattr(number, termios.TCSAFLUSH, before)

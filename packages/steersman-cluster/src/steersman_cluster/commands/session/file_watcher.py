@@ -1,4 +1,4 @@
-"""Which files were saved since the last look."""
+"""A file watcher that polls: it returns the files that were saved since the last poll."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from steersman.clock import Clock
 
-# Shorter than it takes to go from the editor to the terminal, and still cheap.
+# Shorter than switching from the editor to the terminal takes, and still cheap.
 POLL_SECONDS: Final = 0.25
 
 # Modification time in nanoseconds, and size.
@@ -15,7 +15,7 @@ Stamp: TypeAlias = tuple[int, int]
 
 
 class FileWatcher:
-    """Polls some files, and all files with these endings directly in some directories."""
+    """Polls single files, and in directories all files with the given endings."""
 
     def __init__(self, places: Iterable[Path], *, endings: tuple[str, ...]) -> None:
         self._places = set(places)
@@ -27,17 +27,17 @@ class FileWatcher:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files at the last look."""
+        """The files at the last poll."""
         return tuple(sorted(map(Path, self._known)))
 
     def add(self, places: Iterable[Path]) -> None:
-        """Watch these places, too, from now on."""
+        """Watch these files and directories as well."""
         new = set(places) - self._places
         self._places |= new
         self._known.update(self._stamps_in(new))
 
     async def next(self, *, clock: Clock) -> tuple[Path, ...]:
-        """The files that were saved, added or removed, once no further save follows."""
+        """Wait for files to be saved, added or removed, and for a pause; returns these files."""
         while not (changed := differing(self._known, seen := self._stamps_in(self._places))):
             await clock.sleep(POLL_SECONDS)
         while True:
@@ -62,7 +62,7 @@ class FileWatcher:
                         if entry.name.endswith(self._endings) and entry.is_file():
                             found[entry.path] = _stamp(entry.stat())
             except OSError:
-                continue  # removed, or not there yet
+                continue  # removed, or not created yet
         return found
 
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from steersman.cache import in_background
+from steersman.cache import background_tasks
 from steersman.clock import Clock
 from steersman_cluster.commands.session.reports import Report, from_line
 
-# A little more than the operator's own grace.
+# A little longer than the operator's own grace period.
 END_SECONDS: Final = 4.0
 
 # For one line of the operator's output or reports, in bytes.
@@ -34,9 +34,9 @@ class OperatorCommand:
         """The command line of the process; ``reports`` is the file descriptor for its reports."""
         return [
             sys.executable,
-            "-u",  # what it prints is shown when it does
-            "-P",  # an operator.py in the directory would hide Python's own module
-            "-B",  # a file saved twice in a second would run as compiled the first time
+            "-u",  # so that its output is not buffered
+            "-P",  # so that an operator.py in the directory does not hide Python's own module
+            "-B",  # or a file saved twice in a second would run as first compiled
             "-m",
             "steersman_cluster.commands.session.child",
             self.target,
@@ -55,7 +55,7 @@ async def operator_process(
     on_output: Callable[[str], None],
     clock: Clock,
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Runs the operator while the block runs; then terminates it, and kills it if need be."""
+    """Run the operator while the block runs; then terminate it, and kill it if it does not end."""
     reading, writing = os.pipe()
     try:
         process = await asyncio.create_subprocess_exec(
@@ -66,7 +66,7 @@ async def operator_process(
             pass_fds=(writing,),
             cwd=command.directory,
             limit=LONGEST_LINE,
-            # Ctrl-C goes to this process, which ends the operator itself.
+            # Ctrl-C reaches this process only, which then terminates the operator.
             start_new_session=True,
         )
     finally:
@@ -74,7 +74,7 @@ async def operator_process(
     with os.fdopen(reading, "rb", buffering=0) as pipe:
         try:
             reports = await _reader(pipe)
-            async with in_background() as start:
+            async with background_tasks() as start:
                 start(_each(reports, lambda line: on_report(from_line(line))), name="reports")
                 output = process.stdout
                 if output is not None:
@@ -93,7 +93,7 @@ async def _end(process: asyncio.subprocess.Process, *, clock: Clock) -> None:
                 await process.wait()
         except TimeoutError:
             pass
-    # With the processes that it may have started: they are in its group.
+    # The signal reaches the whole process group, with all processes that the operator started.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     await process.wait()

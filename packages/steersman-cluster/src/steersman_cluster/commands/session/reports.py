@@ -1,4 +1,4 @@
-"""What an operator reports to the process that started it: one line of JSON each."""
+"""The reports of an operator to the process that started it: one line of JSON each."""
 
 from typing import Final, TypeAlias
 
@@ -9,13 +9,13 @@ from steersman.view import Reconciled
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True, tag="loaded"):
-    """The files that were read to load the operator, or until that failed."""
+    """The files that were read while the operator was loaded, also if that failed."""
 
     files: tuple[str, ...]
 
 
 class Kinds(msgspec.Struct, frozen=True, kw_only=True, tag="kinds"):
-    """The server serves the kinds: those that the operator reconciles, and all that it follows."""
+    """The server serves the operator's kinds: those that it reconciles, and all that it watches."""
 
     reconciled: tuple[ResourceType, ...]
     followed: tuple[ResourceType, ...]
@@ -39,5 +39,5 @@ def as_line(report: Report) -> bytes:
 
 
 def from_line(line: bytes) -> Report:
-    """The report that was sent."""
+    """The report in a received line."""
     return _DECODER.decode(line)

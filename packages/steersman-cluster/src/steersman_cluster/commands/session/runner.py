@@ -1,11 +1,11 @@
-"""``run_session``: a cluster, an operator on it, and the view of both, until the end.
+"""``run_session``: runs a cluster, an operator on it, and the view of both, until the end.
 
     cluster and its workloads ─────────────────────────────┐ in this process
       ▲                ▲                                   │
       │ objects        │ HTTPS                             │
     the view ◀─reports─ the operator, in its own ◀─started─┘ again after each save
 
-Cluster and objects stay when the operator is started again.
+The cluster and its objects stay when the operator is restarted.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Any, TextIO
 
-from steersman.cache import in_background
+from steersman.cache import background_tasks
 from steersman.client import Client
 from steersman.clock import Clock
 from steersman.errors import ManagerFailed, SteersmanError
@@ -37,9 +37,9 @@ async def run_session(
     out: TextIO,
     err: TextIO,
 ) -> None:
-    """Run the cluster and the operator until Ctrl-C or the session's own end; remove both then.
+    """Run the cluster and the operator until Ctrl-C or the session's own end; then remove both.
 
-    Raises ``ManagerFailed`` if the session is over and the operator does not run.
+    Raises ``ManagerFailed`` if the operator does not run when the session ends.
     """
     ended = asyncio.Event()
     on_end_signals(ended.set)
@@ -59,7 +59,7 @@ async def run_session(
                 is_over = await _run_until_end(session, display, ended, options=options)
     except ExceptionGroup as failed:
         raise _alone(failed) from None
-    if out.isatty():  # the steps disappeared with the view
+    if out.isatty():  # the steps disappeared with the screen
         err.writelines(f"» {each}\n" for each in session.steps)
     err.write("The operator has ended, and the cluster is gone.\n")
     if not is_over:  # ended by a signal
@@ -70,7 +70,7 @@ async def run_session(
             what_now="Find out what takes so long when it is imported.",
         )
     if not session.state.is_running:
-        if out.isatty():  # the output disappeared with the view
+        if out.isatty():  # the output disappeared with the screen
             err.writelines(f"{each}\n" for each in session.state.output)
         raise ManagerFailed(
             problem=f"{options.shown_name} does not run",
@@ -85,14 +85,14 @@ async def _run_until_end(
     *,
     options: DevOptions,
 ) -> bool:
-    """Run everything until the end; returns whether the session's time or demo is over."""
-    async with in_background() as start:
+    """Run everything to the end; returns whether the time is up or the demo has finished."""
+    async with background_tasks() as start:
         limits = list(session.start_demo(start))
         if options.for_seconds is not None:
             limits.append(
                 start(_limit(session, options.for_seconds, options.start_seconds), name="time")
             )
-        # A display ends when its reader has closed the pipe.
+        # A display returns when its reader has closed the pipe.
         for each in (start(display, name="display"), *limits):
             each.add_done_callback(lambda _: ended.set())
         start(session.keep_running(), name="operator")
@@ -102,7 +102,7 @@ async def _run_until_end(
 
 
 async def _limit(session: DevSession, for_seconds: float, start_seconds: float) -> None:
-    """Return ``for_seconds`` after the operator has started, or when it starts too late."""
+    """Return ``for_seconds`` after the operator has started, or once it is late to start."""
     try:
         async with session.clock.timeout(start_seconds):
             await session.started.wait()
@@ -112,7 +112,7 @@ async def _limit(session: DevSession, for_seconds: float, start_seconds: float) 
 
 
 def _alone(failed: ExceptionGroup[Exception]) -> Exception:
-    """The first of steersman's own errors; the whole group if it has others."""
+    """The first of steersman's own errors in the group; the whole group if it has others."""
     ours, others = failed.split(SteersmanError)
     if ours is None or others is not None:
         return failed
@@ -126,7 +126,7 @@ def _alone(failed: ExceptionGroup[Exception]) -> Exception:
 async def _cluster(
     options: DevOptions, *, clock: Clock, rng: Random, environ: Mapping[str, str], err: TextIO
 ) -> AsyncIterator[RunningCluster]:
-    # On a terminal, log lines would be written across the view.
+    # On a terminal, log lines would break the screen.
     observe = ignore if err.isatty() else log_to(err, clock=clock, level=ERROR)
     workloads = WorkloadSettings(nodes=options.nodes, heartbeat_seconds=10.0)
     async with (

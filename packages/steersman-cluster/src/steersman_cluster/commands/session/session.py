@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from steersman.cache import Start, in_background
+from steersman.cache import Start, background_tasks
 from steersman.client import Client
 from steersman.clock import Clock
 from steersman.errors import SteersmanError
@@ -25,7 +25,7 @@ from steersman_cluster.demos import ENDINGS, apply_file
 # Lines that are kept until they are shown; a screen shows none of them.
 KEPT_LINES: Final = 1000
 
-# For a session that ends by itself: longer than any operator takes to load, on any machine.
+# For a session with an end of its own: longer than any operator takes to load, on any machine.
 START_SECONDS: Final = 60.0
 
 # The kinds of the objects that controllers create for objects of a built-in kind.
@@ -46,10 +46,10 @@ BELOW: Final[Mapping[ResourceType, tuple[ResourceType, ...]]] = {
 class DevOptions:
     """The operator of a session, its files, and the cluster to run it on.
 
-    A save in one of the directories ``sources``, or of a file that the operator loads, starts it
-    again. ``samples`` are files and directories with objects to apply. With ``for_seconds``, the
-    session ends that long after the operator has started, which it has to within
-    ``start_seconds``; with a ``demo``, it ends after the demo's last step.
+    The operator restarts after a save in a directory of ``sources``, or of a file that it has
+    loaded. ``samples`` are files and directories with objects to apply. With ``for_seconds``, the
+    session ends that long after the operator has started, and fails if it has not started after
+    ``start_seconds``. With a ``demo``, it ends after the demo's last step.
     """
 
     command: str = "dev"
@@ -72,12 +72,12 @@ class DevOptions:
         return self.name or self.target
 
 
-# The levels at which an operator logs that a reconcile has failed.
+# The log levels of failed reconciles.
 _LOGS_FAILURES: Final = frozenset({"debug", "info", "warning"})
 
 
 class DevSession:
-    """Starts the operator, again after each save, and keeps what there is to show."""
+    """Starts the operator, restarts it after each save, and keeps the state to show."""
 
     def __init__(
         self,
@@ -93,17 +93,18 @@ class DevSession:
         self.state = SessionState(
             command=options.command,
             target=options.shown_name,
-            # Absolute: it is pasted into a shell that is in any directory.
+            # Absolute, because users paste it into a shell that may be in any directory.
             kubeconfig=str(cluster.kubeconfig.absolute()),
             hint=options.hint,
             started_time=clock.now(),
         )
-        # Set once the first process runs or has ended; and once any has ended by itself.
+        # ``started``: the first process runs or has ended. ``died``: a process ended by itself.
         self.started = asyncio.Event()
         self.died = asyncio.Event()
         # The steps of the demo so far.
         self.steps: list[str] = []
-        # For a view in lines: the operator's output and its actions since the last look.
+        # For a view in lines: the operator's output and its actions since the last call of
+        # ``news``.
         self.output: deque[str] = deque(maxlen=KEPT_LINES)
         self._actions: deque[str] = deque(maxlen=KEPT_LINES)
         self._changes = Changes()
@@ -127,13 +128,13 @@ class DevSession:
 
     @property
     def branches(self) -> tuple[Branch, ...]:
-        """The objects of the operator's kinds, and all below them."""
+        """The objects of the operator's kinds, with their owned objects."""
         objects = self.view.objects
         self.state.keep_only({each.ref for each in objects})
         return branches(objects, roots=self.state.roots)
 
     def news(self) -> Iterator[str]:
-        """What the operator did and what has changed since the last call."""
+        """The operator's output and actions, and the changed objects, since the last call."""
         yield from self._actions
         self._actions.clear()
         yield from self._changes.lines(self.branches)
@@ -141,7 +142,7 @@ class DevSession:
     # The operator
 
     async def keep_running(self) -> None:
-        """Start the operator, and start it again after each save."""
+        """Start the operator, and restart it after each save."""
         saved = ""
         while True:
             self.state.start(self.clock.now(), saved=saved)
@@ -153,7 +154,7 @@ class DevSession:
                     on_output=self._show_output,
                     clock=self.clock,
                 ) as process,
-                in_background() as start,
+                background_tasks() as start,
             ):
                 start(self._wait_for_end(process), name="end of the operator")
                 paths = await self._next_save()
@@ -163,8 +164,8 @@ class DevSession:
     async def _next_save(self) -> tuple[Path, ...]:
         while True:
             paths = await self._sources.next(clock=self.clock)
-            # A file that the operator does not load, such as a test, restarts nothing. But when
-            # loading has failed, it may need a file that it did not get to.
+            # A file that the operator does not load, such as a test, does not restart it. But a
+            # failed load may not have reached the file that caused the failure.
             if self.state.phase == "does not load" or self._loaded.intersection(paths):
                 return paths
 
@@ -200,8 +201,8 @@ class DevSession:
     def _is_shown(self, report: Reconciled) -> bool:
         """Whether the report has something that is not on the screen already.
 
-        Failures are in the operator's own log with their tracebacks, which is shown as well. A
-        demo leaves out a failure that repeats, and reconciles that change nothing.
+        The operator's log, which is shown as well, has all failures with their tracebacks. A demo
+        leaves out repeated failures, and reconciles that change nothing.
         """
         if self._demo is None:
             return not report.error or self._options.log_level not in _LOGS_FAILURES
@@ -227,7 +228,7 @@ class DevSession:
             self.view.follow(_with_kinds_below(await self._demo.prepare()))
 
     def start_demo(self, start: Start) -> Iterator[asyncio.Task[None]]:
-        """Start the demo, if there is one; gives the tasks whose end is the session's end."""
+        """Start the demo, if there is one; yields the tasks that end the session when they end."""
         if self._demo is not None:
             yield start(self._run_demo(self._demo), name="demo")
             yield start(self._wait_until_died(), name="loss of the operator")
@@ -263,7 +264,7 @@ class DevSession:
     # The samples
 
     async def keep_applied(self) -> None:
-        """Apply the samples once their kinds are served, and each again when it is saved."""
+        """Apply the samples once their kinds are served, and each one again after a save."""
         if not self._options.samples:
             return
         samples = FileWatcher(self._options.samples, endings=ENDINGS)
@@ -290,7 +291,7 @@ def _with_kinds_below(kinds: Iterable[ResourceType]) -> Iterable[ResourceType]:
 
 
 def shown_path(path: Path) -> str:
-    """The path relative to this directory if it is below, or else the absolute path."""
+    """The path relative to this directory if it is in it, else the absolute path."""
     whole = path.absolute()
     here = Path.cwd()
     return str(whole.relative_to(here)) if whole.is_relative_to(here) else str(whole)

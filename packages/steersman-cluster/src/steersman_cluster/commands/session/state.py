@@ -1,4 +1,4 @@
-"""What a developer sees of a running operator, as pure functions: from known facts to lines."""
+"""The state of an operator under development, as pure functions: from facts to lines."""
 
 import shlex
 from collections import deque
@@ -32,7 +32,7 @@ FEWEST_LINES: Final = 6
 
 @dataclass(slots=True, kw_only=True)
 class SessionState:
-    """The state of an operator under development, and what it did."""
+    """The state of an operator under development, and its actions."""
 
     command: str = "dev"
     target: str
@@ -50,14 +50,14 @@ class SessionState:
     output: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_LINES))
 
     def start(self, now: datetime, *, saved: str) -> None:
-        """The operator starts; after the first time, because the files in ``saved`` were saved."""
+        """Record a start of the operator; ``saved`` are the files whose save caused it."""
         self.phase = "starting"
         self.since_time = now
         self.saved = saved
         self.output.clear()
 
     def update(self, report: Report, now: datetime) -> None:
-        """Take in a report of the operator."""
+        """Record a report of the operator."""
         match report:
             case Loaded():
                 pass
@@ -71,7 +71,7 @@ class SessionState:
                 self.reconciles[ref] = report if before is None else before.then(report)
 
     def end(self, status: int, now: datetime) -> str:
-        """The operator has ended by itself; returns a line about it if it printed none."""
+        """Record that the operator ended by itself; returns a line about it if it printed none."""
         self.phase = "ended" if self.phase == "running" else "does not load"
         self.since_time = now
         if status < 0:
@@ -101,7 +101,7 @@ class SessionState:
         return f"export KUBECONFIG={shlex.quote(self.kubeconfig)}"
 
     def status(self, now: datetime | None = None) -> str:
-        """The operator's phase in a few words; with a ``now``, for how long it has lasted."""
+        """The operator's phase in a few words; with ``now``, also how long it has lasted."""
         match self.phase:
             case "starting":
                 return f"starting, after {self.saved} was saved" if self.saved else "starting"
@@ -117,7 +117,7 @@ class SessionState:
     def lines(
         self, grown: Sequence[Branch], *, now: datetime, size: tuple[int, int]
     ) -> tuple[Line, ...]:
-        """The whole view, on a screen of so many columns and lines."""
+        """The whole view, for a screen of this size."""
         width, height = size
         head = list(self._head(now, width))
         tree = tree_lines(grown, reconciles=self.reconciles, now=now, width=width)

@@ -1,9 +1,9 @@
-"""The HTTP endpoints of an operator: whether it lives, whether it is ready, and its metrics.
+"""The HTTP endpoints of an operator: liveness, readiness, and metrics.
 
-    listener         a socket while a block runs
+    listener         a server on a socket, while a block runs
     probes           /healthz, /readyz and /metrics as pages over checks
-    operator_checks  the checks of steersman's own; health_checks has the author's
-    metrics_access   who may read the metrics, by token_reviews of the API server
+    operator_checks  steersman's own checks; health_checks has the author's
+    metrics_access   authorizes readers of the metrics, by token_reviews of the API server
 
 Takes:     checks, a metrics registry, addresses
 Gives:     listeners that answer kubelets and Prometheus

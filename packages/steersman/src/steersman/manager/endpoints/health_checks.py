@@ -1,4 +1,4 @@
-"""The author's health checks: plain ones are asked by probes, others in the background."""
+"""The author's health checks: probes call plain functions; async ones run in the background."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
@@ -13,7 +13,7 @@ from steersman.manager.runnables import Services
 
 
 class HealthChecks:
-    """The checks of one probe, from the time when what they ask about is there."""
+    """The author's checks for one probe, called while the manager's services exist."""
 
     def __init__(self, checks: Sequence[HealthCheck], *, clock: Clock) -> None:
         self._checks = tuple(checks)
@@ -25,20 +25,20 @@ class HealthChecks:
         return f"<HealthChecks {', '.join(each.name for each in self._checks) or 'none'}>"
 
     def begin(self, services: Services, start: Start) -> None:
-        """Call the functions from now on, and those that are async in the background."""
+        """Start calling the checks, the async ones in the background."""
         self._services = services
         for each in self._checks:
             if is_async(each.check):
                 start(self._repeat(each, services), name=f"health check {each.name}")
 
     def end(self) -> None:
-        """Call them no more, because what they ask about is no longer there."""
+        """Stop calling the checks, because the services that they use are being closed."""
         self._services = None
 
     def checks(self, *, before: str | None) -> Iterator[Check]:
-        """Each as a check that probes ask.
+        """The checks for the probe.
 
-        Its answer is ``before`` as long as there is none, and outside ``begin`` and ``end``.
+        Each reports ``before`` until it has its first result, and outside ``begin`` and ``end``.
         """
         for each in self._checks:
             yield Check(each.name, self._answer_of(each, before))

@@ -1,4 +1,4 @@
-"""A handler on a socket, while a block runs."""
+"""An HTTP listener for a handler, while a block runs."""
 
 import errno
 import os
@@ -16,7 +16,7 @@ from steersman.wire import Handler
 # No client sends a body here.
 LARGEST_BODY = 1024
 
-# Which setting says where each of them is.
+# The setting that has the address of each listener.
 _SETTINGS: Final = {"probes": "--health-address", "metrics": "--metrics-address"}
 
 ANY_IPV4 = "0.0.0.0"  # noqa: S104 - for settings that ask for all interfaces
@@ -31,7 +31,7 @@ async def serving(
     what: str,
     observe: Observer,
 ) -> AsyncIterator[Address]:
-    """Answer at ``address`` while the block runs; gives the address with the port in use."""
+    """Listen at ``address`` while the block runs; yields the address with the actual port."""
     async with AsyncExitStack() as held:
         try:
             port = await _listen(held, handler, address, tls)
@@ -57,7 +57,7 @@ async def _listen(
     except OSError as error:
         if address.host or error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
             raise
-        # All interfaces, on a machine whose IPv6 is switched off.
+        # All interfaces, on a machine where IPv6 is disabled.
         return await held.enter_async_context(on(ANY_IPV4))
 
 
@@ -74,7 +74,7 @@ def _cannot_listen(what: str, address: Address, error: OSError) -> ManagerFailed
             why = "this machine does not have that address"
             what_now = f"Choose one that it has for {setting}, or :{address.port} for all of them."
         case _:
-            # Not the error's own words: asyncio puts others around them.
+            # Not the error's own text: asyncio adds to it.
             why = (
                 "the host name does not resolve"
                 if isinstance(error, socket.gaierror) or error.errno is None

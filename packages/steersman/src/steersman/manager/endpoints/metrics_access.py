@@ -1,7 +1,8 @@
-"""Access to the metrics: any client of this machine; from elsewhere, those with the right.
+"""Access to the metrics: open to clients on this machine; others need a token and the permission.
 
-From elsewhere means HTTPS, a bearer token that the API server knows (TokenReview), and the right
-to get /metrics (SubjectAccessReview). Where the API server does not answer, access is denied.
+Other machines use HTTPS, a bearer token that the API server accepts (TokenReview), and need the
+permission to get /metrics (SubjectAccessReview). If the API server does not answer, access is
+denied.
 """
 
 import ssl
@@ -30,14 +31,14 @@ from steersman.wire import (
 if TYPE_CHECKING:
     from steersman.observe import CollectorRegistry
 
-# As long as Prometheus waits by default.
+# Prometheus' default timeout.
 SCRAPE_SECONDS: Final = 10.0
 
 _NAME: Final = "steersman metrics"
 
 
 class Door(msgspec.Struct, frozen=True, kw_only=True):
-    """Who answers, and behind which certificate."""
+    """The handler of the metrics, and the certificate in front of it."""
 
     handler: Handler
     tls: ssl.SSLContext | None
@@ -51,9 +52,9 @@ def metrics_door(
     clock: Clock,
     observe: Observer,
 ) -> Door:
-    """The way to the metrics at the address that ``settings`` have for them.
+    """The metrics endpoint for the address in ``settings``.
 
-    ``client`` asks who may come in; a replica that does not lead asks as well.
+    ``client`` sends the reviews; a replica that does not lead sends them, too.
     """
     pages = Routes(metrics_pages(registry), observe=observe)
     address = settings.metrics
@@ -66,7 +67,7 @@ def metrics_door(
 
 
 class Guarded:
-    """Pages for those only whose token allows the path."""
+    """Pages that are served only to clients whose token allows the path."""
 
     def __init__(self, inner: Routes, reviews: TokenReviews, *, clock: Clock) -> None:
         self._inner = inner
@@ -74,9 +75,9 @@ class Guarded:
         self._clock = clock
 
     async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
-        """The page, or why not; in either case before who scrapes gives up."""
+        """The page, or an error; both before the scraper's timeout."""
         if request.path not in self._inner.paths:
-            # No review for a page that is not there: there would be no end to them.
+            # No review for a path without a page: any number of such paths could be requested.
             return await self._inner.handle(request, certificate=certificate)
         token = _bearer_token(request)
         if token is None:
@@ -102,7 +103,7 @@ def _unauthorized() -> Reply:
 
 
 def _bearer_token(request: Request) -> str | None:
-    """The token that the request shows; ``None`` for none, and for two."""
+    """The bearer token of the request; ``None`` if there is none or more than one."""
     scheme, _, token = header(request, "authorization").partition(" ")
     token = token.strip()
     is_token = token.isascii() and token.isprintable() and not set(token) & set(" ,")

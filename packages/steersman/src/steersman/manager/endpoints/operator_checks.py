@@ -1,7 +1,7 @@
-"""What must hold for an operator to be ready, and to be alive, as checks that probes ask.
+"""The readiness and liveness checks of an operator.
 
-An operator whose API server is away is alive: to start it again would help nothing. It is not
-alive where a part of it no longer does what it does even then.
+An operator whose API server is unreachable is alive, because a restart would not help. It is not
+alive if a part of it has stopped that must run even then.
 """
 
 import asyncio
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from steersman.manager.leader_election.leadership import Leadership
     from steersman.manager.server_probe import ServerProbe
 
-# Longer than a machine under load or a pause of the process explains: so many checks of the event
-# loop in a row that did not happen, and so long without an attempt to renew the lease.
+# Longer than a loaded machine or a pause of the process explains: this many checks of the event
+# loop missed in a row, and this long without an attempt to renew the lease.
 MISSED_CHECKS: Final = 30
 IDLE_SECONDS: Final = 30.0
 
 
 def cache_checks(startup: Startup | None, informers: Sequence[Informer[Any]]) -> Iterator[Check]:
-    """Whether the caches are filled and up to date; each that is not says which kind it is of."""
+    """Whether the caches have synced and are up to date; the reason names those that are not."""
     is_filled = startup is not None and startup.is_complete
     yield Check("caches", _said(is_filled, "not all have been filled yet"), is_public=True)
     if startup is not None:
@@ -57,7 +57,7 @@ def live_checks(
     leadership: "Leadership | None",
     lease_seconds: float,
 ) -> Iterator[Check]:
-    """Whether the parts of an operator that always do something still do it."""
+    """Whether the parts of an operator that run all the time are still running."""
     yield Check(
         "event-loop",
         _said(
@@ -75,7 +75,7 @@ def live_checks(
         yield Check(
             "leader-election",
             _said(
-                # Several tries fit into one lease, whether or not the server answers them.
+                # Several attempts fit into one lease, whether or not the server answers.
                 idle_seconds < IDLE_SECONDS + lease_seconds,
                 f"the lease has been neither sought nor renewed for {idle_seconds:.0f} s",
             ),

@@ -1,8 +1,7 @@
-"""What the world may ask an operator: whether it lives, whether it is ready, and its metrics.
+"""The pages of an operator: liveness, readiness, and metrics.
 
-Answers have the names of checks in them. Why one fails is for the log, and in the answer only where
-the check says that its words hold nothing secret. With ``?verbose`` they also name the objects that
-hang, a few of them.
+Answers contain the names of checks. The reason of a failure is in the log, and in the answer only
+if the check is public. With ``?verbose`` they also name some of the hanging objects.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,15 +23,15 @@ Page: TypeAlias = Callable[[Request], Reply]
 _TEXT: Final = "text/plain; charset=utf-8"
 _READS: Final = ("GET", "HEAD")
 
-# So many objects are named in an answer.
+# The number of objects named in an answer.
 _NAMED: Final = 10
 
 
 class Check(msgspec.Struct, frozen=True):
-    """Something that must hold; ``is_ok`` gives ``None`` if it does, and else says why not.
+    """A condition that must hold; ``is_ok`` returns ``None`` if it does, and else the reason.
 
-    It is asked at every probe, so it only looks at what is known already. If ``is_public``, why it
-    fails is in the answer, too. ``detail`` is what else people may want to know, or ``""``.
+    Every probe calls it, so it only uses known facts. If ``is_public``, the answer includes the
+    reason. ``detail`` is further information for people, or ``""``.
     """
 
     name: str
@@ -42,7 +41,7 @@ class Check(msgspec.Struct, frozen=True):
 
 
 def failing(checks: Sequence[Check]) -> tuple[tuple[str, str], ...]:
-    """The name of each check that does not hold, and why not."""
+    """The name of each check that does not hold, and the reason."""
     found = ((check.name, _why_not(check)) for check in checks)
     return tuple((name, why) for name, why in found if why is not None)
 
@@ -56,7 +55,7 @@ def _why_not(check: Check) -> str | None:
 
 
 def named_objects(what: str, refs: Sequence[ObjectRef]) -> str:
-    """How many there are, and which, as far as a line has room; ``""`` if there are none."""
+    """The number of objects, and the names that fit on a line; ``""`` if there are none."""
     if not refs:
         return ""
     more = f" and {len(refs) - _NAMED} more" if len(refs) > _NAMED else ""
@@ -64,7 +63,7 @@ def named_objects(what: str, refs: Sequence[ObjectRef]) -> str:
 
 
 class Routes:
-    """Answers for pages, each at its path; what any of them raises is observed, and not shown."""
+    """Serves each page at its path; an error of a page is observed, and not shown."""
 
     def __init__(self, pages: Mapping[str, Page], *, observe: Observer) -> None:
         self._pages = MappingProxyType(dict(pages))
@@ -72,7 +71,7 @@ class Routes:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Where there is a page."""
+        """The paths that have a page."""
         return tuple(self._pages)
 
     async def handle(
@@ -81,7 +80,7 @@ class Routes:
         *,
         certificate: ClientCertificate | None = None,  # noqa: ARG002 - a Handler gets it
     ) -> Reply:
-        """The page at the path of the request; of an answer to HEAD the listener sends no body."""
+        """The page at the request's path; the listener omits the body in the answer to HEAD."""
         page = self._pages.get(request.path)
         if page is None:
             return said(404, "not found")
@@ -98,9 +97,9 @@ class Routes:
 def probe_pages(
     *, live: Callable[[], Sequence[Check]], ready: Callable[[], Sequence[Check]]
 ) -> Mapping[str, Page]:
-    """``/healthz`` and ``/livez``, which ask the one, and ``/readyz``, which asks the other.
+    """``/healthz`` and ``/livez`` with the liveness checks, ``/readyz`` with the readiness checks.
 
-    With ``?verbose`` the answer lists every check, also where all is well.
+    With ``?verbose`` the answer lists every check, also if all of them pass.
     """
     return {
         "/healthz": _checking("healthz", live),
@@ -110,12 +109,12 @@ def probe_pages(
 
 
 def metrics_pages(registry: "CollectorRegistry") -> Mapping[str, Page]:
-    """``/metrics``, with what ``registry`` holds."""
-    # Here, because prometheus_client takes long to import, and probes do without.
+    """``/metrics``, with the metrics of ``registry``."""
+    # Imported here: prometheus_client takes long to import, and probes do not need it.
     from steersman.observe import metrics_text
 
     def page(request: Request) -> Reply:
-        # Here and not in a thread: collectors read what belongs to the loop. So there is one at a
+        # In the event loop and not in a thread: collectors read its data. So scrapes run one at a
         # time; a line takes some 10 µs, and an operator has a thousand.
         content_type, body = metrics_text(registry, accept=header(request, "accept"))
         return Reply(status=200, headers=_headers(content_type), body=body)
@@ -129,14 +128,14 @@ def header(request: Request, name: str) -> str:
 
 
 def said(status: int, text: str, *headers: tuple[str, str]) -> Reply:
-    """A reply of one short text."""
+    """A reply with one short text."""
     return Reply(status=status, headers=(*_headers(_TEXT), *headers), body=f"{text}\n".encode())
 
 
 def _headers(content_type: str) -> tuple[tuple[str, str], ...]:
     return (
         ("Content-Type", content_type),
-        # What is true now is not true later, and no browser is to guess that it is a page.
+        # The state changes, so the answer must not be cached; and no browser may take it for HTML.
         ("Cache-Control", "no-store"),
         ("X-Content-Type-Options", "nosniff"),
     )
@@ -149,7 +148,7 @@ def _detail(check: Check) -> str:
 
 def _checking(name: str, checks: Callable[[], Sequence[Check]]) -> Page:
     def page(request: Request) -> Reply:
-        # By check and not by name: two caches of one kind are called alike.
+        # By check and not by name: two caches of one kind have the same name.
         asked = [(check, _why_not(check)) for check in checks()]
         is_well = all(why_not is None for _, why_not in asked)
         is_verbose = any(key == "verbose" for key, _ in request.query)
@@ -168,5 +167,5 @@ def _checking(name: str, checks: Callable[[], Sequence[Check]]) -> Page:
 
 def _failed(check: Check, why_not: str) -> str:
     line = f"[-]{check.name} failed"
-    # One line for each check, whatever the text has in it.
+    # One line for each check, even if its text has several.
     return f"{line}: {' '.join(why_not.split())}" if check.is_public else line

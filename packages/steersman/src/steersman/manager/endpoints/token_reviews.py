@@ -1,8 +1,8 @@
-"""Whether the owner of a token may read a path, as the API server sees it.
+"""Whether the user of a token may read a path, according to the API server.
 
-Answers are remembered for as long as Kubernetes' own components do, so that a scrape every few
-seconds is not two more requests each time; what could not be asked is not remembered. Tokens are
-never kept, only their digests.
+Results are cached for as long as the components of Kubernetes cache them, so that a scrape every
+few seconds does not cost two more requests each time. Failed reviews are not cached. Only digests
+of tokens are kept.
 """
 
 import asyncio
@@ -24,11 +24,11 @@ KNOWN_SECONDS: Final = 60.0
 ALLOWED_SECONDS: Final = 300.0
 DENIED_SECONDS: Final = 30.0
 
-# More than any cluster has that scrape. Made-up tokens fill only the memory for bad ones.
+# More than any cluster has scrapers. Invalid tokens only fill the cache for rejected ones.
 MOST_REMEMBERED: Final = 1000
 
-# Reviews at a time; more wait. A client with made-up tokens must not be able to keep the API
-# server busy through us.
+# The number of concurrent reviews; further ones wait. A client with invalid tokens must not be able
+# to overload the API server through the operator.
 MOST_AT_ONCE: Final = 4
 
 REVIEW_SECONDS: Final = 5.0
@@ -37,7 +37,7 @@ ANONYMOUS: Final = "system:anonymous"
 
 
 class Verdict(Enum):
-    """What becomes of a request."""
+    """The decision about a request."""
 
     ALLOWED = "allowed"
     UNKNOWN_CALLER = "unknown caller"
@@ -45,13 +45,13 @@ class Verdict(Enum):
     NO_ANSWER = "no answer"
 
 
-# Everything of a user that an authorizer may look at.
+# All attributes of a user that an authorizer may use.
 _Extra: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 _User: TypeAlias = tuple[str, str, tuple[str, ...], _Extra]
 
 
 class TokenReviews:
-    """Asks who has a token, and what they may do; about one token once at a time."""
+    """Reviews tokens and permissions, with one review at a time for each token."""
 
     def __init__(self, client: Client, *, clock: Clock) -> None:
         # One attempt: Prometheus scrapes again soon.
@@ -65,7 +65,7 @@ class TokenReviews:
         self._places = asyncio.Semaphore(MOST_AT_ONCE)
 
     async def verdict(self, token: str, path: str) -> Verdict:
-        """Whether who has ``token`` may get ``path``."""
+        """Whether the user of ``token`` may get ``path``."""
         digest = hashlib.sha256(token.encode()).digest()
         if self._unknown.get(digest):
             return Verdict.UNKNOWN_CALLER
@@ -90,7 +90,7 @@ class TokenReviews:
                     seconds = ALLOWED_SECONDS if is_allowed else DENIED_SECONDS
                     self._rights.put((user, path), is_allowed, for_seconds=seconds)
             except SteersmanError:
-                # The client has observed what it was.
+                # The client has observed the error.
                 return Verdict.NO_ANSWER
             return Verdict.ALLOWED if is_allowed else Verdict.FORBIDDEN
 
@@ -123,7 +123,7 @@ class TokenReviews:
 
 
 class Remembered(Generic[K, V]):
-    """What was learned, each thing for its time, and no more than ``most`` of it.
+    """A cache of results with an expiry time for each, and at most ``most`` entries.
 
     The least recently used entry is evicted first.
     """
@@ -137,7 +137,7 @@ class Remembered(Generic[K, V]):
         return len(self._entries)
 
     def get(self, key: K) -> V | None:
-        """What was learned; ``None`` if nothing was, or too long ago."""
+        """The cached result; ``None`` if there is none, or it has expired."""
         entry = self._entries.get(key)
         if entry is None:
             return None
@@ -149,7 +149,7 @@ class Remembered(Generic[K, V]):
         return value
 
     def put(self, key: K, value: V, *, for_seconds: float) -> None:
-        """Keep it for so long, from now; what is known already keeps its time."""
+        """Cache a result for this long; the entry of a cached one keeps its expiry time."""
         if self.get(key) is not None:
             return
         self._entries[key] = value, self._clock.monotonic() + for_seconds
@@ -164,9 +164,10 @@ class SharedRequests(Generic[K, V]):
         self._open: dict[K, asyncio.Future[V]] = {}
 
     async def join(self, key: K, ask: Callable[[], Awaitable[V]]) -> V:
-        """The answer to ``ask``, or to that of another that is on its way."""
+        """The answer to ``ask``, or to the request of another caller that is in flight."""
         while (flight := self._open.get(key)) is not None:
-            # The one who asked may be cancelled, because their client left; then it is our turn.
+            # The other caller may be cancelled, because its client disconnected; then this one
+            # asks.
             await asyncio.wait((flight,))
             if not flight.cancelled():
                 return flight.result()

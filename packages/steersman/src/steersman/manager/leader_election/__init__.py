@@ -3,7 +3,7 @@
     leadership ─▶ election      reads and writes the Lease; the rules, which do no I/O
     fence                       lets a write pass only while the lease is certainly held
 
-Takes:     a client, an identity, and the lengths of time of a lease
+Takes:     a client, an identity, and the durations of a lease
 Gives:     a term of leadership as ``async with``, and a transport behind a fence
 Promises:  - a write of a replica that no longer leads is not sent
            - the lease is released after the last worker has ended

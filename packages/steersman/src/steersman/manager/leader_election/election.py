@@ -1,16 +1,16 @@
-"""Who leads: the rules by which candidates share a Lease. Pure; reading and writing are another's.
+"""The rules of leader election: how candidates share a Lease. Pure: no I/O.
 
-The numbers and the record are those of client-go, and replicas of both kinds can share a lease.
-But no moment in the record is ever compared with a clock of ours: another machine wrote it, by its
-own clock. What counts is for how long, on our own monotonic clock, the record has not changed:
+The numbers and the record are those of client-go, and replicas with client-go can share the lease.
+But the times in the record are never compared with the local clock, because another machine wrote
+them by its own. What counts is how long the record has not changed, by the local monotonic clock:
 
-    leader      acts until ``renew_seconds`` after the moment before its last confirmed write
-    candidates  take a lease over that has not changed for the ``lease_seconds`` it names
+    leader      acts until ``renew_seconds`` after the start of its last confirmed write
+    candidates  acquire a lease that has not changed for the ``lease_seconds`` in its record
 
-A candidate sees a write after it was made, and the leader counts from before it was made. So, as
-long as no clock is faster than another by more than ``lease_seconds / renew_seconds``, the leader
-has stopped before another replica takes over. Every write has the version that was read as
-precondition.
+A candidate sees a write after it was made, and the leader counts from before it was made. So the
+leader has stopped before another replica takes over, unless one clock is faster than another by
+more than a factor of ``lease_seconds / renew_seconds``. Every write has the version that was read
+as its precondition.
 """
 
 from datetime import datetime
@@ -21,16 +21,16 @@ from typing import Final, TypeAlias, assert_never
 import msgspec
 from msgspec.structs import replace
 
-# As client-go has it: a wait between two tries may be longer by so much, left to chance, so that
-# candidates which began together do not go on together.
+# As in client-go: a wait between two attempts is longer by a random part of this factor, so that
+# candidates that started together do not stay synchronized.
 JITTER: Final = 1.2
 
-# A record may name any time, by mistake or out of malice, and its holder may be dead. No candidate
-# that is alive lets a lease go without renewal for an hour: after that it is taken over, whatever
-# it says. Settings keep to it as well.
+# A record may have any duration, by mistake or malice, and its holder may be dead. No live
+# candidate lets its lease go without renewal for an hour: after that it is taken over, whatever its
+# record says. Settings have the same limit.
 LONGEST_SECONDS: Final = 3600.0
 
-# What a released lease says. The least that the server allows; no candidate waits for it.
+# The duration of a released lease: the least that the server allows. No candidate waits for it.
 RELEASED_SECONDS: Final = 1
 
 
@@ -41,14 +41,14 @@ class LeaseSettings(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     identity: str
 
-    # So long after its last renewal, a lease can be taken from a leader that is gone.
+    # A candidate may acquire the lease this long after its last renewal.
     lease_seconds: float = 15.0
 
-    # So long after its last renewal, a leader stops. The rest is for clocks that differ, and for a
-    # write that is on its way.
+    # The leader stops this long after its last renewal. The difference allows for clocks that
+    # differ, and for a write in flight.
     renew_seconds: float = 10.0
 
-    # So often a leader renews, and a candidate looks.
+    # The interval of the leader's renewals, and of a candidate's attempts.
     retry_seconds: float = 2.0
 
     def __post_init__(self) -> None:
@@ -65,17 +65,17 @@ class LeaseSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def unique_identity(hostname: str, *, rng: Random) -> str:
-    """A name for this process that no other has, not even its own next life."""
+    """An identity for this process, different after each restart."""
     return f"{hostname}_{rng.getrandbits(64):016x}"
 
 
-# What is written, and what is known
+# The record, and what is known of it
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """What a lease says; ``holder`` is empty if no replica holds it.
+    """The content of a lease; ``holder`` is empty if no replica holds it.
 
-    The moments are for people to read, and to tell one claim from another.
+    The times are for people to read, and to distinguish one claim from another.
     """
 
     holder: str = ""
@@ -85,7 +85,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     transitions: int = 0
 
     def is_same_claim(self, other: "Record | None") -> bool:
-        """Whether both are of one reign: the same holder, since the same moment."""
+        """Whether both are of one term: the same holder, since the same time."""
         return other is not None and (
             (self.holder, self.acquire_time, self.transitions)
             == (other.holder, other.acquire_time, other.transitions)
@@ -102,9 +102,10 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """What a candidate knows.
 
-    ``seen`` may be out of date where ``must_read``. Unless it changes, another replica may act
-    until ``taken_until_at``. ``claim`` is the last that we tried to write, whose answer may have
-    been lost. By what was confirmed, we may act until ``acting_until_at``.
+    ``seen`` may be out of date if ``must_read``. Unless the record changes, another replica may act
+    until ``taken_until_at``. ``claim`` is the last record that this candidate tried to write, whose
+    response may have been lost. This replica may act until ``acting_until_at``, by its last
+    confirmed write.
     """
 
     must_read: bool = True
@@ -115,12 +116,12 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_claimed(self) -> bool:
-        """Whether the lease is ours, as far as is known."""
+        """Whether this candidate holds the lease, as far as is known."""
         return bool(self.seen.record.holder) and self.seen.record.is_same_claim(self.claim)
 
     @property
     def rival(self) -> str:
-        """Who else holds the lease, as far as is known."""
+        """Another holder of the lease, as far as is known."""
         return "" if self.is_claimed else self.seen.record.holder
 
 
@@ -128,19 +129,19 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Read(msgspec.Struct, frozen=True, kw_only=True):
-    """This is how the lease was when it was read."""
+    """The lease was read, with this result."""
 
     seen: Seen
 
 
 class Sending(msgspec.Struct, frozen=True, kw_only=True):
-    """This is about to be written; whether it was, is not known until it is ``Written``."""
+    """This record is about to be written; whether it was is unknown until ``Written``."""
 
     claim: Record
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
-    """The server has confirmed a write that was begun at ``sent_at``."""
+    """The server has confirmed a write that was started at ``sent_at``."""
 
     seen: Seen
     sent_at: float
@@ -162,7 +163,7 @@ def advance(
             looked = _looked(standing, seen, settings, now_at)
             if not looked.is_claimed:
                 return looked
-            # From before it was sent, because others may have read it any time after.
+            # From the time before it was sent, because others may have read it at any time after.
             return replace(looked, acting_until_at=sent_at + settings.renew_seconds)
         case _:
             assert_never(event)
@@ -173,14 +174,14 @@ def _looked(standing: Standing, seen: Seen, settings: LeaseSettings, now_at: flo
     if seen == standing.seen:
         return looked
     if looked.rival:
-        # From here, because we see a write only after it was made.
+        # From the present, because a write is read only after it was made.
         taken_until_at = now_at + _valid_seconds(seen.record, settings)
     elif not seen.version and standing.rival:
-        # The lease was deleted, and its holder need not know. It may have been renewed
-        # up to that moment, so that its time counts from here.
+        # The lease was deleted, and its holder need not know. The holder may have renewed it up to
+        # that moment, so its time counts from now.
         taken_until_at = now_at + _valid_seconds(standing.seen.record, settings)
     else:
-        # Ours, or free: released by its holder, once it had stopped.
+        # It belongs to this candidate, or is free: its holder released it after it had stopped.
         taken_until_at = -inf
     return replace(looked, taken_until_at=taken_until_at)
 
@@ -192,7 +193,7 @@ def _valid_seconds(record: Record, settings: LeaseSettings) -> float:
     return min(float(seconds), LONGEST_SECONDS)
 
 
-# What to do
+# The next step
 
 
 class Look(msgspec.Struct, frozen=True, kw_only=True):
@@ -200,14 +201,14 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """Write this, if the lease still has this version; without one, create it."""
+    """Write this record, if the lease still has this version; without a version, create it."""
 
     record: Record
     version: str
 
 
 class Wait(msgspec.Struct, frozen=True, kw_only=True):
-    """Another replica may act until then."""
+    """Another replica may act until this time."""
 
     until_at: float
 
@@ -218,7 +219,7 @@ Step: TypeAlias = Look | Claim | Wait
 def next_step(
     standing: Standing, *, settings: LeaseSettings, now_at: float, now_time: datetime
 ) -> Step:
-    """What a candidate does next to lead, or a leader to go on leading."""
+    """The next step of a candidate towards leadership, or of a leader to keep it."""
     if standing.must_read:
         return Look()
     record = standing.seen.record
@@ -236,7 +237,7 @@ def next_step(
         record=Record(
             holder=settings.identity,
             lease_seconds=ceil(settings.lease_seconds),
-            # One that we have tried to write before may be carried out yet: it is the same claim.
+            # A record that was sent before may still be written: it is the same claim.
             acquire_time=claim.acquire_time if claim and is_repeated else now_time,
             renew_time=now_time,
             transitions=transitions,
@@ -259,7 +260,7 @@ def released(record: Record, *, now_time: datetime) -> Record:
 def wait_seconds(
     standing: Standing, *, settings: LeaseSettings, now_at: float, rng: Random
 ) -> float:
-    """How long a candidate waits before it looks again: not past the moment it may take over."""
+    """The time until a candidate's next attempt, at most until it may take over."""
     pause_seconds = settings.retry_seconds * (1 + JITTER * rng.random())
     left_seconds = standing.taken_until_at - now_at
     return min(pause_seconds, left_seconds) if left_seconds > 0 else pause_seconds

@@ -1,20 +1,19 @@
 """The fence: no write leaves a replica that cannot be sure to lead.
 
-A lease alone does not keep two replicas from writing: the one that leads may be held up (stopped,
-swapped out, starved) just before a write, and send it long after another has taken over. So the
-leader's time is a moment on its own monotonic clock, and that is looked at *immediately before*
-the bytes of each write go out, after any waiting for a connection. Once that moment has come,
-no task waits for an answer any more, and what has not left the machine by then is thrown away.
+A lease alone does not keep two replicas from writing: the leader may be paused (stopped, swapped
+out, starved) just before a write, and send it long after another has taken over. So the leader's
+time ends at a time of its own monotonic clock, and the fence checks it *immediately before* the
+bytes of each write are sent, after any wait for a connection. Once that time has come, no task
+waits for an answer any more, and unsent bytes are discarded.
 
-What remains: between the look at the clock and the system call that sends there are about ten
-microseconds (encryption; with uvloop, the rest of the loop's turn) in which the process may be held
-up for longer than the lease lasts, and then sends one write too late. A write that the server has
-received in time may be carried out late there. And on a machine that is suspended as a whole, the
-monotonic clock stands still. Against these, only preconditions help: a uid or a resourceVersion
-that is no longer right has the server refuse such a write.
+Some risk remains. Between the check and the system call that sends there are about ten microseconds
+(encryption; with uvloop, the rest of the loop's turn): a process that is paused there for longer
+than the lease lasts sends one write too late. The server may execute a write late that it has
+received in time. And on a suspended machine, the monotonic clock stands still. Only preconditions
+help against these: the server rejects a write with an outdated uid or resourceVersion.
 
-Not held back: reads, Leases (they are how one gets to lead), Events (to tell of it), and reviews of
-tokens and access, which write nothing.
+Not fenced are reads, Leases (which are needed to become the leader), Events (to report it), and
+reviews of tokens and access, which write nothing.
 """
 
 import asyncio
@@ -39,17 +38,17 @@ _REVIEWERS: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
 
 
 class Passing(Protocol):
-    """A write on its way through the fence."""
+    """A write that is passing the fence."""
 
     def cut(self) -> None:
-        """Give up: it has closed."""
+        """Abort it: the fence has closed."""
         ...
 
 
 class Fence:
-    """Until when this replica may write; closed at first.
+    """The time until which this replica may write; closed at first.
 
-    ``closing`` closes it in time, so that every write that waits for an answer then fails at once.
+    ``closing`` closes it in time, so that every write that waits for an answer fails at once.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -61,11 +60,11 @@ class Fence:
         return f"<Fence open for {self.left_seconds:.3g} s>" if self.is_open else "<Fence closed>"
 
     def extend_to(self, deadline_at: float) -> None:
-        """Writes may go out before this moment, or before a later one that was given earlier."""
+        """Allow writes before this time, or before a later one that was given earlier."""
         self._open_until_at = max(self._open_until_at, deadline_at)
 
     def close(self) -> None:
-        """Let no write go out until the fence is extended again, and give up those on their way."""
+        """Refuse all writes until the fence is extended again, and abort those in flight."""
         self._open_until_at = -inf
         for passing in self._passing:
             passing.cut()
@@ -79,32 +78,32 @@ class Fence:
 
     @property
     def left_seconds(self) -> float:
-        """How long writes may still go out."""
+        """How long writes may still be sent."""
         return max(0.0, self._open_until_at - self._clock.monotonic())
 
     @property
     def is_open(self) -> bool:
-        """Whether a write may go out now."""
+        """Whether a write may be sent now."""
         return self._clock.monotonic() < self._open_until_at
 
     def leads(self) -> bool:
-        """Whether this replica leads, by its own clock; for threads as well."""
+        """Whether this replica leads, by its own clock; safe in threads."""
         return self._clock.monotonic() < self._open_until_at
 
     def add(self, passing: Passing) -> None:
-        """Have it cut if the fence is closed before it is discarded."""
+        """Abort this write if the fence closes before it is discarded."""
         self._passing.add(passing)
 
     def discard(self, passing: Passing) -> None:
-        """It is through, or has given up."""
+        """The write has ended."""
         self._passing.discard(passing)
 
 
 class FencedTransport:
-    """Carries writes while ``fence`` is open, and everything else always.
+    """Sends writes while ``fence`` is open, and everything else always.
 
-    A write that finds it closed raises ``NotLeading``, and so does one whose answer has not begun
-    to come when it closes; ``may_have_happened`` tells the two apart.
+    A write raises ``NotLeading`` if the fence is closed, and also if it closes before the response
+    begins to arrive; ``may_have_happened`` distinguishes the two.
     """
 
     def __init__(self, inner: Transport, fence: Fence, *, observe: Observer) -> None:
@@ -116,14 +115,14 @@ class FencedTransport:
         return f"<FencedTransport over {self._inner!r}: {self._fence!r}>"
 
     def open(self, request: Request) -> AbstractAsyncContextManager[Response]:
-        """Send ``request``, unless it is a write and this replica may no longer make it."""
+        """Send ``request``, unless it is a write that this replica may no longer make."""
         if not is_fenced(request.method, request.path):
             return self._inner.open(request)
         return _FencedExchange(request, inner=self._inner, fence=self._fence, observe=self._observe)
 
 
 class _FencedExchange:
-    """A write on its way; by hand, because a generator would cost more than all this does."""
+    """A write in flight; a class, because a generator would cost more."""
 
     __slots__ = (
         "_fence",
@@ -159,7 +158,7 @@ class _FencedExchange:
             self._tell_if_unsent()
             raise
         except asyncio.CancelledError:
-            # As ``asyncio.timeout`` does: other code may cancel the task as well.
+            # As in ``asyncio.timeout``: other code may cancel the task as well.
             if not self._is_cut or task is None or task.uncancel() > cancelling:
                 raise
         finally:
@@ -174,12 +173,13 @@ class _FencedExchange:
         traceback: TracebackType | None,
     ) -> bool | None:
         held = self._held
-        # It knows this by the guard. A circle for each write would keep the collector busy.
+        # The guard has no reference back. A cycle for each write would keep the garbage collector
+        # busy.
         del self._held
         return await held.__aexit__(kind, error, traceback)
 
     def cut(self) -> None:
-        """Wait for the answer no longer."""
+        """Stop waiting for the response."""
         if self._task is not None and not self._is_cut:
             self._is_cut = True
             self._task.cancel()
@@ -201,13 +201,13 @@ class _FencedExchange:
 
 
 def is_fenced(method: str, path: str) -> bool:
-    """Whether only a leader may send this; whatever looks strange is taken for a write of its own.
+    """Whether only a leader may send this; an unusual path is fenced.
 
-    A dry run is held back as well: a replica that does not lead has no use for one.
+    A dry run is fenced as well: a replica that does not lead has no use for one.
     """
     if method not in _WRITES:
         return False
-    # Of most paths this says enough; a look at each of its segments takes longer by far.
+    # This decides most paths; a look at each segment takes much longer.
     if "events" not in path and "leases" not in path and "reviews" not in path:
         return True
     return not _is_open_to_all(*_resource_of(path))
@@ -220,7 +220,7 @@ def _is_open_to_all(group: str, resource: str) -> bool:
 
 
 def _resource_of(path: str) -> tuple[str, str]:
-    """Group and plural; a subresource belongs to its resource."""
+    """Group and plural; a subresource counts as its resource."""
     match path.split("/"):
         case ["", "api", _version, "namespaces", _namespace, resource, *_rest]:
             return "", resource

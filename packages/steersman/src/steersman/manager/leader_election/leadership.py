@@ -1,10 +1,11 @@
-"""Leadership: a lease that is campaigned for, renewed, and given back.
+"""Leadership: acquires a lease, renews it, and releases it.
 
     async with leadership.term() as term:   # waits until this replica leads
-        ...                                  # whatever only a leader does
+        ...                                  # actions of the leader
         await term.lost()
 
-``steersman.manager.leader_election.election`` has the rules; here they are followed over a client.
+``steersman.manager.leader_election.election`` has the rules; this module applies them with a
+client.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from steersman.cache import in_background
+from steersman.cache import background_tasks
 from steersman.client import Client, MergePatch, RetryPolicy
 from steersman.clock import Clock
 from steersman.errors import AlreadyExists, Conflict, NotFound, SteersmanError
@@ -50,16 +51,16 @@ from steersman.observe import (
 )
 from steersman.units import MicroTime, format_micro_time
 
-# Another client may write between our read and our write; twice in a row is unlikely.
+# Another client may write between the read and the write; twice in a row is unlikely.
 ROUNDS: Final = 3
 
-# In the time that a leader has for renewing it should be able to try so often, over a server that
-# does not answer. Not more often: a server under load takes its seconds.
+# The number of attempts that fit into the leader's time for a renewal, with a server that does not
+# answer. Not more: a server under load takes seconds.
 TRIES: Final = 3
 
 
 class Term:
-    """One time in office."""
+    """One term as the leader."""
 
     def __init__(self) -> None:
         self._lost = asyncio.Event()
@@ -70,11 +71,11 @@ class Term:
 
     @property
     def is_lost(self) -> bool:
-        """Whether it ended by itself: the lease was lost or could not be renewed."""
+        """Whether the term has ended by itself: the lease was lost or could not be renewed."""
         return self._lost.is_set()
 
     async def lost(self) -> None:
-        """Wait until it is over; by then no write goes out any more."""
+        """Wait until the term is over; by then no write is sent any more."""
         await self._lost.wait()
 
     def lose(self, reason: str) -> None:
@@ -86,9 +87,8 @@ class Term:
 class Leadership:
     """One candidate for one lease.
 
-    ``client`` should have a connection and a retry budget of its own, so that nothing that the
-    leader does gets in the way of its lease, and must not be fenced. While a term lasts, ``fence``
-    is open.
+    ``client`` should have its own connection and retry budget, so that nothing else that the leader
+    does delays its lease, and must not be fenced. While a term lasts, ``fence`` is open.
     """
 
     def __init__(
@@ -101,7 +101,8 @@ class Leadership:
         rng: Random,
         observe: Observer,
     ) -> None:
-        # What failed is tried again by the rhythm of the lease, and by nothing else.
+        # The interval of the lease decides when a failed request is repeated, and nothing else
+        # does.
         self._client = client.adjusted(retry=RetryPolicy(attempts=1))
         self._settings = settings
         self._fence = fence
@@ -118,32 +119,33 @@ class Leadership:
 
     @property
     def holder(self) -> str:
-        """Who holds the lease, as it was last seen; empty if no replica does."""
+        """The last known holder of the lease; empty if no replica holds it."""
         return self._standing.seen.record.holder
 
     @property
     def idle_seconds(self) -> float:
-        """For how long it has tried neither to get the lease nor to renew it."""
+        """The time since its last attempt to acquire or renew the lease."""
         return self._clock.monotonic() - self._tried_at
 
     @asynccontextmanager
     async def term(self) -> AsyncIterator[Term]:
-        """Lead while the block runs; enter it once this replica does, however long that takes.
+        """Lead while the block runs; enters it once this replica leads, however long that takes.
 
-        The lease is renewed all the time. A block whose term is lost is not ended by force, but no
-        write gets through the fence any more. When the block ends before that, everything in it
-        must have ended too: the lease is then given back, and another replica acts at once.
+        The lease is renewed all the time. If the term is lost, the block is not ended by force, but
+        the fence refuses every write. If the block ends first, everything in it must have ended,
+        too: the lease is then released, and another replica can lead at once.
         """
         term = Term()
         try:
             await self._campaign()
-            async with in_background() as start:
+            async with background_tasks() as start:
                 start(self._fence.closing(), name=f"fence of {self._lease}")
                 start(self._keep(term), name=f"renewal of {self._lease}")
                 yield term
         finally:
             self._fence.close()
-            # A candidate that is cancelled before it leads may have claimed the lease unknowingly.
+            # A candidate that is cancelled before it leads may have written its claim without
+            # knowing.
             if not term.is_lost and self._standing.claim is not None:
                 await self._release()
 
@@ -169,7 +171,7 @@ class Leadership:
         )
 
     async def _keep(self, term: Term) -> None:
-        """Renew the lease until that does not succeed, and end the term."""
+        """Renew the lease until that fails, and end the term."""
         pause_seconds = self._settings.retry_seconds
         while not self._standing.rival:
             await self._clock.sleep(min(pause_seconds, self._fence.left_seconds))
@@ -210,14 +212,14 @@ class Leadership:
         except SteersmanError as error:
             self._failed(error)
 
-    # One try
+    # One attempt
 
     @property
     def _try_seconds(self) -> float:
         return max(self._settings.retry_seconds, self._settings.renew_seconds / TRIES)
 
     async def _try(self, *, within_seconds: float, must_look: bool = False) -> None:
-        """Look if need be, and claim or renew the lease if that is for us to do."""
+        """Read the lease if necessary, and acquire or renew it if the rules allow that."""
         self._tried_at = self._clock.monotonic()
         deadline_at = self._tried_at + within_seconds
         try:
@@ -252,7 +254,7 @@ class Leadership:
             self._observed(Read(seen=_seen(lease)))
 
     async def _claim(self, step: Claim, deadline_at: float) -> bool:
-        """Whether the lease is ours now; not if it was changed since we looked."""
+        """Whether the write succeeded; false if the lease has changed since it was read."""
         was_open = self._fence.is_open
         # Before anything can have been sent.
         sent_at = self._clock.monotonic()
@@ -262,7 +264,7 @@ class Leadership:
         except (AlreadyExists, Conflict):
             return False
         except NotFound:
-            # The lease was deleted; without a version it is the namespace that is not there.
+            # The lease was deleted; without a version, the namespace does not exist.
             if not step.version:
                 raise
             return False
@@ -292,7 +294,7 @@ class Leadership:
 
     def _until(self, deadline_at: float) -> Client:
         left_seconds = deadline_at - self._clock.monotonic()
-        # A call that has no time left fails as every late one does.
+        # A request that has no time left fails like every late one.
         return self._client.adjusted(deadline_seconds=max(left_seconds, 0.001))
 
     def _observed(self, event: LeaseEvent) -> None:
