@@ -1,6 +1,6 @@
-"""Authn finds the user who sent a request, by certificate or token.
+"""Authentication: the user who sent a request, determined by certificate or token.
 
-Takes:     requests with tokens and client certificates; accounts and Secrets as they are kept
+Takes:     requests with tokens and client certificates; the stored ServiceAccounts and Secrets
 Gives:     the user, and tokens for service accounts
 Promises:  - a token is compared in constant time and never kept in the clear
            - a token of a service account is good only while the account is there

@@ -1,7 +1,7 @@
-"""Tokens of service accounts: signed, so that the server need not store them.
+"""Service account tokens: signed, so that the server does not have to store them.
 
-A bearer is the account that the token was made for, as long as that account is there, and the Pod,
-Secret or Node, if any, that the token is bound to.
+A token authenticates as its service account as long as the account exists. If the token is bound to
+a Pod, Secret or Node, that object must exist, too.
 """
 
 import hashlib
@@ -56,17 +56,18 @@ class Bearer(NamedTuple):
 
 
 class NotAccepted(NamedTuple):
-    """Why a token is refused."""
+    """The reason why a token is rejected."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenIssuers:
-    """The issuers and keys of tokens: those that sign, and those that are accepted.
+    """The issuers and keys of tokens: the ones that sign, and the ones that are accepted.
 
-    Of several issuers the first makes tokens. Without a key one is made for the first token, and
-    never leaves; what it has signed is taken only where no other ``verifying`` keys are named.
+    The first of several issuers issues tokens. Without a ``signing`` key, a key is generated for
+    the first token and never leaves the process. Tokens signed with the generated key are accepted
+    only if ``verifying`` names no keys.
     """
 
     issuers: tuple[str, ...] = (ISSUER,)
@@ -76,7 +77,7 @@ class TokenIssuers:
 
 
 class ServiceAccountTokens:
-    """Makes tokens and knows its own."""
+    """The issuer and verifier of service account tokens."""
 
     def __init__(self, store: RuleContext, issuing: TokenIssuers | None = None) -> None:
         self._store = store
@@ -92,21 +93,23 @@ class ServiceAccountTokens:
         return self._issuing.issuers[0]
 
     def known_keys(self) -> tuple["VerifyingKey", ...]:
-        """Those by which tokens are known."""
+        """Return the keys that verify tokens."""
         if self._issuing.verifying:
             return self._issuing.verifying
         self._key = self._key or _new_key()
         return (self._key,)
 
     def issue(self, claims: Mapping[str, Any]) -> str:
-        """A token that says what ``claims`` do."""
+        """Return a signed token with ``claims``."""
         key = self._key = self._key or _new_key()
         parts = ({"alg": key.algorithm, "kid": key.id}, {"iss": self.issuer, **claims})
         message = ".".join(_encoded(msgspec.json.encode(each, order="sorted")) for each in parts)
         return f"{message}.{_encoded(key.sign(message.encode()))}"
 
     def bearer(self, token: str, *, audiences: Sequence[str]) -> Bearer | NotAccepted | None:
-        """Who may show ``token`` to one of ``audiences``; None: it is no token of this kind."""
+        """Return the user of ``token`` for one of ``audiences``; None if it is another kind of
+        token.
+        """
         claims = self._claims(token)
         if not isinstance(claims, Claims):
             return claims
@@ -158,7 +161,9 @@ class ServiceAccountTokens:
         return claims
 
     def _out_of_use(self, claims: Claims, now: datetime) -> str:
-        """Why the token is no longer good, though it has not expired."""
+        """Return why a token that has not expired is no longer valid; an empty text if it is
+        valid.
+        """
         stated = claims.private
         namespace, ref = stated.namespace, stated.serviceaccount
         account = self._store.find(ACCOUNTS, namespace, ref.name)
@@ -212,7 +217,7 @@ def claims_of(
     warn_after_seconds: int,
     token_id: str,
 ) -> dict[str, Any]:
-    """What a token of ``account`` says, bound to objects by the names of their kinds."""
+    """Return the claims of a token of ``account``; ``bound`` contains the bound objects by kind."""
     about = account["metadata"]
     stated = {
         "namespace": about["namespace"],

@@ -1,4 +1,4 @@
-"""The user of a request: by certificate, by token, or anonymous."""
+"""The authentication of a request: by certificate, by token, or as the anonymous user."""
 
 import hashlib
 import hmac
@@ -19,7 +19,7 @@ _UNKNOWN = "invalid bearer token"
 
 
 class Authenticator:
-    """Knows users by what they show."""
+    """An authenticator for client certificates, static tokens and service account tokens."""
 
     def __init__(
         self, tokens: Mapping[str, User], accounts: ServiceAccountTokens, *, anonymous: bool = True
@@ -31,7 +31,11 @@ class Authenticator:
         self._anonymous = anonymous
 
     def user(self, request: Request, certificate: ClientCertificate | None) -> User:
-        """The user; an unknown token is refused, no token at all is not."""
+        """Return the user of a request; an unknown token is rejected, a missing token is not.
+
+        A request without a token is anonymous, and is rejected only if anonymous access is turned
+        off.
+        """
         if certificate is not None and certificate.common_name:
             return _certified(certificate)
         scheme, _, rest = header(request, "Authorization").strip().partition(" ")
@@ -46,7 +50,9 @@ class Authenticator:
         return found.user
 
     def bearer(self, token: str, *, audiences: Sequence[str] = ()) -> Bearer | NotAccepted:
-        """Who may show ``token`` to one of ``audiences``, or to this server if there are none."""
+        """Return the user of ``token`` for one of ``audiences``; this server is the default
+        audience.
+        """
         own = self._accounts.audiences
         audiences = audiences or own
         meant = own if audiences is own else tuple(each for each in own if each in audiences)

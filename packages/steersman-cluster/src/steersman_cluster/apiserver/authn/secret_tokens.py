@@ -1,6 +1,6 @@
-"""Tokens that stand in a Secret: without an end, and good for as long as the Secret is there.
+"""Tokens in Secrets: without expiry, and valid as long as the Secret exists.
 
-kube-controller-manager signs them, with a key that the server is configured to trust.
+kube-controller-manager signs these tokens, with a key that the server is configured to trust.
 """
 
 import hmac
@@ -19,7 +19,7 @@ _ACCOUNTS = GroupResource("", "serviceaccounts")
 
 
 def holder(claims: Claims, token: str, store: RuleContext) -> User | str:
-    """The user of a token, or why it is refused."""
+    """Return the user of a token, or the reason why the token is rejected."""
     namespace, secret_name = claims.secret_namespace, claims.secret_name
     name, uid = claims.secret_account, claims.secret_account_uid
     required = {

@@ -1,6 +1,7 @@
-"""Keys that sign tokens and know what they have signed, as JSON Web Tokens have it.
+"""Keys that sign tokens and verify signatures, according to the JSON Web Token standard.
 
-RS256 for RSA keys; ES256, ES384 or ES512, by their curve, for others. Needs ``cryptography``.
+The algorithm is RS256 for RSA keys, and ES256, ES384 or ES512 for elliptic curve keys, depending on
+the curve. Requires ``cryptography``.
 """
 
 import hashlib
@@ -32,7 +33,7 @@ _BLOCK = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----.*?-----END \1-----", re.DOTA
 
 
 class VerifyingKey:
-    """Knows what its private half has signed."""
+    """A public key that verifies the signatures of its private key."""
 
     def __init__(self, public: PublicKey) -> None:
         self._public = public
@@ -48,7 +49,7 @@ class VerifyingKey:
             self.algorithm, self._curve, self._hash = _CURVES[public.curve.name]
 
     def has_signed(self, message: bytes, signature: bytes) -> bool:
-        """Whether ``signature`` is one of this key's, of ``message``."""
+        """Whether ``signature`` is a valid signature of ``message`` by this key."""
         public = self._public
         try:
             if isinstance(public, rsa.RSAPublicKey):
@@ -65,7 +66,7 @@ class VerifyingKey:
         return True
 
     def published(self) -> dict[str, str]:
-        """The key as others may read it: a JSON Web Key."""
+        """The public key as a JSON Web Key."""
         public = self._public
         about = {"use": "sig", "kty": "EC", "kid": self.id}
         if isinstance(public, rsa.RSAPublicKey):
@@ -91,14 +92,14 @@ class VerifyingKey:
 
 
 class SigningKey(VerifyingKey):
-    """Signs, and knows what it has signed."""
+    """A private key that signs, and verifies its own signatures."""
 
     def __init__(self, private: PrivateKey | None = None) -> None:
         self._private = private or new_key()
         super().__init__(self._private.public_key())
 
     def sign(self, message: bytes) -> bytes:
-        """A signature of ``message``."""
+        """Return a signature of ``message``."""
         private = self._private
         if isinstance(private, rsa.RSAPrivateKey):
             return private.sign(message, padding.PKCS1v15(), self._hash)
@@ -108,7 +109,7 @@ class SigningKey(VerifyingKey):
 
 
 def signing_key_in(pem: bytes) -> SigningKey:
-    """The first private key of a file; ``ValueError`` if there is none."""
+    """Return the first private key of a PEM file; raise ``ValueError`` if there is none."""
     for block in _blocks(pem):
         if isinstance(found := _private(block), rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey):
             return SigningKey(found)
@@ -116,7 +117,9 @@ def signing_key_in(pem: bytes) -> SigningKey:
 
 
 def verifying_keys_in(pem: bytes) -> list[VerifyingKey]:
-    """Every key of a file, public, private or certified; ``ValueError`` if there is none."""
+    """Return all keys of a PEM file: public, private or in a certificate; raise ``ValueError`` if
+    none.
+    """
     found = [
         VerifyingKey(key)
         for key in map(_public, _blocks(pem))
@@ -150,7 +153,9 @@ def _public(block: bytes) -> object:
 
 
 def number_bytes(public: ec.EllipticCurvePublicKey) -> int:
-    """A signature is two numbers of so many bytes each, one after the other."""
+    """Return the bytes of each number of a signature, which consists of two concatenated
+    numbers.
+    """
     return (public.curve.key_size + 7) // 8
 
 

@@ -1,4 +1,4 @@
-"""The claims of a service account's token, each of the type that Kubernetes gives it. Pure."""
+"""The claims of a service account token, with the types that Kubernetes defines. No I/O."""
 
 from typing import Any
 
@@ -6,14 +6,14 @@ import msgspec
 
 
 class BoundReference(msgspec.Struct, frozen=True):
-    """An object that a token names."""
+    """A reference to an object in a token."""
 
     name: str = ""
     uid: str = ""
 
 
 class PrivateClaims(msgspec.Struct, frozen=True):
-    """What stands under ``kubernetes.io``."""
+    """The claims under ``kubernetes.io``."""
 
     namespace: str = ""
     serviceaccount: BoundReference = BoundReference()
@@ -22,12 +22,12 @@ class PrivateClaims(msgspec.Struct, frozen=True):
     node: BoundReference | None = None
 
     def bound(self, kind: str) -> BoundReference | None:
-        """The object of this kind that the token is bound to."""
+        """Return the object of this kind to which the token is bound."""
         return {"pod": self.pod, "secret": self.secret, "node": self.node}[kind]
 
 
 class Claims(msgspec.Struct, frozen=True):
-    """A token's claims. A claim that is missing has its zero value, as in Go."""
+    """The claims of a token. A missing claim has its zero value, as in Go."""
 
     issuer: str = msgspec.field(name="iss", default="")
     subject: str = msgspec.field(name="sub", default="")
@@ -50,18 +50,18 @@ class Claims(msgspec.Struct, frozen=True):
 
     @property
     def audiences(self) -> tuple[str, ...]:
-        """The audiences; a single one may be a plain string."""
+        """The audiences; the claim of a single audience may be a plain string."""
         if isinstance(self.audience, str):
             return (self.audience,)
         return tuple(self.audience or ())
 
 
 class BadClaims(Exception):
-    """Claims that are no service account's."""
+    """Claims that are not those of a service account."""
 
 
 def json_object(part: bytes) -> dict[str, Any] | None:
-    """The JSON object of one part of a token; None where it is none."""
+    """Return the JSON object in one part of a token; None if the part is not a JSON object."""
     try:
         return msgspec.json.decode(part, type=dict[str, Any])
     except (UnicodeDecodeError, RecursionError, msgspec.MsgspecError):
@@ -69,7 +69,7 @@ def json_object(part: bytes) -> dict[str, Any] | None:
 
 
 def claims_in(written: dict[str, Any]) -> Claims:
-    """The claims with their types checked; raises ``BadClaims``."""
+    """Return the claims after a type check; raise ``BadClaims`` if a type is wrong."""
     # Go reads a null as a claim that is missing.
     present = {name: value for name, value in written.items() if value is not None}
     try:

@@ -1,12 +1,11 @@
-"""Authz decides whether a user may do what they ask for.
+"""Authorization: whether a user may perform a request.
 
-Takes:     a user, the verb and resource of a request; roles and bindings as they are kept
-Gives:     a decision, and the binding that it rests on; the user that a request impersonates
+Takes:     a user, the verb and resource of a request; the stored roles and bindings
+Gives:     a decision with the binding that is its reason; the user that a request impersonates
 Promises:  - a changed role or binding counts from the next request on
            - a user cannot grant rights that they do not have
            - impersonation needs the right to every name and group taken on
-Never:     finds out who sent a request, answers it, or changes a role
-
+Never:     authenticates a request, responds to it, or changes a role
 """
 
 from steersman_cluster.apiserver.authz.denials import authorize, denied

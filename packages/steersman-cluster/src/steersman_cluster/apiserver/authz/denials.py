@@ -1,4 +1,4 @@
-"""Authorization of a request, and the ``Forbidden`` that refuses one."""
+"""The authorization of a request, and the ``Forbidden`` error of a denied request."""
 
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.authz.rbac import Attributes, Authorizer
@@ -11,14 +11,14 @@ _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 def authorize(authorizer: Authorizer, user: User, wanted: Attributes) -> None:
-    """Refuse what the user may not do."""
+    """Raise ``Forbidden`` if the user lacks the permission for the request."""
     decision = authorizer.decide(user, wanted)
     if not decision.allowed:
         raise denied(user, wanted, why=decision.reason)
 
 
 def denied(user: User, wanted: Attributes, *, why: str = "") -> StatusError:
-    """The refusal of what ``user`` wanted."""
+    """Return the ``Forbidden`` error for a request of ``user``."""
     sentence = _sentence(user, wanted).translate(_ESCAPED)
     if why:
         sentence = f"{sentence}: {why}"

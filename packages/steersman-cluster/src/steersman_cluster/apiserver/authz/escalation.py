@@ -1,6 +1,6 @@
-"""Privilege escalation: the author of a role or binding must have all the rights it grants.
+"""Privilege escalation: the author of a role or binding must have all permissions that it grants.
 
-Unless they hold the right to ``escalate`` the role, or to ``bind`` it.
+Authors with the permission to ``escalate`` or ``bind`` the role are exempt.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,17 +26,21 @@ _COLLECTED = frozenset(("finalizers", "managedFields", "ownerReferences"))
 
 
 class Escalation:
-    """Refuses roles and bindings that give more than their author has."""
+    """A check that rejects roles and bindings which grant more permissions than their
+    author has.
+    """
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
 
     def is_about(self, group: str) -> bool:
-        """Whether objects of the group are roles and bindings."""
+        """Whether the API group is the group of roles and bindings."""
         return group == GROUP
 
     def check(self, user: User, wanted: Attributes, obj: Object, old: Object | None) -> None:
-        """Refuse ``obj``, a role or a binding that is to stand in place of ``old``."""
+        """Raise an error if ``obj``, a role or binding that replaces ``old``, escalates
+        privileges.
+        """
         if ADMINISTRATORS in user.groups or (old is not None and _is_same(obj, old)):
             return
         ref = obj.get("roleRef")
@@ -74,7 +78,7 @@ class Escalation:
         return f"{sentence}; resolution errors: [{problem}]" if problem else sentence
 
     def _missing(self, user: User, namespace: str, rules: Iterable[dict[str, Any]]) -> list[str]:
-        """What ``user`` does not have of ``rules``, in words."""
+        """Return the permissions of ``rules`` that ``user`` lacks, formatted as text."""
         resources: dict[tuple[str, ...], list[str]] = {}
         paths: set[str] = set()
         for rule in rules:
@@ -112,7 +116,7 @@ def _right_to_bind(ref: dict[str, Any], wanted: Attributes) -> Attributes:
 
 
 def _rights(rule: dict[str, Any], namespace: str) -> Iterator[Attributes]:
-    """Each single thing that a rule allows."""
+    """Yield each single permission that a rule grants."""
     for group in rule.get("apiGroups") or ():
         for resource in rule.get("resources") or ():
             plural, _, subresource = resource.partition("/")
@@ -141,7 +145,7 @@ def _aggregates(role: Object) -> bool:
 
 
 def _is_same(obj: Object, old: Object) -> bool:
-    """Whether nothing differs but what the garbage collector changes."""
+    """Whether the objects are equal except for fields that the garbage collector changes."""
     return _without_collected(obj) == _without_collected(old)
 
 

@@ -1,9 +1,9 @@
-"""Impersonation: only with the right to each name, group and detail taken on.
+"""Impersonation: only with the permission for each impersonated name, group and extra field.
 
-There are several ways to have it. The old one is the verb ``impersonate`` on everything taken on,
-and counts for every request. Each of the others lets a user be impersonated in some requests
-only: they take the verb ``impersonate:MODE`` on everything taken on, and the verb
-``impersonate-on:MODE:VERB`` on what the request is about.
+Several modes grant it. The legacy mode requires the verb ``impersonate`` on everything that is
+impersonated, and applies to every request. Each other mode permits the impersonation only for some
+requests: it requires the verb ``impersonate:MODE`` on everything that is impersonated, and the verb
+``impersonate-on:MODE:VERB`` on the resource of the request.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -41,7 +41,7 @@ _MOST_REMEMBERED = 1000
 
 @dataclass(frozen=True, slots=True)
 class _Mode:
-    """A way to speak for some users; the old one has no name."""
+    """An impersonation mode for some users; the name of the legacy mode is empty."""
 
     name: str
     suits: Callable[[User, User], bool]  # the one spoken for, and who speaks
@@ -52,7 +52,7 @@ class _Mode:
 
     @property
     def group(self) -> str:
-        """Where users and groups are looked for."""
+        """The API group in which the mode checks permissions on users and groups."""
         return AUTHENTICATION if self.name else ""
 
 
@@ -91,14 +91,16 @@ _MODES = (
 
 
 class Impersonation:
-    """Lets users speak for others, and remembers who did so in which way."""
+    """Impersonation with its permission checks; the last mode of each user is cached."""
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
         self._last: dict[str, _Mode] = {}
 
     def speaker(self, request: Request, user: User, wanted: Attributes) -> User:
-        """The user that ``user`` impersonates for ``wanted``: mostly none but themselves."""
+        """Return the user that ``user`` impersonates for ``wanted``; without impersonation,
+        ``user`` itself.
+        """
         shown = [
             (name, value.strip())
             for header, value in request.headers
@@ -140,7 +142,7 @@ class Impersonation:
 
 
 def _taken_on(headers: Iterable[tuple[str, str]]) -> User | None:
-    """The user to impersonate, as the headers have it; None without such headers."""
+    """Return the user to impersonate from the headers; None without impersonation headers."""
     name, uid = "", ""
     groups: list[str] = []
     extra: dict[str, list[str]] = {}
@@ -170,7 +172,7 @@ def _taken_on(headers: Iterable[tuple[str, str]]) -> User | None:
 
 
 def _rights(mode: _Mode, other: User) -> Iterator[Attributes]:
-    """The right to each thing that is taken on with ``other``."""
+    """Yield the permission required for each impersonated attribute of ``other``."""
     one = Attributes(verb=mode.verb, group=mode.group, resource="users", name=other.name)
     if account := account_of(other.name):
         namespace, name = account
@@ -191,7 +193,7 @@ def _rights(mode: _Mode, other: User) -> Iterator[Attributes]:
 
 
 def _never_taken_on(right: Attributes) -> str:
-    """Why not even a user with every right may use one of the newer modes."""
+    """Return why the newer modes never permit this, even to a user with all permissions."""
     if right.resource == "groups":
         if not right.name:
             return "impersonating the empty string group is not allowed"
@@ -211,7 +213,7 @@ def _never_taken_on(right: Attributes) -> str:
 
 
 def _complete(other: User, mode: _Mode) -> User:
-    """With the groups that go without saying."""
+    """Return the impersonated user with its implicit groups added."""
     if not other.groups and (account := account_of(other.name)):
         other = replace(other, groups=account_groups(account[0]))
     elif mode.name and node_of(other.name):
@@ -222,7 +224,7 @@ def _complete(other: User, mode: _Mode) -> User:
 
 
 def _in_go(user: User) -> str:
-    """As Go would write the value."""
+    """Return the user as Go formats it."""
 
     def texts(values: tuple[str, ...]) -> str:
         return f"[]string{{{', '.join(map(field_errors.shown, values))}}}" if values else ""

@@ -1,4 +1,4 @@
-"""Whether a user may: roles and bindings, as they stand in the store."""
+"""RBAC authorization by the stored roles and bindings."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -38,7 +38,7 @@ _MOST_REMEMBERED = 1000
 
 
 class Attributes(msgspec.Struct, frozen=True, kw_only=True):
-    """What a user wants to do; ``path`` where it is about no resource, and only there."""
+    """The action to authorize; ``path`` is set if and only if the request is for no resource."""
 
     verb: str
     path: str | None = None
@@ -50,12 +50,12 @@ class Attributes(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def full_resource(self) -> str:
-        """As rules have it: ``pods/log``."""
+        """The resource with its subresource, as in rules: ``pods/log``."""
         return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
 
 
 def attributes_of(info: RequestInfo) -> Attributes:
-    """What a request is about."""
+    """Return the authorization attributes of a request."""
     if not info.resource:
         return Attributes(verb=info.verb, path=info.path)
     name = info.name
@@ -73,33 +73,33 @@ def attributes_of(info: RequestInfo) -> Attributes:
 
 
 class Decision(NamedTuple):
-    """Yes or no, and because of what."""
+    """An authorization decision and its reason."""
 
     allowed: bool
     reason: str = ""
 
 
 class Granted(NamedTuple):
-    """All that a user may, as roles have it, and why it may not be all."""
+    """All rules that roles grant to a user, and the missing roles that make the list incomplete."""
 
     rules: list[dict[str, Any]]
     missing: list["Missing"]
 
     @property
     def problem(self) -> str:
-        """What is missing, in one sentence."""
+        """The missing roles, as one error text."""
         return not_found(self.missing)
 
 
 class Missing(NamedTuple):
-    """A role that is bound, and not there."""
+    """A role that a binding references, but that does not exist."""
 
     kind: str  # in small letters, as it stands in messages
     name: str
 
 
 class _Grant(NamedTuple):
-    """Rules that a binding gives to a user, or why it gives none."""
+    """The rules that a binding grants to a user, or the role that is missing."""
 
     reason: str
     rules: tuple["_Rule", ...] = ()
@@ -143,7 +143,9 @@ def _covers(path: str, wanted: str) -> bool:
 
 
 class Authorizer:
-    """Asks the store, and remembers what it said until a role or binding changes."""
+    """An authorizer that reads the store, and caches the results until a role or binding
+    changes.
+    """
 
     def __init__(self, store: ObjectReader, *, modes: tuple[str, ...] = (RBAC_MODE,)) -> None:
         self._store = store
@@ -152,7 +154,7 @@ class Authorizer:
         self._grants: dict[tuple[str, tuple[str, ...], str], tuple[_Grant, ...]] = {}
 
     def decide(self, user: User, wanted: Attributes) -> Decision:
-        """Whether ``user`` may."""
+        """Return whether ``user`` has the permission for ``wanted``."""
         if ADMINISTRATORS in user.groups:
             return Decision(True)
         missing: list[Missing] = []
@@ -164,7 +166,7 @@ class Authorizer:
         return Decision(False, f"RBAC: {not_found(missing)}" if missing else "")
 
     def granted(self, user: User, namespace: str) -> Granted:
-        """All that ``user`` may in a namespace, and everywhere."""
+        """Return all that ``user`` is granted in a namespace and cluster-wide."""
         grants = list(self._grants_of(user, namespace))
         return Granted(
             [rule.written for grant in grants for rule in grant.rules],
@@ -190,7 +192,7 @@ class Authorizer:
         return found
 
     def _look_up(self, user: User, namespace: str) -> Iterator[_Grant]:
-        """What cluster bindings give the user, or the bindings of one namespace."""
+        """Yield the grants of the ClusterRoleBindings, or of the RoleBindings of one namespace."""
         if ALWAYS_ALLOW in self._modes:
             yield _Grant("", tuple(map(_Rule, _EVERYTHING)))
         if NODE in self._modes and not namespace and NODES in user.groups and node_of(user.name):
@@ -221,14 +223,16 @@ class Authorizer:
         return self._store.every(BINDINGS, namespace=namespace)
 
     def role(self, role: dict[str, Any], namespace: str) -> Object | None:
-        """The role that a binding in a namespace, or everywhere, refers to, if it is there."""
+        """Return the role that a RoleBinding or ClusterRoleBinding references, None if it does not
+        exist.
+        """
         if role["kind"] == "ClusterRole":
             return self._store.find(CLUSTER_ROLES, "", role["name"])
         return self._store.find(ROLES, namespace, role["name"])
 
 
 def not_found(missing: Iterable[Missing]) -> str:
-    """All that is missing, each once, in brackets if there is more than one."""
+    """Return the error text for all missing roles without duplicates; in brackets if several."""
     sentences = list(
         dict.fromkeys(f'{each.kind}.{GROUP} "{each.name}" not found' for each in missing)
     )

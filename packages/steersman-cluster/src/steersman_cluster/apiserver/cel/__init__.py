@@ -1,15 +1,15 @@
-"""CEL, the language of validation rules and match conditions, as kube-apiserver 1.36 has it.
+"""CEL, the language of validation rules and match conditions, as in kube-apiserver 1.36.
 
 Takes:     texts of expressions, schemas with rules in them, and values
-Gives:     values, the errors of objects and of definitions, and what each cost
+Gives:     values, validation errors of objects and of definitions, and the cost of each
 Promises:  - an expression is compiled once and evaluated as often as one likes
            - what the real server would not compile is refused with its words
            - an evaluation never costs more than the real server allows
            - the parser is not loaded before there is an expression
-Never:     reads objects other than those it is given, or knows about requests
+Never:     reads objects other than its arguments, or depends on requests
 
-``compiler`` turns a text into closures, which call the functions in ``library``. ``schemas`` does
-this for the rules in the schema of a custom resource, and estimates what they may cost at most.
+``compiler`` compiles a text into closures, which call the functions in ``library``. ``schemas``
+compiles the rules in the schema of a custom resource, and estimates their maximum cost.
 """
 
 from steersman_cluster.apiserver.cel.cel_types import CelType

@@ -1,4 +1,4 @@
-"""Types of CEL: what they are called, and which may stand where another is wanted."""
+"""The types of CEL: their names, and their assignability to each other."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,9 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class CelType:
-    """A type; of an object with the types of its fields, by the names that expressions use."""
+    """A CEL type; an object type contains the types of its fields, by their names in
+    expressions.
+    """
 
     kind: str
     name: str = ""
@@ -68,14 +70,14 @@ def opaque(name: str) -> CelType:
 
 
 def unwrapped(of: CelType) -> tuple[CelType, bool]:
-    """What an optional holds, and whether it was one."""
+    """Return the type inside an optional type, and whether the type was optional."""
     if of.kind == "opaque" and of.name == "optional_type":
         return of.parameters[0], True
     return of, False
 
 
 class Substitutions:
-    """What the type parameters that were met so far stand for."""
+    """The types that type parameters stand for, as far as they are inferred."""
 
     def __init__(self) -> None:
         self._known: dict[str, CelType] = {}
@@ -86,7 +88,9 @@ class Substitutions:
         return CelType("parameter", f"_var{self._count - 1}")
 
     def agree(self, wanted: tuple[CelType, ...], given: tuple[CelType, ...]) -> bool:
-        """Whether each may be taken for the other; remembers what follows if all may."""
+        """Whether each given type is assignable to the wanted one; if all are, keep the inferred
+        types.
+        """
         before = dict(self._known)
         if len(wanted) == len(given) and all(map(self._fits, wanted, given)):
             return True
@@ -94,7 +98,9 @@ class Substitutions:
         return False
 
     def applied(self, to: CelType, *, free: CelType | None = None) -> CelType:
-        """The type with its parameters replaced; one that stands for nothing yet by ``free``."""
+        """Return the type with its parameters replaced; ``free`` replaces parameters without a
+        type.
+        """
         if to.kind == "parameter":
             if (known := self._known.get(to.name)) is not None:
                 return self.applied(known, free=free)
@@ -128,7 +134,9 @@ class Substitutions:
         return first == second
 
     def _substitutes(self, value: CelType, parameter: CelType) -> tuple[bool, bool]:
-        """Whether the parameter may stand for the value, and whether it stood for something."""
+        """Return whether the parameter can stand for the type, and whether it already stood for a
+        type.
+        """
         if value == parameter:
             return True, True
         known = self._known.get(parameter.name)

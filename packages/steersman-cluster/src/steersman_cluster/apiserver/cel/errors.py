@@ -1,4 +1,4 @@
-"""What is wrong with an expression: in its text, or in what it was asked about."""
+"""The errors of an expression: in its text, or in its evaluation."""
 
 from typing import NamedTuple
 
@@ -6,11 +6,11 @@ _MOST_SHOWN = 100
 
 
 class NotCompiled(Exception):
-    """The text is no expression that may stand here; the message is the real server's."""
+    """The text is not a valid expression in its context; the message is kube-apiserver's."""
 
 
 class NotEvaluated(Exception):
-    """The expression has no value for these variables; the message is the real server's."""
+    """The evaluation failed for the given variables; the message is kube-apiserver's."""
 
     def __init__(self, message: str = "no such overload") -> None:
         super().__init__(message)
@@ -19,21 +19,21 @@ class NotEvaluated(Exception):
 
 
 class CostExceeded(Exception):
-    """The evaluation went on for longer than an expression may."""
+    """The evaluation exceeded the cost limit of an expression."""
 
     def __init__(self) -> None:
         super().__init__("operation cancelled: actual cost limit exceeded")
 
 
 class Issue(NamedTuple):
-    """A complaint about the place in the text at ``position``."""
+    """An error at ``position`` in the text."""
 
     position: int
     message: str
 
 
 def shown_issues(text: str, issues: list[Issue]) -> str:
-    """All issues, each with the line that it is about, from the first to the last."""
+    """Return all issues as text, sorted by position, each with the line of the expression."""
     lines = [_shown(text, each) for each in sorted(issues, key=lambda each: each.position)]
     shown = lines[:_MOST_SHOWN]
     if len(lines) > _MOST_SHOWN:

@@ -1,4 +1,4 @@
-"""An expression over named variables: compiled once, evaluated as often as one likes."""
+"""An expression over named variables: compiled once, evaluated many times."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -18,7 +18,7 @@ _RESULTS: Final[Mapping[type, CelType]] = {
 
 
 class Expression:
-    """What a text of CEL means for values of its variables."""
+    """A compiled CEL expression."""
 
     __slots__ = ("_names", "_plan", "result", "text")
 
@@ -36,7 +36,9 @@ class Expression:
         variables: Mapping[str, CelType | Literal["dyn"]],
         result: type | CelType | None = bool,
     ) -> "Expression":
-        """The expression; raises ``NotCompiled``. With no ``result`` it may be of any type."""
+        """Compile the text; raise ``NotCompiled``. Without ``result``, every result type is
+        accepted.
+        """
         # Only now: a server without expressions does not load the parser.
         from steersman_cluster.apiserver.cel.compiler.compilation import checked_expression
         from steersman_cluster.apiserver.cel.compiler.planner import Plan
@@ -56,15 +58,15 @@ class Expression:
         return cls(text, result=checked.result, names=names, plan=Plan(checked, names))
 
     def evaluate(self, values: Mapping[str, Any]) -> Any:
-        """The value; raises ``NotEvaluated`` or ``CostExceeded``.
+        """Return the value; raise ``NotEvaluated`` or ``CostExceeded``.
 
-        Each variable needs a value. Moments, lengths and the like come as what this package has
-        for them; anything else as JSON.
+        Each variable needs a value. Timestamps, durations and similar values must have this
+        package's types; all other values are plain JSON.
         """
         return self.evaluate_with_cost(values)[0]
 
     def evaluate_with_cost(self, values: Mapping[str, Any]) -> tuple[Any, int]:
-        """The value and what it cost; an error has its cost as ``cost``."""
+        """Return the value and the cost; a raised error has its cost in ``cost``."""
         return self._plan.evaluate(tuple([values[name] for name in self._names]))
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Reaching into values: by field, key or index, and the names of fields that need escaping."""
+"""The selection of values by field, key or index, and the names of fields that need escaping."""
 
 import re
 from typing import Any, Final
@@ -37,7 +37,7 @@ _ESCAPABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*\Z", re.ASCII)
 
 
 def escaped(name: str) -> str | None:
-    """A property's name as expressions spell it; None if they cannot."""
+    """Return the name of a property in expressions; None if expressions cannot refer to it."""
     if not _ESCAPABLE.match(name):
         return None
     if name in RESERVED:
@@ -46,7 +46,7 @@ def escaped(name: str) -> str | None:
 
 
 def looked_up(name: str) -> str:
-    """The property that an escaped name stands for."""
+    """Return the property name of an escaped name."""
     if "__" not in name:
         return name
     if name.startswith("__") and name.endswith("__") and name[2:-2] in RESERVED:
@@ -56,7 +56,7 @@ def looked_up(name: str) -> str:
 
 
 def selected(value: Any, key: Any) -> Any:
-    """The value at a key; of an optional the same inside of it."""
+    """Return the value at a key; for an optional, return an optional."""
     if isinstance(value, Optional):
         return indexed(value, key, optional=True)
     if isinstance(value, dict):
@@ -79,7 +79,9 @@ def present(value: Any, key: str) -> bool:
 
 
 def indexed(value: Any, index: Any, *, optional: bool = False) -> Any:
-    """An element; with ``optional`` an optional one, which is none if there is no element."""
+    """Return an element; with ``optional``, return an optional, empty if the element does not
+    exist.
+    """
     if isinstance(value, Optional):
         return indexed(value.value, index, optional=True) if value.has_value else NONE
     try:

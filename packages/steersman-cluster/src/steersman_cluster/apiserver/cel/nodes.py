@@ -1,4 +1,4 @@
-"""The tree of an expression, as the parser leaves it: macros are folds, and each part has an id."""
+"""The tree of a parsed expression: macros are expanded to folds, and each part has an id."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ class MapLiteral:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MessageLiteral:
-    """A message; no schema has any, so that its fields do not matter."""
+    """A message literal; its fields do not matter, because no schema contains messages."""
 
     id: int
     name: str
@@ -66,7 +66,7 @@ class MessageLiteral:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Fold:
-    """A loop over ``range`` that makes ``accumulator`` into ``result``."""
+    """A loop over ``range`` that computes ``accumulator`` and returns ``result``."""
 
     id: int
     variable: str
@@ -86,7 +86,7 @@ Node: TypeAlias = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tree:
-    """An expression that was parsed, and where each of its parts stands in the text."""
+    """A parsed expression, and the position of each part in the text."""
 
     text: str
     root: Node
@@ -94,14 +94,14 @@ class Tree:
 
 
 def parts(node: Node) -> Iterator[Node]:
-    """The node and all below it."""
+    """Yield the node and all its descendants."""
     yield node
     for each in children(node):
         yield from parts(each)
 
 
 def children(node: Node) -> Iterator[Node]:
-    """The nodes right below, in the order in which they are written or unfolded."""
+    """Yield the child nodes, in the order of the text or of the macro expansion."""
     match node:
         case Select(operand=operand):
             yield operand
@@ -122,7 +122,7 @@ def children(node: Node) -> Iterator[Node]:
 
 
 def qualified_name(node: Node) -> str | None:
-    """``a.b.c`` if the node is nothing but names."""
+    """Return ``a.b.c`` if the node consists only of names, else None."""
     match node:
         case Ident(name=name):
             return name

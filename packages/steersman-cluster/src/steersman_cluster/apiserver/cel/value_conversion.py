@@ -1,4 +1,4 @@
-"""From the JSON of an object to the values that expressions see, as its schema types them."""
+"""The conversion of JSON to CEL values, by the types of the schema."""
 
 import binascii
 import re
@@ -37,7 +37,7 @@ _LONG_UNITS: Final = (
 
 
 def converter(written: Mapping[str, Any]) -> Convert | None:
-    """How values of a schema are converted; None if they are what they are."""
+    """Return the function that converts values of a schema; None if no conversion is needed."""
     found = _converter(written)
     return None if found is None else lambda value: value if type(value) is Broken else found(value)
 
@@ -145,7 +145,7 @@ def _date(text: Any) -> Any:
 
 
 def _date_time(text: Any) -> Any:
-    """A moment; without a zone, and without anything at all, it is one too."""
+    """Return a timestamp; a text without a time zone and an empty text are accepted, too."""
     if not text:
         return Timestamp(0)
     whole = f"{text[:11]}0{text[11:]}" if text[12:13] == ":" else text

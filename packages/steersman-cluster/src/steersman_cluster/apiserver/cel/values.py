@@ -1,6 +1,6 @@
-"""Values that Python has no type for, and what equality, size and order mean for all of them.
+"""CEL values without a Python type, and the equality, size and order of all CEL values.
 
-Null, booleans, integers, doubles, texts, bytes, lists and maps are Python's own.
+Null, booleans, integers, doubles, strings, bytes, lists and maps are Python's own types.
 """
 
 import math
@@ -31,7 +31,7 @@ class Uint(int):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Timestamp:
-    """A moment, in nanoseconds since 1970, and how its text had it: minutes from UTC."""
+    """A timestamp in nanoseconds since 1970, with the UTC offset of its text in minutes."""
 
     nanoseconds: int
     offset_minutes: int = field(default=0, compare=False)
@@ -39,14 +39,14 @@ class Timestamp:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Duration:
-    """A length of time, in nanoseconds."""
+    """A duration in nanoseconds."""
 
     nanoseconds: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Optional:
-    """A value, or none."""
+    """An optional value."""
 
     value: Any = None
     has_value: bool = True
@@ -57,13 +57,13 @@ NONE: Final = Optional(has_value=False)
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """Stands where a text should have been a value of another type; reading it fails."""
+    """A placeholder for a text that should have been a value of another type; reading it fails."""
 
     message: str
 
 
 class SetList(list[Any]):
-    """A list of which the order does not matter."""
+    """A list whose order does not matter."""
 
     __slots__ = ()
 
@@ -119,7 +119,7 @@ _TYPES: Final = {
 
 
 def kind_of(value: Any) -> str:
-    """The kind of a value's type; of an opaque one its name."""
+    """Return the kind of a value's type; for an opaque type, its name."""
     kind = KINDS.get(type(value))
     if kind is not None:
         return kind
@@ -138,12 +138,12 @@ def type_of_value(value: Any) -> CelType:
 
 
 def same_type(first: CelType, second: CelType) -> bool:
-    """Types are compared without what they hold."""
+    """Whether two types are equal, ignoring their type parameters."""
     return first.kind == second.kind and first.name == second.name
 
 
 def equal(first: Any, second: Any) -> bool:
-    """Equality of any two values; those of different types differ, except for numbers."""
+    """Whether two values are equal; values of different types differ, except for numbers."""
     of, other = type(first), type(second)
     if of in _PLAIN and other in _PLAIN:
         if of is other or (of in _NUMBERS and other in _NUMBERS):
@@ -165,7 +165,7 @@ def equal(first: Any, second: Any) -> bool:
 
 
 def _equal_lists(first: list[Any], second: list[Any]) -> bool:
-    """What the first is decides whether the order matters."""
+    """Whether two lists are equal; the type of the first determines whether the order matters."""
     if len(first) != len(second):
         return False
     if isinstance(first, SetList):
@@ -187,7 +187,9 @@ def contains(elements: Iterable[Any], wanted: Any) -> bool:
 
 
 def added(first: Any, second: Any) -> Any:
-    """Two lists as one: sets are united, and in maps the second's elements replace the first's."""
+    """Return two lists joined: sets are united, and in maps the second list's elements replace the
+    first's.
+    """
     if type(first) is SetList:
         return SetList([*first, *(each for each in second if not contains(first, each))])
     if type(first) is MapList:
@@ -203,7 +205,7 @@ def _hashable(value: Any) -> Any:
 
 
 def size_of(value: Any) -> int:
-    """The size by which costs are counted; of what has none, one."""
+    """Return the size that determines costs; 1 for a value without a size."""
     of = type(value)
     if of is str or of is dict or of is list or of is bytes or isinstance(value, list):
         return len(value)
@@ -213,13 +215,13 @@ def size_of(value: Any) -> int:
 
 
 def natural(digits: str) -> int:
-    """The number that ASCII digits stand for; of too many, one that is too large for anything."""
+    """Return the number of ASCII digits; too many digits give a number above every limit."""
     digits = digits.lstrip("0")
     return int(digits or "0") if len(digits) <= _MOST_DIGITS else 10**_MOST_DIGITS
 
 
 def bounded(size: int) -> int:
-    """The size of something yet to be made, unless it is too large to be."""
+    """Return the size of a value to create; raise ``CostExceeded`` if it is too large."""
     if size > LARGEST_SIZE:
         raise CostExceeded
     return size
@@ -238,7 +240,9 @@ def as_uint(value: int) -> Uint:
 
 
 def compared(first: Any, second: Any) -> int:
-    """Less than zero, zero or more, as the first comes before, with or after the second."""
+    """Return a number below, equal to or above zero if the first value is less, equal or
+    greater.
+    """
     of, other = type(first), type(second)
     if of is not other and not (of in _NUMBERS and other in _NUMBERS):
         raise NotEvaluated

@@ -1,4 +1,4 @@
-"""What a call costs when it is made: one unit, or more for what grows with its arguments."""
+"""The runtime cost of a call: one unit, or more if the cost grows with the arguments."""
 
 from collections.abc import Callable, Mapping
 from math import ceil
@@ -28,7 +28,10 @@ def pattern_cost(text_size: int, pattern_size: int) -> int:
 
 
 def meter_of(function: str, overload: str | None) -> Meter | None:
-    """How a call is counted; None if it is one unit. A call of several overloads has none."""
+    """Return the cost function of a call; None for a cost of one unit.
+
+    ``overload`` is None if the call has several possible overloads.
+    """
     if function in _BY_FUNCTION:
         return _BY_FUNCTION[function]
     if function == "ip" and overload != "cidr_ip":
@@ -76,12 +79,12 @@ def _walked(value: Any) -> int:
 
 
 def _listed(size: Callable[[tuple[Any, ...], Any], float]) -> Meter:
-    """What makes a list."""
+    """Return the cost function of a call that creates a list."""
     return lambda args, result: int(size(args, result)) + 11
 
 
 def _squared(which: int) -> Meter:
-    """What compares each element with each."""
+    """Return the cost function of a call that compares each element with every other."""
 
     def cost(args: tuple[Any, ...], _: Any) -> int:
         values = args[which]
@@ -96,7 +99,9 @@ def _sets(factor: int) -> Meter:
 
 
 def _within_block(extra: int) -> Meter:
-    """Of a block of addresses: how many bytes its addresses have, twice."""
+    """Return the cost function of a CIDR check: twice the traversal of the address bytes, and
+    ``extra``.
+    """
 
     def cost(args: tuple[Any, ...], _: Any) -> int:
         size: int = args[0].size

@@ -1,6 +1,6 @@
-"""Types for each part of an expression, or what is wrong with them.
+"""The type checker: a type for each part of an expression, or the type errors.
 
-The rules and the words are those of the checker that the real server uses.
+The rules and messages are those of the checker in kube-apiserver.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ from steersman_cluster.apiserver.cel.values import type_of_constant
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """A tree with the type of each part, and what each name and call refers to."""
+    """A tree with the type of each part, and the declaration that each name and call refers to."""
 
     tree: nodes.Tree
     types: Mapping[int, CelType]
@@ -36,7 +36,7 @@ class Checked:
 
 
 def check(tree: nodes.Tree, variables: Mapping[str, CelType]) -> Checked:
-    """The types; raises ``NotCompiled`` with every complaint."""
+    """Return the checked tree; raise ``NotCompiled`` with all errors."""
     checker = _Checker(tree, variables)
     checker.check(tree.root)
     if checker.issues:
@@ -236,7 +236,9 @@ class _Checker:
         return cel_types.BOOL
 
     def _instance(self, overload: Overload) -> tuple[tuple[CelType, ...], CelType]:
-        """The overload with type parameters of its own for this call."""
+        """Return the parameters and the result of an overload, with fresh type parameters for this
+        call.
+        """
         if not overload.names:
             return overload.parameters, overload.result
         fresh = {name: self._subs.fresh() for name in overload.names}
@@ -307,7 +309,7 @@ class _Checker:
         return self._subs.applied(result)
 
     def _iterated(self, node: nodes.Fold, over: CelType) -> tuple[CelType, CelType]:
-        """The types of the loop's variables."""
+        """Return the types of the loop's two variables."""
         match over.kind:
             case "list" if node.second_variable is not None:
                 return cel_types.INT, over.parameters[0]

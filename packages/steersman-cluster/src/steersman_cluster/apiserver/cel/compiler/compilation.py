@@ -1,4 +1,4 @@
-"""From a text to a tree of which all types are known."""
+"""The compilation of a text to a tree with checked types."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,9 @@ from steersman_cluster.apiserver.cel.compiler.parser import parse
 
 
 def checked_expression(text: str, variables: Mapping[str, CelType]) -> Checked:
-    """Parsed and checked, with its literals; raises ``NotCompiled`` with the checker's words."""
+    """Parse the text, check its types and literals; raise ``NotCompiled`` with the checker's
+    message.
+    """
     checked = check(parse(text), variables)
     check_literals(checked)
     return checked

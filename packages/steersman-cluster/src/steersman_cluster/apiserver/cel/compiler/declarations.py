@@ -1,4 +1,4 @@
-"""The functions and named types that an expression may use, read from their tables once."""
+"""The functions and named types that expressions can use, parsed once from their tables."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.cel.compiler.declared_operators import OPERATOR
 
 
 class Overload(NamedTuple):
-    """One way to call a function; of a method the first parameter is what it is called on."""
+    """One overload of a function; the first parameter of a method is its receiver."""
 
     id: str
     is_method: bool
@@ -58,7 +58,7 @@ TYPE_NAMES: Final[Mapping[str, CelType]] = {
 
 @cache
 def functions() -> Mapping[str, tuple[Overload, ...]]:
-    """Every function's overloads, in the order in which they are tried."""
+    """Return the overloads of every function, in resolution order."""
     found: dict[str, tuple[Overload, ...]] = {}
     for table in (OPERATORS, FUNCTIONS):
         for line in re.sub(r"\n +", " ", table.strip()).splitlines():
@@ -87,7 +87,7 @@ def _list(tokens: Iterator[str]) -> Iterator[CelType]:
 
 
 def _type(name: str, following: str, tokens: Iterator[str]) -> tuple[CelType, str]:
-    """The type that begins here, and the token after it."""
+    """Return the type that starts at ``name``, and the token after the type."""
     inside: tuple[CelType, ...] = ()
     if following == "(":
         inside = tuple(_list(tokens))

@@ -1,4 +1,4 @@
-"""The functions that expressions may call, with the types that each takes and gives."""
+"""The table of the functions that expressions can call, with parameter and result types."""
 
 from typing import Final
 

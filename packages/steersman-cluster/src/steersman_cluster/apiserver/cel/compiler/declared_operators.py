@@ -1,4 +1,4 @@
-"""The operators and what else has no name of its own, with the types that each takes and gives."""
+"""The table of operators and other unnamed functions, with parameter and result types."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Which Python function does a call, and whether its arguments have to be looked at first."""
+"""The Python function of each call, and whether the call must check the argument types."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -52,7 +52,9 @@ def implementation(
     given: Sequence[CelType],
     constants: tuple[Any, ...],
 ) -> Function:
-    """The function; of what the checker could not know, the kinds are looked at in each call."""
+    """Return the function of a call; it checks argument types unknown to the checker in
+    each call.
+    """
     if function == "matches" and isinstance(constants[1], str):
         return strings.matcher(constants[1])
     if function in ("find", "findAll") and isinstance(constants[1], str):
@@ -80,7 +82,7 @@ def implementation(
 
 
 def _kind(of: CelType) -> str:
-    """The kind that a value must have; nothing if any will do."""
+    """Return the kind that a value must have; an empty text if every kind is accepted."""
     if of.kind in ("parameter", "dyn"):
         return ""
     return of.name if of.kind == "opaque" else of.kind

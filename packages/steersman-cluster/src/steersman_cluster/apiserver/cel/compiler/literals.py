@@ -1,4 +1,4 @@
-"""Constants in an expression that are sure to fail, found before anything is evaluated."""
+"""Checks of constants that are certain to fail, before anything is evaluated."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -22,7 +22,7 @@ from steersman_cluster.apiserver.schema.patterns import BadPattern
 
 
 def check_literals(checked: Checked) -> None:
-    """Raises ``NotCompiled`` for moments, lengths of time, patterns and formats that are none."""
+    """Raise ``NotCompiled`` for invalid timestamps, durations, patterns and formats."""
     tree = checked.tree
     issues = [
         Issue(tree.positions.get(node.id, 0), message)
@@ -62,7 +62,9 @@ def _problems(call: nodes.FunctionCall, checked: Checked) -> Iterator[tuple[node
 
 
 def _mixed(node: nodes.Node, checked: Checked) -> Iterator[tuple[nodes.Node, CelType, CelType]]:
-    """Elements that are not of the type of the first; what is formatted may be mixed."""
+    """Yield elements whose type differs from the first element's; arguments of ``format`` may
+    differ.
+    """
     if isinstance(node, nodes.FunctionCall) and node.function == "format":
         return
     match node:

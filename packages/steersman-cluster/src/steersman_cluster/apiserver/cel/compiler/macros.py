@@ -1,4 +1,4 @@
-"""The macros that the library does not have: over two variables, and ``sortBy``."""
+"""The macros that the parser library lacks: comprehensions over two variables, and ``sortBy``."""
 
 from steersman_cluster.apiserver.cel import nodes
 from steersman_cluster.apiserver.cel.errors import Issue
@@ -21,7 +21,7 @@ _TWO_VARIABLES = {
 
 
 class Unfolding:
-    """Unfolds calls of one text; new parts stand where the call stands."""
+    """The macro expansion of one text; generated nodes have the position of the macro call."""
 
     def __init__(self, text: str, positions: dict[int, int]) -> None:
         self.issues: list[Issue] = []
@@ -134,7 +134,9 @@ class Unfolding:
         self.issues.append(Issue(self._positions.get(node.id, 0), message))
 
     def starts_at_brace(self, node_id: int) -> None:
-        """Messages stand where their brace is; the library has them at their name."""
+        """Set a message literal's position to its brace; the library sets it to the message's
+        name.
+        """
         start = self._positions.get(node_id, 0)
         self._positions[node_id] = max(start, self._text.find("{", start))
 
@@ -164,7 +166,7 @@ class _Builder:
     def transformed(
         self, function: str, variable: str, body: nodes.Node
     ) -> tuple[nodes.Node, nodes.Node]:
-        """What a transformation begins with, and what it adds for each element."""
+        """Return the initial value of a transformation, and the step that adds each element."""
         if function == "transformList":
             added = nodes.ListLiteral(self.id(), (body,))
             return nodes.ListLiteral(self.id(), ()), self.call("_+_", self.accumulator(), added)

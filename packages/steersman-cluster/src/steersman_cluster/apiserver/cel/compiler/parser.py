@@ -1,8 +1,8 @@
-"""From a text to a tree, by the library's parser.
+"""From a text to a tree, by the parser library.
 
-Google's own parser knows the grammar, the macros and the words for what is wrong with a text. It
-hands its tree out as protobuf, of which the few messages are read here. The macros that the
-library does not have yet are unfolded in ``macros``.
+Google's own parser implements the grammar, the macros and the error messages. It serializes its
+tree as protobuf; this module reads the few message types of that tree. ``macros`` expands the
+macros that the library lacks.
 """
 
 import re
@@ -62,7 +62,7 @@ def _environment() -> Any:
 # A definition is read when it is written and when it is first used, and its versions say the same.
 @lru_cache(maxsize=1024)
 def parse(text: str) -> nodes.Tree:
-    """The tree of an expression; raises ``NotCompiled`` for a text that is none."""
+    """Return the tree of an expression; raise ``NotCompiled`` if the text is invalid."""
     try:
         parsed = _environment().compile(text, disable_check=True).serialize()
     except RuntimeError as error:
@@ -79,7 +79,7 @@ def parse(text: str) -> nodes.Tree:
 
 
 def _reworded(sentence: str, text: str) -> str:
-    """What the library says, as the real server says it."""
+    """Return the library's error message in the wording of kube-apiserver."""
     if _TOO_DEEP.search(sentence):
         # The library stops at a depth of 32 already, and has no option for it.
         return "ERROR: <input>:-1:0: expression recursion limit exceeded: 250"
@@ -98,7 +98,7 @@ def _reworded(sentence: str, text: str) -> str:
 
 
 def read_tree(serialized: bytes, text: str) -> nodes.Tree:
-    """The tree in a serialized ``Any`` of a ``cel.expr.ParsedExpr``."""
+    """Return the tree of a serialized ``Any`` that contains a ``cel.expr.ParsedExpr``."""
     parsed = _message(_message(serialized)[2][0])
     positions: dict[int, int] = {}
     for entry in _message(parsed[3][0]).get(4, ()):
@@ -200,7 +200,7 @@ def _packed(value: Any) -> Iterator[int]:
 
 
 def _message(data: bytes) -> dict[int, list[Any]]:
-    """Each field's values in their order: numbers, or bytes."""
+    """Return the values of each field of a protobuf message, in order: numbers or bytes."""
     fields: dict[int, list[Any]] = {}
     at = 0
     while at < len(data):

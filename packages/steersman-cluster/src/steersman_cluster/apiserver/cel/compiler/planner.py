@@ -1,4 +1,4 @@
-"""From a checked tree to the steps that evaluate it and count what that costs."""
+"""The planner: from a checked tree to the steps that evaluate it and count the cost."""
 
 import operator
 from collections.abc import Mapping
@@ -33,18 +33,18 @@ _ORDERS: Final[Mapping[str, Function]] = {
 
 
 class Plan:
-    """An expression that is ready to be evaluated."""
+    """A compiled expression, ready for evaluation."""
 
     __slots__ = ("_extra", "_run")
 
     def __init__(self, checked: Checked, variables: tuple[str, ...]) -> None:
-        """Raises ``NotCompiled`` if a part of it can be evaluated now, and has no value."""
+        """Plan the steps; raise ``NotCompiled`` if a constant part of the expression fails."""
         planner = _Planner(checked, variables)
         self._run = planner.plan(checked.tree.root)
         self._extra = planner.most_slots - len(variables) - 1
 
     def evaluate(self, values: tuple[Any, ...]) -> tuple[Any, int]:
-        """The value and the cost; a failure has the cost so far as its ``cost``."""
+        """Return the value and the cost; a raised error has the cost so far in ``cost``."""
         frame: Frame = [0, *values]
         if self._extra:
             frame += [None] * self._extra
@@ -98,7 +98,9 @@ class _Planner:
         return steps.uncertain(slot) if name in _UNCERTAIN else steps.variable(slot)
 
     def _chain(self, node: nodes.Node) -> tuple[Step, int]:
-        """What is reached into, and what that costs: more where a path begins with a value."""
+        """Return the operand of a selection, and the selection's cost: more if the path starts with
+        a value.
+        """
         step = self.plan(node)
         begins = not isinstance(node, nodes.Select) and not _is_index(node, "_?_:_")
         return step, 2 if begins and node.id not in self._checked.idents else 1
@@ -166,7 +168,9 @@ class _Planner:
         return steps.call_of(call, planned, meter)
 
     def _branch(self, node: nodes.Node) -> Step:
-        """An alternative, or an index: the first variable of such a path costs nothing."""
+        """Plan an alternative or an index: the first variable of a path in this position costs
+        nothing.
+        """
         step = self.plan(node)
         is_path = isinstance(node, nodes.Select) and not node.test_only
         is_path = is_path or isinstance(node, nodes.Ident) or _is_index(node)

@@ -1,6 +1,6 @@
-"""The steps of which an evaluation is made: closures over other steps.
+"""The steps of an evaluation: closures over other steps.
 
-Each takes the frame: the cost so far, the variables, then the variables of loops.
+Each step receives the frame: the cost so far, the variables, then the loop variables.
 """
 
 from collections.abc import Callable, Iterable
@@ -23,7 +23,7 @@ _KEYS: Final = frozenset(("bool", "int", "uint", "string"))
 
 
 class Constant:
-    """A step that is known before anything is evaluated."""
+    """A step whose value is known before the evaluation."""
 
     __slots__ = ("value",)
 
@@ -43,7 +43,7 @@ def variable(slot: int) -> Step:
 
 
 def uncertain(slot: int) -> Step:
-    """A variable that may be a failure."""
+    """Return a step for a variable whose value may be an evaluation error."""
 
     def run(frame: Frame) -> Any:
         frame[0] += 1
@@ -64,7 +64,7 @@ def presence(operand: Step, name: str, cost: int) -> Step:
 
 
 def field_of_object(operand: Step, field: str, name: str, cost: int) -> Step:
-    """A field of what is surely an object, called ``field`` where it is missing."""
+    """Return a step for a field of an object; the error for a missing field names it ``field``."""
 
     def run(frame: Frame) -> Any:
         frame[0] += cost
@@ -106,7 +106,9 @@ def element(operand: Step, index: Step, cost: int, *, optional: bool) -> Step:
 
 
 def logical(first: Step, second: Step, *, absorbing: bool) -> Step:
-    """Both, or either: what one side says for certain holds even if the other fails."""
+    """Return a step for ``&&`` or ``||``: one side can decide the result even if the other
+    fails.
+    """
 
     def run(frame: Frame) -> bool:
         failure: NotEvaluated | None = None
@@ -165,7 +167,7 @@ def not_strictly_false(step: Step) -> Step:
 
 
 def alternative(first: Step, second: Step, *, unwraps: bool) -> Step:
-    """The first if there is one, the second otherwise."""
+    """Return a step for an optional: the first one if it has a value, else the second."""
 
     def run(frame: Frame) -> Any:
         value = first(frame)
@@ -179,7 +181,7 @@ def alternative(first: Step, second: Step, *, unwraps: bool) -> Step:
 
 
 def growth(slot: int, elements: tuple[Step, ...]) -> Step:
-    """An accumulator that is not shared is longer by these."""
+    """Return a step that appends the elements to an accumulator that is not shared."""
     all_constant = all(isinstance(each, Constant) for each in elements)
     cost = 2 + (0 if all_constant else LIST_COST)
 
@@ -196,7 +198,7 @@ def growth(slot: int, elements: tuple[Step, ...]) -> Step:
 
 
 def membership(wanted: Step, within: list[Any]) -> Step:
-    """A search in a list of constants, which costs nothing but what is searched for."""
+    """Return a step that searches a list of constants; only the searched value has a cost."""
     members = {(isinstance(each, bool), each) for each in within}
 
     def run(frame: Frame) -> bool:
@@ -256,9 +258,9 @@ def loop(
     slot: int,
     takes_two: bool,
 ) -> Step:
-    """A loop whose accumulator is in ``slot``, and its variables in the two after it.
+    """Return a step for a loop: the accumulator is in ``slot``, the variables are in the next two.
 
-    Without ``initial`` it begins with a list of its own.
+    Without ``initial``, the accumulator starts as a new list.
     """
     first, second = slot + 1, slot + 2
 
@@ -301,7 +303,7 @@ def _no_range(value: Any) -> NotEvaluated:
 
 
 def call_of(function: Function, args: tuple[Step, ...], meter: Meter | None) -> Step:
-    """A call, which costs one unit unless a meter says otherwise."""
+    """Return a step for a call; it costs one unit, or the cost that ``meter`` returns."""
     if meter is not None:
 
         def metered(frame: Frame) -> Any:

@@ -1,9 +1,9 @@
-"""The functions and operators that expressions may call.
+"""The functions and operators that expressions can call.
 
 Takes:     values
-Gives:     values, or an error that the expression fails with
+Gives:     values, or an evaluation error
 Promises:  - integers are of 64 bits
-Never:     knows how an expression is compiled
+Never:     depends on the compilation of expressions
 """
 
 __all__: list[str] = []

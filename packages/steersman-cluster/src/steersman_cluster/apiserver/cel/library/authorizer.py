@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.cel.values import Function
 
 @dataclass(frozen=True, slots=True)
 class AuthorizerDecision:
-    """Whether it is allowed, and why."""
+    """Whether a request is allowed, and the reason."""
 
     cel_name: ClassVar[str] = "kubernetes.authorization.Decision"
     allowed: bool
@@ -25,7 +25,9 @@ Decide = Callable[[Mapping[str, str], tuple[str, str] | None], AuthorizerDecisio
 
 @dataclass(frozen=True, slots=True)
 class Authorizer:
-    """Who asks; a service account of one's choice with ``serviceAccount``."""
+    """An authorizer for the requesting user, or for the account selected with
+    ``serviceAccount``.
+    """
 
     cel_name: ClassVar[str] = "kubernetes.authorization.Authorizer"
     decide: Decide = field(compare=False)
@@ -50,7 +52,7 @@ class GroupCheck(_Check):
 
 @dataclass(frozen=True, slots=True)
 class ResourceCheck(_Check):
-    """A check on a resource; also what ``authorizer.requestResource`` is."""
+    """A check on a resource; ``authorizer.requestResource`` also has this type."""
 
     cel_name: ClassVar[str] = "kubernetes.authorization.ResourceCheck"
 

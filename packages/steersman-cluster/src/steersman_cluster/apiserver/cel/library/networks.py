@@ -1,4 +1,4 @@
-"""Addresses and blocks of them: ``ip('10.0.0.1')``, ``cidr('10.0.0.0/8')``."""
+"""IP addresses and CIDR blocks: ``ip('10.0.0.1')``, ``cidr('10.0.0.0/8')``."""
 
 import re
 from collections.abc import Mapping
@@ -50,7 +50,7 @@ class Block:
 
 
 def _parsed(text: str) -> IPv4Address | IPv6Address:
-    """An address; raises with the words of Go's parser."""
+    """Return an address; raise an error with the message of Go's parser."""
     for letter in text:
         if letter == ".":
             _check_ipv4(text)
@@ -183,7 +183,9 @@ def _ip(value: Any) -> Address:
 
 
 def _given(read: Function, value: Any) -> Any:
-    """What a text means; the real server has nothing better to say of one that means nothing."""
+    """Return the parsed value of a text; the error of an invalid text is generic, as in
+    kube-apiserver.
+    """
     if not isinstance(value, str):
         return value
     try:

@@ -1,4 +1,4 @@
-"""What the operators do, and the functions between plain types."""
+"""The implementations of the operators, and of the functions on plain types."""
 
 import math
 import re
@@ -231,7 +231,7 @@ def to_double(value: Any) -> float:
 
 
 def _double(text: str) -> float | None:
-    """The number in a text as Go reads it; too large a number is none."""
+    """Return the number in a text, parsed as in Go; None if it is too large or invalid."""
     try:
         if _HEXADECIMAL.match(text):
             return float.fromhex(text)
@@ -285,7 +285,9 @@ def to_string(value: Any) -> str:
 
 
 def double_text(value: float) -> str:
-    """The shortest digits that give the same double, with an exponent where they get long."""
+    """Return the shortest digits that represent the same double, with an exponent for long
+    numbers.
+    """
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):
@@ -324,7 +326,7 @@ def to_duration(value: Any) -> Duration:
 
 
 def inserted(into: dict[Any, Any], *given: Any) -> dict[Any, Any]:
-    """A map with one more entry, or with those of another map; none may be there already."""
+    """Return a map with one more entry, or merged with another map; an existing key is an error."""
     entries = given[0] if len(given) == 1 else {given[0]: given[1]}
     for key in entries:
         if key in into:

@@ -1,4 +1,4 @@
-"""Functions of values that may not be there."""
+"""Functions of optional values."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Amounts as Kubernetes counts them: ``quantity('1Gi')``."""
+"""Kubernetes quantities: ``quantity('1Gi')``."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

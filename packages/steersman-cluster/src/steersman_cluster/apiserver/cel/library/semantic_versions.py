@@ -1,4 +1,4 @@
-"""Versions as semver 2.0 orders them: ``semver('1.2.3')``."""
+"""Semantic versions, ordered as in semver 2.0: ``semver('1.2.3')``."""
 
 import re
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ class Version:
     build: tuple[str, ...] = ()
 
     def compared(self, other: "Version") -> int:
-        """Builds do not count."""
+        """Compare two versions; build metadata is ignored."""
         if self.numbers != other.numbers:
             return -1 if self.numbers < other.numbers else 1
         if not self.before or not other.before:

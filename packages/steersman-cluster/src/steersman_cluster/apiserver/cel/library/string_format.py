@@ -1,4 +1,4 @@
-"""``format``: texts with places for values."""
+"""``format``: format strings with placeholders for values."""
 
 import math
 import string
@@ -50,7 +50,7 @@ NOT_NUMBERS: Final = ("NaN", "Infinity", "-Infinity")
 
 
 class Clause(NamedTuple):
-    """Text as it is, or with a letter the place of the next value."""
+    """A part of a format string: literal text, or the letter of a placeholder."""
 
     text: str
     letter: str = ""
@@ -58,11 +58,11 @@ class Clause(NamedTuple):
 
 
 class BadFormat(Exception):
-    """The text with places cannot be read."""
+    """A format string that cannot be parsed."""
 
 
 def clauses(text: str) -> Iterator[Clause]:
-    """The parts of a format; what cannot be read is an error when it is reached."""
+    """Yield the parts of a format string; an invalid part raises its error when it is reached."""
     at = 0
     while at < len(text):
         letter = text[at]
@@ -107,7 +107,7 @@ def _precision(text: str, at: int) -> tuple[int, int]:
 
 
 def unfit(letter: str, kind: str) -> str:
-    """What is said of a value that a clause does not take."""
+    """Return the error message for a value that a placeholder does not accept."""
     names = {
         "timestamp": "google.protobuf.Timestamp",
         "duration": "google.protobuf.Duration",
@@ -117,7 +117,7 @@ def unfit(letter: str, kind: str) -> str:
 
 
 def formatted(text: str, values: list[Any]) -> str:
-    """The text with each value in its place."""
+    """Return the format string with each placeholder replaced by its value."""
     out: list[str] = []
     index = 0
     try:
@@ -196,7 +196,7 @@ def _text(value: Any) -> str:
 
 
 def type_name(of: CelType) -> str:
-    """A type's name without what it holds."""
+    """Return the name of a type without its type parameters."""
     names = {
         "timestamp": "google.protobuf.Timestamp",
         "duration": "google.protobuf.Duration",
@@ -227,7 +227,7 @@ _INSIDE: Final[dict[type, Callable[[Any], str]]] = {
 
 
 def _inside(value: Any) -> str:
-    """A value within a list or a map, where texts are quoted."""
+    """Return a value as text inside a list or a map, where strings are quoted."""
     write = _INSIDE.get(type(value))
     if write is not None:
         return write(value)

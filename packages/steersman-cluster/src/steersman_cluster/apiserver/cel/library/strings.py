@@ -1,4 +1,4 @@
-"""Functions of texts."""
+"""Functions of strings."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
@@ -100,7 +100,7 @@ def _join(texts: list[Any], separator: str = "") -> str:
 
 @lru_cache(maxsize=256)
 def searching(text: str) -> Callable[[str], object]:
-    """Whether a text has the pattern in it; raises ``BadPattern``."""
+    """Return a function that searches a text for the pattern; raise ``BadPattern``."""
     return compile_pattern(text)
 
 
@@ -126,7 +126,7 @@ def _matches(text: Any, written: Any) -> bool:
 
 
 def matcher(written: str) -> Function:
-    """``matches`` with a pattern that is known before any text."""
+    """Return ``matches`` for a constant pattern."""
     try:
         search = searching(written)
     except BadPattern as error:

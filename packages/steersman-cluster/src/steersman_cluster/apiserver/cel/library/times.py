@@ -1,4 +1,4 @@
-"""Moments and lengths of time: as texts, and in their parts."""
+"""Timestamps and durations: their text formats and their parts."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -42,7 +42,7 @@ _OFFSET: Final = re.compile(r"([+-]?)(\d{1,2}):(\d\d)\Z", re.ASCII)
 
 
 def parse_timestamp(text: str) -> Timestamp | None:
-    """A moment as RFC 3339 writes it; None for anything else."""
+    """Return the timestamp of an RFC 3339 text; None for any other text."""
     found = _MOMENT.match(text)
     if found is None:
         return None
@@ -79,7 +79,7 @@ def within_range(nanoseconds: int, offset_minutes: int = 0) -> Timestamp:
 
 
 def parse_duration(text: str) -> Duration | None:
-    """A length as Go writes it, ``1h30m``; None for anything else."""
+    """Return the duration of a Go duration text such as ``1h30m``; None for any other text."""
     sign, rest = 1, text
     if rest[:1] in ("+", "-"):
         sign, rest = (-1 if rest[0] == "-" else 1), rest[1:]
@@ -129,7 +129,7 @@ def _shifted(moment: datetime, minutes: int) -> datetime:
 
 
 def duration_text(value: Duration) -> str:
-    """The length in seconds, as CEL writes it."""
+    """Return the duration in seconds, in the text format of CEL."""
     seconds, nanoseconds = divmod(abs(value.nanoseconds), _SECOND)
     fraction = f".{nanoseconds:09}".rstrip("0") if nanoseconds else ""
     return f"{'-' if value.nanoseconds < 0 else ''}{seconds}{fraction}s"
@@ -160,7 +160,7 @@ def _of_moment(part: Callable[[datetime], int]) -> Function:
 
 
 def _of_either(part: Callable[[datetime], int], unit: int) -> Function:
-    """Part of a moment, or a whole length in a unit."""
+    """Return a function for a part of a timestamp, or for a duration in a unit."""
 
     def read(value: Any, zone: str | None = None) -> int:
         if isinstance(value, Timestamp):

@@ -1,4 +1,4 @@
-"""Addresses on the web: ``url('https://example.com/path')``."""
+"""URLs: ``url('https://example.com/path')``."""
 
 import re
 from collections.abc import Mapping
@@ -56,14 +56,14 @@ def _read(text: str) -> Url:
 
 
 def _escaped_path(path: str) -> str:
-    """The path as it was written, if that is one way to escape it."""
+    """Return the path unchanged if it is validly escaped, else escaped."""
     if re.fullmatch(r"(?:[A-Za-z0-9$&+,/:;=@_.~!*'()\[\]-]|%[0-9A-Fa-f]{2})*", path):
         return path
     return quote(unquote(path), safe=_SAFE.replace("[]", ""))
 
 
 def problem(text: str) -> str:
-    """Why a text is no request URI, as Go says it."""
+    """Return the error message of Go for a text that is not a request URI."""
     if not text:
         why = "empty url"
     elif any(ord(each) < 0x20 or ord(each) == 0x7F for each in text):

@@ -3,7 +3,7 @@
 Takes:     schemas with rules, and objects before and after a write
 Gives:     errors of objects, errors of definitions, and the cost of both
 Promises:  - an evaluation never costs more than the real server allows
-Never:     stores what a rule evaluated to
+Never:     stores the result of a rule
 """
 
 __all__: list[str] = []

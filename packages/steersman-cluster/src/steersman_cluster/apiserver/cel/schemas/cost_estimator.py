@@ -1,6 +1,7 @@
-"""What an expression may cost at most, before it has seen a value.
+"""The maximum cost of an expression, estimated before it is evaluated.
 
-Each loop counts as often as its range may be long, which the schema says, or the size of a request.
+A loop counts as often as its range can be long. The schema limits that length, else the size of a
+request.
 """
 
 from collections.abc import Mapping
@@ -32,13 +33,15 @@ _ACCUMULATORS: Final = frozenset(("@result", "__result__"))
 
 
 def estimated(checked: Checked, root: Declared) -> Estimate:
-    """The cost of an expression over ``self`` (and ``oldSelf``) as ``root`` declares it."""
+    """Return the estimated cost of an expression over ``self`` (and ``oldSelf``), declared by
+    ``root``.
+    """
     return _Estimator(checked, root).cost(checked.tree.root)
 
 
 @dataclass(frozen=True, slots=True)
 class _Entries:
-    """The sizes of keys and values."""
+    """The estimated sizes of keys and values."""
 
     kind: str
     keys: Estimate
@@ -173,7 +176,7 @@ class _Estimator:
         return CallEstimate(found.cost.plus(given), found.size)
 
     def _element_size(self, operand: Operand) -> tuple[CelType, Estimate] | None:
-        """The type of a list's elements and their size, as far as they are known."""
+        """Return the type of a list's elements and their size, if known."""
         if not operand.type.parameters:
             return None
         of = operand.type.parameters[0]
@@ -313,7 +316,9 @@ class _Estimator:
         return None
 
     def _declared_size(self, path: tuple[str, ...]) -> Estimate | None:
-        """How large the schema lets a value get; the first step is the variable's name."""
+        """Return the maximum size that the schema permits; the first path step is the variable's
+        name.
+        """
         at: Declared | None = self._root
         for step in path[1:]:
             if at is None:

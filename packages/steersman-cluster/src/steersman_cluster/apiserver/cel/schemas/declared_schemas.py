@@ -1,4 +1,4 @@
-"""What the schema of a custom resource says to expressions: types, and how large values may get."""
+"""The declarations of a custom resource schema for expressions: types and maximum sizes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -26,7 +26,9 @@ _TEXT: Final[Written] = {"type": "string"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
-    """A type, how many elements or characters a value of it has at most, and its least size."""
+    """A type, the maximum number of elements or characters of its values, and their
+    minimum size.
+    """
 
     type: CelType
     most: int = 0
@@ -36,7 +38,7 @@ class Declared:
     fields: "Mapping[str, Declared]" = field(default_factory=dict)
 
     def named(self, name: str) -> "Declared":
-        """The same, with names for the objects in it, which messages show."""
+        """Return the same declaration with names for its object types, which messages show."""
         if self.type.kind == "object":
             fields = {key: each.named(f"{name}.{key}") for key, each in self.fields.items()}
             inside = {key: each.type for key, each in fields.items()}
@@ -56,7 +58,7 @@ _KEY: Final = Declared(type=cel_types.STRING, least_bytes=2)
 
 
 def declared(written: Written, *, is_resource: bool) -> Declared | None:
-    """What a schema declares; None if expressions cannot see such values."""
+    """Return the declaration of a schema; None if expressions cannot read such values."""
     if written.get("x-kubernetes-int-or-string"):
         return Declared(type=cel_types.DYN, most=_or_any(_characters(written, 4)))
     if is_resource:
@@ -83,7 +85,7 @@ def _inside(written: Written) -> Declared | None:
 
 
 def _characters(written: Written, factor: int) -> int | None:
-    """How many there may be, in bytes if each takes ``factor`` at most; None if nothing is said."""
+    """Return the maximum length, multiplied by ``factor`` bytes a character; None if unlimited."""
     limit = written.get("maxLength")
     return None if limit is None else max(0, int(limit)) * factor
 
@@ -150,12 +152,14 @@ def _text(written: Written) -> Declared:
 
 
 def _or_any(limit: int | None) -> int:
-    """The limit, or what fits into a request between two quotes."""
+    """Return the limit; without a limit, the longest text between two quotes that fits into a
+    request.
+    """
     return REQUEST_BYTES - 2 if limit is None else limit
 
 
 def with_resource_fields(written: Written) -> Written:
-    """At the root of a resource, kind and name are there whatever the schema says."""
+    """Add kind and name to the schema of a resource's root, because every object has them."""
     properties = written.get("properties") or {}
     metadata = properties.get("metadata") or {}
     names = metadata.get("properties") or {}

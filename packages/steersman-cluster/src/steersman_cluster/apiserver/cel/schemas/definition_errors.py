@@ -1,4 +1,6 @@
-"""What is wrong with the rules that a definition's schema has, in the real server's order."""
+"""The errors of the validation rules in a CustomResourceDefinition's schema, ordered as in
+kube-apiserver.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -25,9 +27,9 @@ ShownRule = Callable[[Mapping[str, Any]], Any]
 def definition_errors(
     written: Mapping[str, Any], path: str, known: list[FieldError], *, shown_rule: ShownRule
 ) -> list[FieldError]:
-    """What is wrong with the rules of a schema at ``path``, of which ``known`` is wrong anyway.
+    """Return the errors of the rules of the schema at ``path``; ``known`` are its other errors.
 
-    Rules of parts that are wrong, or have parts that are, are not looked at.
+    Rules of a part are skipped if that part or a part inside it has other errors.
     """
     inspection = _Inspection(tuple(each.field for each in known), shown_rule)
     found = list(inspection.errors(written, _Place(path=path, is_resource=True)))
@@ -131,7 +133,7 @@ class _Inspection:
 def _inside(
     written: Mapping[str, Any], place: _Place
 ) -> Iterator[tuple[Mapping[str, Any], _Place]]:
-    """The schemas right inside, and where they stand."""
+    """Yield each direct child schema and its position."""
     items, additional = written.get("items"), written.get("additionalProperties")
     times = _times(written)
     often = None if place.often is None or times is None else min(LARGEST, place.often * times)
@@ -156,7 +158,7 @@ def _inside(
 
 
 def _times(written: Mapping[str, Any]) -> int | None:
-    """How many values stand inside of one; None if the schema has no limit."""
+    """Return how many values a value can contain; None if the schema has no limit."""
     if written.get("type") == "array":
         limit = written.get("maxItems")
     elif written.get("type") == "object" and written.get("additionalProperties") is not None:

@@ -1,4 +1,4 @@
-"""What single calls may cost at most, and how large their results may be."""
+"""The maximum cost of single calls, and the maximum size of their results."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _REGEX: Final = 0.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operand:
-    """What a function is called on or with."""
+    """The receiver or an argument of a call."""
 
     node: nodes.Node
     type: CelType
@@ -35,7 +35,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class CallEstimate:
-    """The cost of a call, and the size of its result if that is known."""
+    """The estimated cost of a call, and the size of its result if known."""
 
     cost: Estimate
     size: Estimate | None = None
@@ -108,7 +108,7 @@ def known_call(
     args: _Operands,
     element_size: ElementSize,
 ) -> CallEstimate:
-    """The call itself, without its operands."""
+    """Return the estimate of the call itself, without its operands."""
     if (found := _of_lists(overload, target, args)) is not None:
         return found
     if (found := _of_kubernetes(name, overload, target, args, element_size)) is not None:
@@ -117,7 +117,7 @@ def known_call(
 
 
 def _of_lists(overload: str, target: Operand | None, args: _Operands) -> CallEstimate | None:
-    """The functions of lists and sets that CEL has."""
+    """Return the estimate of a call of CEL's list and set functions; None for other functions."""
 
     def listed(size: Estimate, factor: float = 1) -> CallEstimate:
         return CallEstimate(size.scaled(factor).plus(exactly(11)), size)
@@ -256,7 +256,7 @@ def _of_texts(
 
 
 def _replaced(size: Estimate, old: Estimate, new: Estimate) -> Estimate:
-    """How long a text gets by replacing one part with another as often as it may stand there."""
+    """Return the size of a text after each possible occurrence of a part is replaced."""
     if old.least == 0:
         most_often, most_kept = min(LARGEST, size.most + 1), size.most
     elif new.most <= old.least:

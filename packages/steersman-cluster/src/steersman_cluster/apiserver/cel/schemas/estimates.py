@@ -1,4 +1,4 @@
-"""Numbers between a least and a most, which stop at the largest that the real server can count."""
+"""Ranges of numbers, capped at the largest number that kube-apiserver can count."""
 
 from math import ceil
 from typing import Final, NamedTuple
@@ -7,7 +7,7 @@ LARGEST: Final = (1 << 64) - 1
 
 
 class Estimate(NamedTuple):
-    """A size or a cost: at least, and at most."""
+    """A size or a cost, as a minimum and a maximum."""
 
     least: int
     most: int

@@ -1,4 +1,4 @@
-"""Whether a part of an object is as it was: errors in such parts are let through."""
+"""Ratcheting: errors in unchanged parts of an object are accepted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,9 +15,10 @@ _NOTHING: Final = object()
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """A value and what it was; without either, the nearest surroundings that have both.
+    """A value and its old value; if either is missing, the nearest parent that has both.
 
-    ``schema`` is what the surroundings are written by; a node knows its own.
+    ``around`` contains the parent and the schema of the parent. The schema of the value itself is
+    an argument of each method.
     """
 
     value: Any = _NOTHING
@@ -29,7 +30,7 @@ class Correlation:
         return self.old is not _NOTHING
 
     def key(self, schema: Mapping[str, Any], name: str) -> "Correlation":
-        """The same of a field of the value, which ``schema`` describes."""
+        """Return the correlation of a field of the value; ``schema`` describes the value."""
         if not self.is_correlated:
             return self
         if self.around is None and name in ("apiVersion", "kind"):
@@ -39,7 +40,7 @@ class Correlation:
         return Correlation(value, old, (self, schema))
 
     def index(self, schema: Mapping[str, Any], index: int) -> "Correlation":
-        """The same of an element of a list."""
+        """Return the correlation of a list element; ``schema`` describes the list."""
         if not self.is_correlated:
             return self
         found = correlated_element(self.value, self.old, schema, index)
@@ -47,7 +48,7 @@ class Correlation:
         return Correlation(value, old, (self, schema))
 
     def is_unchanged(self, schema: Mapping[str, Any]) -> bool:
-        """Whether the value is what it was, or is in something that is."""
+        """Whether the value equals its old value, or is inside a parent that does."""
         if self.is_correlated:
             return is_unchanged(self.value, self.old, schema)
         if self.around is None:

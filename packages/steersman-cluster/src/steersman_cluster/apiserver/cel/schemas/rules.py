@@ -1,4 +1,4 @@
-"""One rule of a schema: compiled, and asked about a value."""
+"""One validation rule of a schema: its compilation and its evaluation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,21 +30,23 @@ _VARIABLES: Final = ("self", "oldSelf")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """Why a rule does not compile: in ``rule`` or in ``messageExpression``."""
+    """A compilation error of a rule, in ``rule`` or in ``messageExpression``."""
 
     where: str
     detail: str
 
 
 class Failure(NamedTuple):
-    """What is wrong with a value, and whether that is let through where nothing has changed."""
+    """A validation error, and whether it is accepted for unchanged values."""
 
     error: FieldError
     ratchets: bool
 
 
 class Exhausted(Exception):
-    """No further rule is to be asked; what was found last says why."""
+    """The cost budget is exhausted, and no further rule is evaluated; the last error gives the
+    reason.
+    """
 
     def __init__(self, error: FieldError) -> None:
         super().__init__(str(error))
@@ -53,7 +55,7 @@ class Exhausted(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidationRule:
-    """A rule, or why it is none."""
+    """A compiled validation rule, or its compilation errors."""
 
     written: Mapping[str, Any]
     plan: Plan | None = None
@@ -73,10 +75,10 @@ class ValidationRule:
     def failure(
         self, value: Any, old: Any, message_old: Any, budget: "Budget", type_name: str, path: str
     ) -> Failure | None:
-        """What is wrong by this rule; ``old`` is ``NONE`` if there is nothing old.
+        """Return the rule's validation error; ``old`` is ``NONE`` if there is no old value.
 
-        Its message sees ``message_old`` as ``oldSelf``, which is never optional there. Raises
-        ``Exhausted`` if the budget ends here.
+        The rule's messageExpression receives ``message_old`` as ``oldSelf``, never as an optional.
+        Raises ``Exhausted`` if the budget is exceeded.
         """
         if self.plan is None:
             return self._broken(type_name, path)
@@ -141,7 +143,7 @@ class ValidationRule:
     def _message_text(
         self, plan: Plan, values: tuple[Any, Any], budget: "Budget", type_name: str, path: str
     ) -> str | None:
-        """The message, unless it has no value that would do as one."""
+        """Return the text of messageExpression; None if the result cannot be used as a message."""
         why = (
             "messageExpression evaluation failed due to running out of cost budget, no further"
             " validation rules will be run"
@@ -165,7 +167,7 @@ class ValidationRule:
 
 
 class Budget:
-    """What is left for the rules of one object."""
+    """The remaining cost budget for the rules of one object."""
 
     __slots__ = ("left",)
 
@@ -192,9 +194,9 @@ def compiled_rule(
     *,
     estimates: bool,
 ) -> ValidationRule:
-    """The rule as it stands in ``schema``, which declares ``declared``.
+    """Compile a rule of ``schema``, whose declaration is ``declared``.
 
-    Unless it ``estimates``, the cost of the rule is not computed.
+    The cost of the rule is computed only with ``estimates``.
     """
     text = written.get("rule") or ""
     shown = (written.get("message") or "").strip() or text.strip()
@@ -271,7 +273,7 @@ def _compiled_message(
 
 
 def _field_path(path: str, schema: Mapping[str, Any]) -> str:
-    """The path as errors show it."""
+    """Return the path in the format of error messages."""
     if not path:
         return ""
     try:

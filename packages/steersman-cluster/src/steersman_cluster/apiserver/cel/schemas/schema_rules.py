@@ -1,7 +1,8 @@
-"""The rules in a schema, asked about whole objects.
+"""The validation rules of a schema, evaluated for complete objects.
 
-Rules with ``oldSelf`` are asked where what was there before can be found: through objects, maps and
-lists of type map. What failed before and was not changed is let through with a warning.
+Rules with ``oldSelf`` are evaluated only where the old value can be correlated: through objects,
+maps and lists of type map. An error in a value that failed before and has not changed becomes a
+warning.
 """
 
 from collections.abc import Mapping
@@ -35,14 +36,14 @@ EMBEDDED: Final = "x-kubernetes-embedded-resource"
 
 
 class ValidationResult(NamedTuple):
-    """What is wrong, and what is wrong but was so before."""
+    """The errors, and the warnings for errors that existed before."""
 
     errors: list[FieldError]
     warnings: list[str]
 
 
 def has_rules(written: Mapping[str, Any]) -> bool:
-    """Whether the schema, or one within it, has a rule."""
+    """Whether the schema, or a schema inside it, contains a rule."""
     if written.get(VALIDATIONS):
         return True
     items, additional = written.get("items"), written.get("additionalProperties")
@@ -54,7 +55,7 @@ def has_rules(written: Mapping[str, Any]) -> bool:
 
 
 class SchemaRules:
-    """The rules of one schema, compiled."""
+    """The compiled rules of one schema."""
 
     __slots__ = ("_root",)
 
@@ -64,9 +65,9 @@ class SchemaRules:
     def validate(
         self, new: Any, old: Any = UNSET, *, at: str = "", ratchets: bool = True
     ) -> ValidationResult:
-        """What the rules say about ``new``, which replaces ``old`` if there is something old.
+        """Return the errors of ``new``, which replaces ``old`` if ``old`` is given.
 
-        ``at`` is where the value stands; nothing is let through unless it ``ratchets``.
+        ``at`` is the path of the value. Unless it ``ratchets``, no error becomes a warning.
         """
         found = ValidationResult([], [])
         if self._root is not None and new is not None:
@@ -211,7 +212,7 @@ def _within(written: Any, of: Declared | None) -> _Node | None:
 
 
 def _property(name: str, written: Mapping[str, Any], of: Declared | None) -> _Node | None:
-    """The rules of a property; one that expressions cannot see has none."""
+    """Return the rules of a property; None if expressions cannot read the property."""
     is_resource = bool(written.get(EMBEDDED))
     spelled = escaped(name)
     if spelled is None:

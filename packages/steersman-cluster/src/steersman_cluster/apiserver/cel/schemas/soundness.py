@@ -1,4 +1,4 @@
-"""Values that were written when their schema was another one, and no longer fit it."""
+"""Stored values that were written under an older schema and do not match the current one."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -16,9 +16,9 @@ _GO_TYPES: Final = {bool: "bool", int: "int64", float: "float64", str: "string"}
 
 
 def soundness(written: Mapping[str, Any]) -> Convert:
-    """What gives a value with a ``Broken`` where it is of another type than the schema's.
+    """Return a function that replaces values of a wrong type with ``Broken``.
 
-    A list or a map with something of another type in it is broken as a whole.
+    A list or a map that contains a value of a wrong type is replaced completely.
     """
     if written.get("x-kubernetes-int-or-string"):
         return _as_it_is
