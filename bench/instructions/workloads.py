@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from bench.instructions.servers import TOKEN, URL
 from bench.instructions.stage import StageClock
-from steersman.client import Client, ClusterConfig, Token, connect, reaching
+from steersman.client import Client, ClusterConfig, Token, connect, open_transport
 from steersman.observe import MetricsObserver, Observer, fan_out, ignore, log_to, new_registry
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ async def operating(clock: StageClock) -> AsyncIterator[None]:
     with Path(os.devnull).open("w") as log:  # noqa: ASYNC230 - there is nothing to wait for
         observe = fan_out(log_to(log, clock=clock), MetricsObserver(registry, clock=clock))
         environment = ManagerEnvironment(
-            connect=lambda: reaching(CONFIG, clock=clock, observe=observe),
+            connect=lambda: open_transport(CONFIG, clock=clock, observe=observe),
             namespace="default",
             hostname="stage",
             clock=clock,

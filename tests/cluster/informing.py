@@ -13,7 +13,7 @@ from steersman.cache import (
 )
 from steersman.client import Client, ClientSettings, MergePatch, RetryPolicy
 from steersman.errors import (
-    NotFollowed,
+    NotWatched,
     Unreachable,
 )
 from steersman.kinds import Part, Resource, core_v1, metadata_only
@@ -94,7 +94,7 @@ class Scene:
         self.way.answer = Unreachable("gone for a while")
         self.way.cut()
         yield
-        self.api.server.compactor.forget()
+        self.api.server.compactor.compact_all()
         await self.settle()
         self.way.answer = None
 
@@ -149,6 +149,6 @@ async def outcome(work: Any) -> Exception | None:
     """Why it was not followed, if it was not."""
     try:
         await work
-    except NotFollowed as error:
+    except NotWatched as error:
         return error
     return None

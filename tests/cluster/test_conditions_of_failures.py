@@ -167,7 +167,7 @@ async def test_a_failure_in_other_words_each_time_is_reported_no_more_often_than
     async with operating(scene, controller) as operator:
         await scene.until(lambda: len(looks()) >= 12, seconds=0.1)
 
-    tried = [each for each in looks() if each.whys[0].event in ("initial", "retry")]
+    tried = [each for each in looks() if each.reasons[0].event in ("initial", "retry")]
     written = [each for each in operator.writes if each.endswith("/widgets/one/status")]
     assert len(tried) > 1
     assert len(written) == len(tried)

@@ -175,7 +175,7 @@ async def test_failures_are_tried_again_after_waits_that_grow(scene: Scene) -> N
 
     about_one = [each for each in operator.seen(ReconcileFinished) if each.ref.name == "one"]
     assert [each.outcome for each in about_one] == ["failed", "failed", "failed", "done"]
-    assert [each.whys[0].event for each in about_one] == ["initial", "retry", "retry", "retry"]
+    assert [each.reasons[0].event for each in about_one] == ["initial", "retry", "retry", "retry"]
 
 
 async def test_only_what_is_declared_can_be_read_or_written(scene: Scene) -> None:
@@ -364,7 +364,7 @@ async def test_each_reconcile_knows_why_it_ran(scene: Scene) -> None:
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         if obj.name == "one":
-            reasons.append([(why.event, str(why.about)) for why in ctx.whys])
+            reasons.append([(why.event, str(why.about)) for why in ctx.reasons])
         return await make_config_map(obj, ctx)
 
     async with operating(scene, owning(reconcile)) as operator:
@@ -381,10 +381,10 @@ async def test_each_reconcile_knows_why_it_ran(scene: Scene) -> None:
         )
 
     assert reasons[0] == [("initial", f"Widget {HERE}/one")]
-    assert [why.changed_fields for why in painted.whys] == [("spec.color",)]
+    assert [why.changed_fields for why in painted.reasons] == [("spec.color",)]
     assert painted.writes == ()
-    assert str(corrected.whys[0].about) == f"ConfigMap {HERE}/of-one"
-    assert corrected.whys[0].changed_fields == ("data.size",)
+    assert str(corrected.reasons[0].about) == f"ConfigMap {HERE}/of-one"
+    assert corrected.reasons[0].changed_fields == ("data.size",)
     assert [str(each.ref) for each in corrected.writes] == [f"ConfigMap {HERE}/of-one"]
 
 
@@ -566,7 +566,7 @@ async def test_sources_from_outside_wake_objects(scene: Scene) -> None:
             yield await outside.get()
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
-        looked.append((obj.name, ctx.whys[0].event))
+        looked.append((obj.name, ctx.reasons[0].event))
         return sm.Done()
 
     controller = sm.Controller(Widget, reconcile=reconcile, sources=(sm.Keys(opened), sm.Every(60)))

@@ -68,7 +68,7 @@ async def test_changes_within_the_debounce_are_one_reconcile(scene: Scene) -> No
     seen: list[tuple[float, tuple[str, ...]]] = []
 
     async def note(obj: Widget, ctx: sm.Context) -> sm.Outcome:
-        seen.append((scene.clock.monotonic(), tuple(why.event for why in ctx.whys)))
+        seen.append((scene.clock.monotonic(), tuple(why.event for why in ctx.reasons)))
         return sm.Done()
 
     controller = sm.Controller(Widget, reconcile=note, debounce_seconds=5)

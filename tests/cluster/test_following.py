@@ -7,7 +7,7 @@ import pytest
 
 from steersman.cache import Caches, InformerSpec, Scope
 from steersman.client import Client
-from steersman.errors import BadValue, NotFollowed
+from steersman.errors import BadValue, NotWatched
 from steersman.kinds import core_v1
 from steersman.observe import ignore
 from tests.cluster.faulty_transports import GatedTransport
@@ -66,13 +66,13 @@ async def test_a_user_that_waits_for_the_first_lists_is_notified_when_the_caches
 ) -> None:
     way = GatedTransport(scene.way)
     caches = Caches(Client(way, clock=scene.clock, rng=Random(0), observe=ignore), observe=ignore)
-    failures: list[NotFollowed] = []
+    failures: list[NotWatched] = []
 
     async def follow() -> None:
         try:
             async with caches.informers_for({ConfigMap: IN_HERE, Widget: IN_HERE}):
                 raise AssertionError("nothing was ever received")
-        except NotFollowed as error:
+        except NotWatched as error:
             failures.append(error)
 
     async with asyncio.TaskGroup() as group:

@@ -20,9 +20,9 @@ from steersman.errors import (
     BadName,
     BadValue,
     CacheMutated,
-    NotFollowed,
     NotInScope,
     NotSynced,
+    NotWatched,
     Unreachable,
 )
 from steersman.kinds import Unstructured, core_v1, replace
@@ -500,7 +500,7 @@ async def test_a_user_that_waits_when_the_caches_end_is_notified(scene: Scene) -
         async with caches.running():
             user = group.create_task(outcome(use()))
             await scene.settle()
-        assert isinstance(await user, NotFollowed)
+        assert isinstance(await user, NotWatched)
 
 
 async def test_a_user_that_comes_when_the_caches_end_is_notified(scene: Scene) -> None:
@@ -515,7 +515,7 @@ async def test_a_user_that_comes_when_the_caches_end_is_notified(scene: Scene) -
             # It joins, and the task that would follow is cancelled in the same turn.
             user = group.create_task(outcome(use()))
             await scene.clock.sleep(0)
-        assert isinstance(await user, NotFollowed)
+        assert isinstance(await user, NotWatched)
 
 
 async def test_caches_that_ended_can_begin_again(scene: Scene) -> None:
@@ -523,7 +523,7 @@ async def test_caches_that_ended_can_begin_again(scene: Scene) -> None:
     for _ in range(2):
         async with caches.running(), caches.informer(ConfigMap) as informer:
             assert "one" in names(informer)
-    with pytest.raises(NotFollowed, match="are not running"):
+    with pytest.raises(NotWatched, match="are not running"):
         async with caches.informer(ConfigMap):
             pass
 

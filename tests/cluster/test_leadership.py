@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from steersman.cache import in_background
+from steersman.cache import background_tasks
 from steersman.client import Client, MergePatch
 from steersman.errors import Forbidden, NotFound, NotLeading, Unreachable
 from steersman.kinds import coordination_v1, core_v1, meta_v1
@@ -73,7 +73,7 @@ class Replica:
     async def run(self) -> None:
         """Lead, stand by, lead again, until stopped."""
         while not self.stop.is_set():
-            async with self.leadership.term() as term, in_background() as start:
+            async with self.leadership.term() as term, background_tasks() as start:
                 self.terms += 1
                 self.is_in_term = True
                 start(self._after(term.lost()), name="lost")
@@ -82,7 +82,7 @@ class Replica:
 
     async def _ended(self) -> None:
         self._over = asyncio.Event()
-        async with in_background() as start:
+        async with background_tasks() as start:
             start(self._after(self.stop.wait()), name="stop")
             await self._over.wait()
 
@@ -118,7 +118,7 @@ class Scene:
         await self.admin.create(
             core_v1.ConfigMap(metadata=meta_v1.ObjectMeta(name="target", namespace="default"))
         )
-        async with in_background() as start:
+        async with background_tasks() as start:
             for name in names:
                 now = datetime(2026, 1, 1, tzinfo=UTC) + offsets.get(name, timedelta())
                 replica = Replica(self.api, name, now=now)
@@ -389,7 +389,7 @@ async def test_a_leader_whose_answer_is_lost_leads_at_its_next_try(scene: Scene)
         one = Replica(scene.api, "one", now=scene.api.clock.now())
         scene.replicas.append(one)
         one.way.server = LosingTransport(one.way.server)
-        async with in_background() as start:
+        async with background_tasks() as start:
             start(one.run(), name="one")
             await scene.settle()
             assert (await scene.lease()).holder_identity == "one"
@@ -422,7 +422,7 @@ async def test_a_missing_right_is_reported_and_outlived(scene: Scene) -> None:
         one = Replica(scene.api, "one", now=scene.api.clock.now())
         scene.replicas.append(one)
         one.way.answer = refusing(403, "Forbidden")
-        async with in_background() as start:
+        async with background_tasks() as start:
             start(one.run(), name="one")
             await scene.after(20)
             failures = one.seen(RenewalFailed)
@@ -458,7 +458,7 @@ async def test_a_missing_namespace_is_reported_and_outlived(scene: Scene) -> Non
             async with leadership.term() as term:
                 await term.lost()
 
-        async with in_background() as start:
+        async with background_tasks() as start:
             start(lead(), name="lead")
             await scene.settle()
             (failure,) = [each for each in observed if isinstance(each, RenewalFailed)]
@@ -474,7 +474,7 @@ async def test_a_missing_namespace_is_reported_and_outlived(scene: Scene) -> Non
 
 async def test_only_one_of_many_that_start_at_once_leads(scene: Scene) -> None:
     async with scene.running():
-        async with in_background() as start:
+        async with background_tasks() as start:
             for number in range(10):
                 replica = Replica(scene.api, f"r{number}", now=scene.api.clock.now())
                 scene.replicas.append(replica)
@@ -502,7 +502,7 @@ async def test_a_candidate_that_is_cancelled_with_its_claim_on_the_way_releases_
     async with scene.running():
         one = Replica(scene.api, "one", now=scene.api.clock.now())
         one.way.server = LosingTransport(one.way.server)
-        async with in_background() as start:
+        async with background_tasks() as start:
             running = start(one.run(), name="one")
             await scene.settle()
             assert (await scene.lease()).holder_identity == "one"

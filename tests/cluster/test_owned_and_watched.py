@@ -7,7 +7,7 @@ import steersman as sm
 from steersman import changed
 from steersman.kinds import Unstructured, core_v1, meta_v1
 from steersman.names import ObjectKey
-from steersman.observe import ReconcileFinished, Why
+from steersman.observe import ReconcileFinished, ReconcileReason
 from tests.cluster.informing import HERE, Scene
 from tests.cluster.operators import Operator, is_quiet, operating
 from tests.real.definitions import Widget, widget
@@ -33,9 +33,9 @@ async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
     return sm.Done()
 
 
-def whys_of(operator: Operator, name: str, *, since: int = 0) -> list[Why]:
+def whys_of(operator: Operator, name: str, *, since: int = 0) -> list[ReconcileReason]:
     finished = operator.seen(ReconcileFinished)[since:]
-    return [why for each in finished if each.ref.name == name for why in each.whys]
+    return [why for each in finished if each.ref.name == name for why in each.reasons]
 
 
 def watches_of(operator: Operator, plural: str) -> int:
@@ -107,9 +107,11 @@ async def test_one_change_that_wakes_an_owner_in_two_ways_is_one_reason(scene: S
         before = len(operator.seen(ReconcileFinished))
         await scene.patch("of-one", key="edited")
         await scene.until(lambda: len(operator.seen(ReconcileFinished)) > before)
-        whys = operator.seen(ReconcileFinished)[before].whys
+        reasons = operator.seen(ReconcileFinished)[before].reasons
 
-    assert [(why.event, str(why.about)) for why in whys] == [("updated", "ConfigMap here/of-one")]
+    assert [(why.event, str(why.about)) for why in reasons] == [
+        ("updated", "ConfigMap here/of-one")
+    ]
 
 
 async def test_each_declaration_of_a_kind_has_its_own_predicate(scene: Scene) -> None:
@@ -140,7 +142,7 @@ async def test_objects_of_the_own_kind_are_mapped_to_others_of_it(scene: Scene) 
     seen: list[tuple[str, str, str]] = []
 
     async def note(obj: Widget, ctx: sm.Context) -> sm.Outcome:
-        seen.extend((obj.name, why.event, str(why.about)) for why in ctx.whys)
+        seen.extend((obj.name, why.event, str(why.about)) for why in ctx.reasons)
         return sm.Done()
 
     def peers(obj: Widget, cached: sm.CacheReader) -> Iterable[Widget]:

@@ -52,7 +52,7 @@ async def test_a_plain_function_can_do_all_that_another_can(scene: Scene) -> Non
                 len(ctx.list(Widget)),
                 ctx.live.get(ConfigMap, child.name).labels,
                 [each.name for each in ctx.live.list(Widget)],
-                ctx.whys[0].event,
+                ctx.reasons[0].event,
                 ctx.failures,
                 ctx.now.year,
             )

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from random import Random
 from typing import Any
 
-from steersman.cache import in_background
+from steersman.cache import background_tasks
 from steersman.client import MergePatch
 from steersman.controller import CacheReader, Controller, Watch, changed
 from steersman.controller.loop.hot_loop import HotLoopFound, HotLoops
@@ -15,7 +15,7 @@ from steersman.controller.triggers.reasons import Reasons
 from steersman.controller.writer.reports import EffectiveWrite
 from steersman.kinds import core_v1, meta_v1
 from steersman.names import ObjectKey
-from steersman.observe import TriggerFailed, Why
+from steersman.observe import ReconcileReason, TriggerFailed
 from steersman.workqueue import LOW_PRIORITY
 from tests.cluster.informing import HERE, Scene
 from tests.real.definitions import GROUP, Widget, widget
@@ -51,7 +51,7 @@ class HandlerScene:
             recorder=self,
         )
 
-    def enqueue(self, key: ObjectKey, why: Why, priority: int) -> None:
+    def enqueue(self, key: ObjectKey, why: ReconcileReason, priority: int) -> None:
         self.woken.append((key, why.event, str(why.about)))
         self.priorities.append(priority)
         self.reasons.note(key, why, self.scene.clock.monotonic())
@@ -65,7 +65,7 @@ class HandlerScene:
         async with AsyncExitStack() as stack:
             for informer in self.informers.values():
                 await stack.enter_async_context(informer.running())
-            start = await stack.enter_async_context(in_background())
+            start = await stack.enter_async_context(background_tasks())
             start(self.triggers.retry_mappings(), name="retrying")
             self.informers[Widget].add_handler(self.triggers.own)
             for owns in self.controller.owned:
@@ -115,7 +115,7 @@ async def test_what_is_there_at_the_start_waits_behind_what_changes_then(scene: 
     assert initial == [(ONE, "initial", "Widget here/one"), (TWO, "initial", "Widget here/two")]
     assert [event for _, event, _ in handlers.woken] == ["added", "updated"]
     assert handlers.priorities == [LOW_PRIORITY, LOW_PRIORITY, 0, 0]
-    assert handlers.reasons.take(ONE).whys[-1].changed_fields == ("spec.color",)
+    assert handlers.reasons.take(ONE).reasons[-1].changed_fields == ("spec.color",)
 
 
 async def test_status_and_labels_pass_no_trigger_for_generations(scene: Scene) -> None:
@@ -239,13 +239,13 @@ class Writer:
 
     async def reconcile(self, *, status: int) -> None:
         scene = self.handlers.scene
-        whys = self.handlers.reasons.take(ONE).whys
-        assert whys
+        reasons = self.handlers.reasons.take(ONE).reasons
+        assert reasons
         answer = await patch_status(scene, ready=status)
         wrote = EffectiveWrite(
             answer.ref, answer.resource_version, b'{"status":{"ready":%d}}' % status
         )
-        found = self.loops.note(ONE, whys=whys, wrote=[wrote], now_at=scene.clock.monotonic())
+        found = self.loops.note(ONE, reasons=reasons, wrote=[wrote], now_at=scene.clock.monotonic())
         if found is not None:
             self.found.append(found)
         await scene.settle()

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from steersman.client import find_config, reaching
+from steersman.client import find_config, open_transport
 from steersman.clock import SystemClock
 from steersman.kinds import Resource
 from steersman.observe import ignore
@@ -96,7 +96,7 @@ class ControllerComparison:
         )
 
         def connect() -> AbstractAsyncContextManager[Transport]:
-            return reaching(config, clock=SystemClock(), observe=ignore)
+            return open_transport(config, clock=SystemClock(), observe=ignore)
 
         async def run() -> Ends:
             async with running_workloads(

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from random import Random
 
 from steersman.cache import InformerSettings
-from steersman.client import find_config, reaching
+from steersman.client import find_config, open_transport
 from steersman.clock import SystemClock
 from steersman.manager import Manager, ManagerEnvironment, ManagerSettings
 from steersman.observe import ignore
@@ -82,7 +82,7 @@ async def fault_proxy(cluster: ControlPlane) -> AsyncIterator[FaultProxy]:
     config = find_config(
         environ={}, home=cluster.directory, kubeconfig=cluster.kubeconfig, observe=ignore
     )
-    async with reaching(config, clock=SystemClock(), observe=ignore) as server:
+    async with open_transport(config, clock=SystemClock(), observe=ignore) as server:
         proxy = FaultProxy(server)
         async with listening(
             proxy, host="127.0.0.1", port=0, tls=None, largest_body=MOST_BYTES

@@ -8,7 +8,7 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from steersman.client import Client, find_config, reaching, wait_for
+from steersman.client import Client, find_config, open_transport, wait_for
 from steersman.client.access.cluster_config import Token
 from steersman.clock import SystemClock
 from steersman.errors import NotFound
@@ -74,7 +74,7 @@ async def operating(
     )
     config = replace(config, login=Token(token=token))
     environment = ManagerEnvironment(
-        connect=partial(reaching, config, clock=clock, observe=seen),
+        connect=partial(open_transport, config, clock=clock, observe=seen),
         namespace=installation.namespace,
         hostname="here",
         clock=clock,

@@ -15,7 +15,7 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from steersman.client import Client, find_config, reaching
+from steersman.client import Client, find_config, open_transport
 from steersman.clock import SystemClock
 from steersman.kinds import apps_v1, core_v1, is_ready, meta_v1, recipes
 from steersman.kinds.base import replace
@@ -66,7 +66,7 @@ async def workloads(
     async with running_workloads(
         WorkloadSettings(**given),
         kubelet=simulated_kubelet,
-        connect=partial(reaching, config, clock=clock, observe=observe),
+        connect=partial(open_transport, config, clock=clock, observe=observe),
         clock=clock,
         rng=Random(0),
         observe=observe,

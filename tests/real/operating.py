@@ -7,7 +7,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any, TypeVar
 
-from steersman.client import Client, ClusterConfig, find_config, reaching, wait_for
+from steersman.client import Client, ClusterConfig, find_config, open_transport, wait_for
 from steersman.client.access.cluster_config import Token
 from steersman.clock import SystemClock
 from steersman.controller import Controller
@@ -85,7 +85,7 @@ class Operator:
 
     @asynccontextmanager
     async def _reach(self) -> AsyncIterator[Transport]:
-        async with reaching(self._config, clock=SystemClock(), observe=ignore) as transport:
+        async with open_transport(self._config, clock=SystemClock(), observe=ignore) as transport:
             yield Listening(transport, self.writes, self._under_way)
 
     async def run(self, manager: Manager, settings: ManagerSettings) -> None:

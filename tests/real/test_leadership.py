@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from steersman.client import Client, MergePatch, find_config, reaching
+from steersman.client import Client, MergePatch, find_config, open_transport
 from steersman.clock import SystemClock
 from steersman.errors import NotLeading
 from steersman.kinds import coordination_v1, core_v1, meta_v1
@@ -150,7 +150,7 @@ async def test_a_lease_that_another_has_taken_over_ends_the_term_and_its_writes(
     )
     async with (
         candidate(control_plane, namespace, "one") as one,
-        reaching(config, clock=SystemClock(), observe=one.seen) as way,
+        open_transport(config, clock=SystemClock(), observe=one.seen) as way,
         one.leadership.term() as term,
     ):
         fenced = FencedTransport(way, one.fence, observe=one.seen)

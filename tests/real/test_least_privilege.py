@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import steersman as sm
-from steersman.client import Client, MergePatch, find_config, reaching
+from steersman.client import Client, MergePatch, find_config, open_transport
 from steersman.client.access.cluster_config import Token
 from steersman.clock import SystemClock
 from steersman.controller import Watch
@@ -121,7 +121,7 @@ async def operating(
     )
     config = replace(config, login=Token(token=token))
     environment = ManagerEnvironment(
-        connect=partial(reaching, config, clock=clock, observe=seen),
+        connect=partial(open_transport, config, clock=clock, observe=seen),
         namespace=home,
         hostname="here",
         clock=clock,

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from steersman.client import Client, find_config, reaching
+from steersman.client import Client, find_config, open_transport
 from steersman.clock import SystemClock
 from steersman.kinds import core_v1, meta_v1
 from steersman.observe import ignore
@@ -74,7 +74,7 @@ def run_with_ours(plane: RealControlPlane, scenarios: Sequence[Scenario], prefix
             running_workloads(
                 OURS,
                 kubelet=simulated_kubelet,
-                connect=partial(reaching, config, clock=clock, observe=ignore),
+                connect=partial(open_transport, config, clock=clock, observe=ignore),
                 clock=clock,
                 rng=Random(0),
                 observe=ignore,

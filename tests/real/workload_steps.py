@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
-from steersman.cache import in_background
+from steersman.cache import background_tasks
 from steersman.client import Client, MergePatch, Removed, Wrote
 from steersman.clock import SystemClock
 from steersman.kinds import Resource, core_v1, events_v1, meta_v1, replace
@@ -164,7 +164,7 @@ async def recorded(
 ) -> AsyncIterator[Steps]:
     """The steps of these kinds from now on; of one without a function, only that it changed."""
     steps = Steps()
-    async with in_background() as start:
+    async with background_tasks() as start:
         for kind, read in kinds.items():
             version = (await client.list(kind, namespace=namespace)).resource_version
             start(_follow(client, kind, namespace, version, read, steps), name=f"steps of {kind}")

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from steersman.client import find_config, reaching
+from steersman.client import find_config, open_transport
 from steersman.clock import SystemClock
 from steersman.observe import Observation, StageReached, fan_out, ignore, log_to
 from steersman_cluster.kubelet import simulated_kubelet
@@ -73,7 +73,7 @@ async def work(kubeconfig: Path, settings: WorkloadSettings) -> None:
     async with running_workloads(
         settings,
         kubelet=simulated_kubelet,
-        connect=partial(reaching, config, clock=clock, observe=ignore),
+        connect=partial(open_transport, config, clock=clock, observe=ignore),
         clock=clock,
         rng=Random(),
         observe=fan_out(tell, log_to(sys.stderr, clock=clock, level=_WARNING)),

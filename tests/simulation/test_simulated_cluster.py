@@ -295,7 +295,7 @@ def test_a_second_pass_of_an_operator_that_never_is_content_is_shown() -> None:
     async def main(cluster: SimulatedCluster) -> None:
         async def count(a_note: Note, ctx: sm.Context) -> sm.Outcome:
             status = a_note.status or Status()
-            if ctx.whys[0].event == "initial":
+            if ctx.reasons[0].event == "initial":
                 await ctx.apply_status(a_note, Status(copies=(status.copies or 0) + 1))
             return sm.Done()
 

@@ -28,7 +28,7 @@ class Buckets:
         """Have a bucket."""
 
 
-def reaching(buckets: Buckets) -> Sequence[sm.Controller[App]]:
+def open_transport(buckets: Buckets) -> Sequence[sm.Controller[App]]:
     """The operator of that service."""
     return [controller]
 
@@ -41,7 +41,7 @@ async def use(cluster: Cluster) -> None:
     scenario = Scenario(operator=lambda: [controller], kinds=[App], steps=steps)
     await survives_crashes(scenario)
     await survives_crashes(scenario, seed=3, only="after call 7")
-    await survives_crashes(Scenario(operator=reaching, outside=Buckets, steps=steps))
+    await survives_crashes(Scenario(operator=open_transport, outside=Buckets, steps=steps))
     await survives_crashes(
         Scenario(operator=lambda: sm.Manager(controllers=[controller]), steps=steps)
     )

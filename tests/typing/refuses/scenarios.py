@@ -25,7 +25,7 @@ class Buckets:
     """A service beyond the cluster."""
 
 
-def reaching(buckets: Buckets) -> Sequence[sm.Controller[App]]:
+def open_transport(buckets: Buckets) -> Sequence[sm.Controller[App]]:
     """The operator of that service."""
     return [controller]
 
@@ -35,8 +35,8 @@ async def steps(cluster: Cluster) -> None:
 
 
 async def misuse() -> None:
-    Scenario(operator=reaching, steps=steps)  # refused
-    Scenario(operator=reaching, outside=dict, steps=steps)  # refused
+    Scenario(operator=open_transport, steps=steps)  # refused
+    Scenario(operator=open_transport, outside=dict, steps=steps)  # refused
     Scenario(operator=lambda: [controller])  # refused
     Scenario(operator=[controller], steps=steps)  # refused
     Scenario(operator=lambda: ["controller"], steps=steps)  # refused

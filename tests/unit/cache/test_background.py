@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from steersman.cache import Start, in_background
+from steersman.cache import Start, background_tasks
 
 
 async def test_tasks_end_with_the_block() -> None:
-    async with in_background() as start:
+    async with background_tasks() as start:
         task = start(_for_ever(), name="endless")
         await _turn()
     assert task.cancelled()
@@ -21,7 +21,7 @@ async def test_what_is_started_while_the_block_ends_does_not_begin(ended: str) -
     late: list[asyncio.Task[None]] = []
 
     async def block(end: Callable[[], Awaitable[None]]) -> None:
-        async with in_background() as start:
+        async with background_tasks() as start:
             start(_starting_at_the_end(start, late, begun), name="on its way out")
             await _turn()
             await end()
@@ -47,7 +47,7 @@ async def test_what_is_started_after_a_task_failed_does_not_hide_the_failure() -
     begun: list[str] = []
 
     async def block() -> None:
-        async with in_background() as start:
+        async with background_tasks() as start:
             start(_starting_at_the_end(start, late, begun), name="on its way out")
             await _turn()
             start(_fail(), name="failing")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from steersman.cache import in_background
+from steersman.cache import background_tasks
 from steersman.client import Client
 from steersman.errors import DeadlinePassed, NotLeading
 from steersman.kinds import core_v1, meta_v1
@@ -191,7 +191,7 @@ async def test_a_write_whose_time_ran_out_on_the_way_is_not_sent() -> None:
     scene = Scene()
     scene.open_for(10)
 
-    async with in_background() as start:
+    async with background_tasks() as start:
         sending = start(scene.send(), name="send")
         await turns()
         scene.clock.advance(10)
@@ -209,7 +209,7 @@ async def test_a_write_without_an_answer_is_given_up_once_the_fence_closes() -> 
     scene.open_for(10)
     scene.way.reached.set()
 
-    async with in_background() as start:
+    async with background_tasks() as start:
         start(scene.fence.closing(), name="fence")
         sending = start(scene.send(), name="send")
         await turns()
@@ -229,7 +229,7 @@ async def test_a_write_that_gets_no_connection_is_given_up_once_the_fence_closes
     scene = Scene()
     scene.open_for(10)
 
-    async with in_background() as start:
+    async with background_tasks() as start:
         start(scene.fence.closing(), name="fence")
         sending = start(scene.send(), name="send")
         await turns()
@@ -246,7 +246,7 @@ async def test_a_slow_write_is_not_given_up_while_the_fence_is_extended() -> Non
     scene.open_for(10)
     scene.way.reached.set()
 
-    async with in_background() as start:
+    async with background_tasks() as start:
         start(scene.fence.closing(), name="fence")
         sending = start(scene.send(), name="send")
         for _ in range(10):
@@ -264,7 +264,7 @@ async def test_a_task_that_is_cancelled_and_fenced_at_once_is_cancelled() -> Non
     scene.open_for(10)
     scene.way.reached.set()
 
-    async with in_background() as start:
+    async with background_tasks() as start:
         sending = start(scene.send(), name="send")
         await turns()
         scene.fence.close()
@@ -286,7 +286,7 @@ async def test_a_fence_that_closes_cancels_nothing_but_the_write() -> None:
         await turns()
         went_on.append(asyncio.current_task().cancelling())  # type: ignore[union-attr]
 
-    async with in_background() as start:
+    async with background_tasks() as start:
         sending = start(send(), name="send")
         await turns()
         scene.fence.close()
@@ -336,7 +336,7 @@ async def test_a_deadline_of_the_client_comes_before_a_fence_that_is_open_for_lo
         except DeadlinePassed as error:
             outcomes.append(error)
 
-    async with in_background() as start:
+    async with background_tasks() as start:
         deleting = start(delete(), name="delete")
         await turns()
         scene.clock.advance(60)

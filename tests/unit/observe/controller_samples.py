@@ -11,13 +11,13 @@ from steersman.observe import (
     HotLoop,
     Observation,
     ReconcileFinished,
+    ReconcileReason,
     ReconcileSkipped,
     SlowLaneChanged,
     SourceFailed,
     ThreadAbandoned,
     ThreadsExhausted,
     TriggerFailed,
-    Why,
     Write,
 )
 
@@ -25,7 +25,7 @@ APP = ObjectRef("AppService", "default", "web")
 DEPLOYMENT = ObjectRef("Deployment", "default", "web")
 LOST = Unreachable("GET /apis on https://kube: the server was not reached. Wait.")
 
-UPDATED = Why(about=APP, event="updated", find_changes=lambda: ("spec.size",))
+UPDATED = ReconcileReason(about=APP, event="updated", find_changes=lambda: ("spec.size",))
 APPLIED = Write(verb="apply", ref=DEPLOYMENT, is_change=True)
 FINISHED = ReconcileFinished(
     controller="appservice",
@@ -33,7 +33,7 @@ FINISHED = ReconcileFinished(
     outcome="done",
     took_seconds=0.012,
     queued_seconds=0.002,
-    whys=(UPDATED,),
+    reasons=(UPDATED,),
     writes=(APPLIED,),
 )
 SKIPPED = ReconcileSkipped(controller="appservice", ref=APP, reason="paused")

@@ -26,7 +26,7 @@ from steersman.observe import (
     MetricsObserver,
     Observation,
     ReconcileFinished,
-    Why,
+    ReconcileReason,
     Write,
     log_to,
 )
@@ -208,19 +208,21 @@ def test_the_fields_of_a_line_name_its_object(observation: Observation) -> None:
         ),
         (
             {
-                "whys": (
-                    Why(about=DEPLOYMENT, event="updated", find_changes=lambda: ("status.ready",)),
-                    Why(about=None, event="timer"),
+                "reasons": (
+                    ReconcileReason(
+                        about=DEPLOYMENT, event="updated", find_changes=lambda: ("status.ready",)
+                    ),
+                    ReconcileReason(about=None, event="timer"),
                 )
             },
             "done in 12 ms: Deployment default/web updated status.ready, timer",
         ),
         (
-            {"whys": (Why(about=None, event="timer"),) * 8, "whys_left_out": 4},
+            {"reasons": (ReconcileReason(about=None, event="timer"),) * 8, "whys_left_out": 4},
             "done in 12 ms: timer, timer, timer and 9 more",
         ),
         (
-            {"outcome": "failed", "error": LOST, "whys": (UPDATED,), "writes": (APPLIED,)},
+            {"outcome": "failed", "error": LOST, "reasons": (UPDATED,), "writes": (APPLIED,)},
             f"failed in 12 ms: {LOST}; updated spec.size; applied Deployment default/web",
         ),
     ],
@@ -228,16 +230,16 @@ def test_the_fields_of_a_line_name_its_object(observation: Observation) -> None:
 def test_a_reconcile_is_logged_with_its_outcome_its_reasons_and_what_it_wrote(
     change: dict[str, object], text: str
 ) -> None:
-    bare = replace(FINISHED, whys=(), writes=())
+    bare = replace(FINISHED, reasons=(), writes=())
 
     assert describe(replace(bare, **change))[0] == f"appservice: AppService default/web {text}"
 
 
 def test_many_fields_and_many_writes_are_logged_in_few_words() -> None:
-    many = Why(
+    many = ReconcileReason(
         about=APP, event="updated", find_changes=lambda: tuple(f"spec.f{n}" for n in range(9))
     )
-    text, _ = describe(replace(FINISHED, whys=(many,), writes=(APPLIED,) * 40))
+    text, _ = describe(replace(FINISHED, reasons=(many,), writes=(APPLIED,) * 40))
 
     assert "updated spec.f0, spec.f1, spec.f2, spec.f3, spec.f4 and 4 more;" in text
     assert text.count("applied") == 5
@@ -289,13 +291,17 @@ def test_what_changed_is_not_looked_for_unless_the_line_is_written() -> None:
     def find() -> tuple[str, ...]:
         raise AssertionError("this is not read")
 
-    quiet = replace(FINISHED, whys=(Why(about=APP, event="updated", find_changes=find),), writes=())
+    quiet = replace(
+        FINISHED,
+        reasons=(ReconcileReason(about=APP, event="updated", find_changes=find),),
+        writes=(),
+    )
     registry = CollectorRegistry()
 
     log_to(io.StringIO(), level=logging.INFO, clock=SystemClock())(quiet)
     MetricsObserver(registry, clock=FakeClock())(quiet)
 
-    assert Why(about=None, event="timer").changed_fields == ()
+    assert ReconcileReason(about=None, event="timer").changed_fields == ()
 
 
 def _failed_in_the_authors_code(failures: int) -> ReconcileFinished:
@@ -454,7 +460,7 @@ def test_whatever_controllers_do_the_number_of_series_has_an_end() -> None:
                 controller=f"c{number}",
                 ref=ObjectRef("App", f"ns-{number}", f"app-{number}"),
                 writes=(Write(verb=f"v{number}", ref=DEPLOYMENT, is_change=True),),
-                whys=(Why(about=None, event=f"e{number}"),),
+                reasons=(ReconcileReason(about=None, event=f"e{number}"),),
             )
         )
         metered.observe(replace(SOURCE_FAILED, source=f"s{number}"))

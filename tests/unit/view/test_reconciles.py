@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from steersman.names import ObjectRef
-from steersman.observe import ReconcileFinished, Why, Write
+from steersman.observe import ReconcileFinished, ReconcileReason, Write
 from steersman.view import Reconciled, reconciled
 
 WEB = ObjectRef("AppService", "default", "web")
@@ -30,9 +30,9 @@ def test_it_says_what_came_of_it_why_it_ran_and_what_it_did() -> None:
     done = finished(
         outcome="later",
         after_seconds=30.0,
-        whys=(
-            Why(about=WEB, event="updated", find_changes=lambda: ("spec.size",)),
-            Why(about=DEPLOYMENT, event="deleted"),
+        reasons=(
+            ReconcileReason(about=WEB, event="updated", find_changes=lambda: ("spec.size",)),
+            ReconcileReason(about=DEPLOYMENT, event="deleted"),
         ),
         writes=(
             Write(verb="apply", ref=DEPLOYMENT, is_change=True),
@@ -53,9 +53,9 @@ def test_it_says_what_went_wrong_on_one_line() -> None:
 
 
 def test_many_reasons_are_counted() -> None:
-    whys = tuple(Why(about=None, event=f"timer {number}") for number in range(5))
+    reasons = tuple(ReconcileReason(about=None, event=f"timer {number}") for number in range(5))
 
-    assert finished(whys=whys, whys_left_out=2).why == "timer 0, timer 1, timer 2 and 4 more"
+    assert finished(reasons=reasons, whys_left_out=2).why == "timer 0, timer 1, timer 2 and 4 more"
 
 
 @pytest.mark.parametrize("error", [None, ValueError("x" * 10_000)])
@@ -67,11 +67,11 @@ def test_it_can_be_sent_to_another_process(error: Exception | None) -> None:
 
 APPLIED = Write(verb="apply", ref=DEPLOYMENT, is_change=True)
 STATUS = Write(verb="apply status", ref=WEB, is_change=True)
-DELETED = Why(about=DEPLOYMENT, event="deleted")
+DELETED = ReconcileReason(about=DEPLOYMENT, event="deleted")
 
 
 def test_one_that_found_nothing_to_do_leaves_the_one_before_it_to_be_seen() -> None:
-    repaired = finished(whys=(DELETED,), writes=(APPLIED,))
+    repaired = finished(reasons=(DELETED,), writes=(APPLIED,))
     idle = finished()
 
     once, twice = repaired.then(idle), repaired.then(idle).then(idle)
@@ -103,7 +103,7 @@ def test_what_only_the_status_of_its_own_object_shows_is_no_news() -> None:
 
 
 def test_in_brief_it_says_why_and_what_came_of_it() -> None:
-    repaired = finished(whys=(DELETED,), writes=(APPLIED,))
+    repaired = finished(reasons=(DELETED,), writes=(APPLIED,))
     failed = finished(outcome="failed", error=RuntimeError("no way"))
 
     assert repaired.in_brief == (
@@ -114,7 +114,7 @@ def test_in_brief_it_says_why_and_what_came_of_it() -> None:
 
 
 def test_what_happened_twice_is_listed_once() -> None:
-    assert finished(whys=(DELETED, DELETED)).why == "Deployment default/web deleted"
+    assert finished(reasons=(DELETED, DELETED)).why == "Deployment default/web deleted"
 
 
 def test_of_its_own_status_it_says_no_more_than_that() -> None:

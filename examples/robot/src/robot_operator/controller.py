@@ -1,19 +1,19 @@
-"""The controller of Robots, from the pieces of which every controller is made.
+"""The controller of Robots, written with informers, listers and a work queue.
 
     informers ──▶ handlers ──keys──▶ work queue ──▶ workers ──▶ sync
         │                                                        │ ▲
         └──▶ listers, from memory ───────────────────────────────┼─┘
                                         client, recorder ◀───────┘
 
-An informer holds all objects of a kind, and tells handlers what changes. The handlers only put the
-key of a Robot, its namespace and name, into the queue. A worker takes it out, reads from the
-listers what is wanted and what is there, and makes the one the other.
+An informer caches the objects of a kind, and calls handlers with each change. The handlers enqueue
+the key of a Robot: its namespace and name. A worker takes a key, reads the desired and the actual
+state from the listers, and changes the actual state.
 """
 
 import asyncio
 from typing import Final
 
-from steersman.cache import Informer, in_background, key_of, on
+from steersman.cache import Informer, background_tasks, key_of, on
 from steersman.client import Client, MergePatch
 from steersman.controller import EventRecorder, controller_of, owned_by, status_to_apply
 from steersman.errors import Forbidden, Invalid, NotOurs, QueueClosed
@@ -27,21 +27,21 @@ from robot_operator.robot import Robot, Status
 NAME: Final = "robot-operator"
 IMAGE: Final = "nginx:1.29"
 
-# The name of an index: Robots, by the Deployment that they name.
+# The name of the index that finds Robots by the Deployment in their spec.
 BY_DEPLOYMENT: Final = "deployment"
 
-# For what is in hand when the operator is told to stop, and for its last events.
+# After a stop, running syncs have this long to end, and then the recorder to write its events.
 GRACE_SECONDS: Final = 20.0
 FLUSH_SECONDS: Final = 5.0
 
 
 async def run_robots(client: Client, *, observe: Observer) -> None:
-    """Look after all Robots of a cluster, until cancelled."""
+    """Run the controller until cancelled."""
     await Controller(client, observe=observe).run(workers=2)
 
 
 class Controller:
-    """Keeps for each Robot a Deployment of its own."""
+    """Keeps a Deployment for each Robot."""
 
     def __init__(self, client: Client, *, observe: Observer) -> None:
         self.client = client
@@ -78,25 +78,25 @@ class Controller:
             )
         )
 
-    # Handlers: whom does a change concern?
+    # Handlers: map a change to the keys of Robots.
 
     def enqueue(self, robot: Robot) -> None:
-        """Have a look at this Robot."""
+        """Enqueue the Robot."""
         self.queue.add(key_of(robot))
 
     def enqueue_robots_of(self, deployment: apps_v1.Deployment) -> None:
-        """Have a look at the Robot that owns it, and at those that wait for its name."""
+        """Enqueue the Robots that name this Deployment: its owner, and Robots that wait for it."""
         for robot in self.robots.lister.by_index(BY_DEPLOYMENT, str(key_of(deployment))):
             self.enqueue(robot)
 
     # The control loop
 
     async def run(self, *, workers: int) -> None:
-        """Work until cancelled; what is in hand by then is brought to its end."""
-        async with in_background() as start:
+        """Run until cancelled, and then let running syncs finish."""
+        async with background_tasks() as start:
             start(self.recorder.run(), name="events")
-            # No worker starts before both caches are whole: half a cache looks like a cluster in
-            # which half of the objects were deleted. Robots first, the other handlers read them.
+            # No worker starts before both caches have synced: in a partial cache, objects seem to
+            # be deleted. Robots come first, because the other handlers read them.
             async with self.robots.running(), self.deployments.running():
                 for number in range(workers):
                     start(self.work(), name=f"worker {number}")
@@ -107,16 +107,16 @@ class Controller:
                     await self.end()
 
     async def end(self) -> None:
-        """Give out no more keys, wait for those in hand, and write the last events."""
+        """Stop the queue, wait for running syncs, and write the last events."""
         try:
             async with self.clock.timeout(GRACE_SECONDS):
                 await self.queue.drain()
         except TimeoutError:
-            pass  # Whoever starts next looks at everything anyway.
+            pass  # The next start reconciles all objects anyway.
         await self.recorder.flush(within_seconds=FLUSH_SECONDS)
 
     async def work(self) -> None:
-        """Take one key after the other, until the queue is closed."""
+        """Process one key after the other, until the queue is closed."""
         while True:
             try:
                 async with self.queue.take() as key:
@@ -125,7 +125,7 @@ class Controller:
                 return
 
     async def process(self, key: ObjectKey) -> None:
-        """Sync one Robot; if that fails, have it tried again, later each time."""
+        """Sync one Robot; after an error, enqueue it again with a growing backoff."""
         began_at = self.clock.monotonic()
         outcome = "done"
         error: Exception | None = None
@@ -133,9 +133,9 @@ class Controller:
         try:
             await self.sync(key, writes)
         except NotOurs as caught:
-            # No use to try again: when that Deployment changes or goes, a handler is told.
+            # A retry would not help. When that Deployment changes, a handler enqueues the Robot.
             outcome, error = "permanent", caught
-        except Exception as caught:  # noqa: BLE001  whatever it is, the other Robots go on
+        except Exception as caught:  # noqa: BLE001  other Robots continue after any error
             outcome, error = "failed", caught
         if outcome == "failed":
             self.queue.add_rate_limited(key)
@@ -153,17 +153,17 @@ class Controller:
             )
         )
 
-    # What is wanted, and what is there
+    # The desired and the actual state
 
     async def sync(self, key: ObjectKey, writes: list[Write]) -> None:
-        """Make what there is for a Robot what it wants, and say in its status how that stands."""
+        """Change the Deployment of a Robot to the desired state, and write the status."""
         robot = self.robots.lister.get(key.name, namespace=key.namespace)
         if robot is None or robot.deletion_time is not None:
-            return  # Its Deployment goes with it, because it names the Robot as its owner.
+            return  # The garbage collector deletes the Deployment, which the Robot owns.
         try:
             deployment = await self.provide(robot, writes)
         except (Forbidden, Invalid, NotOurs) as error:
-            # Somebody has to do something, and looks at the Robot to find out what.
+            # A user has to act, and finds the reason in the status of the Robot.
             reason = type(error).__name__
             ready = Condition.false("Ready", reason=reason, message=str(error))
             if await self.report(robot, ready, writes):
@@ -175,7 +175,7 @@ class Controller:
             self.recorder.record(robot, "Synced", f"{available} replicas are available")
 
     async def provide(self, robot: Robot, writes: list[Write]) -> apps_v1.Deployment:
-        """The Robot's Deployment, as it should be; ``NotOurs`` if somebody else has it."""
+        """The Robot's Deployment, up to date; ``NotOurs`` if it has another owner."""
         wanted = deployment_of(robot)
         found = self.deployments.lister.get(wanted.name, namespace=wanted.namespace)
         if found is None:
@@ -190,8 +190,8 @@ class Controller:
             raise NotOurs(wanted=str(found.ref), owner=str(robot.ref), actual_controller=holder)
         if covers(found.spec, wanted.spec):
             return found
-        # A merge patch, because it replaces lists: an apply would leave a container there that
-        # somebody added. With the uid, so that it is this very Deployment which is put right.
+        # A merge patch replaces lists: an apply would keep a container that another client added.
+        # The uid makes the patch fail if the Deployment was created again meanwhile.
         change = MergePatch({"metadata": {"uid": found.uid}, "spec": wanted.spec})
         patch = self.client.patch(
             apps_v1.Deployment, found.name, change, namespace=found.namespace, field_manager=NAME
@@ -204,7 +204,7 @@ class Controller:
     async def report(
         self, robot: Robot, ready: Condition, writes: list[Write], *, available: int = 0
     ) -> bool:
-        """Write the Robot's status, if it says anything new; whether it does."""
+        """Write the Robot's status if it has changed, and return whether it has."""
         wanted = Status(available_replicas=available, conditions=(ready,))
         status = status_to_apply(robot, wanted, now=self.clock.now())
         if status == robot.status:
@@ -217,7 +217,7 @@ class Controller:
 
 
 def deployment_of(robot: Robot) -> apps_v1.Deployment:
-    """What there should be for a Robot, which owns it."""
+    """The desired Deployment of a Robot, with the Robot as its owner."""
     spec = robot.spec
     container = core_v1.Container(name="robot", image=IMAGE)
     wanted = recipes.deployment(spec.deployment_name, container, replicas=spec.replicas)

@@ -59,7 +59,7 @@ def context_of(writer: Any, controller: sm.Controller[App]) -> Context:
         writer=writer,
         recorder=writer,
     )
-    return Context(controller, app(), services, whys=(), failures=0, refused=lambda _: None)
+    return Context(controller, app(), services, reasons=(), failures=0, refused=lambda _: None)
 
 
 async def reconcile(obj: App, ctx: sm.Context) -> sm.Outcome:

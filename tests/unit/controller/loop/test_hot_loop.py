@@ -11,7 +11,7 @@ from steersman.controller.streaks import WINDOW_SECONDS
 from steersman.controller.writer.field_conflicts import RepeatedApplies
 from steersman.controller.writer.reports import EffectiveWrite
 from steersman.names import ObjectKey, ObjectRef
-from steersman.observe import Why
+from steersman.observe import ReconcileReason
 
 WEB = ObjectKey("here", "web")
 CHILD = ObjectRef("Deployment", "here", "web")
@@ -32,22 +32,24 @@ class Operator:
         encoded = None if body is None else json.dumps(body).encode()
         return EffectiveWrite(ref, str(self.version), encoded)
 
-    def reconcile(self, whys: list[Why], *wrote: EffectiveWrite, took_seconds: float = 1.0) -> None:
+    def reconcile(
+        self, reasons: list[ReconcileReason], *wrote: EffectiveWrite, took_seconds: float = 1.0
+    ) -> None:
         self.now_at += took_seconds
-        found = self.loops.note(WEB, whys=whys, wrote=wrote, now_at=self.now_at)
+        found = self.loops.note(WEB, reasons=reasons, wrote=wrote, now_at=self.now_at)
         if found is not None:
             self.found.append(found)
 
     def loop(self, times: int, **rest: Any) -> None:
-        whys = [Why(about=ITSELF, event="added", version="1")]
+        reasons = [ReconcileReason(about=ITSELF, event="added", version="1")]
         for number in range(times):
             wrote = self.write(body={"status": {"checked": number, "same": 1}})
-            self.reconcile(whys, wrote, **rest)
-            whys = [echo(wrote)]
+            self.reconcile(reasons, wrote, **rest)
+            reasons = [echo(wrote)]
 
 
-def echo(wrote: EffectiveWrite) -> Why:
-    return Why(about=wrote.ref, event="updated", version=wrote.version)
+def echo(wrote: EffectiveWrite) -> ReconcileReason:
+    return ReconcileReason(about=wrote.ref, event="updated", version=wrote.version)
 
 
 def test_a_controller_that_triggers_itself_is_reported_with_the_field() -> None:
@@ -79,14 +81,14 @@ def test_a_slow_loop_is_not_reported() -> None:
 def test_a_rollout_is_no_loop() -> None:
     operator = Operator()
     wrote = operator.write(CHILD)
-    operator.reconcile([Why(about=ITSELF, event="added", version="1")], wrote)
+    operator.reconcile([ReconcileReason(about=ITSELF, event="added", version="1")], wrote)
 
     for ready in range(50):
         # Another controller writes the child's status, and the owner's status follows it.
         foreign = operator.write(CHILD)
-        whys = [echo(wrote), echo(foreign)]
+        reasons = [echo(wrote), echo(foreign)]
         wrote = operator.write(ITSELF, {"status": {"ready": ready}})
-        operator.reconcile(whys, wrote, took_seconds=0.1)
+        operator.reconcile(reasons, wrote, took_seconds=0.1)
 
     assert operator.found == []
 
@@ -95,7 +97,9 @@ def test_a_change_from_outside_starts_the_count_again() -> None:
     operator = Operator()
 
     operator.loop(10)
-    operator.reconcile([Why(about=ITSELF, event="updated", version="9999")], operator.write())
+    operator.reconcile(
+        [ReconcileReason(about=ITSELF, event="updated", version="9999")], operator.write()
+    )
     operator.loop(10)
 
     assert operator.found == []
@@ -105,8 +109,12 @@ def test_a_reconcile_that_writes_nothing_ends_the_loop() -> None:
     operator = Operator()
     operator.loop(10)
 
-    operator.reconcile([Why(about=ITSELF, event="updated", version=str(operator.version))])
-    operator.reconcile([Why(about=ITSELF, event="updated", version="101")], operator.write())
+    operator.reconcile(
+        [ReconcileReason(about=ITSELF, event="updated", version=str(operator.version))]
+    )
+    operator.reconcile(
+        [ReconcileReason(about=ITSELF, event="updated", version="101")], operator.write()
+    )
 
     assert operator.found == []
     operator.reconcile([])
@@ -119,7 +127,9 @@ def test_a_reconcile_with_another_reason_is_no_loop(event: str) -> None:
     wrote = operator.write()
 
     for _ in range(50):
-        operator.reconcile([echo(wrote), Why(about=None, event=event)], wrote, took_seconds=0.1)
+        operator.reconcile(
+            [echo(wrote), ReconcileReason(about=None, event=event)], wrote, took_seconds=0.1
+        )
         wrote = operator.write()
 
     assert operator.found == []
@@ -136,12 +146,12 @@ def test_a_reconcile_without_a_reason_is_no_loop() -> None:
 
 def test_a_child_that_is_deleted_and_created_again_and_again_is_a_loop() -> None:
     operator = Operator()
-    whys = [Why(about=ITSELF, event="added", version="1")]
+    reasons = [ReconcileReason(about=ITSELF, event="added", version="1")]
     for _ in range(11):
         deleted, made = EffectiveWrite(CHILD, ""), operator.write(CHILD, {"spec": 1})
-        operator.reconcile(whys, deleted, made)
+        operator.reconcile(reasons, deleted, made)
         # What the version of a deletion is, only the watch tells.
-        whys = [Why(about=CHILD, event="deleted", version="7777"), echo(made)]
+        reasons = [ReconcileReason(about=CHILD, event="deleted", version="7777"), echo(made)]
 
     assert [each.count for each in operator.found] == [10]
 
@@ -149,39 +159,39 @@ def test_a_child_that_is_deleted_and_created_again_and_again_is_a_loop() -> None
 def test_an_echo_that_comes_late_is_still_our_own() -> None:
     operator = Operator()
     before = operator.write(CHILD, {"spec": 0})
-    operator.reconcile([Why(about=ITSELF, event="added", version="1")], before)
+    operator.reconcile([ReconcileReason(about=ITSELF, event="added", version="1")], before)
     wrote = operator.write(ITSELF, {"status": 0})
-    operator.reconcile([Why(about=ITSELF, event="updated", version="2")], wrote)
+    operator.reconcile([ReconcileReason(about=ITSELF, event="updated", version="2")], wrote)
 
     for number in range(10):
-        whys = [echo(before), echo(wrote)]
+        reasons = [echo(before), echo(wrote)]
         before, wrote = wrote, operator.write(ITSELF, {"status": number})
-        operator.reconcile(whys, wrote)
+        operator.reconcile(reasons, wrote)
 
     assert [(each.fields, each.count) for each in operator.found] == [(("status",), 10)]
 
 
 def test_fields_of_several_objects_are_named_together() -> None:
     operator = Operator()
-    whys = [Why(about=ITSELF, event="added", version="1")]
+    reasons = [ReconcileReason(about=ITSELF, event="added", version="1")]
     for number in range(11):
         wrote = [
             operator.write(CHILD, {"spec": {"at": number}}),
             operator.write(ITSELF, {"status": {"at": number}}),
         ]
-        operator.reconcile(whys, *wrote)
-        whys = [echo(each) for each in wrote]
+        operator.reconcile(reasons, *wrote)
+        reasons = [echo(each) for each in wrote]
 
     assert operator.found[0].fields == ("spec.at", "status.at")
 
 
 def test_bodies_that_are_no_json_have_no_fields() -> None:
     operator = Operator()
-    whys = [Why(about=ITSELF, event="added", version="1")]
+    reasons = [ReconcileReason(about=ITSELF, event="added", version="1")]
     for number in range(11):
         wrote = EffectiveWrite(ITSELF, str(number), b"\xff%d" % number)
-        operator.reconcile(whys, wrote)
-        whys = [echo(wrote)]
+        operator.reconcile(reasons, wrote)
+        reasons = [echo(wrote)]
 
     assert operator.found == [HotLoopFound((), 10, 9.0)]
 
@@ -190,7 +200,7 @@ def test_nothing_is_kept_of_quiet_keys() -> None:
     loops, repeated = HotLoops(), RepeatedApplies()
     for number in range(5000):
         key = ObjectKey("here", str(number))
-        loops.note(key, whys=(), wrote=[EffectiveWrite(ITSELF, str(number))], now_at=number / 10)
+        loops.note(key, reasons=(), wrote=[EffectiveWrite(ITSELF, str(number))], now_at=number / 10)
         repeated.note(key, b"wanted", number / 10)
 
     # A window's worth, at ten a second.
@@ -203,11 +213,11 @@ def test_nothing_is_kept_of_quiet_keys() -> None:
 
 def test_only_the_last_writes_of_a_key_are_kept() -> None:
     operator = Operator()
-    whys: list[Why] = []
+    reasons: list[ReconcileReason] = []
     for number in range(15):
         children = [ObjectRef("Pod", "here", str(each)) for each in range(500)]
         wrote = [operator.write(child, {"spec": number}) for child in children]
-        operator.reconcile(whys, *wrote)
-        whys = [echo(each) for each in wrote[-8:]]
+        operator.reconcile(reasons, *wrote)
+        reasons = [echo(each) for each in wrote[-8:]]
 
     assert operator.found[0].fields == ("spec",)

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from steersman.cache import Added, Deleted, Delta, Sync, Updated, in_background, key_of
+from steersman.cache import Added, Deleted, Delta, Sync, Updated, background_tasks, key_of
 from steersman.controller import CacheReader, Controller, Owns, Watch, changed
 from steersman.controller.pause import PAUSED
 from steersman.controller.triggers.event_handlers import EventHandlers, Handler
 from steersman.controller.triggers.mappings import TRIES_WHEN_GONE
 from steersman.kinds import Unstructured, apps_v1, core_v1, meta_v1
 from steersman.names import ObjectKey, ObjectRef
-from steersman.observe import TriggerFailed, Why
+from steersman.observe import ReconcileReason, TriggerFailed
 from steersman.workqueue import LOW_PRIORITY
 from tests.clocks import ManualClock
 from tests.embedded import turns
@@ -33,7 +33,7 @@ class Scene:
     def __init__(self, kind: Any = App, **declared: Any) -> None:
         self.controller = Controller(kind, reconcile=reconcile, **declared)
         self.clock = ManualClock()
-        self.whys: list[Why] = []
+        self.reasons: list[ReconcileReason] = []
         self.woken: list[tuple[ObjectKey, int]] = []
         self.failed: list[TriggerFailed] = []
         self.events: list[tuple[str, str, str]] = []
@@ -47,9 +47,9 @@ class Scene:
             recorder=self,
         )
 
-    def enqueue(self, key: ObjectKey, why: Why, priority: int) -> None:
+    def enqueue(self, key: ObjectKey, why: ReconcileReason, priority: int) -> None:
         self.woken.append((key, priority))
-        self.whys.append(why)
+        self.reasons.append(why)
 
     def record(self, obj: Any, reason: str, note: str, *, type: str) -> None:
         self.events.append((str(obj.ref), f"{type} {reason}", note))
@@ -68,7 +68,7 @@ class Scene:
 
     @asynccontextmanager
     async def retry_mappings(self) -> AsyncIterator[None]:
-        async with in_background() as start:
+        async with background_tasks() as start:
             start(self.triggers.retry_mappings(), name="retrying")
             await turns()
             yield
@@ -119,7 +119,13 @@ def test_initial_objects_and_resyncs_are_enqueued_behind_changes() -> None:
 
     assert [priority for _, priority in scene.woken] == [LOW_PRIORITY, 0, 0, LOW_PRIORITY, 0]
     assert {key for key, _ in scene.woken} == {WEB}
-    assert [why.event for why in scene.whys] == ["initial", "added", "updated", "resync", "deleted"]
+    assert [why.event for why in scene.reasons] == [
+        "initial",
+        "added",
+        "updated",
+        "resync",
+        "deleted",
+    ]
 
 
 def test_a_reason_names_the_object_its_version_and_what_has_changed() -> None:
@@ -127,7 +133,7 @@ def test_a_reason_names_the_object_its_version_and_what_has_changed() -> None:
 
     scene.own(updated(app(size=1), app(size=2, version="2")))
 
-    (why,) = scene.whys
+    (why,) = scene.reasons
     assert (why.about, why.version) == (ObjectRef("App", "here", "web"), "2")
     assert why.changed_fields == ("spec.size",)
 
@@ -139,7 +145,7 @@ def test_a_predicate_decides_on_changes_and_on_new_objects() -> None:
     scene.own(updated(app(size=1), app(size=1, version="2")))
     scene.own(updated(app(size=1), app(size=2, version="3")))
 
-    assert [why.version for why in scene.whys] == ["1", "3"]
+    assert [why.version for why in scene.reasons] == ["1", "3"]
 
 
 def test_a_predicate_is_not_asked_about_deletions_and_resyncs() -> None:
@@ -151,7 +157,7 @@ def test_a_predicate_is_not_asked_about_deletions_and_resyncs() -> None:
 
     scene.own(sync(app()))
     scene.own(deleted(app()))
-    assert [why.event for why in scene.whys] == ["resync", "deleted"]
+    assert [why.event for why in scene.reasons] == ["resync", "deleted"]
 
 
 @pytest.mark.parametrize("make", [app, widget])
@@ -260,8 +266,14 @@ def test_every_change_of_a_child_enqueues_its_controlling_owner() -> None:
         scene.owned(delta)
 
     assert scene.woken == [(WEB, LOW_PRIORITY), (WEB, 0), (WEB, 0), (WEB, LOW_PRIORITY), (WEB, 0)]
-    assert [why.event for why in scene.whys] == ["initial", "added", "updated", "resync", "deleted"]
-    assert {str(why.about) for why in scene.whys} == {"Deployment here/child"}
+    assert [why.event for why in scene.reasons] == [
+        "initial",
+        "added",
+        "updated",
+        "resync",
+        "deleted",
+    ]
+    assert {str(why.about) for why in scene.reasons} == {"Deployment here/child"}
 
 
 @pytest.mark.parametrize(
@@ -348,7 +360,7 @@ def test_a_predicate_decides_which_changes_of_a_child_enqueue_its_owner() -> Non
     scene.owned(updated(deployment(), deployment(version="3", generation=2)))
     scene.owned(deleted(deployment(version="4")))
 
-    assert [why.version for why in scene.whys] == ["3", "4"]
+    assert [why.version for why in scene.reasons] == ["3", "4"]
 
 
 # What it watches
@@ -373,7 +385,7 @@ def test_a_change_enqueues_the_keys_of_the_old_and_the_new_object_each_once() ->
     scene.watched(updated(config("web", "api"), config("api", "db", version="2")))
 
     assert scene.taken() == [(WEB, 0), (API, 0), (ObjectKey("here", "db"), 0)]
-    assert {why.changed_fields for why in scene.whys} == {("data.web", "data.db")}
+    assert {why.changed_fields for why in scene.reasons} == {("data.web", "data.db")}
 
 
 def test_an_initial_object_a_new_one_and_a_deleted_one_enqueue_their_keys() -> None:
@@ -475,8 +487,8 @@ async def test_a_mapping_that_fails_is_retried_until_it_succeeds() -> None:
         await scene.wait(6000)
 
     assert scene.woken == [(WEB, 0)]
-    assert [why.event for why in scene.whys] == ["mapped"]
-    assert str(scene.whys[0].about) == "ConfigMap here/config"
+    assert [why.event for why in scene.reasons] == ["mapped"]
+    assert str(scene.reasons[0].about) == "ConfigMap here/config"
     waits = [each.wait_seconds or 0 for each in failed]
     assert len(waits) == 4
     assert waits == sorted(waits)

@@ -17,21 +17,21 @@ from steersman.controller.triggers.reasons import (
 )
 from steersman.kinds import Codec, apps_v1, core_v1, meta_v1
 from steersman.names import ObjectKey, ObjectRef
-from steersman.observe import Why
+from steersman.observe import ReconcileReason
 from tests.unit.controller.apps import App, Status, app, widget
 
 WEB = ObjectKey("here", "web")
 API = ObjectKey("here", "api")
 
 
-def why(name: str = "web", event: str = "updated") -> Why:
-    return Why(about=ObjectRef("App", "here", name), event=event)
+def why(name: str = "web", event: str = "updated") -> ReconcileReason:
+    return ReconcileReason(about=ObjectRef("App", "here", name), event=event)
 
 
-def because(*paths: str, name: str = "web") -> Why:
+def because(*paths: str, name: str = "web") -> ReconcileReason:
     """An object is different in these fields."""
     ref = ObjectRef("App", "here", name)
-    return Why(about=ref, event="updated", find_changes=lambda: paths)
+    return ReconcileReason(about=ref, event="updated", find_changes=lambda: paths)
 
 
 # Reasons
@@ -52,7 +52,7 @@ def test_what_is_noted_of_a_key_is_taken_once_and_in_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("whys", "is_so"),
+    ("reasons", "is_so"),
     [
         ((because("status.ready"), because("status.conditions[0].message")), True),
         ((because("status"),), True),
@@ -63,8 +63,10 @@ def test_what_is_noted_of_a_key_is_taken_once_and_in_order() -> None:
     ],
     ids=["twice", "all of it", "another", "more", "of another", "a retry"],
 )
-def test_a_change_of_the_status_alone_is_known_as_such(whys: tuple[Why, ...], is_so: bool) -> None:
-    assert is_only_status(whys, ObjectRef("App", "here", "web")) is is_so
+def test_a_change_of_the_status_alone_is_known_as_such(
+    reasons: tuple[ReconcileReason, ...], is_so: bool
+) -> None:
+    assert is_only_status(reasons, ObjectRef("App", "here", "web")) is is_so
 
 
 def test_of_many_reasons_the_first_are_kept_and_the_rest_counted() -> None:
@@ -74,7 +76,7 @@ def test_of_many_reasons_the_first_are_kept_and_the_rest_counted() -> None:
 
     taken = reasons.take(WEB)
 
-    assert [each.about and each.about.name for each in taken.whys] == [
+    assert [each.about and each.about.name for each in taken.reasons] == [
         f"web-{number}" for number in range(MAX_WHYS)
     ]
     assert taken.left_out == 30

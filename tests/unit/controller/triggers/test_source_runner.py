@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from steersman.cache import Indexer, Lister, Scope, in_background
+from steersman.cache import Indexer, Lister, Scope, background_tasks
 from steersman.controller.cache_reader import CacheReader
 from steersman.controller.declaration.sources import Every, Keys, Source
 from steersman.controller.triggers.source_runner import run_source
 from steersman.errors import BadValue
 from steersman.names import ObjectKey
-from steersman.observe import SourceFailed, Why
+from steersman.observe import ReconcileReason, SourceFailed
 from steersman.workqueue import LOW_PRIORITY
 from tests.clocks import ManualClock
 from tests.embedded import turns
@@ -38,12 +38,12 @@ class Scene:
         )
         self.cached = CacheReader("app", {App: lister})
 
-    def enqueue(self, key: ObjectKey, why: Why, priority: int) -> None:
+    def enqueue(self, key: ObjectKey, why: ReconcileReason, priority: int) -> None:
         self.added.append((key, why.event, priority))
 
     @asynccontextmanager
     async def running(self, source: Source) -> AsyncIterator[None]:
-        async with in_background() as start:
+        async with background_tasks() as start:
             work = run_source(
                 source,
                 controller="app",

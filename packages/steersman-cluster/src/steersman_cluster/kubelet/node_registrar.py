@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from steersman.cache import Delta, Lister, in_background
+from steersman.cache import Delta, Lister, background_tasks
 from steersman.client import MergePatch
 from steersman.errors import AlreadyExists, NotFound, SteersmanError
 from steersman.kinds import Codec, coordination_v1, core_v1
@@ -27,7 +27,7 @@ def node_registrar(settings: WorkloadSettings) -> Runnable:
     """The node registrar."""
 
     async def run(services: Services) -> None:
-        async with services.caches.informer(core_v1.Node) as nodes, in_background() as start:
+        async with services.caches.informer(core_v1.Node) as nodes, background_tasks() as start:
             registrar = NodeRegistrar(settings, services, nodes.lister)
             nodes.add_handler(registrar.node_changed, name="nodes", inline=True, may_yield=True)
             for number in range(1, WORKERS):

@@ -10,7 +10,7 @@ from random import Random
 from types import ModuleType
 from typing import Any, Final, TypeAlias
 
-from steersman.cache import in_background
+from steersman.cache import background_tasks
 from steersman.clock import Clock
 from steersman.controller import Controller
 from steersman.manager import Manager, ManagerEnvironment, ManagerSettings, Runnable
@@ -29,13 +29,13 @@ ALONE: Final[Mapping[str, Any]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workloads:
-    """The controllers and runnables of a cluster, to be run by a manager."""
+    """The controllers and runnables of a cluster, for a manager to run."""
 
     controllers: tuple[Controller[Any], ...]
     runnables: tuple[Runnable, ...]
 
     def manager(self, settings: ManagerSettings | None = None) -> Manager:
-        """A manager for all of them."""
+        """Return a manager for all controllers and runnables."""
         return Manager(controllers=self.controllers, runnables=self.runnables, settings=settings)
 
 
@@ -44,9 +44,10 @@ Kubelet: TypeAlias = Callable[[WorkloadSettings], Workloads]
 
 
 def workloads(settings: WorkloadSettings, *, kubelet: Kubelet | None = None) -> Workloads:
-    """The controllers and runnables of the selected parts.
+    """Return the controllers and runnables of the selected parts.
 
-    ``kubelet`` belongs to the part ``nodes``; without one, no node is registered and no Pod runs.
+    ``kubelet`` belongs to the part ``nodes``. Without a kubelet, no node is registered and no Pod
+    runs.
     """
     controllers: list[Controller[Any]] = []
     runnables: list[Runnable] = []
@@ -71,7 +72,7 @@ async def running_workloads(
     rng: Random,
     observe: Observer,
 ) -> AsyncIterator[None]:
-    """Run the controllers of a cluster while the block runs."""
+    """Run the controllers of a cluster inside an ``async with`` block."""
     environment = ManagerEnvironment(
         connect=connect,
         namespace="kube-system",
@@ -89,7 +90,7 @@ async def running_workloads(
         manager = workloads(settings, kubelet=kubelet).manager()
         await manager.operate(environment, settings=ManagerSettings(**ALONE), stop=_never())
 
-    async with in_background() as start:
+    async with background_tasks() as start:
         start(operate(), name="workloads")
         yield
 

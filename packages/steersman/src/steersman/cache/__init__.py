@@ -15,7 +15,7 @@ Promises:  - the store is updated before handlers are called
 Never:     writes to the cluster, copies the objects that it returns, or asks the server on a read
 """
 
-from steersman.cache.background import Start, in_background, is_cancelled
+from steersman.cache.background import Start, background_tasks, is_cancelled
 from steersman.cache.caches import Caches, InformerSpec
 from steersman.cache.delta_fifo import (
     Added,
@@ -68,11 +68,11 @@ __all__ = [
     "Start",
     "Sync",
     "Updated",
+    "background_tasks",
     "by_controller",
     "by_label",
     "by_namespace",
     "by_owner",
-    "in_background",
     "is_cancelled",
     "key_of",
     "on",

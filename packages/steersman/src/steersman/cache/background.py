@@ -19,7 +19,7 @@ class Start(Protocol):
 
 
 @asynccontextmanager
-async def in_background() -> AsyncIterator[Start]:
+async def background_tasks() -> AsyncIterator[Start]:
     """Tasks run while the block does, and are cancelled with its end.
 
     What the block raises comes out as it is. A task that fails ends the block, and what it raised

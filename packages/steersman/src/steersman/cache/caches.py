@@ -13,14 +13,14 @@ from collections.abc import (
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple, TypeVar
 
-from steersman.cache.background import Start, in_background
+from steersman.cache.background import Start, background_tasks
 from steersman.cache.indexes import IndexFunction
 from steersman.cache.inflight_writes import InflightWrites, WriteToken
 from steersman.cache.informer import Answer, Informer, InformerSettings
 from steersman.cache.options import CacheOptions, options_of
 from steersman.cache.scope import Scope
 from steersman.client import Client
-from steersman.errors import NotFollowed
+from steersman.errors import NotWatched
 from steersman.kinds import Resource, Unstructured
 from steersman.names import GroupVersionKind, ResourceType
 from steersman.observe import Observer
@@ -82,7 +82,7 @@ class Caches:
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Caches"]:
         """Informers run inside the block, each from its first user to its last."""
-        async with in_background() as self._start:
+        async with background_tasks() as self._start:
             try:
                 yield self
             finally:
@@ -167,7 +167,7 @@ class Caches:
 
     def _join(self, kind: type[Obj], scope: Scope) -> "_Shared":
         if self._start is None:
-            raise NotFollowed(
+            raise NotWatched(
                 wanted=f"watch {kind.resource_type}",
                 problem="the caches are not running",
                 what_now="Enter `async with caches.running()` first.",

@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeAlias, TypeVar
 from steersman.cache.background import is_cancelled
 from steersman.cache.delta_fifo import Added, Deleted, Delta, Sync, Updated
 from steersman.clock import Clock
-from steersman.errors import AUTHOR_ERRORS, NotFollowed, failure_of
+from steersman.errors import AUTHOR_ERRORS, NotWatched, failure_of
 from steersman.kinds import Resource, Unstructured
 from steersman.observe import HandlerFailed, HandlerStuck, Observer
 from steersman.watch import newest_first
@@ -109,10 +109,10 @@ class Registration(Generic[Obj]):
         return self._initial_left == 0
 
     async def synced(self) -> None:
-        """Wait until the handler has synced; ``NotFollowed`` if it is removed before."""
+        """Wait until the handler has synced; ``NotWatched`` if it is removed before."""
         await self._caught_up.wait()
         if not self.has_synced:
-            raise NotFollowed(
+            raise NotWatched(
                 wanted=f"wait for the handler {self.name} of {self._resource}",
                 problem="it was removed before it had received all existing objects",
                 what_now="Wait first, then remove it.",

@@ -25,7 +25,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from steersman.cache.background import Start, in_background
+from steersman.cache.background import Start, background_tasks
 from steersman.cache.delta_fifo import Added, Deleted, Delta, Sync
 from steersman.cache.handlers import Handler, InlineRegistration, Registration
 from steersman.cache.indexer import Indexer
@@ -43,8 +43,8 @@ from steersman.errors import (
     CacheMutated,
     CacheSyncTimeout,
     InvalidObject,
-    NotFollowed,
     NotFound,
+    NotWatched,
     SteersmanError,
 )
 from steersman.kinds import Resource, Unstructured
@@ -197,7 +197,7 @@ class Informer(Generic[Obj]):
     async def synced(self, *, within_seconds: float | None = None) -> None:
         """Wait until it has synced.
 
-        ``NotFollowed`` if it ends before, ``CacheSyncTimeout`` if it takes too long.
+        ``NotWatched`` if it ends before, ``CacheSyncTimeout`` if it takes too long.
         """
         try:
             async with self._clock.timeout(within_seconds):
@@ -222,7 +222,7 @@ class Informer(Generic[Obj]):
     async def _synced(self) -> None:
         while not self.has_synced:
             if self._has_ended:
-                raise NotFollowed(
+                raise NotWatched(
                     wanted=f"wait for {self.kind.resource_type}, {self.scope}",
                     problem="the informer has ended",
                     what_now="Wait inside the block in which it runs.",
@@ -305,7 +305,7 @@ class Informer(Generic[Obj]):
     async def running(self) -> AsyncIterator[None]:
         """Watch while the block runs; enter it once the cache is synced."""
         self._has_ended = False
-        async with in_background() as start:
+        async with background_tasks() as start:
             start(self.run(), name=f"informer of {self.kind.resource_type}")
             await self.synced()
             yield
@@ -313,7 +313,7 @@ class Informer(Generic[Obj]):
 
     async def run(self) -> None:
         """Watch for ever; each run begins with a list."""
-        async with in_background() as start:
+        async with background_tasks() as start:
             self._start, self._has_ended = start, False
             try:
                 for child in self._children.values():

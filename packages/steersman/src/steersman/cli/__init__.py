@@ -25,30 +25,30 @@ from steersman.cli.entry import main
 if TYPE_CHECKING:
     from steersman.cli.commands.common import target_argument
     from steersman.cli.commands.groups import Group
-    from steersman.cli.crds import followed_kinds, install_crds
+    from steersman.cli.crds import install_crds, watched_kinds
     from steersman.cli.operator_target import find_operator
     from steersman.cli.targets import load_manager, load_object
 
 __all__ = [
     "Group",
     "find_operator",
-    "followed_kinds",
     "install_crds",
     "load_manager",
     "load_object",
     "main",
     "target_argument",
+    "watched_kinds",
 ]
 
 # Imported on demand: a base installation has no click, and help needs neither client nor kinds.
 _LAZY = {
     "Group": "commands.groups",
     "find_operator": "operator_target",
-    "followed_kinds": "crds",
     "install_crds": "crds",
     "load_manager": "targets",
     "load_object": "targets",
     "target_argument": "commands.common",
+    "watched_kinds": "crds",
 }
 
 if not TYPE_CHECKING:  # to the type checkers, a module with __getattr__ has every attribute

@@ -93,7 +93,7 @@ async def _discovered(client: Client) -> set[GroupVersionKind]:
     return {each.resource_type.gvk for each in (await client.discover()).resources}
 
 
-def followed_kinds(controllers: Iterable[Controller[Any]]) -> tuple[ResourceType, ...]:
+def watched_kinds(controllers: Iterable[Controller[Any]]) -> tuple[ResourceType, ...]:
     """Every kind that the controllers follow: their own, the owned and the watched ones."""
     found: dict[ResourceType, None] = {}
     for each in controllers:
@@ -117,7 +117,7 @@ async def _waiting_controllers(
     def missing_of(some: Sequence[Controller[Any]]) -> list[GroupVersionKind]:
         return [
             each.gvk
-            for each in followed_kinds(some)
+            for each in watched_kinds(some)
             # Where discovery is stale, the kind may be there.
             if each.gvk not in served and each.gvk.api_version not in found.stale
         ]

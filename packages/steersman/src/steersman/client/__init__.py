@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         in_cluster_config,
         read_yaml_mapping,
     )
-    from steersman.client.client_factory import connect, reaching
+    from steersman.client.client_factory import connect, open_transport
     from steersman.client.discovery import Discovery, ServedResource
     from steersman.client.mapper import RestMapper
     from steersman.client.pod_logs import LogOptions
@@ -94,7 +94,7 @@ __all__ = [
     "has_condition",
     "in_cluster_config",
     "is_gone",
-    "reaching",
+    "open_transport",
     "read_yaml_mapping",
     "retry_on_conflict",
     "wait_for",
@@ -126,8 +126,8 @@ _LAZY = {
     "find_config": "access",
     "has_condition": "wait",
     "in_cluster_config": "access",
+    "open_transport": "client_factory",
     "read_yaml_mapping": "access",
-    "reaching": "client_factory",
     "retry_on_conflict": "wait",
     "wait_for": "wait",
     "wait_until_gone": "wait",

@@ -13,7 +13,7 @@ from steersman.wire import NetworkTransport, Transport
 
 
 @asynccontextmanager
-async def reaching(
+async def open_transport(
     config: ClusterConfig, *, clock: Clock, observe: Observer
 ) -> AsyncIterator[Transport]:
     """Connections to that cluster, with its credentials, while the block runs."""
@@ -40,5 +40,5 @@ async def connect(
     settings: ClientSettings | None = None,
 ) -> AsyncIterator[Client]:
     """A client of that cluster, while the block runs; nothing is sent before its first call."""
-    async with reaching(config, clock=clock, observe=observe) as transport:
+    async with open_transport(config, clock=clock, observe=observe) as transport:
         yield Client(transport, clock=clock, rng=rng, observe=observe, settings=settings)

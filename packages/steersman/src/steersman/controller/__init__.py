@@ -1,8 +1,8 @@
-"""From a reconcile function to a control loop over a work queue.
+"""Controllers: from a reconcile function to a control loop over a work queue.
 
 Takes:     a ``Controller``: a kind, a reconcile function, and the kinds that it reads and writes
 Gives:     a ``ControlLoop`` that calls the function after each change that concerns its object
-Promises:  - an object is with one worker at a time
+Promises:  - one worker at a time reconciles an object
            - a failure of one object never delays another
            - a change during a reconcile leads to another reconcile
            - only what is declared can be read or written
@@ -11,12 +11,12 @@ Promises:  - an object is with one worker at a time
            - the finalizer is added before the first side effect and removed after the last
            - each reconcile knows why it ran
            - the condition of an object says why its reconcile failed
-           - progress is written once in a while, and a flip of a condition at once
+           - progress is written at intervals and a condition transition immediately
            - a plain function does not block the event loop
            - hanging objects do not delay the rest
            - a replica that is not the leader starts and continues no reconcile
            - a paused object is not reconciled
-           - nothing is kept of a deleted object
+           - no state about a deleted object is stored
 Never:     acts on import, retries a reconcile that has not failed, or takes a field by force from
            another manager, except on objects that its own object controls
 """

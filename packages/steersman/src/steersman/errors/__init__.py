@@ -29,7 +29,7 @@ SteersmanError
 │   └── NotAKind                 a class without a ``resource_type``
 ├── UnknownKind                  a kind that the scheme, or the server, does not know
 ├── CacheError                   a cache cannot answer
-│   ├── NotFollowed              no informer watches this kind
+│   ├── NotWatched               no informer watches this kind
 │   ├── NotSynced                the first list is not complete yet
 │   ├── NotInScope               the cache holds other objects of the kind
 │   └── CacheSyncTimeout         caches did not sync in time; it names their kinds
@@ -125,13 +125,13 @@ from steersman.errors.runtime import (
     ManagerFailed,
     NoLifespanValue,
     NotAwaited,
-    NotFollowed,
     NotHeld,
     NotInScope,
     NotLeading,
     NotOurs,
     NotSettled,
     NotSynced,
+    NotWatched,
     Permanent,
     QueueClosed,
     ReconcileTimedOut,
@@ -192,7 +192,6 @@ __all__ = [
     "NoSample",
     "NotAKind",
     "NotAwaited",
-    "NotFollowed",
     "NotFound",
     "NotHeld",
     "NotInScope",
@@ -200,6 +199,7 @@ __all__ = [
     "NotOurs",
     "NotSettled",
     "NotSynced",
+    "NotWatched",
     "OutOfDate",
     "Permanent",
     "ProjectError",

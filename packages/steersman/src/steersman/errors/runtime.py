@@ -14,7 +14,7 @@ class CacheError(SteersmanError):
         super().__init__(f"could not {wanted}: {problem}. {what_now}")
 
 
-class NotFollowed(CacheError):
+class NotWatched(CacheError):
     """No informer watches this kind."""
 
 

@@ -1,18 +1,18 @@
-"""Everything that installs an operator, made from its types, which are the only source.
+"""Everything that installs an operator, generated from its Python classes, the only source.
 
-    schema         from the fields of a class to a structural schema; ``crd`` adds the definition
-    definition     a CustomResourceDefinition as read: what a change breaks, samples, reference
+    schema         the structural schema of a class; ``crd`` builds the definition around it
+    definition     a CustomResourceDefinition as read: breaking changes, samples, reference
     distribution   kustomize, a Helm chart, an OLM bundle
-    install        the objects of an ``installation``, made by ``crd``, ``rbac`` and ``deployment``
-    files          trees of files, brought to the disk
+    install        the objects of an ``installation``, from ``crd``, ``rbac`` and ``deployment``
+    files          trees of files, and how they are written to disk
 
 Takes:     an ``Installation``: controllers, and where and how they run
-Gives:     documents (objects as they are on the wire) and trees (paths, each with a text)
+Gives:     documents (objects as JSON values) and trees (paths, each with a text)
 Promises:  - the same operator gives the same bytes every time
            - a manifest grants an operator what it declares and nothing more
-           - everything is accepted as it is
-           - its pods are let into a namespace that is restricted
-           - an edited file is kept and nothing at all is written
+           - the server accepts every object unchanged
+           - its pods are admitted to a restricted namespace
+           - an edited file is kept and then no file is written
 Never:     sends a request to a server
 """
 

@@ -53,7 +53,7 @@ _WORKERS: Final = gauge(
 )
 
 
-class Why(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class ReconcileReason(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Why an object is reconciled: what happened, and to which object, if it was one.
 
     ``event`` is ``added``, ``updated``, ``deleted``, ``initial``, ``resync``, ``timer``,
@@ -108,7 +108,7 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
     queued_seconds: float = 0.0
     failures: int = 0
     after_seconds: float | None = None
-    whys: tuple[Why, ...] = ()
+    reasons: tuple[ReconcileReason, ...] = ()
     whys_left_out: int = 0
     writes: tuple[Write, ...] = ()
     spared: int = 0
@@ -149,19 +149,19 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
             parts.append(f", again in {length(after)}")
         if error is not None:
             parts.append(f": {error if isinstance(error, SteersmanError) else raised(error)}")
-        whys = some_of(
-            [self._because(why) for why in self.whys[:_MOST_WHYS]],
+        reasons = some_of(
+            [self._because(why) for why in self.reasons[:_MOST_WHYS]],
             most=_MOST_WHYS,
-            left_out=len(self.whys[_MOST_WHYS:]) + self.whys_left_out,
+            left_out=len(self.reasons[_MOST_WHYS:]) + self.whys_left_out,
         )
-        for number, part in enumerate(filter(None, (whys, self._did()))):
+        for number, part in enumerate(filter(None, (reasons, self._did()))):
             parts.append(f"; {part}" if number or error is not None else f": {part}")
         fields: dict[str, str | int | float] = {
             "outcome": outcome,
             "took_seconds": self.took_seconds,
             "queued_seconds": self.queued_seconds,
             "failures": self.failures,
-            "why": whys,
+            "why": reasons,
             "writes": len(self.writes),
             "spared": self.spared,
         }
@@ -171,7 +171,7 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
             fields["error"] = type(error).__name__
         return "".join(parts), self._fields(**fields)
 
-    def _because(self, why: Why) -> str:
+    def _because(self, why: ReconcileReason) -> str:
         changed = f" {_named(why.changed_fields)}".rstrip()
         about = "" if why.about is None or why.about == self.ref else f"{why.about} "
         return f"{about}{why.event}{changed}"

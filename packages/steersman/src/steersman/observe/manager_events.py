@@ -166,7 +166,7 @@ class LeadershipLost(_OfALease, frozen=True, kw_only=True):
     reason: str
 
     def describe(self) -> tuple[str, Fields]:
-        """Why."""
+        """ReconcileReason."""
         text = f"{self.lease}: this replica no longer leads: {self.reason}"
         return text, self._fields(reason=self.reason)
 

@@ -90,7 +90,7 @@ class ReconcileMetrics(Collector):
                 written = bounded(write.verb, self._words), write.is_change
                 one.writes.setdefault(written, 0)
             one.writes[written] += 1
-        for why in finished.whys:
+        for why in finished.reasons:
             event = why.event
             if event not in one.wakes:
                 event = bounded(event, self._words)

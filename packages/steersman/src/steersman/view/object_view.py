@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
-from steersman.cache import Caches, Informer, InformerSettings, in_background, on
+from steersman.cache import Caches, Informer, InformerSettings, background_tasks, on
 from steersman.client import Client
 from steersman.kinds import Unstructured
 from steersman.names import ResourceType
@@ -39,7 +39,7 @@ class ObjectView:
     @asynccontextmanager
     async def open(self) -> AsyncIterator["ObjectView"]:
         """Kinds can be followed while the block runs."""
-        async with self._caches.running(), in_background() as self._start:
+        async with self._caches.running(), background_tasks() as self._start:
             yield self
 
     def follow(self, kinds: Iterable[ResourceType]) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from steersman.names import ObjectRef
-from steersman.observe import ReconcileFinished, Why, Write
+from steersman.observe import ReconcileFinished, ReconcileReason, Write
 from steersman.view.lines import printable
 
 _MOST: Final = 3
@@ -75,7 +75,7 @@ def reconciled(finished: ReconcileFinished, *, time: datetime) -> Reconciled:
     """The same in words."""
     error = finished.error
     # The same thing may well happen twice before there is time to look.
-    whys = list(dict.fromkeys(_because(why, finished.ref) for why in finished.whys))
+    reasons = list(dict.fromkeys(_because(why, finished.ref) for why in finished.reasons))
     said = "" if error is None else printable(f"{type(error).__name__}: {error}")
     return Reconciled(
         ref=finished.ref,
@@ -83,7 +83,7 @@ def reconciled(finished: ReconcileFinished, *, time: datetime) -> Reconciled:
         outcome=finished.outcome,
         took_seconds=finished.took_seconds,
         time=time,
-        why=_some(whys, finished.whys_left_out),
+        why=_some(reasons, finished.whys_left_out),
         did=_some([_wrote(each, finished.ref) for each in finished.writes if each.is_change]),
         error=said if len(said) <= _LONGEST_ERROR else f"{said[: _LONGEST_ERROR - 1]}…",
         after_seconds=finished.after_seconds,
@@ -100,7 +100,7 @@ def length(seconds: float) -> str:
     return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
 
 
-def _because(why: Why, ref: ObjectRef) -> str:
+def _because(why: ReconcileReason, ref: ObjectRef) -> str:
     about = "" if why.about is None or why.about == ref else f"{why.about} "
     return f"{about}{why.event} {_some(why.changed_fields)}".rstrip()
 

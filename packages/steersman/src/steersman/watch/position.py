@@ -21,7 +21,7 @@ from steersman.watch.versions import LEAP_DIGITS, is_far_ahead, is_older
 
 # Why the reflector must list: it is the first list, 410, a server that is behind the position,
 # events out of order, or a missing kind.
-Why: TypeAlias = Literal["start", "expired", "behind", "out of order", "missing"]
+ReconcileReason: TypeAlias = Literal["start", "expired", "behind", "out of order", "missing"]
 
 
 class MustList(msgspec.Struct, frozen=True):
@@ -34,7 +34,7 @@ class MustList(msgspec.Struct, frozen=True):
     reached: str = ""
     behind: int = 0
     missing: int = 0
-    why: Why = "start"
+    why: ReconcileReason = "start"
 
 
 class Streaming(msgspec.Struct, frozen=True):
@@ -203,7 +203,7 @@ def _too_large(position: Position, too_large_limit: int) -> Position:
             assert_never(position)
 
 
-def _must_list(position: Position, why: Why | None) -> MustList:
+def _must_list(position: Position, why: ReconcileReason | None) -> MustList:
     """The position as one that must list; ``None``: for the old reason."""
     match position:
         case MustList() | Streaming():

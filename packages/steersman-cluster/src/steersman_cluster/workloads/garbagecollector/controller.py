@@ -1,8 +1,8 @@
-"""The garbage collector: it runs monitors and workers, and reports what goes wrong."""
+"""The garbage collector: it runs monitors and workers, and reports errors."""
 
 from typing import Any, Final
 
-from steersman.cache import Start, in_background
+from steersman.cache import Start, background_tasks
 from steersman.controller import EventRecorder
 from steersman.errors import SteersmanError, UnknownKind
 from steersman.kinds import Unstructured
@@ -32,16 +32,16 @@ MAX_WORKERS: Final = 5
 async def collect_garbage(
     services: Services, *, on_first_write: OnFirstWrite | None = None
 ) -> None:
-    """Delete objects whose owners are gone, until cancelled.
+    """Delete objects whose owners no longer exist, until cancelled.
 
-    With ``on_first_write``, a kind is not watched before there is an object of it.
+    With ``on_first_write``, a kind is not watched until the first object of this kind exists.
     """
-    async with in_background() as start:
+    async with background_tasks() as start:
         await GarbageCollector(services, start, on_first_write=on_first_write).run()
 
 
 class GarbageCollector:
-    """One run of the garbage collector; it starts from what the server lists."""
+    """One run of the garbage collector; its initial state is what the server lists."""
 
     def __init__(
         self, services: Services, start: Start, *, on_first_write: OnFirstWrite | None

@@ -66,7 +66,7 @@ async def reconcile(job: Job, ctx: Context, *, local_states: PerRun[LocalState])
         return await expire(job, ctx)
     if is_managed_elsewhere(job):
         return Done()
-    if all(why.about is not None and why.about.kind == "Pod" for why in ctx.whys):
+    if all(why.about is not None and why.about.kind == "Pod" for why in ctx.reasons):
         more_seconds = batches.wait_seconds(job.uid, ctx.now)
         if more_seconds > 0:
             return Later(after_seconds=more_seconds)

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any, Final
 
-from steersman.cache import Deleted, Delta, Start, in_background
+from steersman.cache import Deleted, Delta, Start, background_tasks
 from steersman.client import Client, MergePatch
 from steersman.errors import Conflict, NotFound, SteersmanError
 from steersman.kinds import Unstructured, core_v1
@@ -44,7 +44,7 @@ _NAMESPACE: Final = Unstructured.of("v1", "Namespace", namespaced=False)
 async def delete_namespaces(services: Services) -> None:
     """Process the deletion of namespaces, until cancelled."""
     async with (
-        in_background() as start,
+        background_tasks() as start,
         services.caches.informer(core_v1.Namespace) as informer,
     ):
         registration = informer.add_handler(

@@ -36,7 +36,7 @@ async def reconcile(pod: core_v1.Pod, ctx: Context) -> Outcome:
     if pod.spec is None or not node_name:
         return Done()
     # Only the requeue has brought the Pod here: the time is over.
-    is_due = all(why.event in ("later", "retry") for why in ctx.whys)
+    is_due = all(why.event in ("later", "retry") for why in ctx.reasons)
     node = ctx.get(core_v1.Node, node_name)
     if node is None:
         if not is_due:

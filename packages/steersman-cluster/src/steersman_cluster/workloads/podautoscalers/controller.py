@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from steersman.cache import Deleted, Delta, Informer, Updated, in_background
+from steersman.cache import Deleted, Delta, Informer, Updated, background_tasks
 from steersman.controller import EventRecorder
 from steersman.errors import ApiError, Conflict, SteersmanError
 from steersman.kinds import autoscaling_v1, core_v1, replace
@@ -110,7 +110,7 @@ class AutoscalerController:
         # Pods are not watched before there is an autoscaler.
         first = await self._queue.get()
         pods = self._services.caches.informer(Pod, indexes={LABEL_INDEX: by_label})
-        async with pods as informer, in_background() as start:
+        async with pods as informer, background_tasks() as start:
             start(self._recorder.run(), name=f"events of {NAME}")
             self._queue.add(first)
             self._queue.done(first)

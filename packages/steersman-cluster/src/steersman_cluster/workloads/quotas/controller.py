@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, Final
 
-from steersman.cache import Deleted, Delta, Informer, Start, Sync, Updated, in_background
+from steersman.cache import Deleted, Delta, Informer, Start, Sync, Updated, background_tasks
 from steersman.client import MergePatch
 from steersman.errors import Conflict, NotFound, SteersmanError
 from steersman.kinds import core_v1
@@ -40,7 +40,7 @@ REDISCOVERY_SECONDS: Final = 30.0
 
 async def run(services: Services) -> None:
     """Maintain the status of all quotas, until cancelled."""
-    async with in_background() as start, services.caches.informer(Quota) as quotas:
+    async with background_tasks() as start, services.caches.informer(Quota) as quotas:
         await QuotaController(services, quotas, start=start).run()
 
 

@@ -18,7 +18,7 @@ from steersman.cache import (
     Lister,
     Registration,
     Start,
-    in_background,
+    background_tasks,
 )
 from steersman.client import StrategicMergePatch
 from steersman.clock import Clock
@@ -69,7 +69,7 @@ def scheduler(settings: WorkloadSettings) -> Runnable:
             services.caches.informer(core_v1.Node) as nodes,
             services.caches.informer(core_v1.Namespace) as namespaces,
             services.caches.informer(core_v1.PersistentVolumeClaim) as claims,
-            in_background() as start,
+            background_tasks() as start,
         ):
             recorder = EventRecorder(
                 services.client,

@@ -1,7 +1,7 @@
 """``BlockingContext``: the context of a plain function, which runs in a thread.
 
-Each call runs in the event loop while the thread waits for it, so its reads are as consistent as
-those of an ``async`` function.
+Each call runs in the event loop while the thread waits for the result. Reads are therefore as
+consistent as the reads of an ``async`` function.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from steersman.controller.context.context import Context
 from steersman.controller.declaration.writes import Kind
 from steersman.controller.threads import LoopCaller
 from steersman.kinds import Part, Resource, Unstructured
-from steersman.observe import Why
+from steersman.observe import ReconcileReason
 
 if TYPE_CHECKING:
     from steersman.client import ServedResource
@@ -39,13 +39,14 @@ class BlockingContext:
         return f"<Blocking{repr(self._context)[1:]}"
 
     @property
-    def whys(self) -> tuple[Why, ...]:
-        """Why it runs: what happened since the last reconcile of the object."""
-        return self._context.whys
+    def reasons(self) -> tuple[ReconcileReason, ...]:
+        """The reasons for this reconcile: what has happened since the last reconcile of the object.
+        """
+        return self._context.reasons
 
     @property
     def failures(self) -> int:
-        """The number of failures in a row before this run."""
+        """The number of consecutive failures before this reconcile."""
         return self._context.failures
 
     @property
@@ -54,7 +55,10 @@ class BlockingContext:
         return self._context.rng
 
     def token(self, size: int = 32) -> str:
-        """A new secret: so many random bytes, as text of letters, digits, ``-`` and ``_``."""
+        """Return a new secret of ``size`` random bytes, as text.
+
+        The text contains letters, digits, ``-`` and ``_``.
+        """
         return self._in_loop(lambda: self._context.token(size))
 
     @property
@@ -65,37 +69,37 @@ class BlockingContext:
     def check_leadership(self) -> None:
         """Raise ``NotLeading`` unless this replica is the leader at this moment.
 
-        Call it immediately before an effect outside the cluster. It runs in the thread, without
-        waiting for the event loop.
+        Call this immediately before an effect outside the cluster. The check runs in the thread,
+        without waiting for the event loop.
         """
         self._context.check_leadership()
 
     def lifespan(self, kind: type[T]) -> T:
-        """The value of the manager's ``lifespan``, such as a client of another system."""
+        """Return the value of the manager's ``lifespan``, such as a client of another system."""
         return self._context.lifespan(kind)
 
     # Reads from the cache
 
     def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
-        """One object, or ``None``."""
+        """Return the cached object, or ``None``."""
         return self._in_loop(lambda: self._context.get(kind, name, namespace=namespace))
 
     def owned(self, kind: type[Obj]) -> "list[Obj]":
-        """All objects of an owned kind that this object controls."""
+        """Return all objects of an owned kind that this object controls."""
         return self._in_loop(lambda: self._context.owned(kind))
 
     def by_index(self, kind: type[Obj], index: str, value: str) -> "list[Obj]":
-        """All objects with this value in the index."""
+        """Return all cached objects with this value in the index."""
         return self._in_loop(lambda: self._context.by_index(kind, index, value))
 
     # Writes
 
     def create(self, obj: Obj) -> Obj:
-        """Create an object; ``AlreadyExists`` if the name is taken."""
+        """Create an object; raise ``AlreadyExists`` if the name is taken."""
         return self._caller.call(lambda: self._context.create(obj))
 
     def create_owned(self, child: Obj) -> Obj:
-        """Create an object that this one controls."""
+        """Create an object that this object controls."""
         return self._caller.call(lambda: self._context.create_owned(child))
 
     def apply(self, obj: Obj, *, force: bool = False) -> Obj:
@@ -103,11 +107,11 @@ class BlockingContext:
         return self._caller.call(lambda: self._context.apply(obj, force=force))
 
     def apply_owned(self, child: Obj, *, adopt: bool = False) -> Obj:
-        """Apply an object that this one controls."""
+        """Apply an object that this object controls."""
         return self._caller.call(lambda: self._context.apply_owned(child, adopt=adopt))
 
     def apply_status(self, obj: Obj, status: Part | dict[str, Any]) -> Obj:
-        """Apply the status of this object, or of another one of its kind."""
+        """Apply the status of this object, or of another object of the same kind."""
         return self._caller.call(lambda: self._context.apply_status(obj, status))
 
     def patch(self, obj: Obj, patch: Patch, *, subresource: Literal["status"] | None = None) -> Obj:
@@ -121,13 +125,16 @@ class BlockingContext:
         propagation: Literal["Background", "Foreground", "Orphan"] = "Background",
         grace_seconds: int | None = None,
     ) -> None:
-        """Delete an object, with its uid as a precondition; no error if it is gone already."""
+        """Delete an object, with its uid as a precondition.
+
+        Do nothing if the object does not exist.
+        """
         self._caller.call(
             lambda: self._context.delete(obj, propagation=propagation, grace_seconds=grace_seconds)
         )
 
     def prune(self, *kinds: Kind) -> None:
-        """Delete the objects that this one controls and that were not applied in this run."""
+        """Delete the objects that this object controls and that this reconcile has not applied."""
         self._caller.call(lambda: self._context.prune(*kinds))
 
     def record(
@@ -163,7 +170,7 @@ class BlockingContext:
         all_namespaces: bool = False,
         labels: Labels | None = None,
     ) -> list[Obj]:
-        """All cached objects that match the selector, in one namespace or in all."""
+        """Return all cached objects that match the selector, in one namespace or in all."""
         return self._in_loop(
             lambda: self._context.list(
                 kind, namespace=namespace, all_namespaces=all_namespaces, labels=labels
@@ -172,7 +179,7 @@ class BlockingContext:
 
 
 class BlockingLiveReader:
-    """Reads from the server, for what the cache cannot answer."""
+    """A reader of the server, for reads that the cache cannot serve."""
 
     __slots__ = ("_caller", "_live")
 
@@ -181,20 +188,23 @@ class BlockingLiveReader:
         self._caller = caller
 
     def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj:
-        """One object from the server; ``NotFound`` if there is none."""
+        """Return an object from the server; raise ``NotFound`` if the object does not exist."""
         return self._caller.call(lambda: self._live.get(kind, name, namespace=namespace))
 
     def scale(
         self, kind: Kind, name: str, *, namespace: str | None = None
     ) -> "autoscaling_v1.Scale":
-        """The ``scale`` subresource of an object of any kind.
+        """Return the ``scale`` subresource of an object of any kind.
 
-        The controller must have ``autoscaling_v1.Scale`` among its ``reads``.
+        The controller must declare ``autoscaling_v1.Scale`` in its ``reads``.
         """
         return self._caller.call(lambda: self._live.scale(kind, name, namespace=namespace))
 
     def served(self, api_version: str, kind: str) -> "ServedResource | None":
-        """The resource of this kind, if the server serves it; needs no declaration."""
+        """Return the resource of this kind if the server serves the kind, else ``None``.
+
+        The call needs no declaration.
+        """
         return self._caller.call(lambda: self._live.served(api_version, kind))
 
     def list(
@@ -205,7 +215,7 @@ class BlockingLiveReader:
         labels: Labels | None = None,
         fields: Fields | None = None,
     ) -> tuple[Obj, ...]:
-        """All objects in the namespace that match the selectors, from the server."""
+        """Return all objects in the namespace that match the selectors, from the server."""
         return self._caller.call(
             lambda: self._live.list(kind, namespace=namespace, labels=labels, fields=fields)
         )

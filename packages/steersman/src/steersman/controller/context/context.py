@@ -1,4 +1,4 @@
-"""``Context``: the reads and writes of a reconcile function, and why it runs."""
+"""``Context``: the reads and writes of a reconcile function, and the reasons for the reconcile."""
 
 import asyncio
 from base64 import urlsafe_b64encode
@@ -22,7 +22,7 @@ from steersman.controller.writer.reports import EffectiveWrite
 from steersman.errors import ContextEnded, NotLeading, NotOurs
 from steersman.kinds import Condition, Part, Resource, Unstructured
 from steersman.names import ObjectKey
-from steersman.observe import Why, Write
+from steersman.observe import ReconcileReason, Write
 
 if TYPE_CHECKING:
     from steersman.client import ServedResource
@@ -38,13 +38,13 @@ _APPLY_VERBS = frozenset({"apply", "apply status"})
 
 
 def token_text(drawn: bytes) -> str:
-    """Random bytes as the text of a token."""
+    """Return random bytes as the text of a token."""
     return urlsafe_b64encode(drawn).rstrip(b"=").decode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextServices:
-    """What all contexts of a control loop use."""
+    """The services that all contexts of a control loop share."""
 
     access: DeclaredAccess
     cached: CacheReader
@@ -59,8 +59,8 @@ class Context:
     """The second argument of a reconcile function, beside its object.
 
     ``get``, ``list``, ``owned`` and ``by_index`` read from the cache, which includes the
-    controller's own writes, and cost nothing. ``live`` reads from the server. Only kinds that the
-    controller declares can be read or written. A read without a namespace is in the namespace of
+    controller's own writes, and send no request. ``live`` reads from the server. Only kinds that
+    the controller declares can be read or written. A read without a namespace uses the namespace of
     the object.
     """
 
@@ -82,7 +82,7 @@ class Context:
         "_writing",
         "calls",
         "failures",
-        "whys",
+        "reasons",
         "writes",
         "wrote",
     )
@@ -93,7 +93,7 @@ class Context:
         obj: Resource | Unstructured,
         services: ContextServices,
         *,
-        whys: tuple[Why, ...],
+        reasons: tuple[ReconcileReason, ...],
         failures: int,
         refused: Callable[[NotOurs], None],
     ) -> None:
@@ -116,7 +116,7 @@ class Context:
         #: Its calls that may never have been awaited.
         self.calls: list[PendingCall] = []
         #: Why it runs: what happened since the last reconcile of the object.
-        self.whys = whys
+        self.reasons = reasons
         #: The number of failures in a row before this run.
         self.failures = failures
         self.writes: list[Write] = []
@@ -127,7 +127,7 @@ class Context:
 
     @property
     def live(self) -> "LiveReader":
-        """Reads from the server."""
+        """A reader of the server."""
         return LiveReader(
             self._client,
             check_get=self._check_get,
@@ -142,11 +142,11 @@ class Context:
         return self._client.rng
 
     def token(self, size: int = 32) -> str:
-        """A new secret: so many random bytes, as text of letters, digits, ``-`` and ``_``.
+        """Return a new secret of ``size`` random bytes, as text.
 
-        The bytes come from ``rng``, which is the operating system's unless the manager has another
-        one. Each call returns a new token: store it in a Secret, and call this only if there is
-        none yet.
+        The text contains letters, digits, ``-`` and ``_``. The bytes come from ``rng``, which is
+        the operating system's source unless the manager has another one. Each call returns a new
+        token: store the token in a Secret, and call this method only if no token exists yet.
         """
         if size < 16:
             raise ValueError(f"a token of {size} bytes can be guessed; use 16 or more")
@@ -160,35 +160,35 @@ class Context:
     def check_leadership(self) -> None:
         """Raise ``NotLeading`` unless this replica is the leader at this moment.
 
-        Call it immediately before an effect outside the cluster, which is not fenced: a process
-        that was stopped may have lost leadership long ago. It reads this machine's clock only, and
-        costs nothing. Let the error propagate: the leader does the work.
+        Call this immediately before an effect outside the cluster, which is not fenced: a process
+        that was stopped may have lost leadership long ago. The check reads only this machine's
+        clock and sends no request. Let the error propagate: the leader does the work.
         """
         if self._leads is not None and not self._leads():
             raise NotLeading(wanted=f"an effect outside for {self._obj.ref}", was_stopped=True)
         self._check()
 
     def lifespan(self, kind: type[T]) -> T:
-        """The value of the manager's ``lifespan``, such as a client of another system.
+        """Return the value of the manager's ``lifespan``, such as a client of another system.
 
-        ``NoLifespanValue`` unless it is an object of this class.
+        Raise ``NoLifespanValue`` unless the value is an object of this class.
         """
         return lifespan_value(self._lifespan, kind)
 
     # Reads from the cache
 
     def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
-        """One object, or ``None``."""
+        """Return the cached object, or ``None``."""
         self._check()
         return self._cached.get(kind, name, namespace=self._namespace_of(kind, namespace))
 
     def owned(self, kind: type[Obj]) -> "list[Obj]":
-        """All objects of an owned kind that this object controls."""
+        """Return all objects of an owned kind that this object controls."""
         self._check()
         return self._cached.controlled(kind, self._obj.uid)
 
     def by_index(self, kind: type[Obj], index: str, value: str) -> "list[Obj]":
-        """All objects with this value in the index."""
+        """Return all cached objects with this value in the index."""
         self._check()
         return self._cached.by_index(kind, index, value)
 
@@ -196,20 +196,21 @@ class Context:
 
     @tracked("ctx")
     async def create(self, obj: Obj) -> Obj:
-        """Create an object; ``AlreadyExists`` if the name is taken.
+        """Create an object; raise ``AlreadyExists`` if the name is taken.
 
-        For objects with ``metadata.generateName``. An object with a name is better applied, because
-        an apply can be repeated.
+        Use this method for objects with ``metadata.generateName``. Apply an object with a name
+        instead, because an apply can be repeated.
         """
         self._check_write(type(obj), "create", ("create",), obj.name)
         return await self._sent(self._writer.create(obj, report=self._report))
 
     @tracked("ctx")
     async def create_owned(self, child: Obj) -> Obj:
-        """Create an object that this one controls; the garbage collector deletes it with this one.
+        """Create an object that this object controls.
 
-        Count the existing ones with ``owned``, which includes each new object as soon as this
-        method has returned.
+        The garbage collector deletes the new object after this object has been deleted. Count the
+        existing objects with ``owned``, which includes each new object as soon as this method has
+        returned.
         """
         if self._access.allows_any(type(child), "create"):
             self._check_write(type(child), "create", ("create",), child.name)
@@ -223,8 +224,9 @@ class Context:
     async def apply(self, obj: Obj, *, force: bool = False) -> Obj:
         """Apply an object: the controller holds exactly these fields, with these values.
 
-        ``Conflict`` if another manager holds one of them with another value, unless ``force``. An
-        apply that would change nothing is not sent. Returns the object after it.
+        Raise ``Conflict`` if another manager holds one of the fields with another value, unless
+        ``force``. An apply that would change nothing is not sent. Return the object after the
+        apply.
         """
         # An apply to a known object carries its uid, and so never creates one.
         creates = self._access.allows_any(type(obj), "create") or not self._is_known(obj)
@@ -235,11 +237,12 @@ class Context:
 
     @tracked("ctx")
     async def apply_owned(self, child: Obj, *, adopt: bool = False) -> Obj:
-        """Apply an object that this one controls; the garbage collector deletes it with this one.
+        """Apply an object that this object controls.
 
-        It gets this object's namespace and an owner reference. ``NotOurs`` if it exists and another
-        owner controls it, or no owner does and ``adopt`` is false; this object is reconciled again
-        when the other one is deleted.
+        The applied object gets this object's namespace and an owner reference, so the garbage
+        collector deletes it after this object has been deleted. Raise ``NotOurs`` if the object
+        exists and another owner controls it, or if no owner controls the object and ``adopt`` is
+        false. This object is reconciled again when the conflicting object is deleted.
         """
         self._check_own(type(child), "own", APPLY)
         # Before the apply: an object that cannot be applied just now must not be pruned.
@@ -257,11 +260,11 @@ class Context:
 
     @tracked("ctx")
     async def apply_status(self, obj: Obj, status: Part | dict[str, Any]) -> Obj:
-        """Apply the status of this object, or of another one of its kind.
+        """Apply the status of this object, or of another object of the same kind.
 
-        Sets ``observedGeneration`` if the status has that field, and changes the
-        ``lastTransitionTime`` of a condition only when the condition flips. An apply that would
-        change nothing is not sent.
+        Set ``observedGeneration`` if the status has that field, and change the
+        ``lastTransitionTime`` of a condition only when the condition's status changes. An apply
+        that would change nothing is not sent.
         """
         self._check_write_status(type(obj), "apply the status of", obj.name)
         applied = await self._sent(self._writer.apply_status(obj, status, report=self._report))
@@ -289,9 +292,10 @@ class Context:
         propagation: Literal["Background", "Foreground", "Orphan"] = "Background",
         grace_seconds: int | None = None,
     ) -> None:
-        """Delete an object, with its uid as a precondition; no error if it is gone already.
+        """Delete an object, with its uid as a precondition.
 
-        ``grace_seconds`` are for Pods; ``None`` means those of the Pod's spec.
+        Do nothing if the object does not exist. ``grace_seconds`` is for Pods; with ``None``, the
+        grace period of the Pod's spec applies.
         """
         self._check_write(type(obj), "delete", ("delete",), obj.name)
         await self._sent(
@@ -302,10 +306,10 @@ class Context:
 
     @tracked("ctx")
     async def prune(self, *kinds: Kind) -> None:
-        """Delete the objects that this one controls and that were not applied in this run.
+        """Delete the objects that this object controls and that this reconcile has not applied.
 
-        Of these kinds, or of all owned kinds. For children that each run applies, not for children
-        that are created once.
+        Delete only objects of these kinds, or of all owned kinds if none is given. Use this method
+        for children that each reconcile applies, not for children that are created once.
         """
         self._check()
         among = kinds or tuple(each.kind for each in self._controller.owned)
@@ -327,7 +331,8 @@ class Context:
     ) -> None:
         """Record a Kubernetes event about this object, or about ``about``.
 
-        It is written in the background. Repeated events are counted, and floods are dropped.
+        The event is written in the background. Repeated events are counted, and excess events are
+        dropped.
         """
         self._check()
         self._recorder.record(
@@ -337,26 +342,26 @@ class Context:
     # For the control loop
 
     async def add_finalizer(self, obj: Obj) -> Obj:
-        """Add the controller's finalizer to its object, and continue with the answer."""
+        """Add the controller's finalizer to the object, and continue with the returned object."""
         held = await self._writer.add_finalizer(obj, report=self._report)
         self._obj = held
         return held
 
     async def remove_finalizer(self, obj: Resource | Unstructured) -> None:
-        """Remove the controller's finalizer from its object."""
+        """Remove the controller's finalizer from the object."""
         await self._writer.remove_finalizer(obj, report=self._report)
 
     async def set_condition(self, obj: Resource | Unstructured, condition: Condition) -> None:
-        """Set one condition of its object; also after ``end``."""
+        """Set one condition of the object; works also after ``end``."""
         await self._sent(self._writer.apply_condition(obj, condition, report=self._report))
         self._applies += 1
 
     async def report_status(
         self, obj: Resource | Unstructured, status: Status, *, can_wait: bool
     ) -> bool:
-        """Apply the status of an outcome, unless it can wait; also after ``end``.
+        """Apply the status of an outcome, unless the status can wait; works also after ``end``.
 
-        Whether the object's status is up to date after it.
+        Return whether the object's status is up to date afterwards.
         """
         self._access.check_write(
             type(obj), "apply the status of", ("patch",), name=obj.name, subresource="status"
@@ -371,7 +376,8 @@ class Context:
         """End the context: each later call raises ``ContextEnded``.
 
         Writes of tasks that the function has left behind are cancelled, because the next reconcile
-        of the object may follow at once. ``asyncio.gather`` leaves tasks behind when one fails.
+        of the object may follow immediately. ``asyncio.gather`` leaves tasks behind when one of its
+        tasks fails.
         """
         self._is_ended = True
         for task in self._writing:
@@ -379,7 +385,7 @@ class Context:
                 task.cancel()
 
     def ended(self) -> ContextEnded:
-        """The error of a call after ``end``."""
+        """Return the error that a call after ``end`` raises."""
         return ContextEnded(controller=self._controller.name, ref=str(self._obj.ref))
 
     def _report(self, write: Write, body: bytes | None) -> None:
@@ -389,7 +395,7 @@ class Context:
 
     @property
     def spared(self) -> int:
-        """The number of applies that were not sent, because they would have changed nothing."""
+        """The number of applies that were not sent because they would have changed nothing."""
         return self._applies - len([each for each in self.writes if each.verb in _APPLY_VERBS])
 
     async def _sent(self, write: Awaitable[T]) -> T:
@@ -444,14 +450,14 @@ class Context:
         all_namespaces: bool = False,
         labels: Labels | None = None,
     ) -> list[Obj]:
-        """All cached objects that match the selector, in one namespace or in all."""
+        """Return all cached objects that match the selector, in one namespace or in all."""
         self._check()
         within = None if all_namespaces else self._namespace_of(kind, namespace)
         return self._cached.list(kind, namespace=within, labels=labels)
 
 
 class LiveReader:
-    """Reads from the server, for what the cache cannot answer."""
+    """A reader of the server, for reads that the cache cannot serve."""
 
     __slots__ = ("_check_get", "_check_list", "_client", "_namespace_of", "calls")
 
@@ -472,7 +478,7 @@ class LiveReader:
 
     @tracked("ctx.live")
     async def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj:
-        """One object from the server; ``NotFound`` if there is none."""
+        """Return an object from the server; raise ``NotFound`` if the object does not exist."""
         self._check_get(kind, name)
         return await self._client.get(kind, name, namespace=self._namespace_of(kind, namespace))
 
@@ -480,9 +486,9 @@ class LiveReader:
     async def scale(
         self, kind: Kind, name: str, *, namespace: str | None = None
     ) -> "autoscaling_v1.Scale":
-        """The ``scale`` subresource of an object of any kind.
+        """Return the ``scale`` subresource of an object of any kind.
 
-        The controller must have ``autoscaling_v1.Scale`` among its ``reads``.
+        The controller must declare ``autoscaling_v1.Scale`` in its ``reads``.
         """
         from steersman.kinds import autoscaling_v1
 
@@ -492,7 +498,10 @@ class LiveReader:
 
     @tracked("ctx.live")
     async def served(self, api_version: str, kind: str) -> "ServedResource | None":
-        """The resource of this kind, if the server serves it; needs no declaration."""
+        """Return the resource of this kind if the server serves the kind, else ``None``.
+
+        The call needs no declaration.
+        """
         return (await self._client.discover()).of_kind(api_version, kind)
 
     @tracked("ctx.live")
@@ -504,7 +513,7 @@ class LiveReader:
         labels: Labels | None = None,
         fields: Fields | None = None,
     ) -> tuple[Obj, ...]:
-        """All objects in the namespace that match the selectors, from the server."""
+        """Return all objects in the namespace that match the selectors, from the server."""
         self._check_list(kind)
         within = self._namespace_of(kind, namespace)
         found = await self._client.list(kind, namespace=within, labels=labels, fields=fields)

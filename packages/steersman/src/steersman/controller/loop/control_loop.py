@@ -21,7 +21,7 @@ from steersman.cache import (
     Informer,
     Registration,
     Start,
-    in_background,
+    background_tasks,
     is_cancelled,
 )
 from steersman.clock import Clock
@@ -61,9 +61,9 @@ from steersman.observe import (
     HotLoop,
     Observer,
     ReconcileFinished,
+    ReconcileReason,
     ReconcileSkipped,
     ThreadAbandoned,
-    Why,
 )
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class ControlLoop(Generic[Obj]):
-    """Runs one controller, from ``run`` until ``stop``."""
+    """The control loop of one controller, which runs from ``run`` until ``stop``."""
 
     def __init__(
         self,
@@ -142,23 +142,23 @@ class ControlLoop(Generic[Obj]):
         return self._controller.name
 
     def reconciling(self, task: "asyncio.Task[Any]") -> ObjectRef | None:
-        """The object that this task reconciles, if it is a worker of this loop."""
+        """Return the object that this task reconciles, if the task is a worker of this loop."""
         key = self._workers.current(task)
         return None if key is None else self.ref_of(key)
 
     @property
     def stuck(self) -> tuple[ObjectRef, ...]:
-        """The objects whose reconcile has timed out, and those whose reconcile is slow."""
+        """The objects whose reconcile has timed out, and the objects whose reconcile is slow."""
         return self._workers.stuck
 
     @property
     def remembered(self) -> int:
-        """The number of entries kept about objects; none are kept about deleted ones."""
+        """The number of stored entries about objects; none of these is about a deleted object."""
         about_own = len(self._permanent) + len(self._refused) + len(self._delayed)
         about_own += len(self._reasons) + len(self._hot_loops) + len(self._lane)
         return about_own + len(self._writer) + len(self._writer.owner_check)
 
-    def enqueue(self, key: ObjectKey, why: Why, priority: int) -> None:
+    def enqueue(self, key: ObjectKey, why: ReconcileReason, priority: int) -> None:
         """Enqueue an object for a reconcile."""
         self._reasons.note(key, why, self._clock.monotonic())
         if self._has_priorities:
@@ -172,18 +172,18 @@ class ControlLoop(Generic[Obj]):
             self._queue.add(key, priority=priority)
 
     def stop(self) -> None:
-        """Start no further reconcile; ``run`` ends when the running ones have."""
+        """Start no further reconcile; ``run`` returns when the running reconciles have ended."""
         self._ends_since_at = self._clock.monotonic()
         self._queue.shut_down()
         self._stopped.set()
 
     async def run(self) -> None:
-        """Run until stopped."""
+        """Run until the loop is stopped."""
         controller = self._controller
         self._observe(ControllerStarted(controller=controller.name, workers=controller.workers))
         registrations = self._add_handlers()
         try:
-            async with in_background() as start:
+            async with background_tasks() as start:
                 self._start = start
                 if any(watch.to is not None for watch in controller.watches):
                     start(self._handlers.retry_mappings(), name=f"mappings of {controller.name}")
@@ -283,11 +283,16 @@ class ControlLoop(Generic[Obj]):
         ref = str(gone.ref) if self._refused else ""
         for key in [key for key, wanted in self._refused.items() if wanted == ref]:
             self.enqueue(
-                key, Why(about=gone.ref, event="deleted", version=gone.resource_version), 0
+                key,
+                ReconcileReason(about=gone.ref, event="deleted", version=gone.resource_version),
+                0,
             )
 
     def _is_cached(self, namespace: str | None, name: str, uid: str) -> bool:
-        """Whether the cache has this owner of an object in this namespace."""
+        """Return whether the cache contains the owner with this name and uid.
+
+        ``namespace`` is the namespace of the owned object.
+        """
         if not self._controller.kind.resource_type.namespaced:
             namespace = None
         elif namespace is None:
@@ -335,7 +340,7 @@ class ControlLoop(Generic[Obj]):
         self._observe(ThreadAbandoned(controller=name, ref=ref, seconds=seconds, has_ended=True))
 
     async def reconcile_key(self, key: ObjectKey) -> object | None:
-        """Reconcile the object of a key; its fingerprint, if the reconcile timed out."""
+        """Reconcile the object of a key; return its fingerprint if the reconcile timed out."""
         taken = self._reasons.take(key)
         started_at = self._clock.monotonic()
         obj = self._find(key)
@@ -346,14 +351,16 @@ class ControlLoop(Generic[Obj]):
         is_ending = obj.deletion_time is not None and not controller.while_deleting
         failures = self._queue.num_requeues(key)
         # Without a change, its last reconcile has requeued it.
-        whys = taken.whys or self._delayed.whys(key)
-        whys = whys or (Why(about=obj.ref, event="retry" if failures else "later"),)
+        reasons = taken.reasons or self._delayed.reasons(key)
+        reasons = reasons or (
+            ReconcileReason(about=obj.ref, event="retry" if failures else "later"),
+        )
         since_at = started_at if taken.since_at is None else taken.since_at
         context = Context(
             controller,
             obj,
             self._services,
-            whys=whys,
+            reasons=reasons,
             failures=failures,
             refused=partial(self._note_refused, key),
         )
@@ -385,7 +392,7 @@ class ControlLoop(Generic[Obj]):
                 queued_seconds=started_at - since_at,
                 failures=self._queue.num_requeues(key) if decision.is_failure else 0,
                 after_seconds=decision.after_seconds,
-                whys=whys,
+                reasons=reasons,
                 whys_left_out=taken.left_out,
                 writes=tuple(context.writes),
                 spared=context.spared,
@@ -394,14 +401,14 @@ class ControlLoop(Generic[Obj]):
             )
         )
         if context.wrote or key not in self._delayed:
-            self._detect_hot_loop(key, obj, whys, context.wrote, ended_at)
+            self._detect_hot_loop(key, obj, reasons, context.wrote, ended_at)
         if isinstance(error, ReconcileTimedOut):
             return fingerprint(obj)
         self._lane.note_seconds(ended_at - started_at)
         return None
 
     def fingerprint_of(self, key: ObjectKey) -> object | None:
-        """The fingerprint of the object of a key, if it is cached."""
+        """Return the fingerprint of the object of a key, if the object is cached."""
         try:
             obj = self._lister.get(key.name, namespace=key.namespace)
         except NotInScope:
@@ -409,7 +416,7 @@ class ControlLoop(Generic[Obj]):
         return None if obj is None else fingerprint(obj)
 
     def _find(self, key: ObjectKey) -> Obj | str:
-        """The object, or the reason for not reconciling it."""
+        """Return the object, or the reason for not reconciling it."""
         try:
             obj = self._lister.get(key.name, namespace=key.namespace)
         except NotInScope:
@@ -511,10 +518,10 @@ class ControlLoop(Generic[Obj]):
     async def _set_failure_condition(
         self, decision: Decision, reason: str, message: str, obj: Obj, context: Context
     ) -> Decision:
-        """The decision, after the object's condition is set to the failure."""
+        """Set the object's condition to the failure, and return the decision to follow."""
         # Setting the condition triggers a reconcile. With another message at each failure, this
         # would be a hot loop; so it is set by the retry after the backoff.
-        if decision.is_failure and is_only_status(context.whys, obj.ref):
+        if decision.is_failure and is_only_status(context.reasons, obj.ref):
             return decision
         condition = Condition(
             type=self._controller.condition, status="False", reason=reason, message=message
@@ -546,11 +553,11 @@ class ControlLoop(Generic[Obj]):
         self,
         key: ObjectKey,
         obj: Obj,
-        whys: tuple[Why, ...],
+        reasons: tuple[ReconcileReason, ...],
         wrote: Sequence[EffectiveWrite],
         now_at: float,
     ) -> None:
-        found = self._hot_loops.note(key, whys=whys, wrote=wrote, now_at=now_at)
+        found = self._hot_loops.note(key, reasons=reasons, wrote=wrote, now_at=now_at)
         if found is not None:
             self._observe(
                 HotLoop(
@@ -563,5 +570,5 @@ class ControlLoop(Generic[Obj]):
             )
 
     def ref_of(self, key: ObjectKey) -> ObjectRef:
-        """The reference to the object of a key."""
+        """Return the reference to the object of a key."""
         return ObjectRef(self._controller.gvk.kind, key.namespace, key.name)

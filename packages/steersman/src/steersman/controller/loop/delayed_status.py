@@ -1,4 +1,4 @@
-"""``DelayedStatuses``: statuses that only show progress are applied once in a while."""
+"""``DelayedStatuses``: applies statuses that only show progress at intervals."""
 
 from typing import Final, NamedTuple
 
@@ -7,17 +7,17 @@ from steersman.controller.context.context import Context
 from steersman.controller.declaration.outcomes import Later, Outcome
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey
-from steersman.observe import Why
+from steersman.observe import ReconcileReason
 
 # A shorter delay is none.
 _SHORTEST_SECONDS: Final = 0.001
 
 
 class DelayedStatuses:
-    """Applies the status of an outcome, or requeues the object to apply it later.
+    """The objects whose status write is delayed, because the status only shows progress.
 
-    A delayed status is not kept: the next reconcile returns the latest one. Only the time until
-    which it may wait and the reasons of its reconcile are remembered.
+    A delayed status itself is not stored: the next reconcile returns the latest status. Stored are
+    the time until which the status may wait, and the reasons of its reconcile.
     """
 
     def __init__(self, *, delay_seconds: float, clock: Clock) -> None:
@@ -33,22 +33,28 @@ class DelayedStatuses:
         return f"<DelayedStatuses {len(self._waiting)} waiting>"
 
     def __contains__(self, key: ObjectKey) -> bool:
-        """Whether its status is delayed."""
+        """Return whether the status of this object is delayed."""
         return key in self._waiting
 
     def forget(self, key: ObjectKey) -> None:
-        """The object is gone, or its status is applied."""
+        """Drop the entry of an object that does not exist any more, or whose status is applied."""
         self._waiting.pop(key, None)
 
-    def whys(self, key: ObjectKey) -> tuple[Why, ...]:
-        """The reasons of the reconcile whose status was delayed: the next one has the same."""
+    def reasons(self, key: ObjectKey) -> tuple[ReconcileReason, ...]:
+        """Return the reasons of the reconcile whose status was delayed.
+
+        The next reconcile has the same reasons.
+        """
         waiting = self._waiting.get(key)
-        return () if waiting is None else waiting.whys
+        return () if waiting is None else waiting.reasons
 
     async def apply(
         self, outcome: Outcome, key: ObjectKey, obj: Resource | Unstructured, context: Context
     ) -> Outcome:
-        """The outcome, after its status is applied; or a ``Later``, if the status can wait."""
+        """Apply the status of the outcome, unless it can wait.
+
+        Return the outcome, or a ``Later`` if the status is delayed.
+        """
         if outcome.status is None:
             self.forget(key)
             return outcome
@@ -63,12 +69,12 @@ class DelayedStatuses:
         if await context.report_status(obj, outcome.status, can_wait=can_wait):
             self.forget(key)
             return outcome
-        self._waiting[key] = _Delayed(due_at, context.whys)
+        self._waiting[key] = _Delayed(due_at, context.reasons)
         return Later(after_seconds=wait_seconds)
 
 
 class _Delayed(NamedTuple):
-    """Until when a status may wait, and the reasons of its reconcile."""
+    """The time until which a status may wait, and the reasons of its reconcile."""
 
     due_at: float
-    whys: tuple[Why, ...]
+    reasons: tuple[ReconcileReason, ...]

@@ -1,4 +1,4 @@
-"""``HotLoops``: finds reconciles that are triggered by nothing but their own writes. Pure."""
+"""``HotLoops``: detects reconciles that only the controller's own writes trigger. No I/O."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TypeVar
@@ -9,7 +9,7 @@ from steersman.controller.streaks import Recent, Streak
 from steersman.controller.triggers.reasons import MAX_PATHS, differences
 from steersman.controller.writer.reports import EffectiveWrite
 from steersman.names import ObjectKey, ObjectRef
-from steersman.observe import Why
+from steersman.observe import ReconcileReason
 
 K = TypeVar("K", bound=Hashable)
 E = TypeVar("E")
@@ -21,7 +21,7 @@ MOST_WRITES = 64
 
 
 class HotLoopFound(msgspec.Struct, frozen=True):
-    """So many reconciles in a row were triggered by nothing but their own writes.
+    """A report of ``count`` consecutive reconciles that were triggered only by their own writes.
 
     ``fields`` differ between the last two writes to one object.
     """
@@ -32,30 +32,39 @@ class HotLoopFound(msgspec.Struct, frozen=True):
 
 
 class HotLoops:
-    """Counts the reconciles of a key in a row that are triggered by the writes of the one before.
+    """A counter of consecutive reconciles of a key that the previous reconcile's writes trigger.
 
-    A change from outside has a resourceVersion that no write of the controller returned: with such
-    a change among the reasons, it is no loop. Nor is it one if nothing is written.
+    A change by another client has a resourceVersion that no write of the controller returned. A
+    reconcile with such a change among its reasons is not part of a hot loop, and neither is a
+    reconcile that writes nothing.
     """
 
     def __init__(self) -> None:
         self._loops: Recent[ObjectKey, _Loop] = Recent()
 
     def note(
-        self, key: ObjectKey, *, whys: Iterable[Why], wrote: Sequence[EffectiveWrite], now_at: float
+        self,
+        key: ObjectKey,
+        *,
+        reasons: Iterable[ReconcileReason],
+        wrote: Sequence[EffectiveWrite],
+        now_at: float,
     ) -> HotLoopFound | None:
-        """Note a finished reconcile: its reasons, and the writes that changed something."""
+        """Note a finished reconcile: its reasons, and the writes that changed something.
+
+        Return a ``HotLoopFound`` if a warning is due.
+        """
         if not wrote:
             self._loops.drop(key)
             return None
         loop = self._loops.get(key, now_at) or _Loop()
-        is_echo = loop.is_echo(whys)
+        is_echo = loop.is_echo(reasons)
         warning = loop.note(wrote, is_echo=is_echo, now_at=now_at)
         self._loops.put(key, loop, now_at)
         return warning
 
     def forget(self, key: ObjectKey) -> None:
-        """Drop what is remembered of this key."""
+        """Drop the stored state about this key."""
         self._loops.drop(key)
 
     def __len__(self) -> int:
@@ -76,10 +85,10 @@ class _Loop:
         self._streak: Streak | None = None
         self._bodies: dict[ObjectRef, tuple[bytes | None, bytes]] | None = None
 
-    def is_echo(self, whys: Iterable[Why]) -> bool:
-        """Whether there are reasons, and all are the key's own writes."""
+    def is_echo(self, reasons: Iterable[ReconcileReason]) -> bool:
+        """Return whether there are reasons, and all of them are the controller's own writes."""
         has_reasons = False
-        for why in whys:
+        for why in reasons:
             has_reasons = True
             # The answer to a delete does not have the resourceVersion of the deletion.
             version = "" if why.event == "deleted" else why.version

@@ -12,7 +12,7 @@ from steersman.cache import (
     Informer,
     InformerSpec,
     Scope,
-    in_background,
+    background_tasks,
     options_of,
 )
 from steersman.client import Client
@@ -59,10 +59,10 @@ async def synced_controller(
     lifespan: object = NO_LIFESPAN,
     options: Sequence[CacheOptions[Any]] = (),
 ) -> AsyncIterator[SyncedController[Obj]]:
-    """Run the informers of all kinds that it declares; enter the block once they have synced.
+    """Run the informers of all kinds of the controller; enter the block when they have synced.
 
-    ``joined`` is called with the informers before that. ``leads`` says whether this replica is the
-    leader; ``None`` without leader election.
+    ``joined`` is called with the informers before they have synced. ``leads`` returns whether this
+    replica is the leader; it is ``None`` without leader election.
     """
     recorder = EventRecorder(
         client,
@@ -78,7 +78,10 @@ async def synced_controller(
         each.kind: InformerSpec(_scope(each, namespaces, options), _indexes(controller, each))
         for each in cached_kinds(controller)
     }
-    async with caches.informers_for(wanted, joined=joined) as informers, in_background() as start:
+    async with (
+        caches.informers_for(wanted, joined=joined) as informers,
+        background_tasks() as start,
+    ):
         name = f"events of {controller.name}"
         recorder.start_with(lambda: start(recorder.run(), name=name))
         cached = CacheReader(

@@ -1,16 +1,16 @@
-"""``EventHandlers``: from a change of an object to the keys that it enqueues.
+"""``EventHandlers``: from a change of an object to the keys that the change enqueues.
 
     own kind ────── when ──▶ itself ────────────────────┐
     owned kind ──── when ──▶ its controlling owner ─────┼──▶ enqueue(key, why, priority)
     watched kind ── when ──▶ the keys of its mapping ───┘
 
-A kind may have several of these roles; each has its own predicate, and each enqueues keys.
+A kind may have several of these roles. Each role has a separate predicate, and each enqueues keys.
 
 An update enqueues the old owner or the old keys as well as the new ones. The initial list and
 resyncs have a lower priority than changes.
 
-Predicates and mappings are functions of the author. A predicate that raises counts as true, because
-a reconcile too many does no harm; a mapping that raises is retried, see ``mappings``.
+Predicates and mappings are functions of the operator author. A predicate that raises counts as
+true, because an extra reconcile does no harm; a mapping that raises is retried, see ``mappings``.
 """
 
 import inspect
@@ -34,7 +34,7 @@ from steersman.controller.triggers.source_runner import Enqueue
 from steersman.errors import AUTHOR_ERRORS, failure_of
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey
-from steersman.observe import Observer, TriggerFailed, Why
+from steersman.observe import Observer, ReconcileReason, TriggerFailed
 from steersman.workqueue import LOW_PRIORITY
 
 Object: TypeAlias = Resource | Unstructured
@@ -43,7 +43,7 @@ When: TypeAlias = Callable[[Any, Any], bool]
 
 
 class RecordsEvents(Protocol):
-    """Records Kubernetes events."""
+    """A protocol for recorders of Kubernetes events."""
 
     def record(
         self, obj: Object, reason: str, note: str, *, type: Literal["Normal", "Warning"]
@@ -108,7 +108,7 @@ class EventHandlers:
         self._enqueue(delta.key, _why(delta), _priority(delta))
 
     def owned(self, owns: Owns) -> Handler:
-        """The handler for an owned kind."""
+        """Return the handler for an owned kind."""
         when = owns.when
 
         def handle(delta: Delta[Any]) -> None:
@@ -128,7 +128,7 @@ class EventHandlers:
         return handle
 
     def watched(self, watch: Watch[Any], number: int = 0) -> Handler:
-        """The handler for a watched kind.
+        """Return the handler for a watched kind.
 
         ``number`` distinguishes several watches of one kind, each with its own mapping.
         """
@@ -148,7 +148,7 @@ class EventHandlers:
         return handle
 
     def priority_of(self, obj: Object | None) -> int:
-        """The result of the author's priority function; 0 if it raises."""
+        """Return the result of the operator author's priority function; 0 if it raises."""
         function = self._priority
         if function is None or obj is None:
             return 0
@@ -168,7 +168,10 @@ class EventHandlers:
         await self._mappings.retry()
 
     def _passes(self, when: When, delta: Delta[Any]) -> bool:
-        """The result of the predicate; true for deletions and resyncs, which it does not see."""
+        """Return the result of the predicate; true for deletions and resyncs.
+
+        The predicate is not called for deletions and resyncs.
+        """
         if type(delta) is Updated:
             old = delta.old
         elif type(delta) is Added:
@@ -188,7 +191,7 @@ class EventHandlers:
             return True
 
     def _owner_of(self, obj: Object) -> ObjectKey | None:
-        """The key of the object of the controller's kind that controls this one."""
+        """Return the key of the object of the controller's kind that controls this object."""
         group, kind = self._kind.gvk.group, self._kind.gvk.kind
         namespace = obj.namespace
         if self._kind.namespaced:
@@ -250,19 +253,19 @@ def _is_of(api_version: str, its_kind: str, group: str, kind: str) -> bool:
 
 
 def _ignore_change(delta: Delta[Any]) -> None:
-    """The handler for a kind that is cached for reads only."""
+    """Do nothing: the handler for a kind that is cached for reads only."""
 
 
-def _why(delta: Delta[Any]) -> Why:
+def _why(delta: Delta[Any]) -> ReconcileReason:
     obj = delta.obj
     if type(delta) is Updated:
-        return Why(
+        return ReconcileReason(
             about=obj.ref,
             event="updated",
             version=obj.resource_version,
             find_changes=partial(changes, delta.old, obj),
         )
-    return Why(about=obj.ref, event=_event(delta), version=obj.resource_version)
+    return ReconcileReason(about=obj.ref, event=_event(delta), version=obj.resource_version)
 
 
 def _event(delta: Delta[Any]) -> str:

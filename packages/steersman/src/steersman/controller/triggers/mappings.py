@@ -1,8 +1,9 @@
-"""``Mappings``: an author's functions from a changed object to the keys to enqueue.
+"""``Mappings``: the operator author's functions from a changed object to the keys to enqueue.
 
-A function that raises is retried with backoff, with the object's latest state, until it returns or
-the object is gone. For a deleted object it is retried a few times, because the keys that it mapped
-to must be enqueued, too. Nothing is kept of an object once its mapping has returned.
+A function that raises is retried with backoff, with the object's latest state, until the function
+returns or the object is deleted. For a deleted object the function is retried a few times, because
+the keys to which the object was mapped must be enqueued, too. The state about an object is dropped
+once its mapping has returned.
 """
 
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from steersman.controller.triggers.source_runner import Enqueue
 from steersman.errors import AUTHOR_ERRORS, failure_of
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey, ResourceType
-from steersman.observe import Why, ignore
+from steersman.observe import ReconcileReason, ignore
 from steersman.workqueue import BackoffPolicy, KeyBackoff, WorkQueue
 
 Object: TypeAlias = Resource | Unstructured
@@ -42,7 +43,7 @@ _TURN = 50
 
 
 class MapRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One call of a mapping; ``before`` are earlier states whose mapping has failed, too."""
+    """One call of a mapping; ``before`` are earlier states whose mapping has also failed."""
 
     to: Mapper[Any]
     kind: ResourceType
@@ -51,18 +52,18 @@ class MapRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     before: tuple[Object, ...]
     obj: Object
     is_gone: bool
-    why: Why
+    why: ReconcileReason
     priority: int
     tries: int = 0
 
     @property
     def id(self) -> MappingId:
-        """The watch and the object."""
+        """The watch and the object of the request."""
         return self.kind, self.watch, self.key
 
     def as_retry(self) -> "MapRequest":
-        """The same as a retry."""
-        why = Why(
+        """Return the same request as a retry."""
+        why = ReconcileReason(
             about=self.why.about,
             event="mapped",
             version=self.why.version,
@@ -72,7 +73,7 @@ class MapRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class MappingFailure(msgspec.Struct, frozen=True, kw_only=True):
-    """The function raised; ``wait_seconds`` is ``None`` if it is not called again."""
+    """A mapping that raised; ``wait_seconds`` is ``None`` if the mapping is not called again."""
 
     request: MapRequest
     error: Exception
@@ -80,7 +81,7 @@ class MappingFailure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Mappings:
-    """Calls mappings, enqueues their keys, and retries those that fail."""
+    """The mappings of one controller; calls them, enqueues their keys, and retries failures."""
 
     def __init__(
         self,
@@ -110,7 +111,7 @@ class Mappings:
         return len(self._failing)
 
     def is_failing(self, kind: ResourceType, watch: int, key: ObjectKey) -> bool:
-        """Whether the mapping of this watch has failed for this object."""
+        """Return whether the mapping of this watch has failed for this object."""
         return bool(self._failing) and (kind, watch, key) in self._failing
 
     def handle(
@@ -119,7 +120,7 @@ class Mappings:
         watch: int,
         delta: Delta[Any],
         to: Mapper[Any],
-        why: Why,
+        why: ReconcileReason,
         priority: int,
     ) -> None:
         """Map a change of an object of a watched kind."""
@@ -174,7 +175,7 @@ class Mappings:
             self._failed(MappingFailure(request=request, error=error, wait_seconds=wait_seconds))
 
     def _keys_of(self, request: MapRequest) -> tuple[dict[ObjectKey, None], Exception | None]:
-        """The keys of all states, and the error of one of them."""
+        """Return the keys of all states, and the error of one of the states."""
         keys: dict[ObjectKey, None] = {}
         error: Exception | None = None
         for state in (*request.before, request.obj):

@@ -1,7 +1,7 @@
-"""Why an object is reconciled: the changes that enqueued it, and the fields that differ. Pure.
+"""Reasons of a reconcile: the changes that enqueued the object, and the fields that differ. No I/O.
 
-Paths have wire names, ``spec.containers[0].image``. Values are never included, because they may be
-those of a Secret.
+Paths have wire names, ``spec.containers[0].image``. Values are never included, because they may
+come from a Secret.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from msgspec.structs import astuple
 
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey, ObjectRef
-from steersman.observe import Why
+from steersman.observe import ReconcileReason
 
 # More reasons help no reader, and each keeps an old version of an object in memory.
 MAX_WHYS = 8
@@ -31,28 +31,28 @@ _LISTS: Final = (list, tuple)
 
 
 class Taken(NamedTuple):
-    """The reasons of a key since it was last taken, and since when it has been waiting."""
+    """The reasons of a key since the last ``take``, and the time when its wait began."""
 
-    whys: tuple[Why, ...] = ()
+    reasons: tuple[ReconcileReason, ...] = ()
     left_out: int = 0
     since_at: float | None = None
 
 
 class Reasons:
-    """The reasons of each key: the first few, and the number of further ones."""
+    """The reasons of each key: the first few, and the number of further reasons."""
 
     def __init__(self) -> None:
         self._collected: dict[ObjectKey, _Collected] = {}
 
-    def note(self, key: ObjectKey, why: Why, now_at: float) -> None:
-        """Add a reason."""
+    def note(self, key: ObjectKey, why: ReconcileReason, now_at: float) -> None:
+        """Add a reason of a key."""
         collected = self._collected.get(key)
         if collected is None:
             self._collected[key] = _Collected([why], now_at)
-        elif why.about is not None and _is_noted(why, collected.whys):
+        elif why.about is not None and _is_noted(why, collected.reasons):
             return  # one change, of an object that is both owned and watched
-        elif len(collected.whys) < MAX_WHYS:
-            collected.whys.append(why)
+        elif len(collected.reasons) < MAX_WHYS:
+            collected.reasons.append(why)
         else:
             collected.left_out += 1
 
@@ -61,7 +61,7 @@ class Reasons:
         collected = self._collected.pop(key, None)
         if collected is None:
             return Taken()
-        return Taken(tuple(collected.whys), collected.left_out, collected.since_at)
+        return Taken(tuple(collected.reasons), collected.left_out, collected.since_at)
 
     def __len__(self) -> int:
         """The number of keys with reasons."""
@@ -71,38 +71,38 @@ class Reasons:
         return f"<Reasons of {len(self._collected)} keys>"
 
 
-def _is_noted(why: Why, whys: Iterable[Why]) -> bool:
+def _is_noted(why: ReconcileReason, reasons: Iterable[ReconcileReason]) -> bool:
     version, event, about = why.version, why.event, why.about
     # A loop takes half the time of ``any``; versions nearly always differ.
-    for each in whys:
+    for each in reasons:
         if each.version == version and each.event == event and each.about == about:
             return True
     return False
 
 
 class _Collected:
-    __slots__ = ("left_out", "since_at", "whys")
+    __slots__ = ("left_out", "reasons", "since_at")
 
-    def __init__(self, whys: list[Why], since_at: float) -> None:
-        self.whys = whys
+    def __init__(self, reasons: list[ReconcileReason], since_at: float) -> None:
+        self.reasons = reasons
         self.since_at = since_at
         self.left_out = 0
 
 
-def is_only_status(whys: Iterable[Why], ref: ObjectRef) -> bool:
-    """Whether nothing has changed but the status of this object."""
+def is_only_status(reasons: Iterable[ReconcileReason], ref: ObjectRef) -> bool:
+    """Return whether nothing has changed but the status of this object."""
     return all(
         why.about == ref
         and why.event == "updated"
         and all(path.partition(".")[0] == "status" for path in why.changed_fields)
-        for why in whys
+        for why in reasons
     )
 
 
 def changes(
     old: Resource | Unstructured | None, new: Resource | Unstructured | None
 ) -> tuple[str, ...]:
-    """The first few fields in which the two differ; none if one of them is missing."""
+    """Return the first few fields in which the two differ; no fields if one object is ``None``."""
     if old is None or new is None or old is new:
         return ()
     return differences(
@@ -112,7 +112,7 @@ def changes(
 
 
 def differences(old: Any, new: Any) -> tuple[str, ...]:
-    """The same for two JSON values, or two parts of objects."""
+    """Return the first few fields in which two JSON values, or two parts of objects, differ."""
     found: list[str] = []
     _find_paths(old, new, "", found)
     if len(found) > 1:
@@ -121,7 +121,7 @@ def differences(old: Any, new: Any) -> tuple[str, ...]:
 
 
 def _find_paths(old: Any, new: Any, path: str, found: list[str]) -> None:
-    """Add the paths below ``path`` in which the two differ to ``found``, up to the limit."""
+    """Add to ``found``, up to the limit, the paths below ``path`` in which the two differ."""
     is_named = False
     for step, before, after in _inside(old, new):
         if before is not after and before != after:
@@ -141,9 +141,10 @@ def _find_paths(old: Any, new: Any, path: str, found: list[str]) -> None:
 
 
 def _inside(old: Any, new: Any) -> Iterable[tuple[str | int, Any, Any]]:
-    """Each pair of fields or items of the two; nothing if they have none in common.
+    """Return each pair of corresponding fields or items of the two, with the step to it.
 
-    A missing value counts as an empty one of the other's type.
+    The result is empty if the two have nothing in common. A missing value counts as an empty value
+    of the other's type.
     """
     # Not isinstance(new, Struct), which costs more than all the rest.
     names = getattr(new if old is None else old, "__struct_encode_fields__", None)

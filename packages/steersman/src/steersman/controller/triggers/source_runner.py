@@ -1,6 +1,6 @@
 """Runs the sources of a controller: timers and streams of keys that enqueue objects.
 
-Both run for as long as the controller runs; failures are observed and retried.
+Sources run for as long as the controller runs; failures are observed and retried.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ from steersman.controller.declaration.writes import Kind
 from steersman.controller.triggers.keys import key_in, keys_in
 from steersman.errors import AUTHOR_ERRORS, failure_of
 from steersman.names import ObjectKey, ResourceType
-from steersman.observe import Observer, SourceFailed, Why
+from steersman.observe import Observer, ReconcileReason, SourceFailed
 from steersman.workqueue import LOW_PRIORITY, BackoffPolicy
 
 # Enqueues an object: its key, the reason, and its priority.
-Enqueue: TypeAlias = Callable[[ObjectKey, Why, int], None]
+Enqueue: TypeAlias = Callable[[ObjectKey, ReconcileReason, int], None]
 
 # The other end needs time to recover; people wait no longer than this for it.
 _BACKOFF = BackoffPolicy(first_seconds=1.0, longest_seconds=60.0, jitter=0.1)
@@ -90,7 +90,7 @@ class _Timer:
                 failed(failure_of(error), wait_seconds)
                 continue
             failures = 0
-            why = Why(about=None, event="timer")
+            why = ReconcileReason(about=None, event="timer")
             for count, key in enumerate(keys, start=1):
                 self._enqueue(key, why, LOW_PRIORITY)
                 if count % _TURN == 0:
@@ -141,7 +141,7 @@ class _Stream:
                 f"{self._source.title} is not a stream; write it as `async def` with `yield`, or"
                 f" return an async iterator from a plain function"
             )
-        why = Why(about=None, event="stream")
+        why = ReconcileReason(about=None, event="stream")
         count = 0
         async with AsyncExitStack() as stack:
             if hasattr(stream, "aclose"):
