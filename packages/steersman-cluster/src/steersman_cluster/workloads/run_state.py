@@ -1,4 +1,4 @@
-"""State that a controller keeps between reconciles, for as long as it runs."""
+"""State that a controller keeps between reconciles, during one run."""
 
 from collections.abc import Callable
 from random import Random
@@ -9,10 +9,10 @@ T = TypeVar("T")
 
 
 class PerRun(Generic[T]):
-    """One state for each run of a controller.
+    """A container with one state for each run of a controller.
 
     A controller is a value: it can run again after a crash, or in another simulated cluster. Each
-    run has its own source of randomness, which identifies it.
+    run has its own source of randomness, which identifies the run.
     """
 
     def __init__(self, make: Callable[[], T]) -> None:
@@ -23,7 +23,7 @@ class PerRun(Generic[T]):
         return len(self._of_runs)
 
     def of(self, run: Random) -> T:
-        """The state of this run."""
+        """Return the state of the run with this source of randomness."""
         found = self._of_runs.get(run)
         if found is None:
             found = self._of_runs[run] = self._make()

@@ -28,7 +28,7 @@ __all__ = ["controllers"]
 
 
 def controllers(settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """The CronJob controller."""
+    """Return the CronJob controller."""
     del settings  # they do not depend on the settings
     return (
         Controller(

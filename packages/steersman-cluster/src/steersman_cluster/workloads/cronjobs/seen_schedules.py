@@ -26,7 +26,7 @@ class SeenSchedules:
         return known is not None and known != _schedule(cron_job)
 
     def note(self, cron_job: CronJob) -> None:
-        """Store the schedule."""
+        """Store the schedule of a CronJob."""
         self._known.pop(cron_job.uid, None)
         self._known[cron_job.uid] = _schedule(cron_job)
         if len(self._known) > self._most:

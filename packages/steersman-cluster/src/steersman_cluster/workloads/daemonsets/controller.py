@@ -89,7 +89,7 @@ def controller() -> Controller[DaemonSet]:
 
 
 class DaemonSetController:
-    """Reconciles DaemonSets."""
+    """A controller that reconciles DaemonSets."""
 
     def __init__(self) -> None:
         self._failed = PerRun(FailedPods)

@@ -14,7 +14,7 @@ _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedEvent:
-    """An event."""
+    """An event that the plan records."""
 
     type: Literal["Normal", "Warning"]
     reason: str

@@ -150,7 +150,7 @@ async def _unmark(pods: list[Pod], ctx: Context, now: datetime) -> float | None:
 
 
 def controller() -> Controller[Budget]:
-    """A disruption controller."""
+    """Return a disruption controller."""
     return Controller(
         Budget,
         reconcile=partial(reconcile, memories=PerRun(ScaleFinder)),

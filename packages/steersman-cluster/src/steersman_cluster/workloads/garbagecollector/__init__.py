@@ -23,6 +23,6 @@ __all__ = ["runnables"]
 
 
 def runnables(settings: WorkloadSettings) -> tuple[Runnable, ...]:
-    """The garbage collector."""
+    """Return the garbage collector."""
     collect = partial(collect_garbage, on_first_write=settings.on_first_write)
     return (Runnable(collect, name=NAME),)

@@ -50,7 +50,7 @@ class Definitions:
             self.changed.set()
 
     def remove(self, name: str) -> None:
-        """Remove a definition."""
+        """Remove the definition of a kind."""
         self._foreign.pop(name, None)
         if self._generations.pop(name, None) is not None:
             self._waits = 0

@@ -120,7 +120,7 @@ class DependencyGraph:
         return bool(self._work or self._retries or self._mismatches)
 
     def take_work(self) -> Sequence[WorkItem]:
-        """What to process now."""
+        """Return the work items to process now, and clear them."""
         work, self._work = self._work, {}
         return tuple(work)
 

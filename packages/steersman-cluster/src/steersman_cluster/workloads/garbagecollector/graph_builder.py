@@ -52,7 +52,7 @@ class GraphBuilder:
         *,
         rewound: bool,  # noqa: ARG002 - as in the protocol
     ) -> None:
-        """Apply a list."""
+        """Update the graph with a list of all objects of the kind."""
         if self._has_synced:
             there = {each.uid for each in objects.values()}
             there |= {_uid_in(each.body) for each in decode_failures}
@@ -71,7 +71,7 @@ class GraphBuilder:
         self._on_change()
 
     def delete(self, obj: MetadataOnly) -> None:
-        """Apply a deletion."""
+        """Update the graph with a deleted object."""
         self._remove(self._identity(obj.metadata), is_certain=True)
         self._on_change()
 
@@ -84,7 +84,7 @@ class GraphBuilder:
     # Events of an informer
 
     def handle(self, delta: Delta[Any]) -> None:
-        """Apply a delta."""
+        """Update the graph with a delta of an informer."""
         if isinstance(delta, Sync):
             return
         if isinstance(delta, Deleted):

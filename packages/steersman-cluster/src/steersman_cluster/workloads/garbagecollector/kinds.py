@@ -18,7 +18,7 @@ KindKey: TypeAlias = tuple[str, str, str]
 
 
 def kind_key(resource_type: ResourceType) -> KindKey:
-    """The key of a kind."""
+    """Return the key by which a kind is stored."""
     return resource_type.gvk.group, resource_type.gvk.version, resource_type.plural
 
 

@@ -108,7 +108,7 @@ class Monitors:
                 pass
 
     def stop(self) -> None:
-        """Start no more monitors."""
+        """Stop starting monitors."""
         self._empty.clear()
 
     def sync(self, discovery: Discovery) -> None:

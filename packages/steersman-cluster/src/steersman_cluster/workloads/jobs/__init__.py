@@ -30,7 +30,7 @@ __all__ = ["controllers", "end_of"]
 
 
 def controllers(settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """The Job controller, and the controller of orphan Pods."""
+    """Return the Job controller, and the controller of orphan Pods."""
     del settings  # they do not depend on the settings
     return (
         Controller(

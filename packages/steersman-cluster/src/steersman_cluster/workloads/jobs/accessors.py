@@ -21,34 +21,36 @@ _MOST = 2**31 - 1
 
 
 def spec_of(job: Job) -> batch_v1.JobSpec:
-    """Its spec; the server requires one."""
+    """Return the spec of a Job; raise ``ValueError`` if it has none, which the server prevents."""
     if job.spec is None:
         raise ValueError(f"{job.ref} has no spec")
     return job.spec
 
 
 def status_of(job: Job) -> batch_v1.JobStatus:
-    """Its status; an empty one before the first write."""
+    """Return the status of a Job, or an empty status before the first status write."""
     return job.status or batch_v1.JobStatus()
 
 
 def is_indexed(spec: batch_v1.JobSpec) -> bool:
-    """Whether its completion mode is ``Indexed``."""
+    """Return whether the completion mode of the Job is ``Indexed``."""
     return spec.completion_mode == "Indexed"
 
 
 def is_managed_elsewhere(job: Job) -> bool:
-    """Whether another controller manages it."""
+    """Return whether ``managedBy`` names another controller."""
     return spec_of(job).managed_by not in (None, MANAGER)
 
 
 def replaces_only_failed(spec: batch_v1.JobSpec) -> bool:
-    """Whether a Pod is replaced only after it has failed, not while it terminates."""
+    """Return whether a Pod is replaced only after it has failed,
+    and not while it is terminating.
+    """
     return spec.pod_replacement_policy == "Failed" or spec.pod_failure_policy is not None
 
 
 def true_condition(job: Job, *types: str) -> batch_v1.JobCondition | None:
-    """The first true condition of one of these types."""
+    """Return the first condition of one of these types that is true, or ``None``."""
     for each in status_of(job).conditions or ():
         if each.type in types and each.status == "True":
             return each
@@ -56,17 +58,24 @@ def true_condition(job: Job, *types: str) -> batch_v1.JobCondition | None:
 
 
 def end_of(job: Job) -> batch_v1.JobCondition | None:
-    """The condition that says that the Job is finished; ``None`` while it is not."""
+    """Return the condition that marks the Job as finished,
+    or ``None`` if the Job is not finished.
+    """
     return true_condition(job, "Complete", "Failed")
 
 
 def is_tracked(pod: Pod) -> bool:
-    """Whether it has the finalizer: it has not been counted."""
+    """Return whether the Pod has the tracking finalizer,
+    which means that it has not been counted.
+    """
     return TRACKING in (pod.metadata.finalizers or ())
 
 
 def has_failed(pod: Pod, spec: batch_v1.JobSpec) -> bool:
-    """Whether it counts as failed; a terminating Pod does, unless only failed Pods are replaced."""
+    """Return whether the Pod counts as failed.
+
+    A terminating Pod counts as failed, unless the Job replaces only failed Pods.
+    """
     if phase(pod) == "Failed":
         return True
     if pod.metadata.deletion_timestamp is None or replaces_only_failed(spec):
@@ -75,22 +84,28 @@ def has_failed(pod: Pod, spec: batch_v1.JobSpec) -> bool:
 
 
 def index_of(pod: Pod) -> int:
-    """Its completion index; ``NO_INDEX`` if it has no valid one."""
+    """Return the completion index of the Pod, or ``NO_INDEX`` if it has no valid index."""
     return _number(pod.annotations.get(COMPLETION_INDEX, ""), NO_INDEX)
 
 
 def index_failures(pod: Pod) -> int:
-    """How often its index had failed before."""
+    """Return how often the Pod's index had failed before this Pod."""
     return _number(pod.annotations.get(INDEX_FAILURES, ""), 0)
 
 
 def ignored_index_failures(pod: Pod) -> int:
-    """How often its index had failed before with failures that do not count."""
+    """Return how often the Pod's index had failed before this Pod with failures that do not
+    count.
+    """
     return _number(pod.annotations.get(INDEX_IGNORED_FAILURES, ""), 0)
 
 
 def finished_time(pod: Pod) -> datetime:
-    """When it ended: its last container, or its readiness, or when its deletion was requested."""
+    """Return the time at which the Pod ended.
+
+    This is the end of its last container. If that is unknown, it is the time at which the Pod
+    became unready, or the time at which its deletion was requested.
+    """
     if (ended := _containers_ended(pod)) is not None:
         return ended
     ready = pod_condition(pod, "Ready")
@@ -107,7 +122,9 @@ def finished_time(pod: Pod) -> datetime:
 
 
 def _containers_ended(pod: Pod) -> datetime | None:
-    """When its last container ended, sidecars included; ``None`` unless all have."""
+    """Return when the last container ended, sidecars included; ``None`` if any container has not
+    ended.
+    """
     if pod.status is None or pod.spec is None:
         return None
     sidecars = [

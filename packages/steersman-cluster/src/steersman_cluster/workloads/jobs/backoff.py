@@ -1,4 +1,4 @@
-"""The backoff of failed Pods: ten seconds, then twice as long each time. No I/O.
+"""The backoff of failed Pods: ten seconds, doubled with each further failure. No I/O.
 
 The failures since the last success are counted on Pods that still exist, so the backoff is the same
 after a restart of the controller.
@@ -35,9 +35,9 @@ def wait_seconds(
     *,
     vanished: Mapping[str, datetime],
 ) -> float:
-    """How long until the next Pod of a Job may be created.
+    """Return the delay until the next Pod of a Job may be created.
 
-    ``vanished`` are failures of Pods that no longer exist, by uid.
+    ``vanished`` contains the failure time of each Pod that no longer exists, by uid.
     """
     failures, last_success = dict(vanished), None
     for pod in pods:
@@ -52,7 +52,7 @@ def wait_seconds(
 
 
 def index_wait_seconds(failed: Pod | None, now: datetime) -> float:
-    """How long until the last failed Pod of an index may be replaced."""
+    """Return the delay until the last failed Pod of an index may be replaced."""
     if failed is None:
         return 0.0
     failures = index_failures(failed) + ignored_index_failures(failed) + 1
@@ -60,7 +60,10 @@ def index_wait_seconds(failed: Pod | None, now: datetime) -> float:
 
 
 def retry_seconds(pods: Iterable[Pod], start_time: datetime | None, now: datetime) -> float:
-    """How long until a rejected request is retried, by when a Pod could last be created."""
+    """Return the delay until a rejected request is retried.
+
+    The delay grows with the time since a Pod was last created successfully.
+    """
     made = [each.metadata.creation_timestamp or now for each in pods]
     lasted_seconds = (now - max([*made, start_time or now])).total_seconds()
     return max(_FIRST_RETRY_SECONDS, min(lasted_seconds, _LONGEST_RETRY_SECONDS))

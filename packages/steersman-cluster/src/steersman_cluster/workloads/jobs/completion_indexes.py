@@ -8,13 +8,15 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Indexes:
-    """A set of completion indexes, as disjoint intervals in order."""
+    """A set of completion indexes, stored as disjoint intervals in order."""
 
     intervals: tuple[tuple[int, int], ...] = ()
 
     @classmethod
     def read(cls, text: str | None, completions: int) -> Self:
-        """The indexes below ``completions``; what is no interval is ignored."""
+        """Parse the indexes below ``completions``, and ignore parts of the text that are not
+        intervals.
+        """
         found = []
         for part in (text or "").split(","):
             first, dash, last = part.partition("-")
@@ -29,7 +31,7 @@ class Indexes:
 
     @classmethod
     def of(cls, numbers: Iterable[int]) -> Self:
-        """These indexes, in any order."""
+        """Return the set of these indexes, which may be in any order."""
         return cls(_merged((each, each) for each in sorted(numbers)))
 
     def __str__(self) -> str:
@@ -48,7 +50,7 @@ class Indexes:
         return Indexes(_merged(sorted((*self.intervals, *other.intervals))))
 
     def common(self, other: Self) -> int:
-        """How many indexes are in both."""
+        """Return how many indexes both sets contain."""
         count, mine, theirs = 0, list(self.intervals), list(other.intervals)
         while mine and theirs:
             (first, last), (low, high) = mine[-1], theirs[-1]
@@ -57,7 +59,7 @@ class Indexes:
         return count
 
     def missing(self, count: int, *, below: int) -> list[int]:
-        """The first ``count`` indexes that are not in the set."""
+        """Return the first ``count`` indexes that are not in the set."""
         found: list[int] = []
         candidate = 0
         for first, last in (*self.intervals, (below, below)):

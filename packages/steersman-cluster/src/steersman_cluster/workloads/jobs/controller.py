@@ -1,4 +1,4 @@
-"""The Job controller: it creates and deletes Pods, counts those that end, and finishes the Job."""
+"""The Job controller: it creates and deletes Pods, counts ended Pods, and finishes the Job."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -48,7 +48,7 @@ Status = batch_v1.JobStatus
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Progress:
-    """How many Pods run after this reconcile, and the error of a rejected request."""
+    """The number of running Pods after this reconcile, and the error of a rejected request."""
 
     active: int
     ready: int
@@ -57,7 +57,7 @@ class _Progress:
 
 
 async def reconcile(job: Job, ctx: Context, *, local_states: PerRun[LocalState]) -> Outcome:
-    """One reconcile of a Job; a finished one is deleted after its TTL."""
+    """Reconcile a Job once; delete a finished Job when its TTL has expired."""
     local_state = local_states.of(ctx.rng)
     vanished, batches = local_state.vanished, local_state.batches
     if end_of(job) is not None:
@@ -108,7 +108,7 @@ async def reconcile(job: Job, ctx: Context, *, local_states: PerRun[LocalState])
 
 
 def pod_matters(old: Pod | None, new: Pod) -> bool:
-    """Whether a change of a Pod can matter to its Job."""
+    """Return whether a change of a Pod can require a reconcile of its Job."""
     return old is None or (
         old.metadata.deletion_timestamp != new.metadata.deletion_timestamp
         or phase(old) != phase(new)
@@ -120,7 +120,10 @@ def pod_matters(old: Pod | None, new: Pod) -> bool:
 
 
 def job_matters(old: Job | None, new: Job) -> bool:
-    """Whether a change of a Job needs a reconcile; its counters are the controller's own."""
+    """Return whether a change of a Job requires a reconcile.
+
+    Changes of the counters do not: only this controller writes them.
+    """
     return (
         old is None
         or old.generation != new.generation
@@ -161,7 +164,7 @@ async def _execute_plan(ctx: Context, job_state: JobState, plan: Plan) -> _Progr
 async def _delete(
     ctx: Context, job_state: JobState, pods: Iterable[Pod], *, are_counted: bool
 ) -> _Progress:
-    """Delete Pods; those that are to be counted keep their finalizer."""
+    """Delete Pods; with ``are_counted``, the Pods keep their finalizer until they are counted."""
     active, ready, terminating = len(job_state.active), job_state.ready, job_state.terminating
     first: SteersmanError | None = None
     for pod in pods:

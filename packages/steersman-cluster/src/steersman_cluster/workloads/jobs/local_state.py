@@ -1,6 +1,6 @@
-"""State of the Job controller that is not in Jobs and Pods. A restart makes backoffs shorter.
+"""State of the Job controller that is not stored in Jobs and Pods.
 
-The counters of a Job do not depend on it.
+A restart loses this state. Backoffs are then shorter, but the counters of Jobs stay correct.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ _BATCH: Final = timedelta(seconds=BATCH_SECONDS)
 class Vanished:
     """Failures of Pods that no longer exist, because they were deleted before they could fail.
 
-    They count for the backoff.
+    These failures count for the backoff.
     """
 
     def __init__(self) -> None:
@@ -34,11 +34,11 @@ class Vanished:
         return len(self._times)
 
     def of(self, job_uid: str) -> Mapping[str, datetime]:
-        """When each Pod of the Job was deleted, by uid."""
+        """Return when each vanished Pod of the Job was deleted, by uid."""
         return self._times.get(job_uid, {})
 
     def note(self, job_uid: str, pods: Iterable[Pod], now: datetime) -> None:
-        """Add those of these Pods that are being deleted: they have lost their finalizer."""
+        """Add the Pods that are being deleted; their finalizer has been removed."""
         times = {
             pod.uid: finished_time(pod)
             for pod in pods
@@ -60,10 +60,11 @@ class Vanished:
 
 
 class Batches:
-    """When a Job is reconciled after events of its Pods: a moment after the first of them.
+    """The time at which each Job is reconciled after events of its Pods: a delay after the first
+    event.
 
-    Later events do not postpone that, or a Job whose Pods change all the time would never be
-    reconciled.
+    Later events do not extend the delay. Otherwise a Job whose Pods change constantly would never
+    be reconciled.
     """
 
     def __init__(self) -> None:
@@ -73,7 +74,7 @@ class Batches:
         return len(self._due)
 
     def wait_seconds(self, job_uid: str, now: datetime) -> float:
-        """How long to wait for more events; 0 if the time is over."""
+        """Return how long to wait for more events; 0 if the delay has passed."""
         due = self._due.setdefault(job_uid, now + _BATCH)
         # Nothing removes the entry of a Job that was deleted meanwhile.
         while (oldest := next(iter(self._due))) != job_uid and now - self._due[oldest] > _KEPT:
@@ -81,7 +82,7 @@ class Batches:
         return max(0.0, (due - now).total_seconds())
 
     def end(self, job_uid: str) -> None:
-        """Close the batch: the Job is being reconciled."""
+        """Close the batch, because the Job is being reconciled."""
         self._due.pop(job_uid, None)
 
 

@@ -1,4 +1,8 @@
-"""Orphan Pods: their Job will not count them, so they must lose the finalizer to be deleted."""
+"""The controller of orphan Pods.
+
+An orphan Pod will not be counted by its Job, so its finalizer must be removed to permit its
+deletion.
+"""
 
 from collections.abc import Iterable
 from typing import Final
@@ -18,14 +22,14 @@ TRACKED_INDEX: Final = "tracked"
 
 
 def by_tracker(pod: Pod) -> Iterable[str]:
-    """The uid of its controller, while it has the finalizer."""
+    """Return the uid of the Pod's controller as the index key, while the Pod has the finalizer."""
     if not is_tracked(pod):
         return ()
     return [owner.uid for owner in pod.metadata.owner_references or () if owner.controller]
 
 
 def may_be_orphan(old: Pod | None, new: Pod) -> bool:
-    """Whether the Pod may have become an orphan with this change."""
+    """Return whether the Pod may have become an orphan by this change."""
     if not is_tracked(new):
         return False
     return (
@@ -37,18 +41,21 @@ def may_be_orphan(old: Pod | None, new: Pod) -> bool:
 
 
 def has_ended(old: Job | None, new: Job) -> bool:
-    """Whether a Job has just finished."""
+    """Return whether this change finished the Job."""
     return end_of(new) is not None and (old is None or end_of(old) is None)
 
 
 def pods_of(job: Job, cached: CacheReader) -> Iterable[ObjectKey]:
-    """The Pods of a Job that have the finalizer."""
+    """Return the Pods of a Job that have the finalizer."""
     found = cached.by_index(Pod, TRACKED_INDEX, job.uid)
     return [ObjectKey(each.namespace, each.name) for each in found]
 
 
 async def reconcile(pod: Pod, ctx: Context) -> Outcome:
-    """Remove the finalizer of a Pod whose Job is gone or finished, or no longer owns it."""
+    """Remove the finalizer of an orphan Pod.
+
+    The Pod is an orphan if its Job does not exist, has finished, or no longer owns the Pod.
+    """
     if is_tracked(pod) and await _is_orphan(pod, ctx):
         try:
             await ctx.patch(pod, RELEASE)

@@ -1,4 +1,4 @@
-"""What to do about a Job's Pods: create some, delete some, or wait. No I/O."""
+"""The actions for a Job's Pods: create some, delete some, or wait. No I/O."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ MAX_PODS_PER_RECONCILE: Final = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """One kind of action, or none.
+    """The next actions for a Job's Pods, of one kind only, or none.
 
-    Either Pods to ``delete``, or Pods to ``make``, each given by its index (``NO_INDEX`` without
-    indexes), or a wait until one may be created.
+    The plan contains either Pods to ``delete``, or Pods to ``make``, or a wait until a Pod may be
+    created. ``make`` contains the index of each Pod, or ``NO_INDEX`` for a Job without indexes.
     """
 
     delete: tuple[Pod, ...] = ()
@@ -37,7 +37,9 @@ class Plan:
 
 
 def make_plan(job_state: JobState, *, vanished: Mapping[str, datetime]) -> Plan:
-    """The plan for an unfinished Job; ``vanished`` are failures of Pods that no longer exist."""
+    """Return the plan for an unfinished Job; ``vanished`` contains failures of Pods that no longer
+    exist.
+    """
     active = len(job_state.active)
     if job_state.is_suspended:
         return Plan(delete=tuple(_removed(job_state, active)))
@@ -75,7 +77,7 @@ def _creations(job_state: JobState, count: int, vanished: Mapping[str, datetime]
 
 
 def _wanted(job_state: JobState) -> int:
-    """How many Pods should run."""
+    """Return how many Pods should run."""
     parallelism, completions = job_state.spec.parallelism or 0, job_state.spec.completions
     if completions is None:
         # After one success, the others end by themselves, and none is created.
@@ -84,7 +86,7 @@ def _wanted(job_state: JobState) -> int:
 
 
 def _pending(job_state: JobState) -> Indexes:
-    """The indexes for which no Pod is created now."""
+    """Return the indexes for which no Pod may be created now."""
     taken = [*job_state.active]
     if replaces_only_failed(job_state.spec):
         taken += filter(is_terminating, job_state.pods)
@@ -93,7 +95,10 @@ def _pending(job_state: JobState) -> Indexes:
 
 
 def _removed(job_state: JobState, at_least: int) -> list[Pod]:
-    """The active Pods to delete: with indexes, those without a valid and unique one."""
+    """Return the active Pods to delete.
+
+    In an indexed Job, Pods without a valid and unique index are deleted first.
+    """
     left, removed = list(job_state.active), list[Pod]()
     if is_indexed(job_state.spec):
         left, removed = _one_of_each(job_state)

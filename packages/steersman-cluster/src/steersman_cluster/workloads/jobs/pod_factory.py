@@ -37,7 +37,9 @@ _VARIABLE: Final = core_v1.EnvVar(
 
 
 def pod_for(job: Job, index: int = NO_INDEX, replaced: Pod | None = None) -> Pod:
-    """A Pod for this index, which replaces a failed one if there is one."""
+    """Return a Pod for this index; ``replaced`` is the failed Pod that it replaces, if there is
+    one.
+    """
     spec = spec_of(job)
     template = spec.template
     inner = template.metadata.finalizers if template.metadata is not None else None
@@ -60,13 +62,15 @@ def pod_for(job: Job, index: int = NO_INDEX, replaced: Pod | None = None) -> Pod
 
 
 def index_prefix(name: str, index: int) -> str:
-    """The ``generateName`` of a Pod with this index; the index is never cut off."""
+    """Return the ``generateName`` of a Pod with this index; a long name is cut, but never the
+    index.
+    """
     end = f"-{index}-"
     return name[: _LONGEST_PREFIX - len(end)] + end
 
 
 def _failures(spec: batch_v1.JobSpec, replaced: Pod | None) -> dict[str, str]:
-    """How often this index has failed so far."""
+    """Return the annotations that record how often this index has failed."""
     if replaced is None:
         return {INDEX_FAILURES: "0"}
     counts = failure_effect(spec.pod_failure_policy, replaced).counts

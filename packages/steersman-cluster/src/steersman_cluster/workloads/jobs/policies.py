@@ -10,7 +10,9 @@ Pod = core_v1.Pod
 
 
 class FailureEffect(NamedTuple):
-    """The effect of a failure: whether it counts, the action, and why the Job fails."""
+    """The effect of a Pod failure: whether it counts, the action of the rule, and why the Job
+    fails.
+    """
 
     counts: bool = True
     action: str = ""
@@ -18,7 +20,9 @@ class FailureEffect(NamedTuple):
 
 
 def failure_effect(policy: batch_v1.PodFailurePolicy | None, pod: Pod) -> FailureEffect:
-    """The effect of the first rule that matches a failed Pod; without one, it counts."""
+    """Return the effect of the first rule that matches a failed Pod; without a match, the failure
+    counts.
+    """
     for number, rule in enumerate(policy.rules if policy is not None else ()):
         matched = _matched(rule, pod)
         if matched is not None:
@@ -32,7 +36,7 @@ def failure_effect(policy: batch_v1.PodFailurePolicy | None, pod: Pod) -> Failur
 
 
 def success(policy: batch_v1.SuccessPolicy | None, done: Indexes, completions: int) -> str | None:
-    """The rule of the success policy that is met, as a message; ``None`` if none is."""
+    """Return a message that names the fulfilled rule of the success policy, or ``None``."""
     if policy is None or not done.intervals:
         return None
     for number, rule in enumerate(policy.rules):
@@ -53,7 +57,7 @@ def _is_met(rule: batch_v1.SuccessPolicyRule, done: Indexes, completions: int) -
 
 
 def _matched(rule: batch_v1.PodFailurePolicyRule, pod: Pod) -> str | None:
-    """What matches the rule, as a message."""
+    """Return a message that describes what matches the rule, or ``None`` if nothing matches."""
     status = pod.status or core_v1.PodStatus()
     if rule.on_exit_codes is not None:
         for statuses in (status.container_statuses, status.init_container_statuses):
@@ -74,7 +78,7 @@ def _container(
     statuses: Iterable[core_v1.ContainerStatus],
     wanted: batch_v1.PodFailurePolicyOnExitCodesRequirement,
 ) -> tuple[str, int] | None:
-    """The first container that failed with such an exit code, and the code."""
+    """Return the first container that failed with a matching exit code, and the code."""
     for each in statuses:
         terminated = each.state.terminated if each.state is not None else None
         if terminated is None or wanted.container_name not in (None, each.name):

@@ -1,7 +1,8 @@
-"""The state of a Job: what its Pods have come to, and whether it is finished. No I/O.
+"""The state of a Job: the results of its Pods, and whether the Job is finished. No I/O.
 
-Three facts, each of which survives a crash, say what has ended: a Pod's finalizer (it is not
-counted), its uid in the status (it is being counted) and the counters (it has been counted).
+Three facts record which Pods have ended, and each survives a crash. A Pod's finalizer means that
+the Pod is not counted yet. Its uid in the status means that it is being counted. The counters
+include the Pods that have been counted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +33,7 @@ Pod = core_v1.Pod
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishReason:
-    """The reason why a Job finishes; ``is_new`` until it is in the status."""
+    """The reason why a Job finishes; ``is_new`` is true until the status contains the reason."""
 
     is_success: bool
     reason: str
@@ -42,7 +43,7 @@ class FinishReason:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobState:
-    """A Job and its Pods at one moment."""
+    """A snapshot of a Job and its Pods at one time."""
 
     job: Job
     pods: tuple[Pod, ...]
@@ -64,27 +65,27 @@ class JobState:
 
     @property
     def spec(self) -> batch_v1.JobSpec:
-        """The spec of the Job."""
+        """Return the spec of the Job."""
         return spec_of(self.job)
 
     @property
     def is_suspended(self) -> bool:
-        """Whether the Job is suspended."""
+        """Return whether the Job is suspended."""
         return bool(self.spec.suspend)
 
     @property
     def ready(self) -> int:
-        """How many active Pods are ready."""
+        """Return how many active Pods are ready."""
         return sum(map(is_ready, self.active))
 
     @property
     def deadline_seconds(self) -> float | None:
-        """How long until its active deadline; ``None`` if it has none."""
+        """Return the time until the active deadline, or ``None`` if the Job has no deadline."""
         return _deadline_seconds(self.spec, self.start_time, self.now)
 
 
 def compute_state(job: Job, pods: Sequence[Pod], now: datetime) -> JobState:
-    """The state of a Job with these Pods, which it owns."""
+    """Return the state of a Job; ``pods`` are the Pods that it owns."""
     spec, status = spec_of(job), status_of(job)
     uncounted = status.uncounted_terminated_pods or batch_v1.UncountedTerminatedPods()
     counting = dict.fromkeys(uncounted.succeeded or ()), dict.fromkeys(uncounted.failed or ())
@@ -137,7 +138,7 @@ def compute_state(job: Job, pods: Sequence[Pod], now: datetime) -> JobState:
 
 
 def is_complete(job_state: JobState, active: int) -> bool:
-    """Whether enough Pods have succeeded and none is running."""
+    """Return whether enough Pods have succeeded and no Pod is running."""
     if active:
         return False
     completions = job_state.spec.completions
@@ -145,7 +146,7 @@ def is_complete(job_state: JobState, active: int) -> bool:
 
 
 def completed() -> FinishReason:
-    """The condition of a complete Job."""
+    """Return the reason of a Job that finishes because enough Pods have succeeded."""
     return FinishReason(
         is_success=True,
         reason="CompletionsReached",
@@ -154,7 +155,7 @@ def completed() -> FinishReason:
 
 
 def _earlier_reason(job: Job) -> FinishReason | None:
-    """The reason that an earlier reconcile has found, which is final."""
+    """Return the finish reason that the status already contains; this reason is final."""
     met = true_condition(job, "SuccessCriteriaMet")
     said = met or true_condition(job, "FailureTarget")
     if said is None:
@@ -190,7 +191,10 @@ def _limit_reason(spec: batch_v1.JobSpec, pods: Sequence[Pod], failed: int) -> F
 
 
 def _restarted_too_often(spec: batch_v1.JobSpec, pods: Sequence[Pod], limit: int) -> bool:
-    """With ``restartPolicy: OnFailure``, container restarts count instead of Pods."""
+    """Return whether container restarts exceed the limit.
+
+    With ``restartPolicy: OnFailure``, container restarts count instead of failed Pods.
+    """
     template = spec.template.spec
     if template is None or template.restart_policy != "OnFailure":
         return False
@@ -249,7 +253,7 @@ def _success_reason(spec: batch_v1.JobSpec, done: Indexes) -> FinishReason | Non
 
 
 def _is_valid(pod: Pod, spec: batch_v1.JobSpec) -> bool:
-    """Whether the Pod counts: in an indexed Job, if it has a valid index."""
+    """Return whether the Pod counts; a Pod of an indexed Job counts only with a valid index."""
     return not is_indexed(spec) or NO_INDEX < index_of(pod) < (spec.completions or 0)
 
 
@@ -269,7 +273,10 @@ def _replaced(
     done: Indexes,
     lost: Indexes,
 ) -> dict[int, Pod]:
-    """Failed Pods are kept until their replacement exists, which gets their failure count."""
+    """Return the last failed Pod of each index that has no replacement yet.
+
+    Such a Pod is kept until its replacement exists, because the replacement gets its failure count.
+    """
     settled = done | lost | Indexes.of(i for i in map(index_of, active) if i != NO_INDEX)
     last: dict[int, Pod] = {}
     for pod in valid:

@@ -1,4 +1,4 @@
-"""The status of a Job: each Pod that ends is counted exactly once. No I/O.
+"""The status of a Job: each ended Pod is counted exactly once. No I/O.
 
     ended, with finalizer ──▶ uid in the status ──▶ finalizer removed ──▶ counted, uid removed
               └── succeeded, of an indexed Job: index in the status ──▶ finalizer removed
@@ -35,9 +35,9 @@ MAX_UNCOUNTED: Final = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountedStatus:
-    """A status to write, and the Pods that lose their finalizers afterwards.
+    """A status to write, and the Pods whose finalizers are removed after that write.
 
-    ``is_all``: whether these are all Pods that have ended.
+    ``is_all`` is true if the status accounts for all Pods that have ended.
     """
 
     status: Status
@@ -46,7 +46,9 @@ class CountedStatus:
 
 
 def counted(status: Status, tracked: dict[str, None]) -> Status:
-    """The status, with the uids counted whose Pods have no finalizer."""
+    """Return the status in which each listed uid is counted if its Pod no longer has the
+    finalizer.
+    """
     uncounted = status.uncounted_terminated_pods or Uncounted()
     succeeded, failed = uncounted.succeeded or (), uncounted.failed or ()
     kept = Uncounted(
@@ -66,7 +68,7 @@ def counted(status: Status, tracked: dict[str, None]) -> Status:
 def count_ended(
     job_state: JobState, status: Status, finish_reason: FinishReason | None
 ) -> CountedStatus:
-    """The status before the finalizers of ended Pods are removed."""
+    """Return the status to write before the finalizers of ended Pods are removed."""
     spec = job_state.spec
     tracked = {pod.uid: None for pod in job_state.pods if is_tracked(pod)}
     status = counted(status, tracked)
@@ -109,20 +111,20 @@ def count_ended(
 
 
 def _is_done_with(pod: Pod, job_state: JobState) -> bool:
-    """Whether the Pod is not needed after it is counted."""
+    """Return whether the Pod is not needed after it is counted."""
     if job_state.job.deletion_time is not None or phase(pod) == "Succeeded":
         return True
     return has_failed(pod, job_state.spec) and job_state.replaced.get(index_of(pod)) is not pod
 
 
 def released(status: Status, job_state: JobState, gone: dict[str, None]) -> Status:
-    """The status after these Pods have lost their finalizers."""
+    """Return the status after the finalizers of these Pods were removed."""
     tracked = {p.uid: None for p in job_state.pods if is_tracked(p) and p.uid not in gone}
     return counted(status, tracked)
 
 
 def with_finish_reason(status: Status, finish_reason: FinishReason | None, now: datetime) -> Status:
-    """The status with the condition that announces how the Job finishes."""
+    """Return the status with the condition that announces why the Job finishes."""
     if finish_reason is None or not finish_reason.is_new:
         return status
     type_ = "SuccessCriteriaMet" if finish_reason.is_success else "FailureTarget"
@@ -131,7 +133,7 @@ def with_finish_reason(status: Status, finish_reason: FinishReason | None, now: 
 
 
 def finished(status: Status, finish_reason: FinishReason, now: datetime) -> Status | None:
-    """The status of a finished Job; ``None`` while Pods are to be counted or still terminate."""
+    """Return the status of a finished Job, or ``None`` while Pods are uncounted or terminating."""
     uncounted = status.uncounted_terminated_pods or Uncounted()
     if uncounted.succeeded or uncounted.failed or status.terminating:
         return None
@@ -147,7 +149,7 @@ def finished(status: Status, finish_reason: FinishReason, now: datetime) -> Stat
 def condition(
     type: str, status: str, reason: str, message: str, now: datetime
 ) -> batch_v1.JobCondition:
-    """A condition that has changed now."""
+    """Return a condition whose transition time is now."""
     moment = now.replace(microsecond=0)
     return batch_v1.JobCondition(
         type=type,
@@ -160,9 +162,9 @@ def condition(
 
 
 def with_suspension(job_state: JobState, status: Status) -> tuple[Status, bool]:
-    """The status with the ``Suspended`` condition, and whether that has changed.
+    """Return the status with the ``Suspended`` condition, and whether this condition has changed.
 
-    The start time is reset each time that the Job is resumed.
+    The start time is reset each time the Job is resumed.
     """
     before = next((each for each in status.conditions or () if each.type == "Suspended"), None)
     if job_state.is_suspended:
@@ -187,7 +189,7 @@ def with_suspension(job_state: JobState, status: Status) -> tuple[Status, bool]:
 
 
 def with_counts(job_state: JobState, *, active: int, ready: int, terminating: int) -> Status:
-    """The status with the counters that need no tracking."""
+    """Return the status with the counters that do not depend on tracking."""
     return replace(
         status_of(job_state.job),
         active=active or None,

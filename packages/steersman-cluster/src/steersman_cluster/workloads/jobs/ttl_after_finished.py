@@ -1,4 +1,4 @@
-"""The TTL controller: it deletes finished Jobs after ``ttlSecondsAfterFinished``."""
+"""The TTL-after-finished controller: it deletes finished Jobs after ``ttlSecondsAfterFinished``."""
 
 from datetime import datetime, timedelta
 
@@ -11,7 +11,9 @@ Job = batch_v1.Job
 
 
 def expires(job: Job) -> datetime | None:
-    """When the Job is deleted; ``None`` if never, or not known yet."""
+    """Return when the Job is to be deleted, or ``None`` if it never is or if the time is not known
+    yet.
+    """
     end, ttl_seconds = end_of(job), spec_of(job).ttl_seconds_after_finished
     if end is None or end.last_transition_time is None or ttl_seconds is None:
         return None
@@ -19,7 +21,7 @@ def expires(job: Job) -> datetime | None:
 
 
 async def expire(job: Job, ctx: Context) -> Outcome:
-    """Delete the Job and its Pods, if its TTL is over."""
+    """Delete the Job and its Pods, if its TTL has expired."""
     left_seconds = _left_seconds(job, ctx.now)
     if left_seconds is not None and left_seconds <= 0:
         # Read the live Job: its TTL may have been raised just now, and a deletion is final.

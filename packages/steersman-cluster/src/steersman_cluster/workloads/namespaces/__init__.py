@@ -25,10 +25,10 @@ __all__ = ["controllers", "runnables"]
 
 
 def controllers(settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """The controllers that maintain the default objects."""
+    """Return the controllers that maintain the default objects."""
     return (default_objects_controller(root_ca=settings.root_ca),)
 
 
 def runnables(settings: WorkloadSettings) -> tuple[Runnable, ...]:  # noqa: ARG001 - the signature of all parts
-    """The namespace controller."""
+    """Return the namespace controller."""
     return (Runnable(delete_namespaces, name=NAME),)

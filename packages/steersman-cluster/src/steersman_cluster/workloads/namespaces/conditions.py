@@ -1,4 +1,4 @@
-"""The conditions of a namespace that is being deleted, in Kubernetes' words. No I/O."""
+"""The conditions of a terminating namespace, with the same texts as in Kubernetes. No I/O."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,11 +32,12 @@ FINE: Final[Mapping[str, tuple[str, str]]] = {
 
 @dataclass(slots=True, kw_only=True)
 class Findings:
-    """What is left of a namespace's content, and what went wrong.
+    """The remaining content of a namespace, and the errors of its deletion.
 
-    ``remaining`` counts objects by kind, such as ``pods.``, and ``finalizers`` by name.
+    ``remaining`` counts objects by kind, such as ``pods.``, and ``finalizers`` counts them by name.
     ``is_counted`` says whether the conditions include these counts: while Pods terminate, no other
-    kind has been listed. ``held`` has the uids and finalizers of the remaining objects, by kind.
+    kind has been listed. ``held`` contains the uids and finalizers of the remaining objects, by
+    kind.
     """
 
     stale: Sequence[str] = ()
@@ -49,14 +50,16 @@ class Findings:
 
     @property
     def has_failed(self) -> bool:
-        """Whether something went wrong, so that the deletion has to be retried."""
+        """Return whether an error occurred, so that the deletion has to be retried."""
         return bool(self.stale or self.failures)
 
 
 def conditions_after(
     before: Sequence[Mapping[str, Any]], findings: Findings, *, now: str
 ) -> list[dict[str, Any]]:
-    """The conditions for these findings; unchanged if they are the same as before."""
+    """Return the conditions for these findings;
+    unchanged if the findings are the same as before.
+    """
     after = [dict(each) for each in before]
     known = {each["type"]: each for each in after}
     troubles = _troubles(findings)

@@ -42,7 +42,7 @@ _NAMESPACE: Final = Unstructured.of("v1", "Namespace", namespaced=False)
 
 
 async def delete_namespaces(services: Services) -> None:
-    """Process the deletion of namespaces, until cancelled."""
+    """Process namespaces that are being deleted, until cancelled."""
     async with (
         background_tasks() as start,
         services.caches.informer(core_v1.Namespace) as informer,
@@ -138,9 +138,10 @@ class NamespaceController:
 
 
 async def delete_content(client: Client, name: str) -> Findings | None:
-    """Delete the content of a namespace, and then the namespace; what is left, if anything.
+    """Delete the content of a namespace, and then the namespace.
 
-    Raises ``NamespaceHeld`` if a kind cannot be deleted or listed.
+    Return what is left of the namespace, or ``None`` if it is deleted. Raise ``NamespaceHeld`` if a
+    kind cannot be deleted or listed.
     """
     try:
         namespace = await client.get(_NAMESPACE, name)
@@ -160,7 +161,7 @@ async def delete_content(client: Client, name: str) -> Findings | None:
 async def _write_conditions(
     client: Client, namespace: Unstructured, findings: Findings
 ) -> Unstructured:
-    """Write the findings to the conditions; the namespace after that."""
+    """Write the findings to the conditions, and return the updated namespace."""
     before: list[dict[str, Any]] = namespace.get("status", "conditions", default=[])
     after = conditions_after(before, findings, now=format_time(client.clock.now()))
     if after == before:

@@ -1,4 +1,4 @@
-"""The objects that every namespace has: the default ServiceAccount and the root certificate."""
+"""The default objects of every namespace: a ServiceAccount and the root certificate."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -24,7 +24,7 @@ DESCRIBED: Final = (
 
 
 def default_objects_controller(*, root_ca: str) -> Controller[core_v1.Namespace]:
-    """The controller that maintains the default objects of each namespace."""
+    """Return the controller that maintains the default objects of each namespace."""
     return Controller(
         core_v1.Namespace,
         name="namespace-furnisher",
@@ -59,7 +59,7 @@ async def ensure_default_objects(
 
 
 def correction(found: core_v1.ConfigMap, *, root_ca: str) -> dict[str, Any]:
-    """The patch that corrects the root certificate; ``None`` if it is correct."""
+    """Return the patch that corrects the root certificate; an empty patch if nothing is wrong."""
     data = found.data or {}
     if data == {"ca.crt": root_ca} and found.annotations.get(DESCRIPTION):
         return {}

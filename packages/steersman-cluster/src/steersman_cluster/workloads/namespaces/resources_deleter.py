@@ -1,4 +1,4 @@
-"""Deletes the content of a namespace, kind by kind, Pods first; and reports what is left."""
+"""A deleter for the content of a namespace: kind by kind, Pods first. It reports what is left."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ _ENDED: Final = ("Succeeded", "Failed")
 
 
 def deletable(discovery: Discovery) -> Iterator[ServedResource]:
-    """Each namespaced kind that can be deleted, in its preferred version."""
+    """Yield each namespaced kind that supports delete, in its preferred version."""
     seen: set[tuple[str, str]] = set()
     for each in discovery.resources:
         found = each.resource_type
@@ -29,7 +29,7 @@ def deletable(discovery: Discovery) -> Iterator[ServedResource]:
 
 
 async def delete_all(client: Client, namespace: str, *, deletion_time: datetime) -> Findings:
-    """Delete everything in a namespace; what is left of it, and why."""
+    """Delete all objects in a namespace, and return what is left and why."""
     discovery = await client.discover()
     findings = Findings(stale=discovery.stale)
     kinds = list(deletable(discovery))
@@ -47,7 +47,9 @@ async def delete_all(client: Client, namespace: str, *, deletion_time: datetime)
 
 
 async def is_unchanged(client: Client, namespace: str, findings: Findings) -> bool:
-    """Whether the objects with finalizers are the same as before, so that nothing is to be done."""
+    """Return whether the objects with finalizers are the same as before; if so, there is nothing to
+    do.
+    """
     if findings.has_failed or not findings.is_counted or not findings.held:
         return False
     for where, held in findings.held.items():
@@ -122,7 +124,7 @@ async def _listed(
 
 
 async def _grace_seconds(client: Client, namespace: str) -> int:
-    """The longest grace period of the Pods that still run."""
+    """Return the longest grace period of the Pods that still run."""
     pods = (await client.list(core_v1.Pod, namespace=namespace)).items
     return max(
         (

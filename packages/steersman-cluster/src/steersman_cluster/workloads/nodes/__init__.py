@@ -17,6 +17,6 @@ __all__ = ["controllers"]
 
 
 def controllers(settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """The controller that evicts Pods."""
+    """Return the controller that evicts Pods."""
     del settings  # eviction has none
     return (EVICTION,)

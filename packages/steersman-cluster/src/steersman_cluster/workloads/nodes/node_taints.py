@@ -1,4 +1,4 @@
-"""The taints of a node that follow from its state, as node lifecycle sets them. No I/O."""
+"""The taints for the state of a node, as the node lifecycle controller sets them. No I/O."""
 
 from datetime import datetime
 from typing import Final
@@ -16,14 +16,14 @@ SIMULATED_NODE: Final = "nodes.steersman.dev/stand-in"
 
 
 def is_simulated_node(node: core_v1.Node) -> bool:
-    """Whether the node's kubelet is simulated."""
+    """Return whether the node's kubelet is simulated."""
     return (node.metadata.annotations or {}).get(SIMULATED_NODE) == "true"
 
 
 def node_taints(
     node: core_v1.Node, *, now: datetime, is_responsive: bool
 ) -> tuple[core_v1.Taint, ...]:
-    """The node's taints, with those for its state: unreachable, cordoned, or neither."""
+    """Return the node's taints, updated for its state: unreachable, cordoned, or neither."""
     spec = node.spec or core_v1.NodeSpec()
     has = spec.taints or ()
     wanted = [core_v1.Taint(key=CORDONED, effect="NoSchedule")] if spec.unschedulable else []
@@ -39,5 +39,5 @@ def node_taints(
 
 
 def has_taint(node: core_v1.Node, key: str) -> bool:
-    """Whether the node has a taint of this key."""
+    """Return whether the node has a taint with this key."""
     return any(each.key == key for each in (node.spec.taints if node.spec else None) or ())

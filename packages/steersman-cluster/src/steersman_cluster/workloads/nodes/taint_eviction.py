@@ -1,4 +1,7 @@
-"""Taint eviction and Pod garbage collection: a Pod leaves a tainted node, or one that is gone."""
+"""Taint eviction and Pod garbage collection.
+
+A Pod is evicted from a tainted node, and a Pod of a node that does not exist is deleted.
+"""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -63,9 +66,10 @@ def tolerated_seconds(
     *,
     now: datetime,
 ) -> float | None:
-    """How long a Pod tolerates these taints: 0 if it is evicted now, ``None`` without a limit.
+    """Return how long a Pod tolerates these taints.
 
-    A taint without a time has been added just now.
+    The result is 0 if the Pod is evicted now, and ``None`` if there is no limit. A taint without a
+    time counts as added now.
     """
     left_seconds: list[float] = []
     for taint in taints:
@@ -82,15 +86,16 @@ def tolerated_seconds(
 
 
 def evicting(node: core_v1.Node) -> tuple[core_v1.Taint, ...]:
-    """The node's ``NoExecute`` taints."""
+    """Return the ``NoExecute`` taints of the node."""
     taints = node.spec.taints if node.spec is not None else None
     return tuple(each for each in taints or () if each.effect in NO_EXECUTE)
 
 
 def has_moved(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
-    """Whether the Pod was bound to a node whose taints it may not tolerate for ever.
+    """Return whether the Pod was bound to a node whose taints it may tolerate only for a limited
+    time.
 
-    The scheduler binds no Pod to a node with taints that it does not tolerate at all.
+    The scheduler binds no Pod to a node with taints that the Pod does not tolerate at all.
     """
     spec = new.spec
     if spec is None or not spec.node_name:
@@ -104,23 +109,23 @@ def has_moved(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
 
 
 def taints_changed(old: core_v1.Node | None, new: core_v1.Node) -> bool:
-    """Whether a change of taints may evict Pods, or let them stay."""
+    """Return whether a change of the node's taints may evict Pods, or cancel an eviction."""
     return old is None or evicting(old) != evicting(new)
 
 
 def by_node(pod: core_v1.Pod) -> Iterable[str]:
-    """The index key of a Pod: the node that it is bound to."""
+    """Return the index key of a Pod: the node that the Pod is bound to."""
     name = pod.spec.node_name if pod.spec is not None else None
     return (name,) if name else ()
 
 
 def pods_of(node: core_v1.Node, cached: CacheReader) -> Iterable[core_v1.Pod]:
-    """The Pods that are bound to this node."""
+    """Return the Pods that are bound to this node."""
     return cached.by_index(core_v1.Pod, BY_NODE, node.name)
 
 
 async def _collect(pod: core_v1.Pod, ctx: Context) -> None:
-    """Delete a Pod whose node, and with it the kubelet, is gone."""
+    """Delete a Pod whose node no longer exists; no kubelet would complete the deletion."""
     if not is_ended(pod):
         message = "PodGC: node no longer exists"
         status = _disrupted(pod, "DeletionByPodGC", message, now=ctx.now)

@@ -1,4 +1,4 @@
-"""Scaling behavior: limits, rates and stabilization of a recommendation. No I/O."""
+"""Scaling behavior: the limits, rates and stabilization that apply to a recommendation. No I/O."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -59,7 +59,7 @@ _DOWN: Final = Rules(
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A number of replicas, or a change of it, and its time."""
+    """A number of replicas, or a change of this number, and its time."""
 
     number: int
     time: datetime
@@ -67,14 +67,16 @@ class Moment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """Recent recommendations and scale events."""
+    """The recent recommendations and scale events of an autoscaler."""
 
     recommended: tuple[Moment, ...] = ()
     ups: tuple[Moment, ...] = ()
     downs: tuple[Moment, ...] = ()
 
     def begun(self, current: int, now: datetime) -> "History":
-        """With the current replicas as the first recommendation."""
+        """Return the history with the current replicas as the first recommendation, if it was
+        empty.
+        """
         return self if self.recommended else replace(self, recommended=(Moment(current, now),))
 
     def scaled(
@@ -84,7 +86,7 @@ class History:
         behavior: autoscaling_v2.HorizontalPodAutoscalerBehavior | None,
         now: datetime,
     ) -> "History":
-        """With this scale event."""
+        """Return the history with this scale event."""
         if behavior is None:
             return self
         change = Moment(abs(after - before), now)
@@ -95,7 +97,7 @@ class History:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounded:
-    """The limited number of replicas, and the reason for the limit."""
+    """The number of replicas after limiting, and the reason for the limit."""
 
     replicas: int
     is_limited: bool
@@ -114,7 +116,7 @@ def bounded(
     history: History,
     now: datetime,
 ) -> Bounded:
-    """Limit a recommendation."""
+    """Apply the limits, rates and stabilization to a recommendation."""
     if behavior is None:
         steady = _highest(recommended, history, now)
         ability = _STEADY if steady == recommended else _HELD_UP
@@ -192,7 +194,7 @@ def _at_rate(
 
 
 def _limit(current: int, rules: Rules, history: History, now: datetime, *, is_up: bool) -> int:
-    """The limit of the selected policy."""
+    """Return the limit that the selected scaling policy sets."""
     if rules.select_policy == "Disabled":
         return current
     limits: list[int] = []

@@ -59,7 +59,7 @@ _TRIES: Final = 5
 
 
 def runnables(settings: WorkloadSettings) -> tuple[Runnable, ...]:
-    """The autoscaler controller."""
+    """Return the autoscaler controller."""
     del settings  # it does not depend on the settings
     return (Runnable(_run, name=NAME),)
 
@@ -106,7 +106,7 @@ class AutoscalerController:
             self._queue.add(delta.key)
 
     async def run(self) -> None:
-        """Process each autoscaler that is due, until cancelled."""
+        """Process autoscalers as they become due, until cancelled."""
         # Pods are not watched before there is an autoscaler.
         first = await self._queue.get()
         pods = self._services.caches.informer(Pod, indexes={LABEL_INDEX: by_label})
@@ -152,7 +152,7 @@ class AutoscalerController:
                 )
 
     async def _sync(self, key: ObjectKey, hpa: Autoscaler, pods: Informer[Pod]) -> bool:
-        """Process an autoscaler; whether anything was written."""
+        """Process an autoscaler, and return whether anything was written."""
         history = self._histories.get(key, History())
         now = self._services.clock.now()
         scaled = await self._targets.scale_of(hpa)
@@ -244,5 +244,5 @@ class AutoscalerController:
 
 
 def replace_scale(scaled: ScaleTarget, scale: autoscaling_v1.Scale) -> ScaleTarget:
-    """The same autoscaler with this scale."""
+    """Return the same target with this scale."""
     return ScaleTarget(place=scaled.place, scale=scale)

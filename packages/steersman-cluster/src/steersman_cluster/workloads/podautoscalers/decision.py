@@ -24,7 +24,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The new number of replicas and its reason, if it changes; conditions and events."""
+    """The status, history and events to write.
+
+    If the number of replicas changes, ``replicas`` is the new number, and ``reason`` the reason.
+    """
 
     status: Status
     history: History
@@ -34,14 +37,14 @@ class Decision:
 
 
 class Conditions:
-    """The conditions of an autoscaler, each in its place."""
+    """The conditions of an autoscaler, in a stable order."""
 
     def __init__(self, status: Status | None, now: datetime) -> None:
         self._now = now
         self._by_type = {each.type: each for each in (status.conditions if status else None) or ()}
 
     def set(self, type: str, holds: bool, reason: str, message: str) -> None:
-        """Set a condition; its transition time changes with its status."""
+        """Set a condition; its transition time changes only if its status changes."""
         status = "True" if holds else "False"
         old = self._by_type.get(type)
         since = old.last_transition_time if old is not None and old.status == status else self._now
@@ -51,12 +54,12 @@ class Conditions:
 
     @property
     def all(self) -> tuple[Condition, ...]:
-        """All conditions, in order of their first appearance."""
+        """Return all conditions, in the order of their first appearance."""
         return tuple(self._by_type.values())
 
 
 def without_scale(hpa: Autoscaler, why: str, history: History, now: datetime) -> Decision:
-    """The decision if the scale cannot be read."""
+    """Return the decision for an autoscaler whose scale cannot be read."""
     conditions = Conditions(hpa.status, now)
     conditions.set(
         "AbleToScale",
@@ -70,7 +73,9 @@ def without_scale(hpa: Autoscaler, why: str, history: History, now: datetime) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidSelector:
-    """Why the selector of the target is invalid: an event, and the text of a condition."""
+    """The reason why the target's selector is invalid,
+    as an event and as the text of a condition.
+    """
 
     event: Event
     reason: str
@@ -104,7 +109,7 @@ class _Sync:
 
 
 def needs_metrics(hpa: Autoscaler, current: int) -> bool:
-    """Whether the number of replicas depends on metrics."""
+    """Return whether the number of replicas depends on metrics."""
     return current != 0 and _least(hpa) <= current <= hpa.spec.max_replicas
 
 
@@ -116,7 +121,7 @@ def decided(
     history: History,
     now: datetime,
 ) -> Decision:
-    """The decision for so many replicas, given the metrics."""
+    """Return the decision for the current number of replicas and the evaluated metrics."""
     look = _Sync(hpa, current, now)
     look.conditions.set(
         "AbleToScale",
@@ -220,7 +225,7 @@ def _without_metrics(
 
 
 def after_rescale(decision: Decision, now: datetime) -> tuple[Status, Event]:
-    """The decision after the scale was updated."""
+    """Return the status and the event after a successful update of the scale."""
     conditions = Conditions(decision.status, now)
     conditions.set(
         "AbleToScale",
@@ -236,7 +241,7 @@ def after_rescale(decision: Decision, now: datetime) -> tuple[Status, Event]:
 def after_failed_rescale(
     decision: Decision, hpa: Autoscaler, why: str, now: datetime
 ) -> tuple[Status, Event]:
-    """The decision after the update of the scale has failed."""
+    """Return the status and the event after a failed update of the scale."""
     conditions = Conditions(decision.status, now)
     conditions.set(
         "AbleToScale",

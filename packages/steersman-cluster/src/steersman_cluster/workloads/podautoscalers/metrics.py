@@ -1,6 +1,6 @@
-"""One metric of an autoscaler: its recommendation, or why there is none. No I/O.
+"""The evaluation of one metric: its recommendation, or why it has none. No I/O.
 
-The usage of the Pods is read before.
+The caller has already read the usage of the Pods.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ _NO_TARGET: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The resource, and the container, whose usage a metric needs."""
+    """The resource whose usage a metric needs, of one container or of all."""
 
     resource: str
     container: str = ""
@@ -43,7 +43,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A recommendation, and the metric's status."""
+    """The recommendation of a metric, and the metric's status."""
 
     replicas: int
     name: str
@@ -52,7 +52,11 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """Why a metric has no recommendation: reason and message of an event, and the full message."""
+    """The reason why a metric has no recommendation.
+
+    ``reason`` and ``text`` are the reason and the message of an event; ``whole`` is the full
+    message.
+    """
 
     reason: str
     text: str
@@ -60,7 +64,7 @@ class Failed:
 
 
 def wanted_by(metric: MetricSpec) -> Wanted | None:
-    """What a metric needs; ``None`` for metric types without a source here."""
+    """Return the usage that a metric needs, or ``None`` if steersman does not support its type."""
     if metric.type == "Resource" and metric.resource is not None:
         return Wanted(resource=metric.resource.name)
     if metric.type == "ContainerResource" and metric.container_resource is not None:
@@ -79,7 +83,7 @@ def evaluated(
     namespace: str,
     now: datetime,
 ) -> Found | Failed:
-    """The recommendation of a metric."""
+    """Return the recommendation of a metric, or why it has none."""
     wanted = wanted_by(metric)
     if wanted is None:
         return _no_adapter(metric, namespace)
@@ -131,7 +135,7 @@ def evaluated(
 
 
 def tolerances_of(behavior: autoscaling_v2.HorizontalPodAutoscalerBehavior | None) -> Tolerances:
-    """The tolerances of an autoscaler."""
+    """Return the tolerances of an autoscaler."""
     usual = Tolerances()
     if behavior is None:
         return usual
@@ -152,7 +156,7 @@ def _failed(wanted: Wanted, text: str) -> Failed:
 
 
 def _no_adapter(metric: MetricSpec, namespace: str) -> Failed:
-    """The error of a cluster without an adapter for metrics of this type."""
+    """Return the error of a cluster that has no adapter for metrics of this type."""
     if metric.type == "Pods" and metric.pods is not None:
         text = f"unable to get metric {metric.pods.metric.name}: {_NO_CUSTOM}"
         whole = f"failed to get pods metric value: {text}"

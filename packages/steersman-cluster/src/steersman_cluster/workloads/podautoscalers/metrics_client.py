@@ -1,7 +1,8 @@
 """The metrics client: the usage of Pods, from annotations or from a metrics server. No I/O.
 
 ``nodes.steersman.dev/cpu-usage: 250m`` is the usage of each container, and
-``nodes.steersman.dev/cpu-usage.NAME`` that of one; ``memory-usage`` likewise.
+``nodes.steersman.dev/cpu-usage.NAME`` the usage of the container NAME. ``memory-usage`` works the
+same way.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +23,7 @@ _PREFIX: Final = "nodes.steersman.dev/"
 def annotated_usage(
     pods: Iterable[Pod], resource: str, container: str, now: datetime
 ) -> dict[str, Usage]:
-    """The usage in the annotations of running Pods, of all containers or of one."""
+    """Return the usage in the annotations of running Pods, for one container or for all."""
     found: dict[str, Usage] = {}
     for pod in pods:
         milli = _annotation(pod, resource, container) if phase(pod) == "Running" else None
@@ -34,7 +35,7 @@ def annotated_usage(
 def server_usage(
     items: Iterable[Mapping[str, Any]], resource: str, container: str
 ) -> dict[str, Usage]:
-    """The usage from a metrics server."""
+    """Return the usage in the response of a metrics server."""
     found: dict[str, Usage] = {}
     for item in items:
         containers = [

@@ -1,7 +1,8 @@
-"""The replica calculator: how many replicas the usage of Pods requires. No I/O.
+"""The replica calculator: it computes how many replicas the usage of Pods requires. No I/O.
 
-The result is the ratio of usage to target, times the measured Pods. Pods without metrics count so
-that they make a change smaller, never larger. A ratio close to one changes nothing.
+The result is the ratio of usage to target, multiplied by the number of measured Pods. Pods without
+metrics are counted so that they make a change smaller, never larger. If the ratio is close to one,
+the number of replicas does not change.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,7 +27,7 @@ _POD_LEVEL: Final = ("cpu", "memory")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """The average usage of one Pod in thousandths, over a window until a time."""
+    """The average usage of one Pod in thousandths, over a window that ends at ``time``."""
 
     milli: int
     time: datetime
@@ -38,19 +39,19 @@ Usages: TypeAlias = Mapping[str, Usage]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerances:
-    """How far a ratio may differ from one without a change."""
+    """How far a ratio may differ from one before the number of replicas changes."""
 
     down: float = 0.1
     up: float = 0.1
 
     def are_met(self, ratio: float) -> bool:
-        """Whether the ratio is within the tolerances."""
+        """Return whether the ratio is within the tolerances."""
         return 1.0 - self.down <= ratio <= 1.0 + self.up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """The replicas, with the average usage in thousandths and as utilization."""
+    """The proposed replicas, with the average usage in thousandths and as utilization."""
 
     replicas: int
     average_milli: int
@@ -59,7 +60,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why the replicas cannot be computed."""
+    """The reason why the replicas cannot be computed."""
 
     text: str
 
@@ -83,7 +84,7 @@ def by_utilization(
     tolerances: Tolerances,
     now: datetime,
 ) -> Proposal | Problem:
-    """The replicas for a target utilization."""
+    """Return the replicas for a target utilization."""
     grouped = _grouped(list(pods), usages, resource=resource, now=now)
     if isinstance(grouped, Problem):
         return grouped
@@ -125,7 +126,7 @@ def by_average(
     tolerances: Tolerances,
     now: datetime,
 ) -> Proposal | Problem:
-    """The replicas for a target average usage."""
+    """Return the replicas for a target average usage."""
     grouped = _grouped(list(pods), usages, resource=resource, now=now)
     if isinstance(grouped, Problem):
         return grouped
@@ -141,7 +142,7 @@ def by_average(
 
 
 def requests_of(pods: Iterable[Pod], resource: str, container: str) -> dict[str, int] | Problem:
-    """The requests of each Pod, in thousandths."""
+    """Return the requests of each Pod, in thousandths."""
     requests: dict[str, int] = {}
     for pod in pods:
         found = _request(pod, resource, container)
@@ -234,7 +235,10 @@ def _utilization(
 def _with_assumed(
     grouped: _Grouped, ratio: float, *, missing: Mapping[str, int]
 ) -> dict[str, int] | None:
-    """The usage including Pods without metrics; ``None`` if there are none."""
+    """Return the usage including an assumed usage of Pods without metrics.
+
+    Return ``None`` if there are no such Pods.
+    """
     counts_unready = bool(grouped.unready) and ratio > 1.0
     if not counts_unready and not grouped.missing:
         return None

@@ -1,4 +1,4 @@
-"""The scale client of an autoscaler, and its metrics requests and status writes."""
+"""The scale client of an autoscaler: it also requests metrics and writes the status."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,31 +34,31 @@ _USUAL: Final[dict[tuple[str, str], type[Any]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleTarget:
-    """A target with its scale."""
+    """The target of an autoscaler, with its scale."""
 
     place: Subresource[autoscaling_v1.Scale]
     scale: autoscaling_v1.Scale
 
     @property
     def replicas(self) -> int:
-        """Its desired replicas."""
+        """Return the desired replicas of the target."""
         return (self.scale.spec.replicas if self.scale.spec else None) or 0
 
     @property
     def selector(self) -> str:
-        """The selector of its Pods."""
+        """Return the selector of the target's Pods."""
         return (self.scale.status.selector if self.scale.status else None) or ""
 
 
 class ScaleClient:
-    """Reads scales and usage."""
+    """A client that reads scales and usage."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._mapper = RestMapper(client)
 
     async def scale_of(self, hpa: Autoscaler) -> ScaleTarget | str:
-        """The scale of an autoscaler's target, or why it cannot be read."""
+        """Return the scale of an autoscaler's target, or the reason why it cannot be read."""
         target = hpa.spec.scale_target_ref
         version = target.api_version or ""
         if version.count("/") > 1:
@@ -86,7 +86,7 @@ class ScaleClient:
         selector: Labels,
         now: datetime,
     ) -> Usages | Problem:
-        """The usage of Pods, from annotations or from a metrics server."""
+        """Return the usage of Pods, from annotations or else from a metrics server."""
         found = annotated_usage(pods, wanted.resource, wanted.container, now)
         if found:
             return found
@@ -114,7 +114,7 @@ async def put_status(
     *,
     field_manager: str,
 ) -> bool:
-    """Write the difference of the status; whether there is any."""
+    """Write the difference of the status, and return whether there is a difference."""
     before = hpa.status
     change = merge_difference({} if before is None else plain(before), plain(status))
     if change:
@@ -125,5 +125,5 @@ async def put_status(
 
 
 def message_of(error: ApiError) -> str:
-    """The server's message."""
+    """Return the message of the server's error response."""
     return error.message

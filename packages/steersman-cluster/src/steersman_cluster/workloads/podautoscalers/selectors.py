@@ -17,13 +17,13 @@ LABEL_INDEX: Final = f"{__name__}/label"
 
 
 def by_label(pod: Pod) -> Iterable[str]:
-    """Its namespace with each of its labels."""
+    """Return the index keys of a Pod: its namespace with each of its labels."""
     namespace = pod.namespace
     return [f"{namespace}/{key}={value}" for key, value in pod.labels.items()]
 
 
 def pods_in(lister: Lister[Pod], namespace: str, selector: Labels) -> list[Pod]:
-    """The cached Pods that a selector matches, by name."""
+    """Return the cached Pods that a selector matches, sorted by name."""
     buckets = [
         lister.by_index(LABEL_INDEX, f"{namespace}/{each.key}={each.values[0]}")
         for each in selector.requirements
@@ -41,11 +41,11 @@ class Selectors:
         self._known: dict[ObjectKey, Labels] = {}
 
     def forget(self, key: ObjectKey) -> None:
-        """Remove an autoscaler."""
+        """Remove the selector of an autoscaler."""
         self._known.pop(key, None)
 
     def read(self, key: ObjectKey, text: str) -> Labels | InvalidSelector:
-        """The selector of an autoscaler's target, or why it is invalid."""
+        """Return the selector of an autoscaler's target, or why it is invalid."""
         if not text:
             return InvalidSelector(
                 event=Event("SelectorRequired", "selector is required"),
@@ -65,7 +65,9 @@ class Selectors:
         return selector
 
     def ambiguity(self, key: ObjectKey, text: str, pods: Sequence[Pod]) -> InvalidSelector | None:
-        """Why autoscaling is disabled, if other autoscalers select the same Pods."""
+        """Return why autoscaling is disabled if other autoscalers select the same Pods, or
+        ``None``.
+        """
         about = [
             each
             for each, selector in self._known.items()

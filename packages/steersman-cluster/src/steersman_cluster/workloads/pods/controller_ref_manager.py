@@ -1,8 +1,8 @@
 """Adoption and release: which objects a controller owns, by its selector.
 
-``claimed`` decides, and ``claim`` writes. An object with another controller is left alone. One that
-has no controller and matches the selector is adopted; an owned one that no longer matches is
-released.
+``claimed`` decides, and ``claim`` writes. An object with another controller is left alone. An
+object without a controller is adopted if the selector matches. An owned object is released if the
+selector no longer matches.
 """
 
 from collections.abc import Callable, Iterable
@@ -21,7 +21,7 @@ Obj = TypeVar("Obj", bound=Resource)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim(Generic[Obj]):
-    """What is owned already, what to adopt, and what to release."""
+    """The objects that an owner already owns, the objects to adopt, and the objects to release."""
 
     ours: tuple[Obj, ...]
     adopt: tuple[Obj, ...]
@@ -35,10 +35,10 @@ def claimed(
     *,
     is_fit: Callable[[Obj], bool] | None = None,
 ) -> Claim[Obj]:
-    """What an owner does with these objects of its namespace.
+    """Return which of these objects of its namespace an owner keeps, adopts and releases.
 
     ``is_fit`` is a condition in addition to the selector. An owner that is being deleted neither
-    adopts nor releases, and an object that is being deleted is not adopted.
+    adopts nor releases objects. An object that is being deleted is not adopted.
     """
     ours: list[Obj] = []
     adopt: list[Obj] = []
@@ -62,7 +62,9 @@ def claimed(
 def candidates(
     ctx: Context, owner: Resource, selector: meta_v1.LabelSelector | None, kind: type[Obj]
 ) -> list[Obj]:
-    """The cached objects that the owner controls, or that have no controller and may match."""
+    """Return the cached objects that the owner controls,
+    or that have no controller and may match.
+    """
     return [
         *ctx.by_index(kind, HOLDER_INDEX, owner.uid),
         *ctx.by_index(kind, HOLDER_INDEX, selected_under(owner.namespace, selector)),
@@ -78,11 +80,11 @@ async def claim(
     is_fit: Callable[[Obj], bool] | None = None,
     finalizers: tuple[str, ...] = (),
 ) -> list[Obj]:
-    """The objects that the owner controls, after adoption and release.
+    """Adopt and release objects, and return the objects that the owner then controls.
 
-    Before the first adoption, the live owner is read: it may be gone or being deleted.
-    ``finalizers`` are added on adoption and removed on release. Needs the ``HOLDER_INDEX`` of the
-    kind, and the kind in ``writes``.
+    Before the first adoption, the live owner is read, because it may be deleted or being deleted.
+    ``finalizers`` are added on adoption and removed on release. The controller needs the
+    ``HOLDER_INDEX`` of the kind, and the kind in ``writes``.
     """
     objects = candidates(ctx, owner, selector, kind)
     return await claim_among(ctx, owner, selector, objects, is_fit=is_fit, finalizers=finalizers)
@@ -97,7 +99,7 @@ async def claim_among(
     is_fit: Callable[[Obj], bool] | None = None,
     finalizers: tuple[str, ...] = (),
 ) -> list[Obj]:
-    """``claim``, limited to these objects."""
+    """Adopt and release as ``claim`` does, but only among these objects."""
     found = claimed(owner, selector, objects, is_fit=is_fit)
     for obj in found.release:
         await _release(ctx, owner, obj, finalizers)

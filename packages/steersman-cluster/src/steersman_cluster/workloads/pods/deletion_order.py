@@ -1,9 +1,10 @@
 """The order in which surplus Pods are deleted, as in kube-controller-manager. No I/O.
 
-First are Pods without a node, then those that are not running, not ready, cheaper by their
-annotation, on a node with others of the owner, ready for less time, restarted more often, younger.
-Times are compared by their order of magnitude. Between equals the lower uid decides, which is
-random: the Pods that stay are not all of one age.
+The following Pods come first, in this order of importance: Pods without a node, Pods that are not
+running, Pods that are not ready, Pods with a lower deletion cost, Pods on a node with other Pods of
+the owner, Pods that have been ready for less time, Pods that restarted more often, and younger
+Pods. Times are compared by their order of magnitude. Between equal Pods, the lower uid decides.
+Uids are random, so the remaining Pods are not all of one age.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,10 +27,10 @@ _MOST_COST = 2**31
 def deletion_order(
     pods: Sequence[Pod], now: datetime, *, related: Iterable[Pod] | None = None
 ) -> list[Pod]:
-    """The Pods in order of deletion.
+    """Return the Pods in the order of deletion.
 
-    ``related`` are the Pods that should be on other nodes: those of all owners with the same owner.
-    By default, they are the given Pods.
+    ``related`` are the Pods that should be spread over nodes: the Pods of all owners that have the
+    same owner. By default, these are the given Pods.
     """
     on_node: dict[str, int] = {}
     for pod in pods if related is None else related:
@@ -45,12 +46,14 @@ def deletion_order(
 
 
 def node_of(pod: Pod) -> str:
-    """The name of its node; ``""`` if it has none."""
+    """Return the name of the Pod's node, or ``""`` if the Pod is not bound."""
     return (pod.spec.node_name if pod.spec is not None else None) or ""
 
 
 def deletion_cost(pod: Pod) -> int:
-    """The ``pod-deletion-cost`` annotation; 0 if it is missing or invalid."""
+    """Return the value of the ``pod-deletion-cost`` annotation,
+    or 0 if it is missing or invalid.
+    """
     said = pod.annotations.get(DELETION_COST, "")
     digits = said.removeprefix("-")
     # As in the API server: no plus sign, no leading zero.
@@ -61,7 +64,7 @@ def deletion_cost(pod: Pod) -> int:
 
 
 def restarts(pod: Pod) -> tuple[int, int]:
-    """The highest restart counts among its containers, and among its sidecars."""
+    """Return the highest restart count of the Pod's containers, and that of its sidecars."""
     if pod.status is None or pod.spec is None:
         return 0, 0
     sidecars = [
@@ -118,7 +121,7 @@ def _compare(one: tuple[_Worth, Pod], other: tuple[_Worth, Pod], now: datetime) 
 
 
 def _younger(one: datetime | None, other: datetime | None, now: datetime) -> int:
-    """Negative if the first is younger; 0 if both are about as old."""
+    """Return a negative number if the first time is later, and 0 if both are of similar age."""
     if one is None or other is None:
         return -1 if one is None else 1
     return _magnitude(one, now) - _magnitude(other, now)

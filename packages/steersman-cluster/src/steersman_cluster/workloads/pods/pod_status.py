@@ -1,4 +1,4 @@
-"""The status of a Pod. No I/O."""
+"""The phase, readiness and availability of a Pod. No I/O."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -12,13 +12,13 @@ _ENDED = ("Succeeded", "Failed")
 
 
 def phase(pod: Pod) -> str:
-    """``status.phase``; ``"Pending"`` while it is not set."""
+    """Return ``status.phase``, or ``"Pending"`` if it is not set."""
     status = pod.status
     return (status.phase if status is not None else None) or "Pending"
 
 
 def condition(pod: Pod, type: str) -> core_v1.PodCondition | None:
-    """The condition of this type, if the Pod has one."""
+    """Return the condition of this type, or ``None`` if the Pod has no such condition."""
     status = pod.status
     if status is not None:
         for each in status.conditions or ():
@@ -28,25 +28,29 @@ def condition(pod: Pod, type: str) -> core_v1.PodCondition | None:
 
 
 def is_ready(pod: Pod) -> bool:
-    """Whether its ``Ready`` condition is true."""
+    """Return whether the Pod's ``Ready`` condition is true."""
     ready = condition(pod, "Ready")
     return ready is not None and ready.status == "True"
 
 
 def ready_since(pod: Pod) -> datetime | None:
-    """When it became ready; ``None`` if it is not, or if that is unknown."""
+    """Return when the Pod became ready, or ``None`` if it is not ready or if the time is
+    unknown.
+    """
     ready = condition(pod, "Ready")
     return ready.last_transition_time if ready is not None and ready.status == "True" else None
 
 
 def is_available(pod: Pod, min_ready_seconds: int, now: datetime) -> bool:
-    """Whether it has been ready for ``min_ready_seconds``."""
+    """Return whether the Pod has been ready for ``min_ready_seconds``."""
     wait_seconds = available_in_seconds(pod, min_ready_seconds, now)
     return wait_seconds is not None and wait_seconds <= 0
 
 
 def available_in_seconds(pod: Pod, min_ready_seconds: int, now: datetime) -> float | None:
-    """How long until it is available: 0 if it is; ``None`` if it is not ready."""
+    """Return the time until the Pod is available: 0 if it already is,
+    ``None`` if it is not ready.
+    """
     ready = condition(pod, "Ready")
     if ready is None or ready.status != "True":
         return None
@@ -61,7 +65,9 @@ def available_in_seconds(pod: Pod, min_ready_seconds: int, now: datetime) -> flo
 def next_available_seconds(
     pods: Iterable[Pod], min_ready_seconds: int, now: datetime
 ) -> float | None:
-    """How long until the next of these Pods becomes available; ``None`` if none will."""
+    """Return the time until the next of these Pods becomes available,
+    or ``None`` if no Pod will.
+    """
     if not min_ready_seconds:
         return None
     waits = (available_in_seconds(pod, min_ready_seconds, now) for pod in pods)
@@ -69,15 +75,15 @@ def next_available_seconds(
 
 
 def is_ended(pod: Pod) -> bool:
-    """Whether it has succeeded or failed."""
+    """Return whether the Pod has succeeded or failed."""
     return phase(pod) in _ENDED
 
 
 def is_active(pod: Pod) -> bool:
-    """Whether it is neither succeeded, failed, nor being deleted."""
+    """Return whether the Pod has not ended and is not being deleted."""
     return pod.metadata.deletion_timestamp is None and phase(pod) not in _ENDED
 
 
 def is_terminating(pod: Pod) -> bool:
-    """Whether it is being deleted and has not ended."""
+    """Return whether the Pod is being deleted and has not ended."""
     return pod.metadata.deletion_timestamp is not None and phase(pod) not in _ENDED

@@ -1,4 +1,4 @@
-"""A Pod from a template. No I/O."""
+"""The creation of a Pod from a template. No I/O."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ _LONGEST_NAME = 253
 
 
 def pod_prefix(owner_name: str) -> str:
-    """The ``generateName`` of an owner's Pods."""
+    """Return the ``generateName`` of an owner's Pods."""
     return f"{owner_name}-" if len(owner_name) < _LONGEST_NAME else owner_name
 
 
@@ -25,10 +25,10 @@ def pod_from(
     finalizers: tuple[str, ...] = (),
     spec: core_v1.PodSpec | None = None,
 ) -> core_v1.Pod:
-    """A Pod from a template, in its owner's namespace and controlled by it.
+    """Return a Pod from a template, in the namespace of its owner and controlled by the owner.
 
-    ``labels``, ``annotations`` and ``finalizers`` are added to the template's, and ``spec``
-    replaces its spec. Without a ``name``, the server generates one.
+    ``labels``, ``annotations`` and ``finalizers`` are added to those of the template, and ``spec``
+    replaces the template's spec. Without a ``name``, the server generates one.
     """
     inner = template.metadata or meta_v1.ObjectMeta()
     all_labels = {**(inner.labels or {}), **(labels or {})}

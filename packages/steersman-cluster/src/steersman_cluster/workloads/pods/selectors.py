@@ -1,8 +1,8 @@
-"""Selectors, and indexes that find what they match. No I/O.
+"""Label selectors, and indexes that find the objects that a selector matches. No I/O.
 
-A selector with labels matches only objects that have all of them. So selecting objects are indexed
-under one of their selector's labels, and objects without a controller under each of their labels.
-Neither direction needs a scan.
+A selector with labels matches only objects that have all these labels. An object with a selector is
+therefore indexed under one of the selector's labels. An object without a controller is indexed
+under each of its labels. Neither direction needs a scan.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,9 @@ SELECTOR_INDEX = "selector"
 
 
 def selects(selector: meta_v1.LabelSelector | None, labels: Mapping[str, str]) -> bool:
-    """Whether the selector matches; ``None`` matches nothing, an empty selector everything."""
+    """Return whether the selector matches; ``None`` matches nothing,
+    an empty selector everything.
+    """
     if selector is None:
         return False
     for key, value in (selector.match_labels or {}).items():
@@ -27,12 +29,15 @@ def selects(selector: meta_v1.LabelSelector | None, labels: Mapping[str, str]) -
 
 
 def is_empty(selector: meta_v1.LabelSelector | None) -> bool:
-    """Whether the selector matches everything."""
+    """Return whether the selector is empty, so that it matches everything."""
     return selector is not None and not selector.match_labels and not selector.match_expressions
 
 
 def by_holder(obj: Resource | Unstructured) -> Iterable[str]:
-    """The uid of its controller; without one, its namespace with each of its labels."""
+    """Return the index keys of an object: the uid of its controller.
+
+    The keys of an object without a controller are its namespace with each of its labels.
+    """
     if isinstance(obj, Unstructured):
         raise TypeError("only typed objects are indexed by who holds them")
     for owner in obj.metadata.owner_references or ():
@@ -46,7 +51,9 @@ def by_holder(obj: Resource | Unstructured) -> Iterable[str]:
 
 
 def selector_of(obj: Any) -> meta_v1.LabelSelector | None:
-    """Its ``spec.selector``; that of a ReplicationController is a map of labels."""
+    """Return ``spec.selector``; a ReplicationController's map of labels is converted to a
+    selector.
+    """
     selector = obj.spec.selector if obj.spec is not None else None
     if selector is None or isinstance(selector, meta_v1.LabelSelector):
         return selector
@@ -54,12 +61,14 @@ def selector_of(obj: Any) -> meta_v1.LabelSelector | None:
 
 
 def by_selector(obj: Any) -> Iterable[str]:
-    """Its namespace with one label of its ``spec.selector``, if there is one."""
+    """Return the index key of an object with a selector: its namespace with one label of the
+    selector.
+    """
     return (selected_under(obj.namespace, selector_of(obj)),) if obj.spec is not None else ()
 
 
 def selected_under(namespace: str | None, selector: meta_v1.LabelSelector | None) -> str:
-    """The value of ``HOLDER_INDEX`` that finds all matching objects without a controller."""
+    """Return the value of ``HOLDER_INDEX`` that finds all matching objects without a controller."""
     labels = selector.match_labels if selector is not None else None
     if not labels:
         return f"{namespace or ''}/"

@@ -1,7 +1,7 @@
 """The hash of a Pod template, the same in every process. No I/O.
 
-It differs from that of kube-controller-manager, which hashes the Go structs as printed. That is
-harmless: the hash is part of names, and is never compared between the two.
+The hash differs from kube-controller-manager's, which hashes the printed Go structs. The difference
+is harmless: the hash is part of names, and no component compares the two.
 """
 
 import msgspec
@@ -16,7 +16,7 @@ _START, _PRIME, _WHOLE = 0x811C9DC5, 0x01000193, 0xFFFFFFFF
 
 
 def template_hash(template: Part, collisions: int | None = None) -> str:
-    """The hash of a template, and of the number of collisions so far."""
+    """Return the hash of a template and of the number of collisions so far."""
     plain = msgspec.json.decode(_ENCODE(template))
     content = msgspec.json.encode(plain, order="sorted")
     if collisions is not None:
@@ -25,7 +25,7 @@ def template_hash(template: Part, collisions: int | None = None) -> str:
 
 
 def fnv_1a(content: bytes) -> int:
-    """FNV-1a with 32 bits."""
+    """Return the 32-bit FNV-1a hash of the data."""
     hashed = _START
     for byte in content:
         hashed = ((hashed ^ byte) * _PRIME) & _WHOLE
@@ -33,5 +33,5 @@ def fnv_1a(content: bytes) -> int:
 
 
 def safe_name(number: int) -> str:
-    """A number, as characters of the safe alphabet."""
+    """Return a number as characters of the safe alphabet."""
     return "".join(SAFE_ALPHABET[ord(digit) % len(SAFE_ALPHABET)] for digit in str(number))

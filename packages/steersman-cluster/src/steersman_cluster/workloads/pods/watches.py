@@ -21,10 +21,10 @@ Obj = TypeVar("Obj", bound=Resource)
 
 @dataclass(frozen=True, slots=True)
 class HolderOf:
-    """A mapping to the controlling object of one kind.
+    """A mapping from an object to its controlling object of one kind.
 
-    An object without a controller maps to all objects whose selector matches, since one of them may
-    adopt it. Needs ``indexes={SELECTOR_INDEX: by_selector}`` on the controller.
+    An object without a controller maps to all objects whose selector matches, because one of them
+    may adopt it. The controller needs ``indexes={SELECTOR_INDEX: by_selector}``.
     """
 
     kind: type[Any]
@@ -40,7 +40,7 @@ class HolderOf:
 
 
 def selecting(kind: type[Any], obj: Resource, cached: CacheReader) -> list[ObjectKey]:
-    """The objects of a kind whose selector matches the labels of this one."""
+    """Return the objects of a kind whose selector matches the labels of ``obj``."""
     labels = obj.labels
     if not labels:
         return []  # no controller selects everything
@@ -53,7 +53,9 @@ def selecting(kind: type[Any], obj: Resource, cached: CacheReader) -> list[Objec
 
 
 def under_labels(obj: Resource) -> list[str]:
-    """The values of ``SELECTOR_INDEX`` that find the objects which may select this one."""
+    """Return the values of ``SELECTOR_INDEX`` that find the objects whose selector may match
+    ``obj``.
+    """
     namespace = obj.namespace or ""
     return [f"{namespace}/", *(f"{namespace}/{key}={value}" for key, value in obj.labels.items())]
 
@@ -64,7 +66,7 @@ def watching(
     holder: type[Any],
     when: Callable[[Obj | None, Obj], bool] | None = None,
 ) -> Watch[Obj]:
-    """A watch of ``kind`` whose changes enqueue the controlling ``holder``."""
+    """Return a watch of ``kind`` whose changes enqueue the controlling ``holder``."""
     return Watch(kind, to=HolderOf(holder), when=when, indexes={HOLDER_INDEX: by_holder})
 
 
@@ -73,20 +75,23 @@ def watching_pods(
     *,
     when: Callable[[core_v1.Pod | None, core_v1.Pod], bool] | None = None,
 ) -> Watch[core_v1.Pod]:
-    """A watch of Pods whose changes enqueue the controlling ``holder``."""
+    """Return a watch of Pods whose changes enqueue the controlling ``holder``."""
     return watching(core_v1.Pod, holder=holder, when=when)
 
 
 def only_ends(_old: object, _new: object) -> bool:
-    """A predicate that drops all changes but deletions, which no predicate can drop."""
+    """Return ``False``, as a predicate that drops all changes; deletions pass regardless of
+    predicates.
+    """
     return False
 
 
 def is_counted_differently(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
-    """A predicate for controllers that count Pods: whether the Pod counts differently now.
+    """Return whether a controller that counts Pods has to count this Pod differently after the
+    change.
 
-    Of a thousand Pods that wait for a node, each gets a new condition again and again; without
-    this, a controller would count a thousand Pods a thousand times.
+    Of a thousand Pods that wait for a node, each gets a new condition again and again. Without this
+    predicate, a controller would count a thousand Pods a thousand times.
     """
     if old is None:
         return True

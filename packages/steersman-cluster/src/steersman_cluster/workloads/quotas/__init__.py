@@ -20,5 +20,5 @@ __all__ = ["QuotaUsage", "kind_of_resource", "runnables", "usage"]
 
 
 def runnables(_: WorkloadSettings) -> tuple[Runnable, ...]:
-    """The resource quota controller."""
+    """Return the resource quota controller."""
     return (Runnable(run, name=NAME),)

@@ -1,10 +1,11 @@
-"""The resource quota controller: it counts what objects use, and writes that to the quotas' status.
+"""The resource quota controller: it computes the usage of quotas and writes it to their status.
 
 A kind is watched only while a quota counts it. The server charges a quota when it admits an object,
-and the event of the quota can come before or after that of the object. So an increase is processed
-a moment later, when both have arrived, and mostly needs no write. A decrease, which the server does
-not charge, is written at once. A status is written with the version that it was computed from: a
-charge in the meantime causes a conflict, and is kept.
+and the event of the quota can come before or after the event of the object. The controller
+therefore delays an increase until both have arrived; mostly, no write is needed then. The server
+does not charge a decrease, so the controller writes it immediately. A status is written with the
+resource version from which it was computed. If the server has charged the quota in the meantime,
+the write fails with a conflict, and the charge is preserved.
 """
 
 import asyncio
@@ -45,7 +46,7 @@ async def run(services: Services) -> None:
 
 
 class QuotaController:
-    """All quotas of the cluster, and the usage of each."""
+    """A controller for all quotas of the cluster, with the usage of each."""
 
     def __init__(self, services: Services, quotas: Informer[Quota], *, start: Start) -> None:
         self._services = services
@@ -69,7 +70,7 @@ class QuotaController:
         return f"<Quotas {count}, {len(self._watched)} kinds followed>"
 
     async def run(self) -> None:
-        """Process quotas after changes of them or of their objects."""
+        """Process quotas after changes of the quotas or of the counted objects."""
         registration = self._quotas.add_handler(self._quota_changed, name=NAME)
         try:
             while True:
@@ -158,9 +159,10 @@ class QuotaController:
     # Counted kinds
 
     def _rediscovery_seconds(self, quota_usage: QuotaUsage) -> float:
-        """How long until discovery is repeated for a kind that is counted and not served.
+        """Return the delay until discovery is repeated for a kind that is counted but not served.
 
-        Not at each change: discovery and counting again cost more than that.
+        Discovery is not repeated at each change, because discovery and recounting cost more than
+        the delay.
         """
         now_at = self._clock.monotonic()
         missing = [user for user in quota_usage.users if user not in self._watched]
@@ -168,7 +170,7 @@ class QuotaController:
         return min(searches, default=inf) - now_at
 
     async def _open_usage(self, key: ObjectKey, spec: core_v1.ResourceQuotaSpec) -> QuotaUsage:
-        """The usage of a quota, counted from all objects, and updated with each change."""
+        """Return the usage of a quota, counted from all objects; each later change updates it."""
         quota_usage = QuotaUsage(spec)
         for user in quota_usage.users:
             if user not in self._watched:
@@ -242,7 +244,7 @@ def _hard(quota: Quota) -> Mapping[str, Quantity]:
 
 
 def _difference(quota: Quota, used: Mapping[str, Quantity]) -> dict[str, Any]:
-    """The change of the status; nothing if it is up to date."""
+    """Return the change of the status; empty if the status is up to date."""
     hard, status = _hard(quota), quota.status or core_v1.ResourceQuotaStatus()
     known = status.used or {}
     # What cannot be counted keeps its last value.

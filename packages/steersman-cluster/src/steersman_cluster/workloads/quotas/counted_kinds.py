@@ -1,4 +1,4 @@
-"""The class with which the objects that a quota counts are watched."""
+"""The class that is used to watch the objects that a quota counts."""
 
 from typing import Any, Final
 
@@ -18,7 +18,9 @@ _NEEDED: Final = frozenset(("create", "delete", "list", "watch"))
 
 
 class CountedKinds:
-    """Finds a class by the plural name of a kind, with as few discoveries as possible."""
+    """A finder that returns the class of a kind by its plural name, with as few discoveries as
+    possible.
+    """
 
     def __init__(self, client: Client, caches: Caches) -> None:
         self._client = client
@@ -26,7 +28,7 @@ class CountedKinds:
         self._discovery: Discovery | None = None
 
     async def find(self, resource: GroupResource) -> type[Any] | None:
-        """The class to watch; ``None`` if the server serves no such kind."""
+        """Return the class to watch, or ``None`` if the server does not serve the kind."""
         if resource in _WHOLE:
             return _WHOLE[resource]
         found = self._found(resource)
@@ -36,7 +38,7 @@ class CountedKinds:
         return found
 
     def forget(self) -> None:
-        """Repeat discovery the next time."""
+        """Drop the discovery result, so that the next lookup repeats discovery."""
         self._discovery = None
 
     def _found(self, resource: GroupResource) -> type[Any] | None:
@@ -48,7 +50,7 @@ class CountedKinds:
         return None
 
     def _shared(self, gvk: object) -> type[Any] | None:
-        """The class of an informer in this process that has all objects of the kind."""
+        """Return the class of an informer in this process that caches all objects of the kind."""
         for each in self._caches.informers:
             if (
                 each.kind.resource_type.gvk == gvk

@@ -1,4 +1,4 @@
-"""Evaluators: what an object uses of a quota, by the names in ``spec.hard``. No I/O.
+"""Evaluators: how much of a quota an object uses, by the resource names in ``spec.hard``. No I/O.
 
 The API server's quota admission uses the same rules.
 """
@@ -34,7 +34,7 @@ _NONE: Final = Quantity(0)
 
 
 def kind_of_resource(name: str) -> GroupResource | None:
-    """The kind whose objects use this resource; ``None`` if no kind does."""
+    """Return the kind whose objects use this resource, or ``None`` if no kind does."""
     if name.startswith(_COUNT):
         resource, _, group = name.removeprefix(_COUNT).partition(".")
         counted = GroupResource(group, resource)
@@ -53,7 +53,7 @@ def kind_of_resource(name: str) -> GroupResource | None:
 
 
 def usage(resource: GroupResource, obj: Resource, now: datetime) -> Usage:
-    """How much an object uses of each resource."""
+    """Return how much an object uses of each resource."""
     counted = {f"{_COUNT}{resource}": _ONE}
     if isinstance(obj, core_v1.Pod):
         return counted | (_pod_usage(obj) if is_charged(obj, now) else {})
@@ -65,7 +65,7 @@ def usage(resource: GroupResource, obj: Resource, now: datetime) -> Usage:
 
 
 def is_charged(pod: core_v1.Pod, now: datetime) -> bool:
-    """Whether an object still counts: not if it has ended, or should be deleted by now."""
+    """Return whether a Pod still counts: not if it has ended, or if its deletion is overdue."""
     if pod.status is not None and pod.status.phase in ("Failed", "Succeeded"):
         return False
     ends = released_time(pod)
@@ -73,7 +73,7 @@ def is_charged(pod: core_v1.Pod, now: datetime) -> bool:
 
 
 def released_time(pod: core_v1.Pod) -> datetime | None:
-    """When a Pod that is being deleted stops counting, even if it still exists."""
+    """Return when a Pod that is being deleted stops counting, even if it still exists."""
     due, grace_seconds = pod.metadata.deletion_timestamp, pod.metadata.deletion_grace_period_seconds
     if due is None or grace_seconds is None:
         return None

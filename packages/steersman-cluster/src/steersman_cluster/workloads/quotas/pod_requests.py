@@ -1,6 +1,7 @@
-"""What a Pod requests: of its containers, and of init containers where those need more. No I/O.
+"""The requests of a Pod: the sum over its containers, or more if an init container needs more. No
+I/O.
 
-The API server computes it the same way when it charges a quota.
+The API server computes the requests the same way when it charges a quota.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,12 +20,12 @@ _ZERO: Final = Quantity(0)
 
 
 def is_native(name: str) -> bool:
-    """Whether the resource is one of Kubernetes' own."""
+    """Return whether the resource is built into Kubernetes."""
     return "/" not in name or "kubernetes.io/" in name
 
 
 def computed(spec: core_v1.PodSpec) -> Usage:
-    """The requests and limits of a Pod, under the names that quotas have."""
+    """Return the requests and limits of a Pod, under the resource names of quotas."""
     requests, limits = _of_pod(spec, "requests"), _of_pod(spec, "limits")
     found: Usage = {}
     for name in COMPUTED:
@@ -41,7 +42,7 @@ def computed(spec: core_v1.PodSpec) -> Usage:
 
 
 def is_best_effort(spec: core_v1.PodSpec) -> bool:
-    """Whether the Pod has the QoS class BestEffort: neither requests nor limits anywhere."""
+    """Return whether the QoS class of the Pod is BestEffort: no requests and no limits anywhere."""
     if spec.resources is not None:
         parts: Iterable[core_v1.ResourceRequirements | None] = (spec.resources,)
     else:

@@ -1,4 +1,4 @@
-"""The usage of one quota, object by object: a change costs only one evaluation. No I/O."""
+"""The usage of one quota, stored per object, so that a change needs only one evaluation. No I/O."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -20,7 +20,7 @@ Place: TypeAlias = tuple[GroupResource, ObjectKey]
 
 
 class QuotaUsage:
-    """What the objects of a namespace use of one quota."""
+    """The usage of one quota by the objects of its namespace."""
 
     def __init__(self, spec: core_v1.ResourceQuotaSpec) -> None:
         self.spec = spec
@@ -41,11 +41,11 @@ class QuotaUsage:
 
     @property
     def users(self) -> tuple[GroupResource, ...]:
-        """The kinds whose objects can use the quota."""
+        """Return the kinds whose objects can use the quota."""
         return tuple(self._names)
 
     def used(self, served: Mapping[GroupResource, object]) -> Usage:
-        """The usage of the resources of these kinds."""
+        """Return the total usage of the resources of these kinds."""
         return {
             name: self._totals[name]
             for user, names in self._names.items()
@@ -54,7 +54,11 @@ class QuotaUsage:
         }
 
     def put(self, resource: GroupResource, key: ObjectKey, obj: Resource, now: datetime) -> int:
-        """Add or update an object; below 0 if usage only decreases, above if any increases."""
+        """Add or update an object.
+
+        Return a negative number if the usage of any resource decreases, and a positive number if
+        usage only increases. Return 0 if nothing changes.
+        """
         names = self._names.get(resource)
         if names is None:
             return 0
@@ -71,12 +75,15 @@ class QuotaUsage:
         return self._enter(place, used)
 
     def remove(self, resource: GroupResource, key: ObjectKey) -> int:
-        """Remove an object."""
+        """Remove an object; the result has the same meaning as for ``put``."""
         self._ending.pop((resource, key), None)
         return self._enter((resource, key), {})
 
     def release(self, now: datetime) -> float | None:
-        """Stop counting Pods that are overdue; how long until the next one is."""
+        """Stop counting Pods whose deletion is overdue.
+
+        Return the time until the deletion of the next Pod becomes overdue.
+        """
         for place, (ends, pod) in list(self._ending.items()):
             if ends < now:
                 self.put(PODS, place[1], pod, now)

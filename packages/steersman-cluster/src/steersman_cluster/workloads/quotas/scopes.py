@@ -1,4 +1,4 @@
-"""The scopes of a quota: which objects it counts. No I/O."""
+"""The scopes of a quota, which limit the objects that it counts. No I/O."""
 
 from collections.abc import Iterable
 
@@ -9,14 +9,14 @@ Rule = core_v1.ScopedResourceSelectorRequirement
 
 
 def rules_of(spec: core_v1.ResourceQuotaSpec) -> tuple[Rule, ...]:
-    """The scope selector requirements of a quota."""
+    """Return the scope selector requirements of a quota."""
     named = (Rule(scope_name=each, operator="Exists") for each in spec.scopes or ())
     selector = spec.scope_selector
     return (*named, *((selector.match_expressions if selector is not None else None) or ()))
 
 
 def is_in_scope(obj: Resource, rules: Iterable[Rule]) -> bool:
-    """Whether the object is in every scope; an unknown scope matches nothing."""
+    """Return whether the object is in every scope; an unknown scope matches no object."""
     return all(_is_in(obj, rule) for rule in rules)
 
 
@@ -74,7 +74,7 @@ def _has_deadline(spec: core_v1.PodSpec) -> bool:
 
 
 def _selects_other_namespaces(spec: core_v1.PodSpec) -> bool:
-    """Whether its affinity terms select Pods of other namespaces."""
+    """Return whether the Pod's affinity terms select Pods of other namespaces."""
     if spec.affinity is None:
         return False
     terms: list[core_v1.PodAffinityTerm] = []

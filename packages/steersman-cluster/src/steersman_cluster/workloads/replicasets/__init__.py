@@ -41,6 +41,6 @@ _CONTROLLER: Final = Controller(
 
 
 def controllers(settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """The ReplicaSet controller."""
+    """Return the ReplicaSet controller."""
     del settings  # they do not depend on the settings
     return (_CONTROLLER,)

@@ -1,6 +1,6 @@
 """The ReplicaSet controller: it creates and deletes Pods, and writes the status.
 
-ReplicationControllers are reconciled by the same function.
+The same function reconciles ReplicationControllers.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ SIBLING_INDEX = "sibling"
 
 
 async def reconcile(rs: Replicated, ctx: Context) -> Outcome:
-    """Create or delete Pods towards ``spec.replicas``, and write the status."""
+    """Create or delete Pods until there are ``spec.replicas``, and write the status."""
     if rs.spec is None:
         return Done()
     selector, min_ready_seconds = selector_of(rs), rs.spec.min_ready_seconds or 0
@@ -72,7 +72,7 @@ async def reconcile(rs: Replicated, ctx: Context) -> Outcome:
 
 
 async def _create(ctx: Context, rs: Replicated, count: int) -> SteersmanError | None:
-    """Create so many Pods; the error of the first failure, if any."""
+    """Create this many Pods, and return the first error, if any."""
     template = rs.spec.template if rs.spec is not None else None
     pod = pod_from(template or core_v1.PodTemplateSpec(), owner=rs)
 
@@ -115,7 +115,7 @@ async def _delete(ctx: Context, pods: Sequence[Pod]) -> SteersmanError | None:
 async def _first_error(
     work: Sequence[Callable[[], Awaitable[SteersmanError | None]]],
 ) -> SteersmanError | None:
-    """The first of these errors, after all requests have finished."""
+    """Run all requests, and return the first error after all of them have finished."""
     if len(work) == 1:
         return await work[0]()
     errors: list[SteersmanError | None] = [None] * len(work)

@@ -1,6 +1,6 @@
-"""How many Pods a ReplicaSet has to create or delete, and its status. No I/O.
+"""The number of Pods that a ReplicaSet has to create or delete, and its status. No I/O.
 
-The same holds for a ReplicationController, whose selector is a map of labels.
+The functions also work for a ReplicationController, whose selector is a map of labels.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,18 +33,20 @@ _LONGEST_WAIT_SECONDS = 300.0
 
 
 def wanted_replicas(rs: Replicated) -> int:
-    """``spec.replicas``; 1 by default."""
+    """Return ``spec.replicas``, or 1 if it is not set."""
     replicas = rs.spec.replicas if rs.spec is not None else None
     return 1 if replicas is None else replicas
 
 
 def difference(rs: Replicated, active: int) -> int:
-    """How many Pods to create, or to delete if negative, in this reconcile."""
+    """Return how many Pods to create in this reconcile;
+    a negative number is the number to delete.
+    """
     return max(-BURST, min(BURST, wanted_replicas(rs) - active))
 
 
 def batches(count: int) -> Iterator[int]:
-    """The sizes of the batches for so many Pods."""
+    """Yield the sizes of the batches in which this many Pods are created."""
     size = min(count, _FIRST_BATCH)
     while size > 0:
         yield size
@@ -60,7 +62,7 @@ def status_of(
     failure: tuple[str, str] | None,
     now: datetime,
 ) -> ReplicatedStatus:
-    """The status; ``failure`` is a reason and a message."""
+    """Return the status; ``failure`` is the reason and the message of a failure."""
     spec = rs.spec
     template = spec.template if spec is not None else None
     labels = (template.metadata.labels if template and template.metadata else None) or {}
@@ -91,13 +93,15 @@ def status_of(
 
 
 def failing_since(rs: Replicated) -> datetime | None:
-    """Since when creation or deletion fails; ``None`` if it does not."""
+    """Return when the creation or deletion of Pods began to fail,
+    or ``None`` if it does not fail.
+    """
     failure = _failure(rs)
     return failure.last_transition_time if failure is not None else None
 
 
 def retry_seconds(since: datetime | None, now: datetime) -> float:
-    """When to retry after a failure since then."""
+    """Return the delay until the retry after a failure that began at ``since``."""
     lasted_seconds = (now - since).total_seconds() if since is not None else 0.0
     return max(_SHORTEST_WAIT_SECONDS, min(_LONGEST_WAIT_SECONDS, lasted_seconds))
 

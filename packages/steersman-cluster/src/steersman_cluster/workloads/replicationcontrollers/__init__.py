@@ -38,6 +38,6 @@ _CONTROLLER: Final = Controller(
 
 
 def controllers(settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """The ReplicationController controller."""
+    """Return the ReplicationController controller."""
     del settings  # they do not depend on the settings
     return (_CONTROLLER,)

@@ -1,6 +1,7 @@
 """The data of a revision: a patch that restores a Pod template, encoded as Go does. No I/O.
 
-``kubectl rollout undo`` sends that patch unchanged, and compares it with one of its own.
+``kubectl rollout undo`` sends this patch unchanged. It also compares the patch with one that it
+computes itself.
 """
 
 from types import MappingProxyType
@@ -39,13 +40,13 @@ _FNV_PRIME: Final = 0x01000193
 
 
 def template_patch(template: core_v1.PodTemplateSpec) -> bytes:
-    """A strategic merge patch that sets the template."""
+    """Return a strategic merge patch that sets the template."""
     plain = msgspec.json.decode(_CODEC.encode(template))
     return canonical({"spec": {"template": {**plain, "$patch": "replace"}}})
 
 
 def canonical(data: Any) -> bytes:
-    """JSON that is equal for equal data."""
+    """Return the data as JSON bytes that are equal for equal data."""
     text = _SORTED.encode(data)
     for plain, escaped in _ESCAPED:
         if plain in text:
@@ -54,7 +55,7 @@ def canonical(data: Any) -> bytes:
 
 
 def template_of(revision: apps_v1.ControllerRevision) -> core_v1.PodTemplateSpec:
-    """The template that the revision restores."""
+    """Return the template that the revision restores."""
     template = dict(revision.data["spec"]["template"])
     template.pop("$patch", None)
     return _CODEC.decode(
@@ -63,7 +64,7 @@ def template_of(revision: apps_v1.ControllerRevision) -> core_v1.PodTemplateSpec
 
 
 def content_hash(content: bytes, collisions: int) -> str:
-    """The hash of the data and of the collision count."""
+    """Return the hash of the data and of the collision count."""
     # FNV-1, not FNV-1a: names must equal those of kube-controller-manager.
     number = _FNV_START
     for byte in content + str(collisions).encode():
@@ -72,5 +73,5 @@ def content_hash(content: bytes, collisions: int) -> str:
 
 
 def revision_name(owner: str, digest: str) -> str:
-    """The name of a revision of this owner."""
+    """Return the name of a revision of this owner."""
     return f"{owner[:_LONGEST_OWNER]}-{digest}"

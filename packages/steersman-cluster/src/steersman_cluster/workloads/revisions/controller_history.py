@@ -1,4 +1,4 @@
-"""The controller history: revisions in the cluster are listed, created, renumbered and deleted."""
+"""The controller history: it lists, creates, renumbers and deletes revisions in the cluster."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ WATCHED: Final = Watch(apps_v1.ControllerRevision, indexes={HOLDER_INDEX: by_hol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurrentRevision:
-    """The revision of a template, the history with it, and the collision count."""
+    """The revision of a template, the history that contains it, and the collision count."""
 
     revision: Revision
     history: tuple[Revision, ...]
@@ -47,9 +47,9 @@ class CurrentRevision:
 async def history_of(
     ctx: Context, owner: Resource, selector: meta_v1.LabelSelector
 ) -> tuple[Revision, ...]:
-    """The revisions of a set, in order; matching ones without a controller are adopted.
+    """Return the revisions of a set in order, and adopt matching revisions without a controller.
 
-    A set that is being deleted adopts none.
+    A set that is being deleted adopts no revisions.
     """
     return in_order(await claim(ctx, owner, selector, apps_v1.ControllerRevision))
 
@@ -63,7 +63,7 @@ async def revision_for(
     collisions: int,
     hash_label: str = HASH_LABEL,
 ) -> CurrentRevision:
-    """The revision of a template, created or renumbered so that it is the newest."""
+    """Return the revision of a template, created or renumbered so that it is the newest."""
     patch = template_patch(template)
     match make_plan(history, patch):
         case Keep(revision=revision):
@@ -95,7 +95,7 @@ async def shorten(
     is_live: Callable[[Revision], bool],
     limit: int | None,
 ) -> None:
-    """Delete revisions beyond the limit, the oldest first."""
+    """Delete revisions beyond the history limit, the oldest first."""
     for revision in excess(history, is_live=is_live, limit=limit):
         await ctx.delete(revision)
 
@@ -109,7 +109,7 @@ async def _made(
     collisions: int,
     hash_label: str,
 ) -> tuple[Revision, int]:
-    """A new revision, and the collision count."""
+    """Create a revision, and return it with the collision count."""
     labels = (template.metadata.labels if template.metadata else None) or {}
     while True:
         digest = content_hash(patch, collisions)

@@ -1,4 +1,4 @@
-"""The history of revisions: the one of a template, and those beyond the limit. No I/O."""
+"""The history of revisions: the revision of a template, and revisions beyond the limit. No I/O."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ _LONG_AGO: Final = datetime(1, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keep:
-    """The newest revision has the template."""
+    """The plan if the newest revision already has the template."""
 
     revision: Revision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renumber:
-    """An older revision has the template; it becomes the newest."""
+    """The plan if an older revision has the template: this revision becomes the newest."""
 
     revision: Revision
     number: int
@@ -30,7 +30,7 @@ class Renumber:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Create:
-    """No revision has the template; one is created."""
+    """The plan if no revision has the template: a revision is created."""
 
     number: int
 
@@ -39,17 +39,19 @@ Plan: TypeAlias = Keep | Renumber | Create
 
 
 def in_order(revisions: Iterable[Revision]) -> tuple[Revision, ...]:
-    """From the oldest to the newest."""
+    """Return the revisions sorted from the oldest to the newest."""
     return tuple(sorted(revisions, key=_age))
 
 
 def next_number(history: Sequence[Revision]) -> int:
-    """The number after those of these revisions, which are in order."""
+    """Return the number that follows the highest number in the history; the history must be in
+    order.
+    """
     return history[-1].revision + 1 if history else 1
 
 
 def make_plan(history: Sequence[Revision], patch: bytes) -> Plan:
-    """How the revision with this patch becomes the newest of a history, which is in order."""
+    """Return how the revision with this patch becomes the newest; the history must be in order."""
     # Nearly always the newest one.
     for revision in reversed(history):
         if canonical(revision.data) != patch:
@@ -63,9 +65,9 @@ def make_plan(history: Sequence[Revision], patch: bytes) -> Plan:
 def excess(
     history: Sequence[Revision], *, is_live: Callable[[Revision], bool], limit: int | None
 ) -> tuple[Revision, ...]:
-    """The unused revisions of a history, which is in order, beyond the limit.
+    """Return the unused revisions beyond the limit; the history must be in order.
 
-    Without a limit, or with a negative one, there are none.
+    Without a limit, or with a negative limit, the result is empty.
     """
     past = [each for each in history if not is_live(each)]
     if limit is None or limit < 0:
