@@ -31,10 +31,10 @@ class Authenticator:
         self._anonymous = anonymous
 
     def user(self, request: Request, certificate: ClientCertificate | None) -> User:
-        """Return the user of a request; an unknown token is rejected, a missing token is not.
+        """Return the user of a request; raise ``Unauthorized`` for an unknown token.
 
-        A request without a token is anonymous, and is rejected only if anonymous access is turned
-        off.
+        A request without certificate and token is anonymous. If anonymous access is turned off,
+        such a request raises ``Unauthorized``, too.
         """
         if certificate is not None and certificate.common_name:
             return _certified(certificate)

@@ -1,16 +1,16 @@
-"""Kinds that are defined while the server runs.
+"""Custom resources: kinds that are defined while the server runs.
 
 Takes:     CustomResourceDefinitions, as plain JSON
-Gives:     what is served because of them, each version with its schema and rules; the rules for
-           definitions themselves; their status; and scales of custom and built-in objects
+Gives:     the served resources of a definition, each version with its schema and rules; the rules
+           for definitions themselves; their status; and scales of custom and built-in objects
 Promises:  - a definition that the real server refuses is refused with the same causes
            - names are accepted first come, first served
            - what a definition serves follows from the definition alone
-Never:     keeps anything, or looks at custom resources other than the one it is given
+Never:     stores objects, or reads custom resources other than those passed to it
 
-What a definition may say is in ``definition_rules``, ``version_validation``, ``schema_validation``
-and ``conversion_validation``; in messages it has its ``internal_form``. What follows from it is in
-``definition_status`` and ``definition_resources``.
+``definition_rules``, ``version_validation``, ``schema_validation`` and ``conversion_validation``
+validate a definition; messages show it in its ``internal_form``. ``definition_status`` and
+``definition_resources`` derive its status and its served resources.
 """
 
 from steersman_cluster.apiserver.custom.definition_resources import served

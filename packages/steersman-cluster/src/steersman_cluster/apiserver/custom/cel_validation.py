@@ -1,4 +1,4 @@
-"""The rules in CEL of a custom resource, asked about its objects once everything else was."""
+"""The CEL validation of a custom resource, after all other validation."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
@@ -27,7 +27,7 @@ _NOT_CHECKED: Final = (
 
 
 class CelValidation:
-    """Asks the rules of one schema; they are compiled when the first object is asked about."""
+    """The CEL rules of one schema; they are compiled when the first object is validated."""
 
     def __init__(self, written: Mapping[str, Any]) -> None:
         self._written = written
@@ -38,7 +38,11 @@ class CelValidation:
     def completed(
         self, errors: list[FieldError], new: Object, old: Any = UNSET
     ) -> list[FieldError]:
-        """What is wrong, with what the rules say; or a word about rules that cannot be asked."""
+        """Return ``errors`` and the errors of the rules.
+
+        If ``errors`` contains an error that prevents the evaluation of the rules, the result
+        contains an error about the unchecked rules instead.
+        """
         if any(each.type in _BLOCKING for each in errors):
             return [*errors, invalid("<nil>", None, _NOT_CHECKED)]
         if self._rules is None:
@@ -51,7 +55,9 @@ class CelValidation:
         return [*errors, *found.errors]
 
     def warnings(self, new: Object) -> list[str]:
-        """What was wrong with an object just judged, but had been so before."""
+        """Return the warnings of the object that was validated last: errors that it had before the
+        write.
+        """
         if self._latest is None or self._latest[0] is not new:
             return []
         return self._latest[1]

@@ -1,4 +1,4 @@
-"""ConversionReviews: what a webhook is asked about objects, and what it may answer."""
+"""ConversionReviews: the request to a conversion webhook, and the checks of its response."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -46,14 +46,14 @@ _RESULT: Final[Mapping[str, tuple[type, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class ConversionFailed:
-    """What there is to say instead of a conversion."""
+    """The error of a conversion that failed."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversionReview:
-    """One ConversionReview, about one or more objects."""
+    """One ConversionReview request for one or more objects."""
 
     objects: Mapping[Hashable, Object]
     api_version: str  # which they are to have
@@ -61,7 +61,7 @@ class ConversionReview:
     place: WebhookAddress
 
     async def ask(self, outbound: WebhookTransport, *, uid: str) -> Mapping[Hashable, Any]:
-        """What each object looks like in the other version, or why that is not known."""
+        """Send the review; return each object in the other version, or its ``ConversionFailed``."""
         try:
             converted = await self._converted(outbound, uid)
         except BadResponse as problem:
@@ -105,7 +105,7 @@ class ConversionReview:
 
 
 def _read(delivered: WebhookResponse, uid: str, version: str) -> list[Any]:
-    """The converted objects of an answer, whatever they are."""
+    """Return the converted objects of a response, without checking them."""
     answer = document(delivered)
     check_kind(answer, group=_GROUP, version=version, kind=_KIND)
     response = answer.get("response")
@@ -142,7 +142,9 @@ def _check_fields(written: Object, fields: Mapping[str, tuple[type, str]], where
 
 
 def _checked(obj: Object, answer: Any, api_version: str) -> Object | ConversionFailed:
-    """What a webhook made of one object, if it is that object."""
+    """Return a converted object, or ``ConversionFailed`` if it is not a valid conversion of
+    ``obj``.
+    """
     if answer is None:
         return ConversionFailed("unexpected end of JSON input")
     if not isinstance(answer, dict):
@@ -167,7 +169,7 @@ def _checked(obj: Object, answer: Any, api_version: str) -> Object | ConversionF
 
 
 def _problem(obj: Object, answer: Object) -> str:
-    """What is wrong with the metadata that a webhook has answered with."""
+    """Return why the metadata in the response is invalid; an empty text if it is valid."""
     given = answer.get("metadata")
     about = given if isinstance(given, dict) else {}
     for name, called in SAME:
@@ -195,7 +197,7 @@ def _changed_problem(
 
 
 def _text(value: Any) -> str:
-    """A text; as Go's accessors have it, nothing else is one."""
+    """Return the value if it is a string, else an empty text, as Go's accessors do."""
     return value if isinstance(value, str) else ""
 
 

@@ -1,4 +1,4 @@
-"""How a definition says its versions are converted into one another."""
+"""The validation of a definition's ``spec.conversion``."""
 
 import re
 from base64 import b64decode
@@ -24,7 +24,9 @@ _SEQUENCE: Final = b"\x30"  # with which every certificate begins
 
 
 def conversion_errors(spec: Object, *, reads_bundle: bool) -> Iterator[FieldError]:
-    """What is wrong with a definition's conversion; certificates are read only if they must be."""
+    """Yield the errors of a definition's conversion; ``reads_bundle`` also validates the
+    CA bundle.
+    """
     path, conversion = "spec.conversion", spec["conversion"]
     strategy = conversion.get("strategy") or ""
     webhook = conversion.get("webhook") or {}
@@ -55,7 +57,9 @@ def conversion_errors(spec: Object, *, reads_bundle: bool) -> Iterator[FieldErro
 
 
 def bundle_problem(bundle: str) -> str:
-    """Why certificates in base64 are none, as far as one can tell without reading them."""
+    """Return why base64-encoded certificates are invalid, as far as it shows without
+    parsing them.
+    """
     if not bundle:
         return ""
     pem = b64decode(bundle)

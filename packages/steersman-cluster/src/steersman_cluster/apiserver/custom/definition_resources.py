@@ -1,4 +1,4 @@
-"""From a definition to what is served because of it."""
+"""From a CustomResourceDefinition to the resources that are served for it."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -33,7 +33,7 @@ _SUBRESOURCE_VERBS: Final = ["get", "patch", "update"]
 
 
 def served(crd: Object, *, object_meta: Schema) -> tuple[ServedResource, ...]:
-    """Each version that is served; none before the definition is established."""
+    """Return each served version; none before the definition is established."""
     if not is_established(crd):
         return ()
     namespaced = crd["spec"]["scope"] == "Namespaced"
@@ -46,9 +46,10 @@ def served(crd: Object, *, object_meta: Schema) -> tuple[ServedResource, ...]:
 
 
 class _Compiled(NamedTuple):
-    """What is made of one version: nothing that depends on the server, or on what it was asked.
+    """The compiled parts of one version, independent of the server and of its requests.
 
-    Of the rules in CEL the last object's warnings are kept, by that object, for a moment.
+    One exception: the CEL rules cache the warnings of the last object for a short time, by that
+    object.
     """
 
     schema: Schema
@@ -198,7 +199,7 @@ def _counted_errors(new: Object, paths: ScalePaths) -> list[FieldError]:
 
 
 def _newly_repeated(uniqueness: Uniqueness, new: Object, old: Object) -> list[FieldError]:
-    """What is there twice, unless something was before."""
+    """Return the errors for duplicates, unless the old object already contained duplicates."""
     found = uniqueness.errors(new)
     return [] if found and uniqueness.errors(old) else found
 
@@ -260,7 +261,9 @@ _KUBERNETES_VERSION: Final = re.compile(r"v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?
 
 
 def _age(version: str) -> tuple[Any, ...]:
-    """Sorts versions from the best to the least: v2, v1, v1beta2, v1alpha1, anything else."""
+    """Return a key that sorts versions by preference: v2, v1, v1beta2, v1alpha1, then all
+    others.
+    """
     found = _KUBERNETES_VERSION.fullmatch(version)
     if found is None:
         return 3, version

@@ -1,4 +1,4 @@
-"""The rules of CustomResourceDefinitions themselves."""
+"""The rules of the kind CustomResourceDefinition itself."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
@@ -126,7 +126,7 @@ def _validate_update(crd: Object, old: Object) -> list[FieldError]:
 
 
 def _had_good_bundle(old: Object) -> bool:
-    """Whether a definition is in use, and its certificates, if it had any, were some."""
+    """Whether a definition is established and its CA bundle is missing or valid."""
     webhook = old["spec"]["conversion"].get("webhook") or {}
     bundle = (webhook.get("clientConfig") or {}).get("caBundle", "")
     return is_established(old) and not bundle_problem(bundle)
@@ -251,7 +251,7 @@ def _preserving_errors(spec: Object) -> Iterator[FieldError]:
 
 
 def _schemas(version: Object) -> Iterator[Object]:
-    """The schema of a version, and every one within it."""
+    """Yield the schema of a version, and every schema inside it."""
     if (root := (version.get("schema") or {}).get("openAPIV3Schema")) is not None:
         yield from _within(root)
 

@@ -1,7 +1,7 @@
-"""The status of definitions: whose names are accepted, and what is being deleted.
+"""The status of definitions: accepted names, establishment and termination.
 
-On a real server controllers do this a moment later; here it is a function of the definition, and
-of the others of its group, which came before it.
+In kube-apiserver, controllers set this status a moment later. In steersman, it is computed
+synchronously from the definition and from the earlier definitions of the same group.
 """
 
 from collections.abc import Iterable
@@ -18,7 +18,9 @@ _SEE: Final = "see https://github.com/kubernetes/enhancements/pull/1111"
 
 
 def accepted(crd: Object, others: Iterable[Object], *, now: str) -> Object:
-    """The definition with names and conditions as they should be; itself if they are so already."""
+    """Return the definition with updated names and conditions; ``crd`` itself if nothing
+    changes.
+    """
     status = _status(crd)
     conditions = [dict(each) for each in status.get("conditions") or ()]
     approval = approval_condition(crd)
@@ -41,12 +43,12 @@ def _status(crd: Object) -> Object:
 
 
 def is_established(crd: Object) -> bool:
-    """Whether its resources are served."""
+    """Whether the definition's resources are served."""
     return _is_true((crd.get("status") or {}).get("conditions") or (), "Established")
 
 
 def is_ending(crd: Object) -> bool:
-    """Whether its objects are being deleted, and no new ones are taken."""
+    """Whether the definition's objects are being deleted, and creates are rejected."""
     if crd["metadata"].get("deletionTimestamp"):
         return True
     return _is_true((crd.get("status") or {}).get("conditions") or (), "Terminating")
@@ -57,7 +59,7 @@ def _is_true(conditions: Iterable[Object], kind: str) -> bool:
 
 
 def _in_use(crd: Object, others: Iterable[Object]) -> tuple[set[str], set[str]]:
-    """The resources and the kinds that others of the group have."""
+    """Return the resource names and the kinds of the other definitions of the group."""
     group = crd["spec"]["group"]
     resources, kinds = set[str](), set[str]()
     for other in others:
@@ -72,7 +74,7 @@ def _in_use(crd: Object, others: Iterable[Object]) -> tuple[set[str], set[str]]:
 def _naming(
     wanted: Object, accepted: Object, in_use: tuple[set[str], set[str]]
 ) -> tuple[Object, Object]:
-    """The names that are accepted now, and the condition that says so."""
+    """Return the accepted names, and the ``NamesAccepted`` condition."""
     resources, kinds = in_use
     names = dict(accepted)
     problem: tuple[str, str] | None = None
@@ -116,12 +118,12 @@ def _establishing(are_accepted: bool) -> Object:
 
 
 def is_protected(group: str) -> bool:
-    """Whether the group is the Kubernetes community's."""
+    """Whether the API group is reserved for the Kubernetes community."""
     return f".{group}".endswith((".k8s.io", ".kubernetes.io"))
 
 
 def approval_of(crd: Object) -> tuple[str, str]:
-    """What the annotation of approval amounts to, and a sentence about it."""
+    """Return the reason and the message for the definition's API approval annotation."""
     said = (crd["metadata"].get("annotations") or {}).get(APPROVAL, "")
     must = f"protected groups must have approval annotation {shown(APPROVAL)}"
     if not said:
@@ -136,7 +138,7 @@ def approval_of(crd: Object) -> tuple[str, str]:
 
 
 def approval_condition(crd: Object) -> Object | None:
-    """What is said of a definition in one of the community's groups."""
+    """Return the approval condition of a definition in a protected group; None for other groups."""
     if not is_protected(crd["spec"]["group"]):
         return None
     reason, message = approval_of(crd)
@@ -145,7 +147,7 @@ def approval_condition(crd: Object) -> Object | None:
 
 
 def terminating(crd: Object, now: str) -> Object:
-    """The definition as DELETE leaves it at first: its objects will go before it."""
+    """Return the definition after DELETE, with a finalizer until its objects are deleted."""
     metadata = crd["metadata"]
     finalizers = metadata.get("finalizers") or []
     if FINALIZER not in finalizers:
@@ -157,7 +159,9 @@ def terminating(crd: Object, now: str) -> Object:
 
 
 def instances_gone(crd: Object, *, now: str) -> Object:
-    """The definition when nothing of it is left; itself if that has been noted."""
+    """Return the definition after the deletion of all its objects; ``crd`` itself if already
+    updated.
+    """
     metadata = dict(crd["metadata"])
     if FINALIZER not in (metadata.get("finalizers") or ()):
         return crd
@@ -184,7 +188,7 @@ def _condition(kind: str, status: str, reason: str, message: str) -> Object:
 
 
 def _set(conditions: list[Object], wanted: Object, now: str) -> None:
-    """Put a condition in its place; its time moves when its status does."""
+    """Replace the condition of the same type; its time changes only if its status does."""
     for each in conditions:
         if each["type"] == wanted["type"]:
             if each["status"] != wanted["status"]:

@@ -1,6 +1,7 @@
-"""Definitions as the server's messages show them: in its own internal form, every field spelled.
+"""Definitions in kube-apiserver's internal form, which its messages show with every field.
 
-Where all versions say the same, that form says it once, for all; hence the paths of errors.
+If all versions agree on a field, the internal form contains that field once for all versions. The
+paths of errors follow from this.
 """
 
 from collections.abc import Callable, Mapping
@@ -97,14 +98,14 @@ SHARED: Final = ("schema", "subresources", "additionalPrinterColumns", "selectab
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InternalSpec:
-    """The versions of a definition, without what they agree on, which stands beside them."""
+    """The versions of a definition without the fields that they share, and the shared fields."""
 
     versions: tuple[Object, ...]
     shared: Mapping[str, Any]
 
     @classmethod
     def of(cls, spec: Object) -> "InternalSpec":
-        """What the server makes of a definition's spec."""
+        """Convert the spec of a definition to the internal form."""
         versions: list[Object] = spec.get("versions") or []
         shared = {
             key: versions[0][key]
@@ -118,22 +119,24 @@ class InternalSpec:
 
 
 def shown_versions(versions: tuple[Object, ...]) -> msgspec.Raw:
-    """The versions, as a message shows them."""
+    """Return the versions in the format of error messages."""
     return msgspec.Raw(msgspec.json.encode([_spelled(each, _VERSION) for each in versions]))
 
 
 def shown_rule(rule: Mapping[str, Any]) -> msgspec.Raw:
-    """A rule in CEL, as a message shows it."""
+    """Return a CEL rule in the format of error messages."""
     return msgspec.Raw(msgspec.json.encode(_spelled(rule, _RULE)))
 
 
 def shown_schema(schema: Object) -> msgspec.Raw:
-    """A schema, as a message shows it."""
+    """Return a schema in the format of error messages."""
     return msgspec.Raw(msgspec.json.encode(_spelled(schema, _KEYWORDS)))
 
 
 def first_keyword(schema: Object, allowed: frozenset[str]) -> str | None:
-    """The first keyword, in the internal order, that says something and is not allowed."""
+    """Return the first keyword, in internal order, that is set and not allowed; None if there is
+    none.
+    """
     for name, (key, nothing) in _KEYWORDS.items():
         if name not in allowed and schema.get(key, nothing) != nothing:
             return name

@@ -1,4 +1,4 @@
-"""Scale: an object seen as nothing but a number of replicas, wanted and counted."""
+"""The scale subresource: the desired and the current number of replicas of an object."""
 
 from typing import Any, Final
 
@@ -24,11 +24,14 @@ _OPERATORS: Final = {"In": "in", "NotIn": "notin"}
 
 
 class Misplaced(Exception):
-    """Something of another type stands on the way to a field, or in its place."""
+    """A value of a wrong type at a path, or on the way to it."""
 
 
 def scale_of(obj: Object, paths: ScalePaths, *, to_patch: bool = False) -> Object:
-    """The Scale of an object; without a number of replicas it has none, except to be patched."""
+    """Return the Scale of an object; raise an error if the object has no replicas field.
+
+    With ``to_patch``, a missing replicas field is no error.
+    """
     try:
         replicas = found(obj, paths.spec_replicas, int)
         counted = found(obj, paths.status_replicas, int) or 0
@@ -54,7 +57,7 @@ def scale_of(obj: Object, paths: ScalePaths, *, to_patch: bool = False) -> Objec
 
 
 def scaled(obj: Object, scale: Object, paths: ScalePaths) -> Object:
-    """``obj`` with as many replicas as ``scale`` says; what is not changed is shared with it."""
+    """Return ``obj`` with the replicas of ``scale``; unchanged parts are shared with ``obj``."""
     replicas = (scale.get("spec") or {}).get("replicas") or 0
     if replicas == NOT_SAID:
         field = ".".join(("", *paths.spec_replicas))
@@ -78,7 +81,7 @@ def _with(obj: Object, path: tuple[str, ...], value: Any) -> Object:
 
 
 def replicas_errors(obj: Object, path: tuple[str, ...]) -> list[FieldError]:
-    """What is wrong with a number of replicas of a custom resource."""
+    """Return the errors of the replicas field of a custom resource."""
     field = ".".join(("", *path))
     try:
         replicas = found(obj, path, int) or 0
@@ -93,7 +96,7 @@ def replicas_errors(obj: Object, path: tuple[str, ...]) -> list[FieldError]:
 
 
 def selector_errors(obj: Object, path: tuple[str, ...]) -> list[FieldError]:
-    """What is wrong with the text of a selector of a custom resource."""
+    """Return the errors of the selector field of a custom resource."""
     try:
         found(obj, path, str)
     except Misplaced as error:
@@ -102,7 +105,9 @@ def selector_errors(obj: Object, path: tuple[str, ...]) -> list[FieldError]:
 
 
 def found(obj: Object, path: tuple[str, ...], wanted: type) -> Any:
-    """What stands at a path; None if nothing does, ``Misplaced`` if it is not ``wanted``."""
+    """Return the value at a path, None if there is none; raise ``Misplaced`` if it is not
+    ``wanted``.
+    """
     value: Any = obj
     for depth, key in enumerate(path):
         if value is None:
@@ -135,7 +140,7 @@ def _selector(obj: Object, paths: ScalePaths) -> str:
 
 
 def selector_text(selector: Object) -> str:
-    """A label selector, or a plain map of labels, in one line: ``app=web,tier in (a,b)``."""
+    """Return a label selector, or a plain map of labels, as text: ``app=web,tier in (a,b)``."""
     said = selector.keys() & {"matchLabels", "matchExpressions"}
     labels = (selector.get("matchLabels") or {}) if said else selector
     terms = [(key, f"{key}={value}") for key, value in labels.items()]

@@ -1,7 +1,7 @@
-"""What a CustomResourceDefinition may say in a schema, beyond its being structural.
+"""The validation of a schema in a CustomResourceDefinition.
 
-The whole judgement of one version's schema is here: structure, defaults, and each keyword by
-itself. The paths and words are the real server's.
+This module validates the schema of one version completely: the structure, the defaults and each
+keyword. Paths and messages are those of kube-apiserver.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -64,9 +64,9 @@ _SAID_BY_ANYTHING: Final = frozenset(("additionalItems", "$ref"))
 def schema_errors(
     written: Written, path: str, *, shown_rule: Callable[[Written], Any]
 ) -> list[FieldError]:
-    """Everything wrong with the schema of a custom resource that stands at ``path``.
+    """Return all errors of the custom resource schema at ``path``.
 
-    ``shown_rule`` gives a rule in CEL as messages show it.
+    ``shown_rule`` returns a CEL rule in the format of error messages.
     """
     found: list[FieldError] = []
     if written.get("nullable"):
@@ -95,7 +95,7 @@ def _has_rules(written: Written) -> bool:
 
 
 def default_errors(schema: Schema, path: str, *, in_metadata: bool = False) -> list[FieldError]:
-    """What is wrong with the defaults of a schema and all that is in it."""
+    """Return the errors of the defaults in a schema and in all its parts."""
     found: list[FieldError] = []
     written = schema.written
     if schema.default is not UNSET:
@@ -121,7 +121,7 @@ def default_errors(schema: Schema, path: str, *, in_metadata: bool = False) -> l
 
 
 def _default_rule_errors(schema: Schema, path: str) -> list[FieldError]:
-    """What the rules say of a default: as a value that stays, then as one that is new."""
+    """Return the CEL errors of a default: first as an unchanged value, then as a new value."""
     from steersman_cluster.apiserver.cel.schemas.schema_rules import SchemaRules
 
     rules = SchemaRules(schema.written, is_resource=schema.embedded_resource)
@@ -138,7 +138,7 @@ def _unknown_errors(schema: Schema, path: str) -> list[FieldError]:
 
 
 def _improper_errors(schema: Schema, path: str) -> list[FieldError]:
-    """What is wrong with resources in a default."""
+    """Return the errors of embedded resources in a default."""
     default = copied(schema.default)
     prune(default, schema)
     try:
@@ -150,7 +150,7 @@ def _improper_errors(schema: Schema, path: str) -> list[FieldError]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _SchemaContext:
-    """Where a schema is in its parent, as far as that decides which keywords it may have."""
+    """The position of a schema in its parent, as far as it determines the permitted keywords."""
 
     is_root: bool = False
     in_metadata: bool = False
@@ -310,7 +310,7 @@ def _member_errors(
 
 
 def _rule_errors(written: Written, rule: Mapping[str, Any], path: str) -> Iterator[FieldError]:
-    """What is wrong with a CEL rule without reading the expression."""
+    """Yield the errors of a CEL rule that show without compiling the expression."""
     expression, message = (rule.get("rule") or "").strip(), rule.get("message") or ""
     if not expression:
         yield required(f"{path}.rule", "rule is not specified")

@@ -1,4 +1,4 @@
-"""Between the versions of a custom resource: from what is kept to what is shown, and back."""
+"""The conversion between the versions of a custom resource: from stored to served, and back."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -18,9 +18,9 @@ from steersman_cluster.apiserver.webhooks.addresses import webhook_address
 def converting(
     served: ServedResource, crd: Object, version: Object, schemas: Mapping[str, Schema]
 ) -> ServedResource:
-    """``served`` with the way to the stored version and back.
+    """Return ``served`` with the conversion to the stored version and back.
 
-    Where there is nothing to convert, nothing is given, so that objects are shown as they are kept.
+    If no conversion is needed, none is set, and objects are served as they are stored.
     """
     spec, generation = crd["spec"], crd["metadata"].get("generation", 1)
     stored = next(each for each in spec["versions"] if each.get("storage"))
@@ -47,9 +47,9 @@ def converting(
 
 
 def _with_default_status(served: ServedResource) -> ServedResource:
-    """``served`` with the default of a status that the object was created without.
+    """Return ``served`` with the default status for objects that were created without a status.
 
-    A create drops the status after defaults are filled, so it is missing from what is kept.
+    A create drops the status after defaulting, so the stored object does not contain it.
     """
     schema = served.schema.properties.get("status")
     if schema is None or schema.default is UNSET:
@@ -64,19 +64,21 @@ def _with_default_status(served: ServedResource) -> ServedResource:
 
 
 class _Version:
-    """What one version makes of objects."""
+    """The schema and the defaults of one version, applied to objects."""
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._defaults = Defaults(schema)
 
     def filled(self, obj: Object) -> Object:
-        """The object, changed, with all defaults."""
+        """Add all defaults to the object in place, and return it."""
         self._defaults.fill(obj)
         return obj
 
     def kept(self, obj: Object) -> Object:
-        """The same for what is about to be kept, but for a status, which is filled in on read."""
+        """Add the defaults to an object to store, except for a missing status, which a read
+        adds.
+        """
         has_status = "status" in obj
         self._defaults.fill(obj)
         if not has_status:
@@ -84,13 +86,15 @@ class _Version:
         return obj
 
     def known_of(self, obj: Object) -> Object:
-        """The object, changed, without what the version does not know."""
+        """Prune the fields that the version does not declare from the object in place, and return
+        it.
+        """
         accept(obj, self._schema)
         return obj
 
 
 def _read(obj: Object, every: Mapping[str, _Version]) -> Object:
-    """A copy of what is kept, whole: defaults are those of the version in which it is kept."""
+    """Return a complete copy of a stored object, with the defaults of its stored version."""
     fresh: Object = copied(obj)
     kept_in = every.get(obj["apiVersion"])
     return fresh if kept_in is None else kept_in.filled(fresh)
@@ -106,7 +110,7 @@ def _by_webhook(
     answers: WebhookAnswers,
     around: RuleContext,
 ) -> ServedResource:
-    """The same for one request."""
+    """Return ``served`` with conversion by webhook, for one request."""
     conversion = Conversion(
         webhook["conversionReviewVersions"],
         place=lambda: webhook_address(webhook["clientConfig"], around),

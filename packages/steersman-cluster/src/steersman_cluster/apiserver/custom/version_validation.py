@@ -1,4 +1,4 @@
-"""What a definition says of one version, or of all of them at once."""
+"""The validation of the fields of one version, or of the fields that all versions share."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -65,7 +65,7 @@ _ROOT_KEYWORDS: Final = (
 def version_errors(
     said: Mapping[str, Any], path: str, *, has_status: bool, schema_key: str
 ) -> Iterator[FieldError]:
-    """What is wrong with ``said``; its schema is at ``schema_key`` of ``path``."""
+    """Yield the errors of ``said``; the schema is at ``schema_key`` of ``path``."""
     yield from _deprecation_errors(said, path)
     schema = (said.get("schema") or {}).get("openAPIV3Schema")
     if schema is not None:

@@ -1,7 +1,7 @@
-"""Conversion by webhook: an object in another version.
+"""The conversion of objects between versions by webhook.
 
-What is asked about an object is remembered by its content, without the metadata that a webhook
-cannot change. So an object that was shown before it was written is known afterwards too.
+Conversions are cached by the object's content, without the metadata that a webhook cannot change.
+Therefore an object that was converted before its write is also cached after the write.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -32,25 +32,25 @@ MOST_REMEMBERED_BYTES: Final = 16 * 1024 * 1024
 
 
 class _ConversionKey(NamedTuple):
-    """What an object looks like in another version."""
+    """The key of a conversion: the target version and the content of the object."""
 
     api_version: str
     content: bytes
 
 
 class ConversionCache:
-    """Earlier conversions; the oldest goes where they become too many."""
+    """A cache of conversions with a size limit; the oldest conversions are evicted first."""
 
     def __init__(self) -> None:
         self._answers: dict[_ConversionKey, Object] = {}
         self._bytes = 0
 
     def get(self, question: _ConversionKey) -> Object | None:
-        """The answer, if there was one."""
+        """Return the cached conversion, or None."""
         return self._answers.get(question)
 
     def keep(self, question: _ConversionKey, answer: Object) -> None:
-        """Remember an answer, which is not changed any more."""
+        """Cache a conversion; the object must not be mutated afterwards."""
         if question in self._answers:
             return
         self._answers[question] = answer
@@ -65,7 +65,7 @@ class ConversionCache:
 
 
 class Conversion:
-    """Converts the objects that one request is about."""
+    """The conversion of the objects of one request."""
 
     def __init__(
         self,
@@ -81,7 +81,9 @@ class Conversion:
         self._answers = answers
 
     def converted(self, obj: Object, api_version: str) -> Object:
-        """A copy of the object in that version, or the object where it was in it all along."""
+        """Return a converted copy of the object; the object itself if it already has that
+        version.
+        """
         if obj["apiVersion"] == api_version:
             return obj
         question = _conversion_key(obj, api_version)
@@ -94,7 +96,7 @@ class Conversion:
         return _with_its_metadata(answer, obj)
 
     def prefetch(self, objects: Iterable[Object], api_version: str) -> None:
-        """Ask at once for all that will have to be converted."""
+        """Request the conversion of all objects together."""
         wanted: dict[_ConversionKey, Object] = {}
         for each in objects:
             if each["apiVersion"] != api_version:
@@ -140,7 +142,9 @@ def _conversion_key(obj: Object, api_version: str) -> _ConversionKey:
 
 
 def _with_its_metadata(converted: Object, obj: Object) -> Object:
-    """A copy with the metadata that the object had, but for what a webhook may change."""
+    """Return a converted copy with the original metadata, except for fields that a webhook may
+    change.
+    """
     fresh: Object = msgspec.json.decode(msgspec.json.encode(converted))
     about = fresh["metadata"]
     kept = {name: value for name, value in obj["metadata"].items() if name not in CHANGED}

@@ -1,13 +1,13 @@
-"""What the server tells clients about itself: which kinds it serves, and what they look like.
+"""The documents that describe the API: which kinds the server serves, and their schemas.
 
-Takes:     resources and their schemas; what fields mean, from a package that may be installed
+Takes:     resources and their schemas; the descriptions of fields, from an optional package
 Gives:     the documents that clients read: discovery, classic and aggregated, OpenAPI v2
-           and v3, and where the keys of tokens are
+           and v3, and the location of the token signing keys
 Promises:  - a document is made once, when it is first asked for
            - an etag changes exactly when its document does
            - groups and versions come in the order in which clients prefer them
            - every reference in a document leads to a schema in the same document
-Never:     knows who asks, or what is stored
+Never:     depends on the requesting user, or on stored objects
 """
 
 from steersman_cluster.apiserver.discovery.descriptions import Descriptions, installed_descriptions

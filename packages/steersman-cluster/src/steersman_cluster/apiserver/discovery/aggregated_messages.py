@@ -1,4 +1,4 @@
-"""Aggregated discovery in protobuf: types of an API group that has no resources, and no schemas."""
+"""Aggregated discovery in protobuf. Its API group serves no resources and has no schemas."""
 
 from dataclasses import replace
 from functools import cache
@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.schema.protobuf.encoder import Encode, MessageE
 
 
 def encode_aggregated(document: Document) -> bytes:
-    """The body of an APIGroupDiscoveryList."""
+    """Return an APIGroupDiscoveryList as a protobuf response body."""
     return enveloped(document["apiVersion"], document["kind"], _encoder()(document))
 
 

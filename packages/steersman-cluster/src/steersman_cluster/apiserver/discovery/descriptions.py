@@ -1,8 +1,8 @@
-"""What fields mean, for ``kubectl explain``: texts of the Kubernetes project, from a package.
+"""The descriptions of fields, for ``kubectl explain``: the texts of the Kubernetes project.
 
-They are not part of this package. The optional dependency ``kubernetes-validate`` carries them, in
-JSON schemas; without it the documents have none. Nothing of it is imported, and its file is read
-when the first OpenAPI document is made.
+The optional dependency ``kubernetes-validate`` contains the texts in JSON schemas. Without that
+package, the documents contain no descriptions. Its code is never imported; its file is read for the
+first OpenAPI document.
 """
 
 from collections.abc import Mapping
@@ -31,14 +31,14 @@ class _Definitions(msgspec.Struct, frozen=True):
 
 
 class Descriptions:
-    """The texts, by the full names of types; none where there are none."""
+    """The descriptions by the full names of types; possibly empty."""
 
     def __init__(self, types: Mapping[str, Any]) -> None:
         self._types = types
         self._made: tuple[Mapping[str, Any], Json] | None = None
 
     def described(self, written: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Built-in schemas with their texts; the same for the same schemas."""
+        """Return built-in schemas with descriptions; the same result for the same schemas."""
         if not self._types:
             return written
         if self._made is None or self._made[0] is not written:
@@ -47,11 +47,15 @@ class Descriptions:
         return self._made[1]
 
     def of_object(self, schema: Json) -> Json:
-        """The schema of a custom kind, with the texts of what every object has."""
+        """Return the schema of a custom kind, with descriptions of the fields that every object
+        has.
+        """
         return self._with_common(schema, _OBJECT)
 
     def of_list(self, schema: Json, *, kind: str, plural: str) -> Json:
-        """The schema of a list of a custom kind, with the texts of what every list has."""
+        """Return the list schema of a custom kind, with descriptions of the fields that every list
+        has.
+        """
         schema = self._with_common(schema, _LIST)
         if not self._types or "items" not in schema.get("properties", {}):
             return schema
@@ -101,7 +105,9 @@ NO_DESCRIPTIONS = Descriptions({})
 
 @cache
 def installed_descriptions() -> Descriptions:
-    """Those of the package, where it is installed and knows this version of Kubernetes."""
+    """Return the descriptions of the package, if it is installed and supports this Kubernetes
+    version.
+    """
     # The name of a package is found without running it.
     spec = find_spec(_PACKAGE)
     for directory in (spec.submodule_search_locations if spec is not None else None) or ():
@@ -111,7 +117,10 @@ def installed_descriptions() -> Descriptions:
 
 
 def descriptions_in(content: bytes) -> Descriptions:
-    """Those in the package's file; none where it has another form, which must fail no request."""
+    """Return the descriptions of the package's file.
+
+    An unknown file format results in no descriptions, because it must not make requests fail.
+    """
     try:
         return Descriptions(msgspec.json.decode(content, type=_Definitions).types)
     except (msgspec.MsgspecError, UnicodeDecodeError):

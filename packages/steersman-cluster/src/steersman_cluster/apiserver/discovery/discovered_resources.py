@@ -1,4 +1,4 @@
-"""What is served, as discovery describes it."""
+"""The served resources in the form that discovery uses."""
 
 import re
 from base64 import b64encode
@@ -61,7 +61,7 @@ _STABILITY = {None: 0, "beta": 1, "alpha": 2}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscoveredSubresource:
-    """A part of a resource with a path of its own: ``status``, ``scale``."""
+    """A subresource with its own path: ``status``, ``scale``."""
 
     name: str
     gvk: GroupVersionKind  # of what it takes and gives
@@ -70,7 +70,7 @@ class DiscoveredSubresource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiscoveredResource:
-    """A kind in one of its versions, where it is served, and what can be asked of it."""
+    """A kind in one version, with its path and its verbs."""
 
     gvk: GroupVersionKind
     plural: str
@@ -85,7 +85,7 @@ class DiscoveredResource:
 
     @property
     def storage_version_hash(self) -> str | None:
-        """What tells clients that another version is stored now."""
+        """A hash that changes when the storage version changes."""
         if self.stored_as is None:
             return None
         stored = f"{self.stored_as.group}/{self.stored_as.version}/{self.stored_as.kind}"
@@ -93,12 +93,14 @@ class DiscoveredResource:
 
 
 def stored_version(gvk: GroupVersionKind) -> GroupVersionKind:
-    """The version, and perhaps the group, that a real server keeps a built-in kind in."""
+    """Return the version, and possibly the group, in which kube-apiserver stores a
+    built-in kind.
+    """
     return _STORED_ELSEWHERE.get(gvk, gvk)
 
 
 def discovered_builtin(resource: BuiltinResource) -> DiscoveredResource:
-    """A built-in kind."""
+    """Return the discovery data of a built-in kind."""
     gvk = resource.gvk
     return DiscoveredResource(
         gvk=gvk,
@@ -124,7 +126,7 @@ def discovered_builtin(resource: BuiltinResource) -> DiscoveredResource:
 
 
 class DiscoveryCatalog:
-    """Resources by group and version, each in the order in which discovery has them."""
+    """The resources by group and version, in discovery order."""
 
     def __init__(
         self,
@@ -156,25 +158,27 @@ class DiscoveryCatalog:
         return (_GROUP_PLACES.get(group, len(_GROUPS)), -highest, group)
 
     def is_remote(self, group: str, version: str) -> bool:
-        """Whether another server would know what is in it."""
+        """Whether another server serves the group version."""
         claim = self._claims.get((group, version))
         return claim is not None and claim.remote
 
     def groups(self) -> Iterator[str]:
-        """All but the core group, which has a path of its own."""
+        """Yield all groups except the core group, which has a separate path."""
         return (group for group in self._groups if group != "")
 
     def versions(self, group: str) -> list[str]:
-        """The preferred one first; none of a group that is not there."""
+        """Return the versions of a group, the preferred one first; empty for an unknown group."""
         return list(self._groups.get(group, ()))
 
     def resources(self, group: str, version: str) -> list[DiscoveredResource]:
-        """By name; none of a version that is not there."""
+        """Return the resources of a group version, sorted by name; empty for an unknown version."""
         return self._groups.get(group, {}).get(version, [])
 
 
 def in_order(versions: Iterable[str]) -> list[str]:
-    """Versions as Kubernetes prefers them: v10, v2, v1, v2beta1, v1alpha1, then all others."""
+    """Return versions in Kubernetes' order of preference: v10, v2, v1, v2beta1, v1alpha1, then
+    others.
+    """
     return sorted(versions, key=_version_order)
 
 

@@ -1,4 +1,4 @@
-"""Discovery as it is answered: by path and by what the caller accepts, each document made once."""
+"""Discovery responses by path and accepted media type; each document is created once."""
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha512
@@ -31,7 +31,7 @@ _LAID_OUT = ("/", "/version")
 
 
 class DiscoveryDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer, ready to be sent."""
+    """A discovery response, ready to send."""
 
     body: bytes
     content_type: str = JSON
@@ -39,7 +39,7 @@ class DiscoveryDocument(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def headers(self) -> dict[str, str]:
-        """All that the answer needs."""
+        """The headers of the response."""
         if self.etag is None:
             return {"Cache-Control": "no-cache, private", "Content-Type": self.content_type}
         return {
@@ -51,7 +51,9 @@ class DiscoveryDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Discovery:
-    """What is served at one moment; a kind that comes or goes makes a new one."""
+    """The discovery documents for a fixed set of kinds; a change of the kinds creates a new
+    instance.
+    """
 
     def __init__(
         self,
@@ -67,7 +69,9 @@ class Discovery:
         self._made: dict[tuple[str, bool, str], DiscoveryDocument] = {}
 
     def find(self, path: str, *, accept: str = "") -> DiscoveryDocument | None:
-        """The document at ``path``, without a slash at its end; None where there is none."""
+        """Return the document at ``path``, given without a trailing slash; None if there is
+        none.
+        """
         language = language_of_form(accept, _AGGREGATED) if path in ("/api", "/apis") else ""
         is_aggregated = language != ""
         # Controllers ask for the same again and again, and nearly always in JSON.

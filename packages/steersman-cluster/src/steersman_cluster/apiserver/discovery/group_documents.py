@@ -1,4 +1,4 @@
-"""The documents of discovery, classic and aggregated, with the server's own order of things."""
+"""The documents of discovery, classic and aggregated, in kube-apiserver's order."""
 
 import platform
 import sys
@@ -17,7 +17,7 @@ Document = dict[str, Any]
 
 
 def api_versions(server_address: str) -> Document:
-    """``/api``."""
+    """Return the document ``/api``."""
     return {
         "kind": "APIVersions",
         "versions": ["v1"],
@@ -28,20 +28,20 @@ def api_versions(server_address: str) -> Document:
 
 
 def group_list(catalogue: DiscoveryCatalog) -> Document:
-    """``/apis``."""
+    """Return the document ``/apis``."""
     groups = [_group(catalogue, group) for group in catalogue.groups()]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
 
 def group(catalogue: DiscoveryCatalog, name: str) -> Document | None:
-    """``/apis/apps``; None where there is no such group."""
+    """Return the document ``/apis/apps``; None if the group does not exist."""
     if not name or not catalogue.versions(name):
         return None
     return {"kind": "APIGroup", "apiVersion": "v1", **_group(catalogue, name)}
 
 
 def resource_list(catalogue: DiscoveryCatalog, group: str, version: str) -> Document | None:
-    """``/api/v1`` and ``/apis/apps/v1``; None where there is no such version."""
+    """Return the document ``/api/v1`` or ``/apis/apps/v1``; None if the version does not exist."""
     resources = catalogue.resources(group, version)
     if not resources:
         return None
@@ -56,7 +56,7 @@ def resource_list(catalogue: DiscoveryCatalog, group: str, version: str) -> Docu
 
 
 def aggregated(catalogue: DiscoveryCatalog, groups: Iterable[str]) -> Document:
-    """All that is known of some groups, in one document."""
+    """Return one document with everything about the given groups."""
     return {
         "kind": "APIGroupDiscoveryList",
         "apiVersion": "apidiscovery.k8s.io/v2",
@@ -72,7 +72,7 @@ _MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
 def version() -> Document:
-    """``/version``."""
+    """Return the document ``/version``."""
     major, minor = VERSION.split(".")
     return {
         "major": major,
@@ -93,7 +93,7 @@ def version() -> Document:
 
 
 def paths(catalogue: DiscoveryCatalog, others: Iterable[str]) -> Document:
-    """``/``: every path that is worth a look."""
+    """Return the document ``/``: the list of all root paths."""
     found = {"/api", "/apis", "/apis/", "/version", *others}
     found |= {f"/api/{version}" for version in catalogue.versions("")}
     for group in catalogue.groups():
@@ -134,7 +134,7 @@ def _lines(resource: DiscoveredResource) -> Iterable[Document]:
 
 
 def _if_foreign(subresource: DiscoveredSubresource, own: GroupVersionKind) -> Document:
-    """The group and version of a subresource, where they are not the resource's."""
+    """Return the group and version of a subresource if they differ from the resource's."""
     gvk = subresource.gvk
     if (gvk.group, gvk.version) == (own.group, own.version):
         return {}
@@ -150,7 +150,7 @@ def _aggregated_group(catalogue: DiscoveryCatalog, group: str) -> Document:
 
 
 def _aggregated_version(catalogue: DiscoveryCatalog, group: str, version: str) -> Document | None:
-    """None of a version that was registered, and of which nothing is served."""
+    """Return the entry of a version; None for a registered version that serves no resources."""
     resources = [_aggregated_resource(each) for each in catalogue.resources(group, version)]
     if resources:
         return {"version": version, "resources": resources, "freshness": "Current"}

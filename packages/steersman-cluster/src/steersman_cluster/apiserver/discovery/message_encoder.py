@@ -1,6 +1,6 @@
-"""Protobuf messages, written from the JSON that they stand for.
+"""Protobuf messages, encoded from JSON objects.
 
-A message is a row of numbered values; a table says which key of an object is which of them.
+A message is a sequence of numbered fields; a table maps the keys of the JSON object to the numbers.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,14 +16,14 @@ Write: TypeAlias = Callable[[Any], bytes]
 
 
 class Value(NamedTuple):
-    """How a value is written: a wire type, and what makes bytes of it."""
+    """The encoding of a value: its wire type and its encoder function."""
 
     wire_type: int
     write: Write
 
 
 class Field(NamedTuple):
-    """One field of a message: what stands before each value, and how it is written."""
+    """One field of a message: the tag before each value, and the encoder."""
 
     tag: bytes
     write: Write
@@ -31,16 +31,18 @@ class Field(NamedTuple):
 
 
 class Message:
-    """A type of messages, and its ``value`` in another. What is in no field is left out."""
+    """A message type, and its ``value`` encoding inside another message. Unknown keys are
+    omitted.
+    """
 
     def __init__(self, fields: Mapping[str, Field], *, extensions: Field | None = None) -> None:
-        """``extensions``: where keys go that begin with ``x-``, each with its value."""
+        """``extensions`` is the field for keys that start with ``x-``, each with its value."""
         self._fields = fields
         self._extensions = extensions
         self.value = Value(BYTES, lambda content: sized(self.write(content)))
 
     def write(self, content: Mapping[str, Any]) -> bytes:
-        """The message itself, without its size."""
+        """Return the encoded message without a size prefix."""
         parts: list[bytes] = []
         for key, value in content.items():
             if (field := self._fields.get(key)) is not None:
@@ -52,23 +54,23 @@ class Message:
 
 
 def one(number: int, value: Value) -> Field:
-    """A field with a single value."""
+    """Return a field with a single value."""
     return Field(field_tag(number, value.wire_type), value.write, repeated=False)
 
 
 def many(number: int, value: Value) -> Field:
-    """A field with a list of values."""
+    """Return a repeated field."""
     return Field(field_tag(number, value.wire_type), value.write, repeated=True)
 
 
 def wrapped(number: int, value: Value) -> Value:
-    """A message that has nothing but this."""
+    """Return a message that contains only this value."""
     tag = field_tag(number, value.wire_type)
     return Value(BYTES, lambda content: sized(tag + value.write(content)))
 
 
 def named(value: Value) -> Value:
-    """A message of a name and a value, from a pair of them."""
+    """Return a message of a name and a value, encoded from a pair."""
     name_tag, value_tag = field_tag(1, BYTES), field_tag(2, value.wire_type)
 
     def write(pair: tuple[str, Any]) -> bytes:
@@ -79,7 +81,7 @@ def named(value: Value) -> Value:
 
 
 def mapped(value: Value, *, number: int = 1) -> Value:
-    """A message that is a map: its entries, each with a name."""
+    """Return a message that is a map: its entries, each with a name."""
     tag, write = field_tag(number, BYTES), named(value).write
     return Value(
         BYTES,
@@ -88,7 +90,7 @@ def mapped(value: Value, *, number: int = 1) -> Value:
 
 
 def either(which: Callable[[Any], Value]) -> Value:
-    """A message that is this or that, as the content says."""
+    """Return a message whose type depends on the content."""
     return Value(BYTES, lambda content: which(content).write(content))
 
 

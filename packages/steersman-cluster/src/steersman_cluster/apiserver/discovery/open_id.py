@@ -1,4 +1,4 @@
-"""Where to find the keys that have signed the tokens of service accounts: OpenID's documents."""
+"""OpenID discovery documents: the location of the keys that sign service account tokens."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,14 +17,14 @@ _FORMS = {CONFIGURATION: "application/json", KEYS: "application/jwk-set+json"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenIdDocument:
-    """What is said at one of the paths."""
+    """The document at one of the OpenID paths."""
 
     body: bytes
     content_type: str
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """What stands before it."""
+        """The headers of the response."""
         return {"Cache-Control": "public, max-age=3600", "Content-Type": self.content_type}
 
 
@@ -36,7 +36,9 @@ def open_id_document(
     keys: Sequence[Mapping[str, str]],
     server_address: str,
 ) -> OpenIdDocument:
-    """What is said at ``path``; refused to those who would not take its form."""
+    """Return the document at ``path``; raise ``NotAcceptable`` if ``accept`` excludes its media
+    type.
+    """
     form = _FORMS[path]
     if not _takes(accept, form):
         problem = "406: Not Acceptable\n\nAvailable representations:"

@@ -1,4 +1,4 @@
-"""The paths of an OpenAPI document: what can be asked of each resource, and how."""
+"""The paths of an OpenAPI document: the operations on each resource."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
@@ -73,7 +73,7 @@ _MEANINGS = {200: "OK", 201: "Created", 202: "Accepted"}
 
 
 class _Verb(NamedTuple):
-    """How a verb of discovery is written in OpenAPI."""
+    """The OpenAPI form of a discovery verb."""
 
     method: str
     action: str
@@ -107,12 +107,12 @@ _ON_CUSTOM = {
 
 
 def root_of(group: str, version: str) -> str:
-    """Where a version of a group is served: ``api/v1``, ``apis/apps/v1``."""
+    """Return the root path of a group version: ``api/v1``, ``apis/apps/v1``."""
     return f"apis/{group}/{version}" if group else f"api/{version}"
 
 
 def paths_of(resource: DiscoveredResource, name_of: NameOf) -> Iterator[tuple[str, Json]]:
-    """Every path of a resource and of its subresources, with its operations."""
+    """Yield every path of a resource and of its subresources, with its operations."""
     gvk = resource.gvk
     if (schema := name_of(gvk)) is None:
         return
@@ -136,13 +136,13 @@ def paths_of(resource: DiscoveredResource, name_of: NameOf) -> Iterator[tuple[st
 
 
 def operation_prefix(group: str, version: str) -> str:
-    """What ids of operations have in their middle: ``AppsV1``, ``RbacAuthorizationV1``."""
+    """Return the middle part of operation ids: ``AppsV1``, ``RbacAuthorizationV1``."""
     words = group.removesuffix(".k8s.io").replace("-", ".").split(".") if group else ["core"]
     return "".join(_capital(word) for word in [*words, version])
 
 
 class _Target(NamedTuple):
-    """What the operations at one path are about."""
+    """The resource, kind and schema of the operations at one path."""
 
     resource: DiscoveredResource
     gvk: GroupVersionKind

@@ -1,4 +1,4 @@
-"""An OpenAPI v2 document as protobuf, which kubectl asks for: gnostic's ``openapi.v2.Document``."""
+"""An OpenAPI v2 document as protobuf, as kubectl requests it: gnostic's ``openapi.v2.Document``."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ from steersman_cluster.apiserver.discovery.message_encoder import (
 
 
 def protobuf(document: Mapping[str, Any]) -> bytes:
-    """The document as kubectl reads it."""
+    """Return the document as protobuf."""
     return _DOCUMENT.write(document)
 
 

@@ -1,4 +1,4 @@
-"""OpenAPI v2, for clients that have not learned v3: one document of everything."""
+"""OpenAPI v2, for clients that do not support v3: one document for the complete API."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -37,13 +37,15 @@ _UNKNOWN = "x-kubernetes-preserve-unknown-fields"
 
 
 class Swagger:
-    """The document of what is served now, made when it is first asked for."""
+    """The OpenAPI v2 document of the currently served resources, created on the first request."""
 
     def __init__(self, open_api: OpenApi) -> None:
         self._open_api = open_api
 
     def find(self, accept: str) -> OpenApiDocument | None:
-        """In the form that is wanted most; None where none is."""
+        """Return the document in the most preferred media type; None if no accepted type is
+        supported.
+        """
         wanted = accepted_format(accept, _FORMS)
         return self._made[_FORMS[wanted]] if wanted else None
 
@@ -91,7 +93,7 @@ def _kind(written: Mapping[str, Any], gvk: GroupVersionKind) -> Json:
 
 
 def _schema(written: Mapping[str, Any]) -> Json:
-    """A schema of v3, as far as v2 has words for it, and kubectl understands them."""
+    """Convert a v3 schema, as far as v2 can express it and kubectl supports it."""
     schema: Json = {}
     for key, value in written.items():
         match key:
@@ -134,7 +136,7 @@ def _ref(reference: str) -> str:
 
 
 def _path(operations: Json, parameters: Json) -> Json:
-    """The operations at a path; what is new of their parameters goes into ``parameters``."""
+    """Convert the operations at a path; add new shared parameters to ``parameters``."""
     return {
         key: _parameters(each, parameters) if key == "parameters" else _operation(each, parameters)
         for key, each in operations.items()
@@ -182,6 +184,6 @@ def _body(body: Json) -> Json:
 
 
 def _content(described: Json) -> Json:
-    """What is sent or received, which is the same in all languages."""
+    """Return the schema of a request or response body, which is the same for all media types."""
     (schema, *_) = described["content"].values()
     return _schema(schema["schema"])

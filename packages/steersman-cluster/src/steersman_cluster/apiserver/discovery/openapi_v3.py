@@ -1,4 +1,4 @@
-"""OpenAPI v3: an index, and a document for each version of each group, made when asked for."""
+"""OpenAPI v3: an index, and one document for each group version, created on request."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
@@ -38,21 +38,23 @@ _UNKNOWN: Json = {"type": "object", "x-kubernetes-preserve-unknown-fields": True
 
 
 class OpenApiDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer, ready to be sent."""
+    """An OpenAPI response, ready to send."""
 
     body: bytes
     content_type: str = JSON
     etag: str | None = None
 
     def headers(self, *, hashed: bool) -> dict[str, str]:
-        """What the answer needs; ``hashed`` if the caller came by the index, and may keep it."""
+        """Return the headers; ``hashed`` if the client followed a URL of the index and may
+        cache.
+        """
         caching = "public, immutable" if hashed else "no-cache, private"
         headers = {"Cache-Control": caching, "Content-Type": self.content_type}
         return headers if self.etag is None else {**headers, "Etag": self.etag, "Vary": "Accept"}
 
 
 class _Source(NamedTuple):
-    """All that a document is made of, besides the built-in schemas."""
+    """The inputs of a document, except for the built-in schemas."""
 
     group: str
     version: str
@@ -61,7 +63,7 @@ class _Source(NamedTuple):
 
 
 class OpenApi:
-    """The documents of what is served now; those of what stays the same are kept."""
+    """The documents of the currently served resources; documents that do not change are cached."""
 
     def __init__(
         self,
@@ -69,9 +71,9 @@ class OpenApi:
         *,
         find_descriptions: Callable[[], Descriptions] = lambda: NO_DESCRIPTIONS,
     ) -> None:
-        """``written``: the built-in schemas by their full names.
+        """``written`` contains the built-in schemas by their full names.
 
-        Descriptions are looked for when the first document is made.
+        ``find_descriptions`` is called when the first document is created.
         """
         self._plain = written
         self._find_descriptions = find_descriptions
@@ -80,12 +82,12 @@ class OpenApi:
 
     @cached_property
     def descriptions(self) -> Descriptions:
-        """What fields mean."""
+        """The descriptions of fields."""
         return self._find_descriptions()
 
     @property
     def written(self) -> Mapping[str, Any]:
-        """The built-in schemas, with what their fields mean."""
+        """The built-in schemas, with descriptions of their fields."""
         return self.descriptions.described(self._plain)
 
     @cached_property
@@ -101,7 +103,9 @@ class OpenApi:
         resources: Iterable[DiscoveredResource],
         custom: Mapping[GroupVersionKind, Mapping[str, Any] | None],
     ) -> None:
-        """From now on, these. ``custom`` are the schemas as the authors of the kinds wrote them."""
+        """Replace the served resources. ``custom`` contains the schemas of the
+        CustomResourceDefinitions.
+        """
         sources: dict[str, _Source] = {}
         for resource in sorted(resources, key=lambda each: each.plural):
             gvk = resource.gvk
@@ -118,7 +122,10 @@ class OpenApi:
         self._sources = sources
 
     def find(self, path: str, *, accept: str = "") -> OpenApiDocument | None:
-        """``/openapi/v3`` is the index, ``/openapi/v3/apis/apps/v1`` a document of it, in JSON."""
+        """Return a document as JSON; None if there is none.
+
+        ``/openapi/v3`` is the index, ``/openapi/v3/apis/apps/v1`` one of its documents.
+        """
         if path == INDEX:
             index = msgspec.json.encode({"paths": self._index()})
             return OpenApiDocument(body=index, content_type=INDEX_TYPE)
@@ -128,12 +135,14 @@ class OpenApi:
         return self._document(root)
 
     def paths(self) -> Iterator[tuple[str, Json]]:
-        """Every path, with its operations."""
+        """Yield every path, with its operations."""
         for source in self._sources.values():
             yield from self._paths(source)
 
     def custom(self) -> Iterator[tuple[GroupVersionKind, str, Mapping[str, Any]]]:
-        """Every custom kind, its plural, and its schema as its author wrote it."""
+        """Yield every custom kind, its plural name, and its schema from the
+        CustomResourceDefinition.
+        """
         for source in self._sources.values():
             for resource in source.resources:
                 if resource.custom:
@@ -197,7 +206,7 @@ class OpenApi:
         return schemas
 
     def _closure(self, wanted: list[str], custom: Mapping[str, Any]) -> Json:
-        """The wanted schemas, and those that they refer to, and so on."""
+        """Return the wanted schemas, and all schemas that they reference directly or indirectly."""
         found: Json = {}
         while wanted:
             name = wanted.pop()
@@ -244,12 +253,12 @@ def _references(value: Any) -> Iterator[str]:
 
 
 def custom_name(gvk: GroupVersionKind) -> str:
-    """The full name of a custom kind's schema."""
+    """Return the full name of a custom kind's schema."""
     return ".".join([*reversed(gvk.group.split(".")), gvk.version, gvk.kind])
 
 
 def _published(written: Mapping[str, Any]) -> Json:
-    """A structural schema, with what its short forms stand for."""
+    """Return a structural schema with its short forms expanded."""
     schema: Json = {}
     for key, value in written.items():
         match key:
@@ -268,13 +277,13 @@ def _published(written: Mapping[str, Any]) -> Json:
 
 
 def as_kind(schema: Mapping[str, Any], gvk: GroupVersionKind) -> Json:
-    """A custom kind's schema, with what every object has."""
+    """Return a custom kind's schema, with the properties that every object has."""
     properties = {**schema.get("properties", {}), **object_properties()}
     return {**schema, "properties": properties, **marked(gvk, gvk.kind)}
 
 
 def list_of(name: str, gvk: GroupVersionKind, written: Mapping[str, Any]) -> Json:
-    """The schema of a list of a custom kind, whose own schema is ``written``."""
+    """Return the list schema of a custom kind whose own schema is ``written``."""
     return {
         "type": "object",
         "required": ["items"],
@@ -290,17 +299,17 @@ def list_of(name: str, gvk: GroupVersionKind, written: Mapping[str, Any]) -> Jso
 
 
 def selectable(written: Mapping[str, Any]) -> Json:
-    """What of a custom kind's schema says by which fields its objects can be selected."""
+    """Return the part of a custom kind's schema that declares the selectable fields."""
     return {SELECTABLE: written[SELECTABLE]} if SELECTABLE in written else {}
 
 
 def object_properties() -> Json:
-    """What every object has."""
+    """Return the properties that every object has."""
     metadata = {"allOf": [{"$ref": f"{REF}{OBJECT_META}"}]}
     return {"apiVersion": _TEXT, "kind": _TEXT, "metadata": metadata}
 
 
 def marked(gvk: GroupVersionKind, kind: str) -> Json:
-    """What says which kind a schema is of."""
+    """Return the extension that names the kind of a schema."""
     mark = {"group": gvk.group, "version": gvk.version, "kind": kind}
     return {"x-kubernetes-group-version-kind": [mark]}
