@@ -89,7 +89,7 @@ async def test_children_are_made_kept_and_put_right(scene: Scene) -> None:
     assert [(each.kind, each.name, each.controller) for each in owners] == [("Widget", "two", True)]
 
 
-async def test_an_object_is_with_one_worker_at_a_time(scene: Scene) -> None:
+async def test_one_worker_at_a_time_reconciles_an_object(scene: Scene) -> None:
     looks = Looks()
     controller = sm.Controller(Widget, reconcile=looks.reconcile, workers=5)
 
@@ -582,7 +582,7 @@ async def test_sources_from_outside_wake_objects(scene: Scene) -> None:
     assert sorted(looked[1:]) == [("one", "timer"), ("two", "timer")]
 
 
-async def test_nothing_is_kept_of_a_deleted_object(scene: Scene) -> None:
+async def test_no_state_about_a_deleted_object_is_stored(scene: Scene) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         if obj.name.startswith("bad"):
             raise Permanent("never")

@@ -52,7 +52,7 @@ async def nudge(scene: Scene, operator: Operator, color: str) -> None:
     await is_quiet(scene, operator)
 
 
-async def test_progress_is_written_once_in_a_while_and_a_flip_of_a_condition_at_once(
+async def test_progress_is_written_at_intervals_and_a_condition_transition_immediately(
     scene: Scene,
 ) -> None:
     rollout = Rollout()

@@ -147,7 +147,7 @@ def test_a_series_has_events_that_are_equal_in_everything(other: EventKey) -> No
     assert not events.correlator.count_repeat(other, now_at=events.now_at, now_time=events.now_time)
 
 
-def test_one_object_has_a_burst_of_events_and_one_more_every_five_minutes() -> None:
+def test_events_about_one_object_are_limited_to_a_burst_and_one_more_every_five_minutes() -> None:
     events = TimedCorrelator()
 
     allowed = [events.record(f"number {n}") for n in range(BURST + 3)]

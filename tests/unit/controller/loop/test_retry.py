@@ -60,7 +60,7 @@ def test_an_error_that_is_not_about_the_object_is_no_event(error: Exception) -> 
     assert decision.note is None
 
 
-def test_repeated_conflicts_are_an_event() -> None:
+def test_repeated_conflicts_record_an_event() -> None:
     decision = decide(Done(), Conflict(**ANSWER), failures=3)  # type: ignore[arg-type]
 
     assert decision.note is not None

@@ -59,7 +59,7 @@ def test_what_is_as_it_was_applied_does_not_differ() -> None:
     assert found(body()) == ()
 
 
-def test_what_others_added_does_not_differ() -> None:
+def test_fields_that_other_managers_added_do_not_count_as_different() -> None:
     live = body({"name": "theirs"}, {**WEB, "tty": True}, SIDE, paused=True)
     live["metadata"]["labels"]["theirs"] = "yes"
     live["status"] = {"ready": 1}

@@ -76,14 +76,14 @@ def test_a_new_condition_is_since_now_to_the_second() -> None:
     assert times(status) == [SECOND]
 
 
-def test_a_condition_that_flips_is_since_now_and_another_keeps_its_time() -> None:
+def test_a_changed_condition_gets_the_current_time_and_an_unchanged_one_keeps_its_time() -> None:
     obj = app(condition("True", BEFORE, "Ready"), condition("True", BEFORE, "Painted"))
     status = Status(conditions=(condition("False"), condition("True", type="Painted")))
 
     assert times(status_to_apply(obj, status, now=NOW)) == [SECOND, BEFORE]
 
 
-def test_a_time_that_is_given_stays_to_the_second() -> None:
+def test_a_given_transition_time_is_kept_in_whole_seconds() -> None:
     given = BEFORE + timedelta(days=1, microseconds=5)
     status = Status(conditions=(condition("True", given),))
 

@@ -123,7 +123,7 @@ def test_it_is_settled_while_all_of_ours_is_as_it_was(form: Any, now: dict[str, 
 
 
 @FORMS
-def test_a_target_is_not_settled_between_a_request_and_its_answer(form: Any) -> None:
+def test_a_target_is_not_settled_between_a_request_and_its_response(form: Any) -> None:
     last = remembered(form)
 
     last.mark_uncertain(TARGET)

@@ -1,4 +1,4 @@
-"""Controllers: from a reconcile function to a control loop over a work queue.
+"""From a reconcile function to a control loop over a work queue.
 
 Takes:     a ``Controller``: a kind, a reconcile function, and the kinds that it reads and writes
 Gives:     a ``ControlLoop`` that calls the function after each change that concerns its object

@@ -16,7 +16,7 @@ CONTROLLER_INDEX = "controller"
 
 
 class CacheReader:
-    """Reads from the caches of the kinds that a controller declares."""
+    """A reader of the caches of the kinds that a controller declares."""
 
     def __init__(self, controller: str, listers: Mapping[type[Any], Lister[Any]]) -> None:
         self._controller = controller
@@ -26,12 +26,15 @@ class CacheReader:
         return same_kind(kind) in self._listers
 
     def get(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
-        """One object, or ``None``."""
+        """Return the cached object, or ``None``."""
         lister = self._listers.get(kind) or self.lister(kind)
         return lister.get(name, namespace=namespace)
 
     def find(self, kind: type[Obj], name: str, *, namespace: str | None = None) -> Obj | None:
-        """One object, or ``None``; ``None`` also for a kind or a namespace that is not cached."""
+        """Return the cached object, or ``None``.
+
+        The result is also ``None`` for a kind or a namespace that is not cached.
+        """
         lister = self._listers.get(kind) or self._listers.get(same_kind(kind))
         if lister is None:
             return None
@@ -41,15 +44,15 @@ class CacheReader:
             return None
 
     def by_index(self, kind: type[Obj], index: str, value: str) -> "list[Obj]":
-        """All objects with this value in the index."""
+        """Return all cached objects with this value in the index."""
         return self.lister(kind).by_index(index_name(self._controller, index), value)
 
     def controlled(self, kind: type[Obj], uid: str) -> "list[Obj]":
-        """All objects of the kind that the owner with this uid controls."""
+        """Return all cached objects of the kind that the owner with this uid controls."""
         return self.lister(kind).by_index(CONTROLLER_INDEX, uid)
 
     def lister(self, kind: type[Obj]) -> Lister[Obj]:
-        """The lister of the kind; ``UndeclaredRead`` if the kind is not declared."""
+        """Return the lister of the kind; raise ``UndeclaredRead`` if the kind is not declared."""
         found = self._listers.get(kind) or self._listers.get(same_kind(kind))
         if found is None:
             raise UndeclaredRead(
@@ -65,15 +68,15 @@ class CacheReader:
     def list(
         self, kind: type[Obj], *, namespace: str | None = None, labels: Labels | None = None
     ) -> list[Obj]:
-        """All cached objects that match the selector, in one namespace or in all."""
+        """Return all cached objects that match the selector, in one namespace or in all."""
         return self.lister(kind).list(namespace=namespace, labels=labels)
 
 
 def index_name(controller: str, index: str) -> str:
-    """A name of the index that is unique among the controllers that share the cache."""
+    """Return a name for the index that is unique among the controllers that share the cache."""
     return f"{controller}/{index}"
 
 
 def same_kind(kind: type[Any]) -> type[Any] | ResourceType:
-    """The identity of a class: the same for all ``Unstructured`` classes of a kind."""
+    """Return the identity of a class, the same for all ``Unstructured`` classes of a kind."""
     return kind.resource_type if issubclass(kind, Unstructured) else kind

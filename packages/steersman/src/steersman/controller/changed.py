@@ -6,7 +6,8 @@ Any function with these arguments is a predicate; these are ready-made::
     when=changed.any_of(changed.generation, changed.annotations)
     when=changed.fields("spec.replicas", ("metadata", "annotations", "example.com/owner"))
 
-A predicate that a call returns is a value: two from equal arguments are equal.
+Predicates that ``fields``, ``any_of``, ``all_of`` and ``not_`` return compare by value: two
+predicates with equal arguments are equal.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,51 +28,51 @@ Predicate: TypeAlias = Callable[[Obj | None, Obj], bool]
 
 
 def generation(old: Object | None, new: Object) -> bool:
-    """``metadata.generation`` has changed: a change to more than metadata and status.
+    """Return whether ``metadata.generation`` has changed, that is, more than metadata and status.
 
-    Some built-in kinds have no generation, Service and ConfigMap among them; all their changes
-    pass.
+    Some built-in kinds, such as Service and ConfigMap, have no generation: all changes of their
+    objects pass.
     """
     return old is None or old.generation != new.generation or not new.generation
 
 
 def labels(old: Object | None, new: Object) -> bool:
-    """The labels have changed."""
+    """Return whether the labels have changed."""
     return old is None or old.labels != new.labels
 
 
 def annotations(old: Object | None, new: Object) -> bool:
-    """The annotations have changed."""
+    """Return whether the annotations have changed."""
     return old is None or old.annotations != new.annotations
 
 
 def resource_version(old: Object | None, new: Object) -> bool:
-    """Any field has changed."""
+    """Return whether the resourceVersion, and so any field, has changed."""
     return old is None or old.resource_version != new.resource_version
 
 
 def fields(*paths: str | tuple[str, ...]) -> "Predicate[Object]":
-    """One of these fields has changed.
+    """Return a predicate that is true if one of these fields has changed.
 
     A path has dots between its steps, which are names in Python or on the wire:
-    ``"status.readyReplicas"``. Where a step contains a dot, write a tuple:
-    ``("metadata", "labels", "example.com/tier")``. A number is an index in a list.
+    ``"status.readyReplicas"``. Where a step contains a dot, write a tuple: ``("metadata", "labels",
+    "example.com/tier")``. A number is an index in a list.
     """
     return _Fields(tuple(_steps(path) for path in _at_least_one(paths, "a path")))
 
 
 def any_of(*predicates: Predicate[Obj]) -> "Predicate[Obj]":
-    """One of these is true."""
+    """Return a predicate that is true if any of these predicates is true."""
     return _AnyOf(_functions(predicates))
 
 
 def all_of(*predicates: Predicate[Obj]) -> "Predicate[Obj]":
-    """All of these are true."""
+    """Return a predicate that is true if all of these predicates are true."""
     return _AllOf(_functions(predicates))
 
 
 def not_(predicate: Predicate[Obj]) -> "Predicate[Obj]":
-    """This predicate is false.
+    """Return a predicate that is true if this predicate is false.
 
     A new object has no change to exclude: ``not_(changed.labels)`` passes it.
     """
@@ -128,7 +129,7 @@ _CHANGES = (generation, labels, annotations, resource_version)
 
 
 def _is_not_for_new(predicate: Callable[[Any, Any], bool], new: Object) -> bool:
-    """The result of ``not_(predicate)`` for a new object."""
+    """Return the result of ``not_(predicate)`` for a new object."""
     # The predicates of this module pass a new object, and their negation must not exclude it. The
     # result of an author's function is taken as it is.
     match predicate:
@@ -178,7 +179,7 @@ def _steps(path: object) -> tuple[str, ...]:
 
 
 def _at(obj: Object, path: tuple[str, ...]) -> Any:
-    """The value at the path, or ``None``."""
+    """Return the value at the path, or ``None``."""
     value: Any = obj.body if isinstance(obj, Unstructured) else obj
     for step in path:
         if isinstance(value, Struct):

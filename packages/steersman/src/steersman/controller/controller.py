@@ -1,7 +1,7 @@
-"""``Controller``: a kind, its reconcile function and the kinds that this uses, as a frozen value.
+"""``Controller``: a frozen value with a kind, its reconcile function and the kinds that it uses.
 
-Importing a module with a controller has no effect. The kinds that it watches and writes, and the
-permissions that it needs, can be read from it without running it.
+Importing a module with a controller has no effect. The kinds that the controller watches and
+writes, and the permissions that it needs, can be read from the value without running it.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -54,38 +54,42 @@ SLOW_PER_WORKER: Final = 10
 class Controller(Generic[Obj]):
     """A kind, the function that reconciles its objects, and the other kinds that the function uses.
 
-    - ``reconcile`` is awaited, or runs in a thread if it is a plain function. It may be called at
-      any time, and brings about the desired state whatever has changed.
-    - ``finalize`` is called instead while the object is being deleted; the controller's finalizer
-      keeps the object until it has returned ``Done()``.
-    - ``owns``, ``watches``: see ``Owns`` and ``Watch``. ``reads`` are kinds to read from the server
-      only, and ``writes`` kinds to apply without owning them, or a ``Writes`` each for other verbs
-      and for names. Nothing else can be read or written.
+    - ``reconcile`` is awaited, or runs in a thread if it is a plain function. The function may be
+      called at any time, and must reach the desired state whatever has changed.
+    - ``finalize`` is called instead of ``reconcile`` while the object is being deleted; the
+      controller's finalizer keeps the object until ``finalize`` has returned ``Done()``.
+    - ``owns``, ``watches``: see ``Owns`` and ``Watch``. ``reads`` are kinds to read from the
+      server only. ``writes`` are kinds to apply without owning them; use ``Writes`` for other
+      verbs and for names. Nothing else can be read or written.
     - ``when`` is the predicate for changes of the objects of ``kind``; ``None`` passes all.
     - ``while_deleting``: without a ``finalize``, whether ``reconcile`` is also called for an object
       that is being deleted and has finalizers of other controllers.
     - ``condition`` is the type of a condition that ``reconcile`` sets in the status. While the
-      reconcile fails, it is ``False`` with the reason and the message of the event about the
-      failure; the rest of the status stays.
-    - ``progress_seconds`` is how long a status that comes with ``Later``, without a time, and flips
-      no condition, may be delayed, so that several become one write.
+      reconcile fails, the condition is ``False`` with the reason and the message of the event
+      about the failure; the rest of the status stays.
+    - ``progress_seconds`` is the longest delay of a status that only shows progress, so that
+      several of these statuses become one write. Such a status is returned in a ``Later`` without
+      a time and changes the status of no condition.
     - ``workers`` is the number of concurrent reconciles. A reconcile that takes longer than
-      ``slow_seconds``, and four times as long as usual, moves to the slow lane, which holds up to
-      ``slow_workers``, by default ten times ``workers``, and another takes its place. With
-      ``slow_workers=0``, never more than ``workers`` run at once.
-    - ``backoff`` is the delay after each failure in a row of an object, and ``bucket`` limits the
-      retries of all objects together.
-    - ``debounce_seconds`` delays the reconcile after the first change of an object, so that it
-      covers all changes until then.
-    - ``priority`` is a function of an object; higher values are reconciled first. It is added to
-      the priority of the change: 0, or -100 for the initial list and for resyncs. Every tenth
-      object is the one that has waited longest, whatever its priority.
+      ``slow_seconds``, and four times as long as the median, moves to the slow lane, and another
+      reconcile takes its place. The slow lane holds up to ``slow_workers`` reconciles, by default
+      ten times ``workers``. With ``slow_workers=0``, never more than ``workers`` reconciles run
+      concurrently.
+    - ``backoff`` is the delay after each consecutive failure of an object, and ``bucket`` limits
+      the retries of all objects together.
+    - ``debounce_seconds`` delays the reconcile after the first change of an object. The reconcile
+      then covers all changes during the delay.
+    - ``priority`` is a function of an object; higher values are reconciled first. The value is
+      added to the priority of the change: 0, or -100 for the initial list and for resyncs. Every
+      tenth reconciled object is the object that has waited longest, whatever its priority.
     - ``sources`` enqueue objects for reasons outside the cluster.
     - ``name`` is part of the names of the finalizer and the field manager, which are stored in the
-      cluster: a controller with another name loses both. A second controller of a kind needs one.
-    - ``event_source`` is the reporting component of its events; by default ``GROUP/NAME``. It is
-      for controllers of Kubernetes itself: events of a controller that has one are written to the
-      core API (``v1``), as those of Kubernetes are.
+      cluster: a controller whose name changes no longer recognizes either. A second controller of
+      a kind needs a name.
+    - ``event_source`` is the reporting component of the controller's events; by default
+      ``GROUP/NAME``. Set it only for controllers of Kubernetes itself: the events of such a
+      controller are written to the core API (``v1``), like the events of Kubernetes' own
+      controllers.
     """
 
     kind: type[Obj]
@@ -144,17 +148,17 @@ class Controller(Generic[Obj]):
 
     @property
     def gvk(self) -> GroupVersionKind:
-        """The kind that it reconciles."""
+        """The kind that the controller reconciles."""
         return self.kind.resource_type.gvk
 
     @property
     def field_manager(self) -> str:
-        """The field manager of its applies."""
+        """The field manager of the controller's applies."""
         return f"{self.name}.{self.gvk.group or 'core'}"
 
     @property
     def finalizer(self) -> str:
-        """The finalizer that it adds to its objects if it has a ``finalize`` function."""
+        """The finalizer that a controller with a ``finalize`` function adds to its objects."""
         return f"{self.gvk.group or 'core'}/{self.name}"
 
     @property
@@ -164,22 +168,22 @@ class Controller(Generic[Obj]):
 
     @property
     def slow_capacity(self) -> int:
-        """The number of slow reconciles that may run beside the workers."""
+        """The number of slow reconciles that may run in addition to the workers."""
         return SLOW_PER_WORKER * self.workers if self.slow_workers is None else self.slow_workers
 
     @property
     def written(self) -> tuple[Writes, ...]:
-        """The kinds that it writes without owning them, each as a ``Writes``."""
+        """The kinds that the controller writes without owning them, each as a ``Writes``."""
         return self.writes  # type: ignore[return-value]  # __post_init__ has converted them
 
     @property
     def is_blocking(self) -> bool:
-        """Whether its reconcile is a plain function, which runs in a thread."""
+        """Whether ``reconcile`` is a plain function, which runs in a thread."""
         return not is_async(self.reconcile)
 
     @property
     def cached_kinds(self) -> tuple[type[Any], ...]:
-        """The kinds that it caches, each once."""
+        """The kinds that the controller caches, without duplicates."""
         return tuple(each.kind for each in cached_kinds(self))
 
     def __repr__(self) -> str:

@@ -1,7 +1,7 @@
-"""Patches that add a controller's finalizer to an object and remove it. Pure.
+"""Patches that add a controller's finalizer to an object and remove it. No I/O.
 
-A patch replaces the whole list, so it must not overwrite a concurrent change: it carries the uid
-and the resourceVersion, and the server refuses it with a conflict if either has changed.
+A patch replaces the whole list, so it must not overwrite a concurrent change: the patch contains
+the uid and the resourceVersion, and the server rejects it with a conflict if either has changed.
 """
 
 from collections.abc import Sequence
@@ -12,21 +12,22 @@ from steersman.kinds import Resource, Unstructured
 
 
 def finalizers_of(obj: Resource | Unstructured) -> tuple[str, ...]:
-    """The finalizers of the object."""
+    """Return the finalizers of the object."""
     if isinstance(obj, Unstructured):
         return tuple(obj.metadata.get("finalizers") or ())
     return obj.metadata.finalizers or ()
 
 
 def has_finalizer(obj: Resource | Unstructured, finalizer: str) -> bool:
-    """Whether the object has this one."""
+    """Return whether the object has this finalizer."""
     return finalizer in finalizers_of(obj)
 
 
 def patch_to_add(obj: Resource | Unstructured, finalizer: str) -> MergePatch | None:
-    """The patch that adds it; ``None`` if it is there, or the object is being deleted.
+    """Return the patch that adds the finalizer, or ``None`` if no patch is needed.
 
-    The server refuses new finalizers during deletion, and there is nothing to clean up yet.
+    No patch is needed if the finalizer is present or the object is being deleted. The server
+    rejects new finalizers during deletion, and there is nothing to clean up yet.
     """
     held = finalizers_of(obj)
     if finalizer in held or obj.deletion_time is not None:
@@ -35,7 +36,7 @@ def patch_to_add(obj: Resource | Unstructured, finalizer: str) -> MergePatch | N
 
 
 def patch_to_remove(obj: Resource | Unstructured, finalizer: str) -> MergePatch | None:
-    """The patch that removes it; ``None`` if it is not there."""
+    """Return the patch that removes the finalizer; ``None`` if the object does not have it."""
     held = finalizers_of(obj)
     if finalizer not in held:
         return None

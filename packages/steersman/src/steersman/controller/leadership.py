@@ -1,9 +1,10 @@
-"""Leadership of a reconcile: an author's coroutine runs only while its replica is the leader.
+"""Leadership checks in a reconcile: the coroutine runs only while its replica is the leader.
 
 A process that is stopped for longer than its lease lasts (a suspended container, a starved machine)
-wakes up in the middle of a reconcile, after another replica has taken over. The fence refuses its
-writes to the API server. Effects of the author's function elsewhere are not fenced, so leadership
-is checked at each step of the coroutine, and the coroutine is cancelled if it is lost.
+resumes in the middle of a reconcile, after another replica has taken over. The fence rejects the
+writes of that process to the API server. Effects of the operator author's function on other systems
+are not fenced. So leadership is checked at each step of the coroutine, and the coroutine is
+cancelled if leadership is lost.
 """
 
 import asyncio
@@ -29,7 +30,7 @@ IsLeader: TypeAlias = Callable[[], bool]
 def run_while_leader(
     work: Coroutine[Any, Any, T], leads: IsLeader, *, wanted: str
 ) -> Generator[Any, None, T]:
-    """Await ``work``; once leadership is lost, cancel it and raise ``NotLeading``."""
+    """Await ``work``; if leadership is lost, cancel ``work`` and raise ``NotLeading``."""
     thrown: BaseException | None = None
     is_over = False
     try:

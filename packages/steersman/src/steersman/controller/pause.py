@@ -12,7 +12,7 @@ _annotations: Final = stored_field(meta_v1.ObjectMeta, "annotations")
 
 
 def is_paused(obj: Resource | Unstructured) -> bool:
-    """Whether the object has the pause annotation."""
+    """Return whether the object has the pause annotation."""
     if isinstance(obj, Unstructured):
         return obj.annotations.get(PAUSED) == "true"
     annotations = _annotations(obj.metadata)

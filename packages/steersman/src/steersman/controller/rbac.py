@@ -1,16 +1,16 @@
-"""The RBAC rules that an operator needs, derived from what its controllers declare.
+"""The RBAC rules that an operator needs, derived from the declarations of its controllers.
 
 - Own kind: read it, patch its status, and patch it if there is a ``finalize`` function. With owned
   or written kinds also update its finalizers: the admission plugin
   OwnerReferencesPermissionEnforcement requires that for an owner reference that blocks deletion.
 - ``owns``: read, and the verbs of each ``Owns``, by default ``create`` and ``patch`` for apply.
 - ``watches``: read. ``reads``: get and list; with ``Scale`` among them, the ``scale`` of any kind.
-- ``writes``: the verbs of each ``Writes``, with its names. ``patch`` includes ``get``, because a
-  refused patch is compared with the object on the server.
-- ``Runnable``: what it watches, reads and writes, in the same way.
-- Events about these, which are optional, and the lease.
+- ``writes``: the verbs of each ``Writes``, with its names. ``patch`` includes ``get``, because
+  after a rejected patch steersman compares the patch with the object on the server.
+- ``Runnable``: the kinds that it watches, reads and writes, in the same way.
+- Events about all these objects, which are optional, and the lease.
 
-``DeclaredAccess`` allows the same: change both together.
+``DeclaredAccess`` allows the same operations: change both modules together.
 """
 
 import re
@@ -50,9 +50,9 @@ _NOT_BARE: Final = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false
 
 
 class RbacRule(msgspec.Struct, frozen=True, kw_only=True, order=True):
-    """Verbs on one resource, in one namespace or in all, for all names or for some.
+    """Verbs on one resource, in one or all namespaces, for some or all names.
 
-    Without a rule that is not needed (``is_needed``), an operator lacks a feature, and works.
+    If a rule with ``is_needed=False`` is not granted, the operator works but lacks a feature.
     """
 
     namespace: str | None = None
@@ -65,12 +65,12 @@ class RbacRule(msgspec.Struct, frozen=True, kw_only=True, order=True):
 
     @property
     def path(self) -> str:
-        """The resource as roles name it: ``deployments``, ``deployments/status``."""
+        """The resource in the form that roles use: ``deployments``, ``deployments/status``."""
         return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
 
     @property
     def yaml(self) -> str:
-        """An item of the ``rules`` of a Role, on one line."""
+        """The rule as an item of the ``rules`` of a Role, on one line."""
         (policy,) = policy_rules((self,))
         fields = ", ".join(f"{key}: {_listed(values)}" for key, values in _policy_fields(policy))
         return f"- {{{fields}}}"
@@ -87,21 +87,21 @@ _ANY_SCALE: Final = RbacRule(group="*", resource="*", subresource="scale", verbs
 
 
 class Declared(Protocol):
-    """Declares the kinds that it watches, reads and writes, as a runnable does."""
+    """A protocol for declarations of the kinds to watch, read and write, such as a runnable."""
 
     @property
     def watches(self) -> tuple[Kind, ...]:
-        """The kinds that it lists and watches."""
+        """The kinds to list and watch."""
         ...
 
     @property
     def reads(self) -> tuple[Kind, ...]:
-        """The kinds that it gets and lists."""
+        """The kinds to get and list."""
         ...
 
     @property
     def written(self) -> tuple[Writes, ...]:
-        """What it writes."""
+        """The kinds to write."""
         ...
 
 
@@ -113,10 +113,10 @@ def permissions(
     runnables: Iterable[Declared] = (),
     caches: Iterable[CacheOptions[Any]] = (),
 ) -> tuple[RbacRule, ...]:
-    """All rules for these controllers and runnables, in these namespaces or, without any, in all.
+    """Return all rules for these controllers and runnables, in these namespaces.
 
-    ``caches`` may have other namespaces for some kinds. ``lease`` is the namespace and name of the
-    leader's lease, if there is an election.
+    Without namespaces, the rules are for all namespaces. ``caches`` may name other namespaces for
+    some kinds. ``lease`` is the namespace and name of the leader's lease, if leader election is on.
     """
     wanted: list[RbacRule] = []
     apart: dict[tuple[str, str], Sequence[str]] = {
@@ -146,7 +146,10 @@ def permissions(
 
 
 def rules_by_namespace(rules: Iterable[RbacRule]) -> dict[str | None, tuple[RbacRule, ...]]:
-    """The rules of each Role by its namespace, and those of the ClusterRole under ``None``."""
+    """Return the rules of each Role, by namespace.
+
+    The rules of the ClusterRole have the key ``None``.
+    """
     found: dict[str | None, tuple[RbacRule, ...]] = {}
     for rule in rules:
         found[rule.namespace] = (*found.get(rule.namespace, ()), rule)
@@ -154,7 +157,7 @@ def rules_by_namespace(rules: Iterable[RbacRule]) -> dict[str | None, tuple[Rbac
 
 
 def policy_rules(rules: Iterable[RbacRule]) -> "tuple[rbac_v1.PolicyRule, ...]":
-    """The rules of a Role or ClusterRole that grants all of these, whatever their namespace."""
+    """Return the rules of a Role or ClusterRole that grants all of ``rules``, in any namespace."""
     # Imported here, because an operator that has its permissions never prints them.
     from steersman.kinds import rbac_v1
 
@@ -173,7 +176,7 @@ def policy_rules(rules: Iterable[RbacRule]) -> "tuple[rbac_v1.PolicyRule, ...]":
 
 
 def rules_yaml(rules: Iterable[RbacRule]) -> str:
-    """The same as YAML, to paste into a Role or ClusterRole."""
+    """Return the policy rules as YAML, to paste into a Role or ClusterRole."""
     lines = ["rules:"]
     for rule in policy_rules(rules):
         for number, (key, values) in enumerate(_policy_fields(rule)):
@@ -182,7 +185,7 @@ def rules_yaml(rules: Iterable[RbacRule]) -> str:
 
 
 def _controller_rules(controller: Controller[Any]) -> Iterator[tuple[RbacRule, bool]]:
-    """The rules for one controller, each with whether its resource is namespaced."""
+    """Yield each rule for one controller, and whether the resource of the rule is namespaced."""
     own = controller.kind
     yield _rule(own, *_WATCH_VERBS)
     if _has_status(own):
@@ -262,7 +265,7 @@ def _lease_rules(namespace: str, name: str) -> Iterator[RbacRule]:
 
 
 def _merged(rules: Iterable[RbacRule]) -> tuple[RbacRule, ...]:
-    """The same permissions, sorted, with each resource once."""
+    """Return the same permissions, sorted, with one rule for each resource."""
     found: dict[RbacRule, tuple[set[str], bool]] = {}
     for rule in rules:
         place = replace(rule, verbs=(), is_needed=True)

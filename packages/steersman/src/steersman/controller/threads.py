@@ -4,11 +4,12 @@ A plain function runs in a thread. Its calls to the context run in the event loo
 waits for the thread:
 
     thread   ──call──▶   task        one at a time: while the task runs the call, the thread waits
-             ◀─answer─
+             ◀─result─
 
 With ``ThreadPolicy.HANDOVER`` the event loop also waits while the thread runs: only one thread runs
 at any time, in a fixed order, so that a run can be repeated exactly. If a function holds a lock
-during such a call, and a second function waits for the lock, both and the loop are deadlocked.
+during such a call, and a second function waits for the lock, both functions and the event loop are
+deadlocked.
 
 A thread cannot be stopped. Once its task has ended, by a timeout or at shutdown, each further call
 raises ``ContextEnded``; until the thread returns, it counts against the limit.
@@ -35,7 +36,7 @@ _ENDS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class ThreadPolicy(Enum):
-    """Whether the event loop runs while a plain function does."""
+    """Whether the event loop runs while a plain function runs."""
 
     #: It does, and several plain functions run at a time.
     CONCURRENT = "concurrent"
@@ -44,10 +45,10 @@ class ThreadPolicy(Enum):
 
 
 class LoopCaller(Protocol):
-    """Calls functions in the event loop from a thread."""
+    """A protocol for calling functions in the event loop from a thread."""
 
     def call(self, make: Callable[[], Awaitable[T]], /) -> T:
-        """Await it in the event loop; its result."""
+        """Await the result of ``make`` in the event loop, and return the value."""
         ...
 
 
@@ -55,7 +56,7 @@ def start_thread(thread: threading.Thread) -> None:
     """Start a thread in which SIGINT and SIGTERM are blocked.
 
     Python handles signals in the main thread. A signal that the kernel delivers to another thread
-    does not interrupt a wait of the main thread, and may so never be handled.
+    does not interrupt a wait of the main thread, and may therefore never be handled.
     """
     # A new thread inherits the signal mask of the thread that starts it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
@@ -84,7 +85,7 @@ class ThreadPool:
     async def start(
         self, function: Callable[[LoopCaller], T], *, holder: str, ended: Callable[[], ContextEnded]
     ) -> "Job[T]":
-        """Run ``function`` in a thread, once one is free and the holder's last one has ended."""
+        """Run ``function`` in a free thread, after the holder's previous thread has ended."""
         for before in [job for job in self._jobs if job.holder == holder]:
             await before.ended()
         self._waiting += 1
@@ -147,21 +148,24 @@ class Job(Generic[T]):
 
     @property
     def has_ended(self) -> bool:
-        """Whether its thread has ended."""
+        """Whether the thread of the job has ended."""
         return self._has_ended.is_set()
 
     async def ended(self) -> None:
-        """Wait until its thread has ended."""
+        """Wait until the thread of the job has ended."""
         await self._has_ended.wait()
 
     def begin(self) -> None:
-        """Start its thread."""
+        """Start the thread of the job."""
         # A daemon thread: one that hangs must not keep the process alive.
         start_thread(threading.Thread(target=self._run, name=self.holder, daemon=True))
         self._wait_for_pause()
 
     async def result(self) -> T:
-        """Run the calls of the thread until it ends; the function's result, or its exception."""
+        """Run the calls of the thread until it ends.
+
+        Return the function's result, or raise its exception.
+        """
         try:
             while not self.has_ended:
                 await self._wakeup.wait()
@@ -175,7 +179,7 @@ class Job(Generic[T]):
     # In the thread
 
     def call(self, make: Callable[[], Awaitable[Any]]) -> Any:
-        """Await it in the event loop; its result."""
+        """Await the result of ``make`` in the event loop, and return the value."""
         answer: Future[Any] = Future()
         with self._lock:
             if not self._is_served:
@@ -209,7 +213,7 @@ class Job(Generic[T]):
     # In the loop
 
     def _wait_for_pause(self) -> None:
-        """With HANDOVER, let the thread run until it waits for the loop."""
+        """With HANDOVER, let the thread run until it waits for the event loop."""
         if self._pause is not None:
             self._pause.wait()
 

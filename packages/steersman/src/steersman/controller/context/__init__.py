@@ -1,4 +1,4 @@
-"""What a reconcile function gets beside its object: reads, writes, and why it runs.
+"""The context of a reconcile function: its reads, its writes, and the reasons for the run.
 
 Takes:     the object, its controller's declaration, caches, a writer and a recorder
 Gives:     a ``Context``, and a ``BlockingContext`` for a plain function in a thread

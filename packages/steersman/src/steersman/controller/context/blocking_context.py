@@ -40,8 +40,7 @@ class BlockingContext:
 
     @property
     def reasons(self) -> tuple[ReconcileReason, ...]:
-        """The reasons for this reconcile: what has happened since the last reconcile of the object.
-        """
+        """The reasons of this reconcile: what has happened since the object's last reconcile."""
         return self._context.reasons
 
     @property

@@ -1,4 +1,4 @@
-"""The value of the manager's ``lifespan``, by its class. Pure."""
+"""The type check of the value of the manager's ``lifespan``. No I/O."""
 
 from typing import Final, TypeVar
 
@@ -17,7 +17,7 @@ NO_LIFESPAN: Final = _Nothing()
 
 
 def lifespan_value(value: object, kind: type[T]) -> T:
-    """The value; ``NoLifespanValue`` unless it is an object of this class."""
+    """Return the value; raise ``NoLifespanValue`` unless the value is an object of this class."""
     if isinstance(value, kind):
         return value
     given = None if value is NO_LIFESPAN else type(value).__name__

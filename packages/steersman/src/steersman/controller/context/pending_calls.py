@@ -1,8 +1,9 @@
-"""Calls of a context's methods that were never awaited, or not to the end.
+"""Calls of a context's methods that were never awaited, or whose task has not ended.
 
 A call without ``await`` creates a coroutine that never runs: nothing is sent, and the reconcile
-would count as a success. The same is true of a task that is left behind, whose write is cancelled
-when the reconcile ends. So each coroutine is kept until it has ended, with the line of its call.
+would count as a success. A task that is left behind has the same effect, because its write is
+cancelled when the reconcile ends. So each coroutine is stored until it has ended, with the line of
+its call.
 """
 
 import inspect
@@ -26,7 +27,7 @@ class _TracksCalls(Protocol):
 
 
 def tracked(prefix: str) -> Callable[[Function], Function]:
-    """Decorate a method so that the ``calls`` of its object keep each call until it has ended."""
+    """Return a decorator that stores each call of a method in ``self.calls`` until it ends."""
     # Not public, and the only way to find the caller.
     frame_of = sys._getframe  # pyright: ignore[reportPrivateUsage]
 
@@ -51,9 +52,10 @@ def tracked(prefix: str) -> Callable[[Function], Function]:
 
 
 def close_unawaited(calls: list[PendingCall]) -> tuple[str, str, bool] | None:
-    """Close all calls that never started; the first of them, or of the unfinished writes.
+    """Close all calls that never started; return the first of these calls or of unfinished writes.
 
-    It is given as its method, its line and whether it has started. An unfinished read does no harm.
+    The returned tuple is the method, the line and whether the call has started. Unfinished reads
+    are ignored, because they do no harm.
     """
     found: tuple[str, str, bool] | None = None
     for call, name, code, at in calls:

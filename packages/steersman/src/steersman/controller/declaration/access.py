@@ -18,9 +18,9 @@ _OWNED: Final = "*"
 
 
 class DeclaredAccess:
-    """Refuses undeclared reads and writes, with what to declare.
+    """A check that refuses undeclared reads and writes; the error says what to declare.
 
-    One for each controller, because each read and write of each reconcile is checked.
+    Each controller has one instance, because each read and write of each reconcile is checked.
     """
 
     __slots__ = ("_allowed", "_controller", "_listed", "_owned", "_verbs", "_written")
@@ -47,7 +47,7 @@ class DeclaredAccess:
         self._allowed: set[tuple[type[Any], tuple[str, ...], str]] = set()
 
     def check_own(self, kind: type[Any], wanted: str, verbs: tuple[str, ...]) -> None:
-        """``UndeclaredWrite`` unless the kind is owned with these verbs."""
+        """Raise ``UndeclaredWrite`` unless the kind is owned with these verbs."""
         if (kind, verbs, _OWNED) in self._allowed:
             return
         identity = _identity(kind)
@@ -68,7 +68,7 @@ class DeclaredAccess:
         name: str,
         subresource: str = "",
     ) -> None:
-        """``UndeclaredWrite`` unless these verbs are declared for an object of this name.
+        """Raise ``UndeclaredWrite`` unless these verbs are declared for an object of this name.
 
         The name of a new object may be empty.
         """
@@ -88,7 +88,7 @@ class DeclaredAccess:
             self._remember(kind, verbs, subresource)
 
     def check_get(self, kind: type[Any], name: str) -> None:
-        """``UndeclaredRead`` unless the object may be read from the server."""
+        """Raise ``UndeclaredRead`` unless the object may be read from the server."""
         identity = _identity(kind)
         if identity in self._listed:
             return
@@ -100,12 +100,12 @@ class DeclaredAccess:
             self._refuse_read(kind, f"read {kind.resource_type} {name}")
 
     def check_list(self, kind: type[Any]) -> None:
-        """``UndeclaredRead`` unless the kind may be listed on the server."""
+        """Raise ``UndeclaredRead`` unless the kind may be listed on the server."""
         if _identity(kind) not in self._listed:
             self._refuse_read(kind, f"list {kind.resource_type}")
 
     def allows_any(self, kind: type[Any], verb: str) -> bool:
-        """Whether the verb is declared for any object of the kind."""
+        """Return whether the verb is declared for any object of the kind."""
         return verb in self._verbs.get((_identity(kind), ""), ())
 
     def _remember(self, kind: type[Any], verbs: tuple[str, ...], how: str) -> None:
@@ -167,7 +167,7 @@ class DeclaredAccess:
 
 
 def _owns(kind: type[Any], verbs: Sequence[str]) -> str:
-    """The declaration of an owned kind with these verbs, as Python."""
+    """Return the declaration of an owned kind with these verbs, as Python code."""
     if set(verbs) <= set(APPLY):
         return kind.__name__
     every = [verb for verb in VERBS if verb in (*APPLY, *verbs)]
@@ -184,5 +184,5 @@ def _identities(kinds: Iterable[type[Any]]) -> frozenset[object]:
 
 
 def _identity(kind: type[Any]) -> object:
-    """The identity of a class: the same for all ``Unstructured`` classes of a kind."""
+    """Return the identity of a class, the same for all ``Unstructured`` classes of a kind."""
     return kind.resource_type if issubclass(kind, Unstructured) else kind

@@ -1,11 +1,11 @@
-"""The kinds that a controller caches, each once, however often it declares them. Pure.
+"""The kinds that a controller caches, without duplicates. No I/O.
 
     own kind ─┐
     owns ─────┼──▶ one ``CachedKind`` for each kind ──▶ one informer
     watches ──┘
 
-A kind can be owned and watched at once, and watched for several reasons. All these share one
-informer, so they must agree on the class and on the selectors.
+A kind can be owned and also watched, and watched for several reasons. All declarations of a kind
+share one informer, so they must agree on the class and on the selectors.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ Indexes: TypeAlias = Mapping[str, IndexFunction[Any]]
 
 
 class CachedKind(NamedTuple):
-    """The selectors and the author's indexes of the informer of one kind.
+    """The selectors and the operator author's indexes of the informer of one kind.
 
     An owned kind also has an index by controlling owner.
     """
@@ -35,14 +35,14 @@ class CachedKind(NamedTuple):
 
     @property
     def own_indexes(self) -> Indexes:
-        """The indexes that the controller adds itself."""
+        """The indexes that steersman adds."""
         return {CONTROLLER_INDEX: by_controller} if self.is_owned else {}
 
 
 def cached_kinds(controller: Declaration) -> tuple[CachedKind, ...]:
-    """Each kind that the controller caches.
+    """Return each kind that the controller caches.
 
-    ``BadController`` if two declarations of one kind contradict each other.
+    Raise ``BadController`` if two declarations of one kind contradict each other.
     """
     found: dict[tuple[str, str], CachedKind] = {}
     for each in _declared(controller):
@@ -55,7 +55,7 @@ def cached_kinds(controller: Declaration) -> tuple[CachedKind, ...]:
 def check_repeated(
     controller: str, kind: type[Any], owned: Sequence[Owns], watches: Sequence[Watch[Any]]
 ) -> None:
-    """``BadController`` if a declaration repeats another one."""
+    """Raise ``BadController`` if a declaration repeats another declaration."""
     declared = {_identity(kind)}
     for owns in owned:
         if _identity(owns.kind) in declared:

@@ -1,7 +1,7 @@
 """``Declaration``: the part of a ``Controller`` that its context and its caches depend on.
 
-A protocol, because ``Controller`` names the context in the type of its functions: neither can
-import the other.
+``Declaration`` is a protocol, because ``Controller`` names the context in the type of its
+functions: the two modules cannot import each other.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from steersman.controller.declaration.writes import Kind, Writes
 
 
 class Declaration(Protocol):
-    """The kinds that a controller reads and writes; a ``Controller`` is one."""
+    """A protocol for the kinds that a controller reads and writes; ``Controller`` implements it."""
 
     @property
     def name(self) -> str:
@@ -23,35 +23,35 @@ class Declaration(Protocol):
 
     @property
     def kind(self) -> type[Any]:
-        """The kind that it reconciles."""
+        """The kind that the controller reconciles."""
         ...
 
     @property
     def labels(self) -> Labels:
-        """Which objects of that kind."""
+        """The label selector of the controller's own kind."""
         ...
 
     @property
     def indexes(self) -> Mapping[str, IndexFunction[Any]]:
-        """The author's indexes of that kind."""
+        """The operator author's indexes of the controller's own kind."""
         ...
 
     @property
     def owned(self) -> tuple[Owns, ...]:
-        """The kinds that it owns."""
+        """The kinds that the controller owns."""
         ...
 
     @property
     def watches(self) -> tuple[Watch[Any], ...]:
-        """The kinds that it watches."""
+        """The kinds that the controller watches."""
         ...
 
     @property
     def reads(self) -> tuple[Kind, ...]:
-        """The kinds that it reads from the server only."""
+        """The kinds that the controller reads only from the server."""
         ...
 
     @property
     def written(self) -> tuple[Writes, ...]:
-        """What it writes without owning it."""
+        """The kinds that the controller writes without owning them."""
         ...

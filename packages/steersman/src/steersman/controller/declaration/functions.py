@@ -1,4 +1,4 @@
-"""An author's functions: their names, and how they can be called. Pure."""
+"""Functions of the operator author: their names, and whether they are ``async``. No I/O."""
 
 import functools
 import inspect
@@ -7,7 +7,7 @@ from types import FunctionType
 
 
 def is_async(function: Callable[..., object]) -> bool:
-    """Whether it is an ``async def``, or wraps one."""
+    """Return whether the function is an ``async def``, or wraps one."""
     while isinstance(function, functools.partial):
         function = function.func
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
@@ -16,7 +16,7 @@ def is_async(function: Callable[..., object]) -> bool:
 
 
 def name_of(function: Callable[..., object]) -> str:
-    """The name of a function, as its author knows it."""
+    """Return the name of a function, as it is written in the source."""
     while isinstance(function, functools.partial):
         function = function.func
     return getattr(function, "__qualname__", type(function).__qualname__)

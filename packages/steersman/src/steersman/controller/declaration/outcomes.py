@@ -12,20 +12,22 @@ Status: TypeAlias = Part | Mapping[str, Any]
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True):
-    """The object is as it should be: reconcile it again when something changes.
+    """The outcome of a reconcile whose object is in the desired state.
 
-    ``status`` is applied as by ``apply_status``.
+    The object is reconciled again when something changes. ``status`` is applied as by
+    ``apply_status``.
     """
 
     status: Status | None = None
 
 
 class Later(msgspec.Struct, frozen=True, kw_only=True):
-    """The object is not as it should be yet: reconcile it again on a change, or after a time.
+    """The outcome of a reconcile whose object is not in the desired state yet.
 
-    ``status`` is applied as by ``apply_status``. Without a time, a status that flips no condition
-    may be delayed: after the controller's ``progress_seconds`` the object is reconciled again, and
-    the status of that reconcile is applied.
+    The object is reconciled again on a change, or after ``after_seconds``. ``status`` is applied as
+    by ``apply_status``. Without ``after_seconds``, a status that changes no condition's status may
+    be delayed: after the controller's ``progress_seconds`` the object is reconciled again, and the
+    status of that reconcile is applied.
     """
 
     after_seconds: float | None = None

@@ -14,10 +14,10 @@ from steersman.names import ObjectKey
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """Enqueue objects every so many seconds, up to a tenth earlier or later.
+    """A source that enqueues objects every ``seconds``, up to a tenth earlier or later.
 
-    All objects of the controller's kind, or those that ``keys`` returns, as keys or objects. They
-    have a lower priority than changes.
+    The source enqueues all objects of the controller's kind, or the keys or objects that ``keys``
+    returns. The keys have a lower priority than changes.
     """
 
     seconds: float
@@ -38,11 +38,11 @@ class Every:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Enqueue the objects whose keys a stream yields.
+    """A source that enqueues the objects whose keys a stream yields.
 
-    ``open`` opens the stream, and opens it again when it has ended or failed: an ``async def`` with
-    ``yield`` is enough. The stream must not lose what happens while it is closed: yield all keys
-    first, if there is no other way.
+    ``open`` opens the stream, and opens it again when the stream has ended or failed: an ``async
+    def`` with ``yield`` is enough. The stream must not miss a change while it is closed: if there
+    is no other way, yield all keys first.
     """
 
     open: Callable[[], AsyncIterator[ObjectKey]]

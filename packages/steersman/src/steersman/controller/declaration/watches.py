@@ -1,4 +1,4 @@
-"""``Owns`` and ``Watch``: the other kinds whose changes wake a controller's objects."""
+"""``Owns`` and ``Watch``: the other kinds whose changes enqueue a controller's objects."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -28,10 +28,10 @@ Mapper: TypeAlias = Callable[[Other, CacheReader], Iterable[ObjectKey | Resource
 class Owns:
     """A kind whose objects the controller creates, with its own object as their controlling owner.
 
-    Each change of one enqueues its owner, unless the predicate ``when`` is false. ``verbs`` are the
-    verbs of RBAC that the controller needs; by default those of server-side apply. A controller
-    that calls ``ctx.delete`` or ``ctx.prune`` needs ``delete``; the garbage collector has its own
-    permissions.
+    Each change of such an object enqueues its owner, unless the predicate ``when`` is false.
+    ``verbs`` are the RBAC verbs that the controller needs; by default the verbs of server-side
+    apply. A controller that calls ``ctx.delete`` or ``ctx.prune`` needs ``delete``. Garbage
+    collection needs no verb here: the garbage collector has its own permissions.
     """
 
     kind: Kind
@@ -49,8 +49,9 @@ class Watch(Generic[Other]):
     """A kind that the controller reads, and whose changes ``to`` maps to objects of its own kind.
 
     Without ``to``, the kind is cached for reads, and its changes enqueue nothing. The kind may also
-    be owned, be the controller's own kind, or be in another ``Watch``: each declaration has its own
-    ``when``, and all share one informer, so they must have the same selectors.
+    be owned, be the controller's own kind, or appear in another ``Watch``. Each declaration has a
+    separate ``when``. All declarations of a kind share one informer, so they must have the same
+    selectors.
     """
 
     kind: type[Other]

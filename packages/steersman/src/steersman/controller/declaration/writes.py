@@ -1,7 +1,7 @@
-"""``Writes``: a kind that a controller or a runnable writes, as one rule of a Role. Pure.
+"""``Writes``: a kind that a controller or a runnable writes, as one rule of a Role. No I/O.
 
-Both the generated RBAC and ``DeclaredAccess`` use it: an undeclared write has no permission on the
-server, and is refused before it is sent.
+Both the generated RBAC and ``DeclaredAccess`` use ``Writes``: an undeclared write has no permission
+on the server, and is refused before it is sent.
 """
 
 from collections.abc import Sequence
@@ -27,13 +27,13 @@ APPLY: Final[tuple[WriteVerb, ...]] = ("create", "patch")
 class Writes:
     """A kind that is written without being owned, with verbs and names.
 
-    - ``verbs`` are those of RBAC, by default those of server-side apply: ``create`` and ``patch``.
+    - ``verbs`` are RBAC verbs, by default the verbs of server-side apply: ``create`` and ``patch``.
       ``ctx.delete`` needs ``delete``.
     - ``names`` limits the rule to objects of these names. RBAC cannot limit ``create`` by name, so
-      it is granted for all names, and the context refuses the others.
+      ``create`` is granted for all names, and the context refuses other names.
     - ``subresource`` is ``"status"`` for ``ctx.apply_status`` and ``ctx.patch(…,
-      subresource="status")``. It needs a rule of its own, as in a Role; its default verb is
-      ``patch``.
+      subresource="status")``. A subresource needs a separate rule, as in a Role, whose default
+      verb is ``patch``.
     """
 
     kind: Kind
@@ -72,7 +72,7 @@ class Writes:
 
 
 def check_is_kind(kind: Any, *, wanted: str) -> str:
-    """The name of the class; ``BadValue`` if it is not the class of a kind."""
+    """Return the name of the class; raise ``BadValue`` if it is not the class of a kind."""
     try:
         if kind.resource_type.gvk:
             return str(kind.__name__)
@@ -86,7 +86,7 @@ def check_is_kind(kind: Any, *, wanted: str) -> str:
 
 
 def check_verbs(verbs: object, *, wanted: str) -> None:
-    """``BadValue`` unless these are write verbs of RBAC."""
+    """Raise ``BadValue`` unless these are write verbs of RBAC."""
     if not isinstance(verbs, tuple) or not verbs:
         raise BadValue(wanted=wanted, value=verbs, rule='they are a tuple: verbs=("patch",)')
     for verb in verbs:
@@ -100,5 +100,5 @@ def check_verbs(verbs: object, *, wanted: str) -> None:
 
 
 def as_writes(declared: Sequence[Any]) -> tuple[Writes, ...]:
-    """Each as a ``Writes``; a kind alone has the verbs of apply."""
+    """Return each declaration as a ``Writes``; a kind alone gets the verbs of apply."""
     return tuple(each if isinstance(each, Writes) else Writes(each) for each in declared)

@@ -1,8 +1,4 @@
-"""Which Kubernetes events are written: count_repeat ones are counted, and floods are dropped. Pure.
-
-The counterpart of client-go's event correlator. Time is an argument; ``recorder`` writes the
-entries that are due.
-"""
+"""Decides which Kubernetes events are written: repeated ones are counted, floods are dropped. Pure."""
 
 from collections import Counter, OrderedDict
 from datetime import datetime
@@ -34,7 +30,7 @@ OVER_KEPT: Final = "too many different ones"
 
 
 class EventKey(NamedTuple):
-    """What two events must have in common to be in one series; client-go's ``eventKey``."""
+    """The fields that all events of a series have in common; client-go's ``eventKey``."""
 
     about: str
     type: str
@@ -45,7 +41,7 @@ class EventKey(NamedTuple):
 
 
 class EventEntry:
-    """An event, its count, and the count that the server has."""
+    """An event, its count, and the count that is already written to the server."""
 
     __slots__ = (
         "count",
@@ -88,14 +84,14 @@ class EventEntry:
 
     @property
     def namespace(self) -> str:
-        """The namespace of its object, or ``default``."""
+        """The namespace of the event: the namespace of the regarded object, or ``default``."""
         return self.regarding.namespace or "default"
 
 
 class EventCorrelator:
-    """The remembered series, and which of them are due to be written.
+    """The stored event series, and a queue of the series that are due to be written.
 
-    The first ``eager`` events of a series are due at once.
+    The first ``eager`` events of a series are due immediately.
     """
 
     def __init__(self, *, eager: int = 2) -> None:
@@ -108,7 +104,7 @@ class EventCorrelator:
         self._dropped: Counter[str] = Counter()
 
     def count_repeat(self, key: EventKey, *, now_at: float, now_time: datetime) -> bool:
-        """Count one more event of a series; false if there is no such series."""
+        """Count one more event of a series; return false if no such series exists."""
         entry = self._entries.get(key)
         if entry is None or now_at - entry.last_at > SERIES_SECONDS:
             return False
@@ -120,7 +116,10 @@ class EventCorrelator:
         return True
 
     def allows(self, about: str, *, now_at: float) -> bool:
-        """Whether a new series about this object is within the limits; else the event is lost."""
+        """Return whether a new series about this object is within the limits.
+
+        If not, the event counts as dropped.
+        """
         if self._unwritten >= MAX_QUEUED:
             self._dropped[OVER_QUEUED] += 1
             return False
@@ -148,7 +147,7 @@ class EventCorrelator:
         self._schedule(entry, entry.last_at)
 
     def take_due(self, *, now_at: float) -> EventEntry | None:
-        """Take the entry that has been due for longest out of the queue."""
+        """Remove from the queue the entry that has been due for longest, and return it."""
         while self._queue and self._queue[0][0] <= now_at:
             _, _, entry = heappop(self._queue)
             if not entry.is_queued:
@@ -160,17 +159,20 @@ class EventCorrelator:
         return None
 
     def due_seconds(self, *, now_at: float) -> float | None:
-        """How long until one is due; ``None`` if the queue is empty."""
+        """Return how long until an entry is due; ``None`` if the queue is empty."""
         return max(0.0, self._queue[0][0] - now_at) if self._queue else None
 
     def mark_written(self, entry: EventEntry, times: int, *, now_at: float) -> None:
-        """The server has this count; if there are more events by now, the entry is due again."""
+        """Note that the server stores this count.
+
+        If more events have been counted since, the entry is due again.
+        """
         entry.written, entry.written_at, entry.tries = times, now_at, 0
         if entry.count > times:
             self._schedule(entry, now_at)
 
     def requeue(self, entry: EventEntry, *, now_at: float) -> None:
-        """Put an entry that could not be written back into the queue."""
+        """Return to the queue an entry whose write has failed."""
         if not entry.is_queued:
             self._enqueue(entry, now_at)
 
@@ -184,7 +186,7 @@ class EventCorrelator:
             self._dropped[reason] += entry.count - entry.written
 
     def forget_old(self, *, now_at: float) -> None:
-        """Forget the series that have ended and are written."""
+        """Drop the series that have ended and are written."""
         while self._entries:
             entry = next(iter(self._entries.values()))
             if entry.is_queued or now_at - entry.last_at <= SERIES_SECONDS:
@@ -197,7 +199,7 @@ class EventCorrelator:
         return bool(self._dropped)
 
     def take_dropped(self) -> dict[str, int]:
-        """The number of dropped events since the last call, by reason."""
+        """Return the number of events dropped since the last call, by reason, and reset it."""
         dropped, self._dropped = self._dropped, Counter()
         return dict(dropped)
 
@@ -228,7 +230,7 @@ class EventCorrelator:
 
 
 def reference_to(obj: Resource | Unstructured) -> core_v1.ObjectReference:
-    """The reference to an object in an event."""
+    """Return the reference to an object in an event."""
     gvk = obj.resource_type.gvk
     return core_v1.ObjectReference(
         api_version=gvk.api_version,

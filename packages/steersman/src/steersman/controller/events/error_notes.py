@@ -1,13 +1,13 @@
-"""What an event says of an error. Pure."""
+"""The notes of events about errors. Pure."""
 
 from steersman.errors import SteersmanError
 
 
 def public_text(error: Exception, *, of: str) -> str:
-    """The note of an event about an error that an author's function raised.
+    """Return the note of an event about an error that a function of the operator author raised.
 
     Everyone with read access to the namespace can read its events, and the text of an unknown error
-    may hold a secret. Errors of steersman never do.
+    may contain a secret. The text of a steersman error never does.
     """
     if isinstance(error, SteersmanError):
         return error_text(error)
@@ -15,7 +15,7 @@ def public_text(error: Exception, *, of: str) -> str:
 
 
 def error_text(error: Exception) -> str:
-    """The text of an error, if it has one."""
+    """Return the text of an error, or its class name if the text cannot be read."""
     try:
         return str(error)
     except Exception:  # noqa: BLE001  an author's class, which must not end the worker

@@ -1,4 +1,4 @@
-"""``EventRecorder``: Kubernetes events about objects, as ``kubectl describe`` shows them."""
+"""``EventRecorder``: records Kubernetes events about objects, which ``kubectl describe`` shows."""
 
 import asyncio
 import re
@@ -64,15 +64,15 @@ _UNFIT: Final = re.compile(r"[^a-z0-9.-]+")
 
 
 class EventRecorder:
-    """Writes events in the background, without delaying the code that records them.
+    """A recorder that writes events in the background, without delaying the code that records them.
 
     Repeated events are one object in the cluster with a count. Too many different events about one
-    object, or too many at once, are dropped and counted. An event that the server refuses is
-    observed, and fails no reconcile.
+    object, or too many queued events, are dropped and counted. An event that the server rejects is
+    reported as an observation, and no reconcile fails.
 
-    ``controller`` is the reporting controller, as ``NAME`` or ``DOMAIN/NAME``; observations have
-    the ``NAME``. With a ``source``, events are core events from that component, as those of the
-    controllers of Kubernetes are. ``record`` must be called in the thread of the event loop.
+    ``controller`` is the reporting controller, as ``NAME`` or ``DOMAIN/NAME``; observations contain
+    the ``NAME``. With a ``source``, events are core events from that component, like the events of
+    the controllers of Kubernetes. ``record`` must be called in the thread of the event loop.
     """
 
     def __init__(
@@ -106,7 +106,10 @@ class EventRecorder:
         self._drops_due_at = 0.0
 
     def start_with(self, start: Callable[[], object]) -> None:
-        """Have ``start`` start ``run`` at the first event: most controllers have none for long."""
+        """Call ``start``, which starts ``run``, at the first event only.
+
+        Most controllers record their first event late.
+        """
         # The task must not inherit the context variables of the first caller of ``record``.
         self._start = partial(copy_context().run, start)
 
@@ -149,7 +152,7 @@ class EventRecorder:
         self._recorded.set()
 
     async def run(self) -> None:
-        """Write what is recorded, until cancelled; ``flush`` writes the rest."""
+        """Write the recorded events until cancelled; ``flush`` writes the rest."""
         while True:
             self._recorded.clear()
             now_at = self._clock.monotonic()
@@ -167,7 +170,7 @@ class EventRecorder:
             await self._rest(now_at)
 
     async def flush(self, *, within_seconds: float) -> None:
-        """Write what is queued, as far as the time allows; drop the rest."""
+        """Write the queued events within the given time; drop the rest."""
         try:
             async with self._clock.timeout(within_seconds):
                 while True:
@@ -194,7 +197,7 @@ class EventRecorder:
             pass
 
     async def _write(self, entry: EventEntry) -> float:
-        """Write an entry; the seconds to wait before the next one."""
+        """Write an entry; return the seconds to wait before the next entry."""
         try:
             async with self._one_at_a_time:
                 return await self._write_now(entry)
@@ -280,7 +283,7 @@ class EventRecorder:
 
 
 def truncated(text: str, longest_bytes: int) -> str:
-    """The text in at most so many bytes, truncated between two characters."""
+    """Return the text in at most ``longest_bytes`` bytes, truncated between two characters."""
     whole = str(text)[: longest_bytes + 1]  # a character has at least one byte
     # A lone surrogate, as a file name can hold it, cannot be encoded.
     coded = whole.encode("utf-8", "replace")
@@ -290,7 +293,7 @@ def truncated(text: str, longest_bytes: int) -> str:
 
 
 def reporting_name(controller: str) -> str:
-    """The name of a controller as a valid label key of at most 63 characters."""
+    """Return the name of a controller as a valid label key of at most 63 characters."""
     try:
         return check_label_key(controller)
     except BadName:
@@ -298,11 +301,11 @@ def reporting_name(controller: str) -> str:
 
 
 def event_name(ref: ObjectRef, now_time: datetime, number: int, rng: Random) -> str:
-    """A unique and valid name for an event about this object.
+    """Return a unique and valid name for an event about this object.
 
-    Names sort by time, and then by number: kubectl shows events of one second in the order of their
-    names. An event's name must be a DNS name, and not every object's is (``system:node`` is a
-    role).
+    Names sort by time, and then by number, because kubectl shows events of the same second in the
+    order of their names. An event's name must be a DNS name, but not every object's name is one
+    (``system:node`` is the name of a ClusterRole).
     """
     # The suffix takes a dot and 24 digits of the 253 characters.
     readable = _UNFIT.sub("-", ref.name.lower())[:228].rstrip(".-")

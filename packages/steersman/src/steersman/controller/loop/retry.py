@@ -1,4 +1,4 @@
-"""What follows a reconcile: the retry of its key, and the event about its object. Pure."""
+"""What follows a reconcile: the retry of its key, and the event about its object. No I/O."""
 
 from random import Random
 from typing import Any
@@ -38,10 +38,10 @@ _NOT_CONTENT = frozenset({"api_version", "apiVersion", "kind", "metadata", "stat
 
 
 class Decision(msgspec.Struct, frozen=True, kw_only=True):
-    """What the control loop does with a key after a reconcile.
+    """The action of the control loop on a key after a reconcile.
 
     ``is_failure``: retry with backoff. ``is_final``: reconcile only after the object has changed.
-    ``note`` has the reason and the text of an event about the object.
+    ``note`` contains the reason and the text of an event about the object.
     """
 
     outcome: str
@@ -52,7 +52,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def decide(outcome: Outcome, error: Exception | None, *, failures: int) -> Decision:
-    """What follows this outcome or error, after so many failures in a row before it."""
+    """Return what follows this outcome or error, after so many consecutive ``failures``."""
     match error:
         case None if isinstance(outcome, Later):
             return Decision(outcome="later", after_seconds=outcome.after_seconds)
@@ -85,7 +85,7 @@ def _note(error: Exception, failures: int) -> tuple[str, str] | None:
 
 
 def fingerprint(obj: Resource | Unstructured) -> object:
-    """A value that differs once anything but the status of the object has changed."""
+    """Return a value that differs once anything but the status of the object has changed."""
     return (
         obj.uid,
         obj.generation or _content(obj),
@@ -96,9 +96,9 @@ def fingerprint(obj: Resource | Unstructured) -> object:
 
 
 def _content(obj: Resource | Unstructured) -> object:
-    """The content of an object whose kind has no ``metadata.generation``.
+    """Return the content of an object whose kind has no ``metadata.generation``.
 
-    ConfigMap, Secret, Service, Node and other built-in kinds have none.
+    ConfigMap, Secret, Service, Node and other built-in kinds have no generation.
     """
     if isinstance(obj, Unstructured):
         return {field: value for field, value in obj.body.items() if field not in _NOT_CONTENT}
@@ -119,6 +119,6 @@ def new_queue(
     rng: Random,
     observe: Observer,
 ) -> WorkQueue[ObjectKey]:
-    """The work queue of a controller; a retry waits for the longer of both limits."""
+    """Return the work queue of a controller; a retry waits for the longer of both limits."""
     limiter: Any = MaxOf(KeyBackoff(backoff, rng=rng), TokenBucket(bucket, clock=clock))
     return WorkQueue(name, limiter=limiter, clock=clock, observe=observe)

@@ -1,9 +1,9 @@
-"""``SlowLane``: slow reconciles, and objects whose reconcile has timed out. Pure.
+"""``SlowLane``: slow reconciles, and objects whose reconcile has timed out. No I/O.
 
-A *slow* reconcile moves to the lane, where it continues while another worker takes its place, so
+A *slow* reconcile moves to the lane and continues there, while another worker takes its place, so
 that hanging objects do not delay the others. An object whose reconcile has timed out is *hanging*
-until it changes or a reconcile of it ends in time. At most half as many hanging objects as there
-are workers are reconciled at once; the others wait.
+until the object changes or one of its reconciles ends in time. The number of hanging objects that
+are reconciled concurrently is at most half the number of workers; the others wait.
 """
 
 from collections import deque
@@ -42,7 +42,7 @@ class SlowLane:
         self.waiting: dict[ObjectKey, int] = {}
 
     def __len__(self) -> int:
-        """The number of remembered hanging and waiting objects."""
+        """The number of stored hanging and waiting objects."""
         return len(self.hanging) + len(self.waiting)
 
     def __repr__(self) -> str:
@@ -60,7 +60,7 @@ class SlowLane:
 
     @property
     def threshold_seconds(self) -> float:
-        """The duration from which on a reconcile is slow."""
+        """The shortest duration of a reconcile that counts as slow."""
         if not self._recent:
             return self._after_seconds
         median_seconds = sorted(self._recent)[len(self._recent) // 2]
@@ -72,17 +72,20 @@ class SlowLane:
         return tuple(self._slow)
 
     def enter(self, key: ObjectKey) -> None:
-        """Move its reconcile to the lane."""
+        """Move the reconcile of this key to the lane."""
         self._slow[key] = None
 
     def leave(self, key: ObjectKey) -> None:
-        """Its reconcile in the lane has ended."""
+        """Note that the reconcile of this key, which is in the lane, has ended."""
         self._slow.pop(key, None)
 
     # Hanging objects
 
     def may_begin(self, key: ObjectKey, priority: int) -> bool:
-        """Whether a hanging object may be reconciled now; else it waits for ``next_waiting``."""
+        """Return whether a hanging object may be reconciled now.
+
+        If not, ``next_waiting`` returns the object later.
+        """
         if len(self._running) < self._share:
             self._running.add(key)
             self.waiting.pop(key, None)
@@ -91,7 +94,7 @@ class SlowLane:
         return False
 
     def ended(self, key: ObjectKey, state: object | None) -> None:
-        """A reconcile has ended; ``state`` is the object's fingerprint if it timed out."""
+        """Note the end of a reconcile; ``state`` is the object's fingerprint after a timeout."""
         self._running.discard(key)
         if state is None:
             self.hanging.pop(key, None)
@@ -99,16 +102,19 @@ class SlowLane:
             self.hanging[key] = state
 
     def cancelled(self, key: ObjectKey) -> None:
-        """Its reconcile was cancelled, which does not show whether it hangs."""
+        """Note that a reconcile was cancelled, which does not show whether the object hangs."""
         self._running.discard(key)
 
     def forget(self, key: ObjectKey) -> None:
-        """The object has changed, or is gone."""
+        """Drop the state of an object that has changed or does not exist any more."""
         self.hanging.pop(key, None)
         self.waiting.pop(key, None)
 
     def next_waiting(self) -> tuple[ObjectKey, int] | None:
-        """Remove and return the next waiting object and its priority, if one may run."""
+        """Remove and return the first waiting object and its priority, if one may run.
+
+        The first waiting object is the object of the highest priority.
+        """
         if not self.waiting or len(self._running) >= self._share:
             return None
         key = max(self.waiting, key=self.waiting.__getitem__)

@@ -26,22 +26,22 @@ SLOW_CHECK_SECONDS: Final = 1.0
 
 
 class KeyHandler(Protocol):
-    """What workers do with a key."""
+    """A protocol for the operations of workers on a key."""
 
     async def reconcile_key(self, key: ObjectKey) -> object | None:
-        """Reconcile its object; the object's fingerprint, if the reconcile timed out."""
+        """Reconcile the object of a key; return its fingerprint if the reconcile timed out."""
         ...
 
     def release(self, key: ObjectKey) -> None:
-        """Mark it as done in the queue."""
+        """Mark the key as done in the queue."""
         ...
 
     def fingerprint_of(self, key: ObjectKey) -> object | None:
-        """The fingerprint of its object, if it is cached."""
+        """Return the fingerprint of the object of a key, if the object is cached."""
         ...
 
     def ref_of(self, key: ObjectKey) -> ObjectRef:
-        """The reference to its object."""
+        """Return the reference to the object of a key."""
         ...
 
 
@@ -92,7 +92,7 @@ class Workers:
         return f"<Workers of {self._name}: {self._num_workers}, of which {self._idle} idle>"
 
     async def run(self, stopped: asyncio.Event) -> None:
-        """Run until ``stopped`` is set, which is when the queue is shut down."""
+        """Run until ``stopped`` is set, which happens when the queue is shut down."""
         async with asyncio.TaskGroup() as group:
             watch = group.create_task(
                 self._watch_for_slow(group), name=f"slow lane of {self._name}"
@@ -105,33 +105,33 @@ class Workers:
                 watch.cancel()
 
     def thread_started(self, key: ObjectKey) -> None:
-        """The author's function starts only now, after a wait for a thread."""
+        """Note that the operator author's function has started, after a wait for a thread."""
         worker = self._by_key.get(key)
         if worker is not None:
             worker.started_at = self._clock.monotonic()
             self._signal_if_all_busy()
 
     def forget(self, key: ObjectKey) -> None:
-        """Drop what is remembered of a deleted object."""
+        """Drop the stored state about a deleted object."""
         if len(self.lane):
             self.lane.forget(key)
             self._report_lane()
 
     def current(self, task: "asyncio.Task[Any]") -> ObjectKey | None:
-        """The key that this task reconciles, if it is one of the workers."""
+        """Return the key that this task reconciles, if the task is a worker."""
         worker = self._by_task.get(task)
         return None if worker is None else worker.key
 
     @property
     def stuck(self) -> tuple[ObjectRef, ...]:
-        """The hanging objects, and then those whose reconcile is slow."""
+        """The hanging objects, followed by the objects whose reconcile is slow."""
         keys = dict.fromkeys((*self.lane.hanging, *self.lane.slow))
         return tuple(map(self._handler.ref_of, keys))
 
     # A worker
 
     def _start_worker(self, group: asyncio.TaskGroup) -> None:
-        """Start a worker, which is replaced if an author's function cancels it."""
+        """Start a worker, which is replaced if a function of the operator author cancels it."""
         worker = _Worker()
         work = self._run_worker(worker, group)
         try:
@@ -240,7 +240,7 @@ class Workers:
                     self._move_to_lane(worker, key, group)
 
     def _longest_running(self) -> tuple[_Worker, ObjectKey, float] | None:
-        """The worker whose reconcile started first, of those outside the lane."""
+        """Return the worker outside the lane whose reconcile started first."""
         first: tuple[_Worker, ObjectKey, float] | None = None
         for key, worker in self._by_key.items():
             if worker.is_slow:
@@ -259,7 +259,7 @@ class Workers:
         self._report_lane()
 
     def _rejoin(self, worker: _Worker) -> bool:
-        """Whether a worker that leaves the lane is needed outside it."""
+        """Return whether a worker that leaves the lane is needed outside the lane."""
         self._report_lane()
         if self._idle or self._num_workers >= self._max_workers:
             return False
@@ -268,7 +268,7 @@ class Workers:
         return True
 
     def _is_still_hanging(self, key: ObjectKey) -> bool:
-        """Whether an object has not changed since its reconcile timed out."""
+        """Return whether an object has not changed since its reconcile timed out."""
         if self.lane.hanging[key] == self._handler.fingerprint_of(key):
             return True
         self.lane.forget(key)

@@ -1,10 +1,10 @@
-"""Which objects and which fields belong to a controller.
+"""The objects and the fields that belong to a controller.
 
 Takes:     owner references and ``managedFields``
 Gives:     objects with an owner reference, the owner that controls an object, and the fields that
            a manager holds
 Promises:  - an owner in another namespace is refused
-           - what others added does not differ
+           - fields that other managers added do not count as different
 Never:     writes to the server
 """
 

@@ -1,7 +1,7 @@
-"""Which fields a manager holds, by ``fieldsV1``, and whether they have the applied values. Pure.
+"""Fields that a manager holds by ``fieldsV1``, and whether they have the applied values. No I/O.
 
-``fieldsV1`` is a tree: ``f:name`` is a field, ``k:{…}`` the item of a list with these keys,
-``v:…`` a value in a set, and ``.`` the field or item itself, beside its content.
+``fieldsV1`` is a tree: ``f:name`` is a field, ``k:{…}`` the item of a list with these keys, ``v:…``
+a value in a set, and ``.`` the field or item itself, in addition to its content.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ MAX_PATHS: Final = 10
 
 
 def fields_in(fields: msgspec.Raw | Fields | None) -> Fields:
-    """The tree, decoded if it is still raw JSON."""
+    """Return the tree, decoded if it is still raw JSON."""
     if fields is None:
         return {}
     decoded: Fields = msgspec.json.decode(fields) if isinstance(fields, msgspec.Raw) else fields
@@ -31,7 +31,7 @@ def fields_in(fields: msgspec.Raw | Fields | None) -> Fields:
 
 
 def paths_in(fields: Fields) -> Iterator[Path]:
-    """The path of each held field, as the steps of the tree."""
+    """Yield the path of each held field, as the steps of the tree."""
     for step, below in fields.items():
         if step == _ITSELF:
             yield ()
@@ -43,7 +43,7 @@ def paths_in(fields: Fields) -> Iterator[Path]:
 
 
 def holds(fields: Fields, path: Path) -> bool:
-    """Whether the tree holds the path, or holds something above it as a whole."""
+    """Return whether the tree holds the path, or holds a parent of the path as a whole."""
     here: Any = fields
     for step in path:
         if step not in here:
@@ -55,7 +55,10 @@ def holds(fields: Fields, path: Path) -> bool:
 
 
 def lost(before: Fields, now: Fields) -> tuple[Path, ...]:
-    """The paths that were held before and are not any more; a lost item is one path."""
+    """Return the paths that were held before and are no longer held.
+
+    An item of a list that is no longer held is one path.
+    """
     held = set(paths_in(now))
     gone = {path for path in paths_in(before) if path not in held}
     return tuple(p for p in paths_in(before) if p in gone and not _is_below(p, gone))
@@ -66,7 +69,7 @@ def _is_below(path: Path, others: set[Path]) -> bool:
 
 
 def readable_paths(paths: Iterable[Path]) -> tuple[str, ...]:
-    """Readable paths: ``spec.template.spec.containers[name=web].image``."""
+    """Return readable paths, such as ``spec.template.spec.containers[name=web].image``."""
     texts = tuple(dict.fromkeys(_readable_path(path) for path in paths))
     return texts[:MAX_PATHS]
 
@@ -87,10 +90,10 @@ def _readable_path(path: Path) -> str:
 
 
 def differing(fields: Fields, live: Any, body: Any) -> Iterator[Path]:
-    """The held paths whose value, or place in a list, is not what the body says.
+    """Yield each held path whose value, or index in a list, differs between object and body.
 
-    Where the two cannot be compared, because the server writes a value in another form, the path
-    counts as different: one apply too many does no harm.
+    If two values cannot be compared, because the server writes a value in another form, the path
+    counts as different: one unnecessary apply does no harm.
     """
     places: list[tuple[int, int]] = []
     for step, below in fields.items():
@@ -122,10 +125,10 @@ def differing(fields: Fields, live: Any, body: Any) -> Iterator[Path]:
 
 
 def matches_exactly(fields: Fields, live: Any, body: Any) -> bool:
-    """Whether a body has exactly the held fields, and the live object has the same values.
+    """Return whether a body has exactly the held fields, and the live object has the same values.
 
-    Values that cannot be compared count as different, as in ``differing``. An operator that starts
-    calls this for every object, so it is one walk that stops at the first difference.
+    Values that cannot be compared count as different, as in ``differing``. An operator calls this
+    for every object at startup, so the comparison is one walk that stops at the first difference.
     """
     if isinstance(body, dict):
         return _matches_object(fields, live, body)
@@ -186,7 +189,7 @@ def _matches_value(fields: Fields, one: Any, other: Any) -> bool:
 
 
 def held_part(fields: Fields, value: Any) -> Any:
-    """The held part of a value: all of it where it is held as a whole."""
+    """Return the held part of a value: all of the value if it is held as a whole."""
     if fields and isinstance(value, dict):
         steps = ((name, f"f:{name}") for name in value)
         return {
@@ -199,7 +202,7 @@ def held_part(fields: Fields, value: Any) -> Any:
 
 
 def body_fields(body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A body without the fields that identify its object: no manager holds those."""
+    """Return a body without the fields that identify its object, which no manager holds."""
     said = {name: value for name, value in body.items() if name not in ("apiVersion", "kind")}
     metadata = said.pop("metadata", None) or {}
     of_it = {name: value for name, value in metadata.items() if name not in ("name", "namespace")}
@@ -207,7 +210,10 @@ def body_fields(body: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _item_step(fields: Fields, item: Any) -> str:
-    """The only step that matches an item; a step that never exists if there is not exactly one."""
+    """Return the only step that matches an item.
+
+    If no step or more than one step matches, return a step that never exists.
+    """
     found: list[str] = []
     for step in fields:
         kind, _, rest = step.partition(":")
@@ -231,7 +237,10 @@ def _has(values: Any, value: Any) -> bool:
 
 
 def _place(items: Any, keys: Mapping[str, Any]) -> int:
-    """The index of the only item with these keys, or -1; a missing key counts as a default."""
+    """Return the index of the only item with these keys, or -1.
+
+    A missing key counts as its default.
+    """
     found = -1
     for index, item in enumerate(items if isinstance(items, list) else ()):
         if isinstance(item, dict) and _has_keys(item, keys):
@@ -250,7 +259,7 @@ def _has_keys(item: Mapping[str, Any], keys: Mapping[str, Any]) -> bool:
 
 
 def _are_in_order(places: Sequence[tuple[int, int]]) -> bool:
-    """Whether the items of one list are in the same order in the other.
+    """Return whether the items of one list are in the same order in the other list.
 
     A change of order changes no field, and an apply corrects it. The values of a set have no order.
     """

@@ -1,8 +1,8 @@
-"""``OwnerCheck``: before a lost child is created again, the server is asked for its owner.
+"""``OwnerCheck``: reads an owner from the server before one of its lost children is re-created.
 
-A cache that has missed an owner's deletion, because a watch was cut, sees the owner's children go
-one by one. Without this check, the controller would create them again as fast as the garbage
-collector deletes them.
+A cache that has missed an owner's deletion, because a watch was cut, receives the deletions of the
+owner's children one by one. Without this check, the controller would re-create the children as fast
+as the garbage collector deletes them.
 """
 
 from collections.abc import Callable
@@ -15,33 +15,33 @@ from steersman.kinds import Resource, Unstructured, metadata_only
 
 
 class OwnerCheck:
-    """Remembers the owners that have lost a child, and checks that they exist."""
+    """The owners that have lost a child, and the check that they exist."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._losses: dict[str, int] = {}  # the number of lost children, by the owner's uid
 
     def __len__(self) -> int:
-        """The number of owners that have lost a child and were not checked since."""
+        """The number of owners that have lost a child and have not been checked since."""
         return len(self._losses)
 
     def note_lost_child(
         self, child: Resource | Unstructured, *, is_cached: Callable[[str, str], bool]
     ) -> None:
-        """Remember the owner of a deleted child, if the cache holds it.
+        """Store the owner of a deleted child, if the cache contains the owner.
 
-        ``is_cached`` gets the owner's name and uid.
+        ``is_cached`` is called with the owner's name and uid.
         """
         holder = controller_of(child)
         if holder is not None and is_cached(holder.name, holder.uid):
             self._losses[holder.uid] = self._losses.get(holder.uid, 0) + 1
 
     def forget(self, uid: str) -> None:
-        """Drop an owner that is known to exist, or known to be gone."""
+        """Drop an owner that is known to exist, or known to be deleted."""
         self._losses.pop(uid, None)
 
     async def check(self, owner: Resource | Unstructured, child: Resource | Unstructured) -> None:
-        """Raise ``Conflict`` if the owner is gone or being deleted and has lost a child."""
+        """Raise ``Conflict`` if the owner has lost a child and is deleted or being deleted."""
         losses = self._losses.get(owner.uid)
         if losses is None:
             return

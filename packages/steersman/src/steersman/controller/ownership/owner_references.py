@@ -1,4 +1,4 @@
-"""Owner references: which objects own and control an object. Pure."""
+"""Owner references: which objects own and control an object. No I/O."""
 
 from typing import Any, TypeVar
 
@@ -13,7 +13,10 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 def owner_reference(
     owner: Resource | Unstructured, *, controller: bool = True
 ) -> meta_v1.OwnerReference:
-    """The owner reference to ``owner``, as its controller unless ``controller`` is false."""
+    """Return the owner reference to ``owner``.
+
+    The reference has ``controller: true`` unless ``controller`` is false.
+    """
     gvk = owner.gvk if isinstance(owner, Unstructured) else owner.resource_type.gvk
     return meta_v1.OwnerReference(
         api_version=gvk.api_version,
@@ -27,14 +30,14 @@ def owner_reference(
 
 
 def references_of(obj: Resource | Unstructured) -> tuple[meta_v1.OwnerReference, ...]:
-    """All owner references of the object."""
+    """Return all owner references of the object."""
     if isinstance(obj, Unstructured):
         return tuple(map(_read, obj.metadata.get("ownerReferences") or ()))
     return obj.metadata.owner_references or ()
 
 
 def controller_of(obj: Resource | Unstructured) -> meta_v1.OwnerReference | None:
-    """The owner reference with ``controller: true``, if there is one."""
+    """Return the owner reference with ``controller: true``, if the object has one."""
     for each in references_of(obj):
         if each.controller:
             return each
@@ -42,13 +45,16 @@ def controller_of(obj: Resource | Unstructured) -> meta_v1.OwnerReference | None
 
 
 def owner_text(reference: meta_v1.OwnerReference, namespace: str | None) -> str:
-    """The owner as ``Kind namespace/name``, with the namespace of the owned object."""
+    """Return the owner as ``Kind namespace/name``, with the namespace of the owned object."""
     place = f"{namespace}/" if namespace else ""
     return f"{reference.kind} {place}{reference.name}"
 
 
 def owned_by(child: Obj, owner: Resource | Unstructured) -> Obj:
-    """``child`` in the namespace of ``owner`` and controlled by it; its other owners stay."""
+    """Return ``child`` in the namespace of ``owner`` and controlled by ``owner``.
+
+    The other owner references of ``child`` stay.
+    """
     reference = owner_reference(owner)
     if not reference.uid:
         raise _bad(child, owner, "it has no uid: read it from the server first")

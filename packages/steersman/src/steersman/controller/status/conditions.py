@@ -1,4 +1,4 @@
-"""Statuses as they are applied: ``observedGeneration`` and conditions with times. Pure."""
+"""Statuses to apply: ``observedGeneration`` and conditions with times. No I/O."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -24,11 +24,12 @@ def status_to_apply(
     now: datetime,
     before: Resource | Unstructured | None = None,
 ) -> S:
-    """``status`` as the status of ``obj``, the object that was reconciled.
+    """Return ``status`` as the status of ``obj``, the object that was reconciled.
 
-    If it has a field ``observed_generation`` (for a mapping: if the key is there), that becomes the
-    object's generation. A condition without a transition time gets the time from ``before``, the
-    cached object, if its status is the same there, and else ``now``. Times have whole seconds.
+    If the status has a field ``observed_generation`` (for a mapping: if the key is present), the
+    field is set to the object's generation. A condition without a transition time gets the time
+    from ``before``, the cached object, if the condition's status is the same in ``before``, and
+    else ``now``. Times have whole seconds.
     """
     known = _conditions_of(obj if before is None else before)
     part: Any = status
@@ -51,7 +52,7 @@ def status_to_apply(
 
 
 def status_fields(kind: type[Any]) -> tuple[str, ...]:
-    """The fields of a kind's status, by its class; none for an ``Unstructured``."""
+    """Return the fields of the status class of a kind; an empty tuple for an ``Unstructured``."""
     if not issubclass(kind, Unstructured):
         for field in msgspec.structs.fields(kind):
             if field.name == "status":
@@ -65,7 +66,7 @@ def status_fields(kind: type[Any]) -> tuple[str, ...]:
 def has_condition(
     obj: Resource | Unstructured, status: Mapping[str, Any], condition: Condition
 ) -> bool:
-    """Whether a status has this condition, for the object's present generation."""
+    """Return whether a status contains this condition, for the object's current generation."""
     if status.get("observedGeneration", obj.generation) != obj.generation:
         return False
     wanted = _condition_fields(condition)
@@ -81,10 +82,10 @@ def is_progress(
     *,
     before: Resource | Unstructured,
 ) -> bool:
-    """Whether ``status`` differs from the status of ``before`` in progress only, and can wait.
+    """Return whether ``status`` differs from ``before``'s status in progress only, and can wait.
 
-    True if ``before`` has no status; or if that is for the generation of ``obj``, and each
-    condition of ``status`` has the same status there.
+    True if ``before`` has no status; or if its status is for the generation of ``obj``, and each
+    condition of ``status`` has the same status as in ``before``.
     """
     old: Any = before.get("status") if isinstance(before, Unstructured) else _status_of(before)
     if not old or not msgspec.to_builtins(old, enc_hook=str):
@@ -107,7 +108,7 @@ def _field(status: Any, name: str, name_on_the_wire: str) -> Any:
 
 
 def _condition_statuses(status: Any) -> Mapping[str, str]:
-    """The status of each condition, by type."""
+    """Return the status of each condition, by type."""
     found: dict[str, str] = {}
     conditions = _field(status, "conditions", "conditions")
     for each in conditions if isinstance(conditions, (list, tuple)) else ():
@@ -119,7 +120,7 @@ def _condition_statuses(status: Any) -> Mapping[str, str]:
 def with_condition(
     obj: Resource | Unstructured, status: Mapping[str, Any], condition: Condition
 ) -> Mapping[str, Any]:
-    """The status with this condition, which replaces one of the same type."""
+    """Return the status with this condition, which replaces a condition of the same type."""
     wanted = _condition_fields(condition)
     conditions = [*_conditions_in(status)]
     types = [each.get("type") if isinstance(each, Mapping) else None for each in conditions]

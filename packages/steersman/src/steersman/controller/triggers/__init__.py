@@ -1,10 +1,11 @@
-"""From changes to keys: the objects that a change enqueues, and why.
+"""The objects that a change enqueues, and the reasons of their reconciles.
 
-Takes:     deltas of informers, timers and streams, with an author's predicates and mappings
+Takes:     deltas of informers, timers and streams, with the operator author's predicates and
+           mappings
 Gives:     keys with a reason and a priority, for the work queue
 Promises:  - every change of a child enqueues its controlling owner
            - keys of a stream have the priority of changes
-Never:     reads from the server, or waits for an author's function
+Never:     reads from the server, or waits for a function of the operator author
 """
 
 __all__: list[str] = []  # what is public, steersman.controller offers

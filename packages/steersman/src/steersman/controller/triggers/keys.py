@@ -1,4 +1,4 @@
-"""The keys that an author's function returns, as keys or as objects. Pure."""
+"""The keys that a function of the operator author returns, as keys or as objects. No I/O."""
 
 import inspect
 from collections.abc import Iterable
@@ -9,9 +9,9 @@ from steersman.names import ObjectKey, ResourceType
 
 
 def keys_in(returned: object, kind: ResourceType) -> dict[ObjectKey, None]:
-    """The returned keys, each once and in order; ``TypeError`` for anything else.
+    """Return the returned keys in order, without duplicates; raise ``TypeError`` for anything else.
 
-    An error that a returned generator raises is passed on.
+    An error that a returned generator raises is propagated.
     """
     if isinstance(returned, list):  # the usual case, and the fastest check
         return dict.fromkeys([key_in(each, kind) for each in returned])
@@ -27,7 +27,7 @@ def keys_in(returned: object, kind: ResourceType) -> dict[ObjectKey, None]:
 
 
 def key_in(each: object, kind: ResourceType) -> ObjectKey:
-    """The key for one returned value."""
+    """Return the key for one returned value."""
     if isinstance(each, ObjectKey):
         key = each
     elif isinstance(each, Resource | Unstructured) and _is_of(each, kind):

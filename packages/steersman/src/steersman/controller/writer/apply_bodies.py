@@ -1,7 +1,7 @@
-"""The bodies of applies: the author's fields without those that the server sets. Pure.
+"""The bodies of applies: the operator author's fields without fields set by the server. No I/O.
 
-An author may take an object from the cache, change it and apply it. The server refuses some of the
-fields that it has set itself, and the status has an apply of its own.
+The operator author may take an object from the cache, change it and apply it. The server rejects
+some of the fields that the server itself has set, and the status is applied separately.
 """
 
 from collections.abc import Mapping
@@ -40,7 +40,10 @@ _SERVER_WIRE_NAMES: Final = frozenset(
 
 
 def to_apply(obj: Obj, *, finalizer: str) -> Obj:
-    """The object as it is applied; the controller's finalizer is patched, never applied."""
+    """Return the object in the form that is applied.
+
+    The controller's finalizer is left out, because finalizers are patched, never applied.
+    """
     if isinstance(obj, Unstructured):
         metadata = {
             name: value for name, value in obj.metadata.items() if name not in _SERVER_WIRE_NAMES
@@ -63,7 +66,7 @@ def to_apply(obj: Obj, *, finalizer: str) -> Obj:
 
 
 def identified(obj: Obj, *, uid: str = "", version: str = "") -> Obj:
-    """The same with a precondition: this uid, or this version."""
+    """Return the same object with a precondition: this uid, or this resourceVersion."""
     if not uid and not version:
         return obj
     if isinstance(obj, Unstructured):
@@ -77,7 +80,7 @@ def identified(obj: Obj, *, uid: str = "", version: str = "") -> Obj:
 def status_to_send(
     obj: Resource | Unstructured, status: Part | Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The body of a status apply: the status, and what identifies the object."""
+    """Return the body of a status apply: the status, and the fields that identify the object."""
     gvk = obj.resource_type.gvk
     metadata = {"name": obj.name}
     if namespace := obj.namespace:
@@ -91,7 +94,10 @@ def status_to_send(
 
 
 def _is_bare(obj: Resource) -> bool:
-    """Whether it has no field that the server sets: the usual case, which needs no copy."""
+    """Return whether the object has no field that the server sets.
+
+    This is the usual case, which needs no copy.
+    """
     meta = obj.metadata
     return (
         meta.uid is None
@@ -108,7 +114,7 @@ def _is_bare(obj: Resource) -> bool:
 
 @cache
 def _may_lack_status(kind: type[Any]) -> bool:
-    """Whether the class omits the status when it is ``None``."""
+    """Return whether the class omits the status when it is ``None``."""
     return any(
         field.name == "status" and field.default is None for field in msgspec.structs.fields(kind)
     )

@@ -1,4 +1,4 @@
-"""``FieldConflicts``: managers that keep taking fields which the controller applies again."""
+"""``FieldConflicts``: detects other managers that repeatedly take fields of a controller."""
 
 from collections.abc import Hashable
 from typing import Any, TypeVar
@@ -34,7 +34,7 @@ REPEATS_TO_WARN = 5
 
 
 class RepeatedApply(msgspec.Struct, frozen=True):
-    """How often the same body was applied again, over how long, and whether to warn now."""
+    """The number of applies of the same body, their time span, and whether a warning is due."""
 
     count: int
     seconds: float
@@ -42,13 +42,13 @@ class RepeatedApply(msgspec.Struct, frozen=True):
 
 
 class RepeatedApplies:
-    """Counts how often the same body is applied again because another manager took its fields."""
+    """A counter of applies that repeat the same body because another manager took its fields."""
 
     def __init__(self) -> None:
         self._repetitions: Recent[Hashable, _Repetition] = Recent()
 
     def note(self, ref: Hashable, digest: Hashable, now_at: float) -> RepeatedApply:
-        """The body with this digest is applied once more."""
+        """Note that the body with this digest is applied once more."""
         repetition = self._repetitions.get(ref, now_at)
         # Another body is a change of the controller's own.
         if repetition is None or repetition.digest != digest:
@@ -57,11 +57,11 @@ class RepeatedApplies:
         return RepeatedApply(*repetition.streak.note(now_at))
 
     def forget(self, ref: Hashable) -> None:
-        """Drop what is remembered of this object."""
+        """Drop the stored state about this object."""
         self._repetitions.drop(ref)
 
     def __len__(self) -> int:
-        """The number of remembered objects."""
+        """The number of stored objects."""
         return len(self._repetitions)
 
     def __repr__(self) -> str:
@@ -77,14 +77,14 @@ class _Repetition:
 
 
 class FieldConflict(msgspec.Struct, frozen=True, kw_only=True):
-    """A possible conflict, observed if the apply that is about to be sent changes something."""
+    """A possible conflict, which is observed if the apply that follows changes something."""
 
     observation: FieldConflictFound
     version: str
 
 
 class FieldConflicts:
-    """Finds bodies that are applied again and again, and the managers that cause it."""
+    """A detector of bodies that are applied repeatedly, and of the managers that cause it."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class FieldConflicts:
     async def check(
         self, target: ApplyTarget, kind: type[Obj], live: Obj | None, body: bytes
     ) -> FieldConflict | None:
-        """Called before ``body`` is applied: a conflict, if the same body is applied too often."""
+        """Return a conflict if ``body``, which is about to be applied, was applied too often."""
         last = self._last.recall(target)
         if (
             last is None
@@ -146,14 +146,14 @@ class FieldConflicts:
             self._observe(conflict.observation)
 
     def forget(self, gvk: GroupVersionKind, key: ObjectKey) -> None:
-        """Drop what is remembered of a deleted object."""
+        """Drop the stored state about a deleted object."""
         for subresource in ("", "status"):
             self._repeated.forget((gvk, key, subresource))
 
     def _lost_fields(
         self, target: ApplyTarget, last: LastApply, now: Resource | Unstructured, body: bytes
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The fields that changed since the last apply, and the managers that hold them."""
+        """Return the fields that changed since the last apply, and the managers that hold them."""
         entry = entry_of(now, self._manager, target[2])
         ours = fields_in(entry.fields) if entry is not None else {}
         before = entry_of(last.obj, self._manager, target[2])

@@ -1,26 +1,27 @@
-"""The last apply to each object, so that an apply that would change nothing is not sent. Pure.
+"""The last apply to each object, so that an apply that would change nothing is not sent. No I/O.
 
 A target is *settled* for a body if applying the body would change nothing. Two things are compared:
 
 - This manager's entry in ``managedFields``. It changes when another manager takes or removes one of
   its fields, whatever the value. Fields of other managers and the status do not change it. An
-  object that was deleted and created again has another uid.
+  object that was deleted and re-created has another uid.
 - The values. A client that writes under the same manager name (an earlier leader, an older version
-  of the operator) changes values and, in the entry, only the time, which has a resolution of one
-  second and may be missing. A change of order in a list leaves no trace at all. So each new
-  resourceVersion is compared: first cheaply, everything but the status; if that differs, field by
-  field where the entry holds the field.
+  of the operator) changes values. In the entry, such a write changes only the time, which has a
+  resolution of one second and may be missing. A change of order in a list does not change the entry
+  at all. So each new resourceVersion is compared: first cheaply, everything but the status; if that
+  differs, field by field where the entry holds the field.
 
-Fields that a transform of the cache drops cannot be compared: for these, the entry decides.
+Fields that a transform of the cache drops cannot be compared: for these fields, only the entry is
+compared.
 
-For a target without a remembered apply, the entry shows what an earlier process applied. If the
-body has exactly these fields and values, the target is settled: an operator that restarts, or takes
-over from another replica, sends nothing.
+For a target without a stored apply, the entry shows what an earlier process applied. If the body
+has exactly these fields and values, the target is settled: an operator that restarts, or takes over
+from another replica, sends nothing.
 
 ``resourceVersion`` alone is not enough: a child's status changes it at each step of a rollout.
 
-An apply without an answer may have been carried out, and the cache may be behind: the target is not
-settled until an apply to it is answered.
+An apply without a response may have been carried out, and the cache may be behind: the target is
+not settled until an apply to it receives a response.
 """
 
 from collections.abc import Sequence
@@ -51,14 +52,14 @@ _annotations: Final = stored_field(meta_v1.ObjectMeta, "annotations")
 
 
 class ManagerEntry(msgspec.Struct, frozen=True, gc=False):
-    """What one manager holds by apply, by its entry in ``managedFields``."""
+    """The fields that one manager holds by apply, from its entry in ``managedFields``."""
 
     api_version: str | None
     fields: msgspec.Raw | Fields | None
 
 
 class LastApply(msgspec.Struct, frozen=True):
-    """The digest of an applied body, and the latest version of the object that still has it all."""
+    """The digest of an applied body, and the latest version of the object that matches the body."""
 
     digest: int
     obj: Resource | Unstructured
@@ -80,11 +81,14 @@ class LastApplied:
         return f"<LastApplied to {len(self._last)} targets by {self._manager}>"
 
     def mark_uncertain(self, target: ApplyTarget) -> None:
-        """An apply is about to be sent: the target is not settled until it is answered."""
+        """Note that an apply is about to be sent.
+
+        The target is not settled until a response arrives.
+        """
         self._uncertain.add(target)
 
     def remember(self, target: ApplyTarget, obj: Resource | Unstructured, body: bytes) -> None:
-        """``body`` was applied, and this is the object after it."""
+        """Store that ``body`` was applied and that ``obj`` is the object after the apply."""
         self._uncertain.discard(target)
         entry = entry_of(obj, self._manager, target[2])
         if entry is None:
@@ -94,22 +98,22 @@ class LastApplied:
         self._last[target] = LastApply(digest_of(body), obj)
 
     def recall(self, target: ApplyTarget) -> LastApply | None:
-        """The last apply to the target."""
+        """Return the last apply to the target."""
         return self._last.get(target)
 
     def holds(self, obj: Resource | Unstructured) -> bool:
-        """Whether this manager has applied the object, in this process or an earlier one."""
+        """Return whether this manager has applied the object, in this process or an earlier one."""
         return entry_of(obj, self._manager, "") is not None
 
     def forget(self, gvk: GroupVersionKind, key: ObjectKey) -> None:
-        """Drop what is remembered of a deleted object."""
+        """Drop the stored state about a deleted object."""
         if self._last or self._uncertain:
             for subresource in ("", "status"):
                 self._last.pop((gvk, key, subresource), None)
                 self._uncertain.discard((gvk, key, subresource))
 
     def is_settled(self, target: ApplyTarget, live: Resource | Unstructured, body: bytes) -> bool:
-        """Whether applying ``body`` to the live object would change nothing."""
+        """Return whether applying ``body`` to the live object would change nothing."""
         if self._uncertain and target in self._uncertain:
             return False
         last = self._last.get(target)
@@ -137,7 +141,7 @@ class LastApplied:
         live: Resource | Unstructured,
         body: bytes,
     ) -> bool:
-        """Whether a later version still has all that the body gave to the object."""
+        """Return whether a later version of the object has all fields and values of the body."""
         entry = entry_of(live, self._manager, subresource)
         if entry is None or entry != entry_of(old, self._manager, subresource):
             return False
@@ -148,7 +152,7 @@ class LastApplied:
     def _was_settled_by_predecessor(
         self, target: ApplyTarget, live: Resource | Unstructured, body: bytes
     ) -> bool:
-        """The same for a target that an earlier process applied to."""
+        """Return whether a target is settled to which an earlier process applied."""
         entry = entry_of(live, self._manager, target[2])
         # In another API version, the same fields may have other names.
         if entry is None or entry.api_version != target[0].api_version:
@@ -176,9 +180,10 @@ def _looks_unchanged(
     subresource: str,
     entry: ManagerEntry,
 ) -> bool:
-    """Whether the status, or everything but the status, is as it was, as far as we may hold it.
+    """Return whether the part of the object that this manager may hold is unchanged.
 
-    Cheap, because versions of an object share what has not changed.
+    The part is the status, or everything but the status. The comparison is cheap, because versions
+    of an object share what has not changed.
     """
     if subresource:
         return same_json(_content(old, subresource), _content(new, subresource))
@@ -218,7 +223,7 @@ def _metadata(obj: Resource | Unstructured) -> Sequence[Any]:
 
 
 def entry_of(obj: Resource | Unstructured, manager: str, subresource: str) -> ManagerEntry | None:
-    """The manager's entry of operation ``Apply`` for the object or the subresource."""
+    """Return the manager's entry of operation ``Apply`` for the object or the subresource."""
     if isinstance(obj, Unstructured):
         for each in obj.metadata.get("managedFields") or ():
             if (
@@ -239,9 +244,9 @@ def entry_of(obj: Resource | Unstructured, manager: str, subresource: str) -> Ma
 
 
 def digest_of(body: bytes) -> int:
-    """The digest of a body, valid in this process only.
+    """Return the digest of a body, which is valid in this process only.
 
-    Python's own hash, whose key is secret unless ``PYTHONHASHSEED`` sets it. A ``bytes`` object
-    keeps its hash, so it is computed once for each body.
+    This is Python's own hash, whose key is secret unless ``PYTHONHASHSEED`` sets it. A ``bytes``
+    object caches its hash, so the hash is computed once for each body.
     """
     return hash(body)

@@ -1,4 +1,4 @@
-"""Reports of the writes that were carried out. Pure."""
+"""Reports of the writes that were carried out. No I/O."""
 
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
@@ -11,7 +11,10 @@ Report: TypeAlias = Callable[[Write, bytes | None], None]
 
 
 class EffectiveWrite(NamedTuple):
-    """A write that changed something, and the object's version after it, ``""`` if it is gone."""
+    """A write that changed something.
+
+    ``version`` is the resourceVersion after the write, ``""`` if the object was deleted.
+    """
 
     ref: ObjectRef
     version: str

@@ -1,11 +1,11 @@
 """``Writer``: every write of a controller, with the preconditions that make it safe.
 
 - A new object is created by an apply that fails if the name is taken, or by a create.
-- A known object is written by its uid: an object that was created again is another one.
+- A known object is written with its uid as a precondition: a re-created object is another object.
 - An apply that would change nothing is not sent.
 - An object that another owner controls is not taken over.
 - After a write, the caches show its result.
-- A child whose owner is gone is not created again.
+- A child whose owner does not exist any more is not re-created.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
@@ -60,10 +60,10 @@ MUST_NOT_EXIST: Final = "1"
 
 
 class Writer:
-    """Writes for one controller. Each method returns the object after the write.
+    """The writer of one controller. Each method returns the object after the write.
 
-    Each raises ``Conflict`` if the object is another one of the same name now: the retry with the
-    current object decides what to do.
+    Each method raises ``Conflict`` if the name now belongs to another object: the retry decides
+    with the current object.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Writer:
         )
 
     def __len__(self) -> int:
-        """The number of targets whose last apply is remembered."""
+        """The number of targets whose last apply is stored."""
         return len(self._last)
 
     def __repr__(self) -> str:
@@ -106,9 +106,9 @@ class Writer:
     # Creating
 
     async def create(self, obj: Obj, *, report: Report) -> Obj:
-        """Create an object under its name, or one that the server generates.
+        """Create an object under its name, or under a name that the server generates.
 
-        ``AlreadyExists`` if the name is taken.
+        Raise ``AlreadyExists`` if the name is taken.
         """
         body = self._codec.encode(obj)
         write = self._client.create(obj, field_manager=self._manager)
@@ -136,8 +136,8 @@ class Writer:
     ) -> Obj:
         """Apply an object that ``owner`` controls.
 
-        ``NotOurs`` if another owner controls it; or if no owner does, unless ``adopt`` is true or
-        this controller has applied it before.
+        Raise ``NotOurs`` if another owner controls the object. Raise it also if no owner controls
+        the object, unless ``adopt`` is true or this controller has applied the object before.
         """
         wanted = to_apply(owned_by(child, owner), finalizer=self._finalizer)
         target = _target(wanted, "")
@@ -212,9 +212,9 @@ class Writer:
     async def report_status(
         self, obj: Object, status: Part | Mapping[str, Any], *, can_wait: bool, report: Report
     ) -> bool:
-        """Apply the status, unless it ``can_wait`` and is progress only.
+        """Apply the status, unless it ``can_wait`` and only shows progress.
 
-        Whether the object's status is up to date after it.
+        Return whether the object's status is up to date afterwards.
         """
         request = self._status_request(obj, status)
         live = request.live
@@ -255,7 +255,7 @@ class Writer:
         return answer
 
     async def apply_condition(self, obj: Obj, condition: Condition, *, report: Report) -> Obj:
-        """Apply one condition, beside the status fields that this controller already holds."""
+        """Apply one condition, together with the status fields that the controller holds."""
         live = self._cached_object(obj)
         if live is not None and has_condition(obj, self._status_of(live), condition):
             return live
@@ -316,7 +316,10 @@ class Writer:
     async def patch(
         self, obj: Obj, patch: Patch, *, subresource: str | None = None, report: Report
     ) -> Obj:
-        """Patch the object; for a subresource other than the status, it is returned unchanged."""
+        """Patch the object and return the result.
+
+        For a subresource other than the status, return the object unchanged.
+        """
         kind, key = type(obj), key_of(obj)
         live = self._cached_object(obj)
         uid = obj.uid or (live.uid if live is not None else "")
@@ -351,7 +354,7 @@ class Writer:
         return await self._patch_finalizers(obj, patch_to_add, report)
 
     async def remove_finalizer(self, obj: Obj, *, report: Report) -> Obj | None:
-        """Remove the controller's finalizer; ``None`` if the object is gone."""
+        """Remove the controller's finalizer; return ``None`` if the object does not exist."""
         try:
             return await self._patch_finalizers(obj, patch_to_remove, report)
         except NotFound:
@@ -387,7 +390,7 @@ class Writer:
         grace_seconds: int | None = None,
         report: Report,
     ) -> None:
-        """Delete the object, unless it is gone or is another one of the same name now."""
+        """Delete the object, unless it does not exist or the name now belongs to another object."""
         kind, key = type(obj), key_of(obj)
         uid = obj.uid
         if not uid and (live := self._cached_object(obj)) is not None:
@@ -415,7 +418,7 @@ class Writer:
         keep: Collection[tuple[type[Any], ObjectKey]],
         report: Report,
     ) -> None:
-        """Delete what ``owner`` controls, of these kinds, except ``keep``."""
+        """Delete the objects of these kinds that ``owner`` controls, except ``keep``."""
         kept = {(kind.resource_type.gvk, key) for kind, key in keep}
         for kind in kinds:
             controlled: list[Object] = self._cached.controlled(kind, owner.uid)
@@ -425,14 +428,14 @@ class Writer:
                     await self.delete(child, report=report)
 
     def forget(self, kind: type[Any], key: ObjectKey) -> None:
-        """Drop what is remembered of a deleted object."""
+        """Drop the stored state about a deleted object."""
         self._last.forget(kind.resource_type.gvk, key)
         self._conflicts.forget(kind.resource_type.gvk, key)
 
     # Inside
 
     def _cached_object(self, obj: Obj) -> Obj | None:
-        """The cached object, or ``None``."""
+        """Return the cached object, or ``None``."""
         return self._cached.find(type(obj), obj.name, namespace=obj.namespace)
 
     async def _fetched(self, obj: Obj) -> Obj | None:
@@ -483,7 +486,7 @@ def _target(obj: Object, subresource: str) -> ApplyTarget:
 
 
 def _for_uid(patch: Patch, uid: str) -> Patch:
-    """The same patch with the uid as a precondition."""
+    """Return the same patch with the uid as a precondition."""
     if isinstance(patch, JsonPatch):
         return JsonPatch(JsonPatch.test("/metadata/uid", uid), *patch.body)
     metadata = patch.body.get("metadata") or {}
