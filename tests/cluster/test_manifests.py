@@ -46,7 +46,7 @@ async def apply(client: Client, document: Document) -> Unstructured:
 
 @pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.parametrize("is_limited", [True, False], ids=["some namespaces", "everywhere"])
-async def test_everything_is_accepted_as_it_is(
+async def test_the_server_accepts_every_object_unchanged(
     api: EmbeddedServer, client: Client, namespace: str, name: str, *, is_limited: bool
 ) -> None:
     documents = install_documents(installation_of(name, *([namespace] if is_limited else ())))
@@ -69,7 +69,7 @@ async def test_a_field_that_the_server_does_not_know_is_refused(client: Client) 
         await apply(client, {**role, "rulez": []})
 
 
-async def test_its_pods_are_let_into_a_namespace_that_is_restricted(
+async def test_its_pods_are_admitted_to_a_restricted_namespace(
     api: EmbeddedServer, client: Client
 ) -> None:
     what = installation_of("shops")

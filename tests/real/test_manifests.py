@@ -136,7 +136,7 @@ def gadget(namespace: str, *, size: int) -> Gadget:
 
 @pytest.mark.parametrize("example", EXAMPLES)
 @pytest.mark.parametrize("is_limited", [True, False], ids=["some namespaces", "everywhere"])
-async def test_everything_is_accepted_as_it_is(
+async def test_the_server_accepts_every_object_unchanged(
     client: Client, namespace: str, example: str, seen: Seen, *, is_limited: bool
 ) -> None:
     what = installation_of(EXAMPLES[example], namespace, *([namespace] if is_limited else ()))
@@ -261,7 +261,7 @@ def pod_from(template: Any, name: str, namespace: str) -> Document:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
 
 
-async def test_its_pods_are_let_into_a_namespace_that_is_restricted(
+async def test_its_pods_are_admitted_to_a_restricted_namespace(
     client: Client, namespace: str, seen: Seen
 ) -> None:
     what = installation_of(GADGETS, namespace)

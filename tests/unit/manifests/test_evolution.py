@@ -417,7 +417,9 @@ class Server:
 
 
 @given(data=st.data())
-def test_where_no_breaking_change_is_named_what_was_kept_is_kept(data: st.DataObject) -> None:
+def test_without_a_breaking_change_every_stored_object_stays_valid_and_complete(
+    data: st.DataObject,
+) -> None:
     old = data.draw(schemas)
     new = data.draw(variants(old))
     value = data.draw(values(old))

@@ -46,7 +46,7 @@ def test_an_unedited_file_is_replaced(tmp_path: Path) -> None:
     assert files_in(tmp_path) == {"a.yaml": "new\n"}
 
 
-def test_an_edited_file_is_kept_and_nothing_at_all_is_written(tmp_path: Path) -> None:
+def test_an_edited_file_is_kept_and_then_no_file_is_written(tmp_path: Path) -> None:
     write_trees(tmp_path, {"crd": {"a.yaml": "size: 1\n", "b.yaml": "old\n"}})
     (tmp_path / "a.yaml").write_text("size: 7\n")
     record = (tmp_path / RECORD).read_text()

@@ -90,7 +90,7 @@ def test_the_order_of_controllers_and_namespaces_changes_no_definition_and_no_ro
 
 
 @pytest.mark.parametrize("what", INSTALLATIONS)
-def test_the_pieces_together_are_what_is_installed(what: Installation) -> None:
+def test_the_pieces_together_are_the_objects_of_install_yaml(what: Installation) -> None:
     tree = whole_tree(what)
 
     installed = list(yaml.safe_load_all(tree["install.yaml"]))

@@ -164,7 +164,7 @@ def test_what_is_made_up_for_a_format_is_of_that_format(name: str) -> None:
 
 
 @given(schema=schemas)
-def test_a_sample_is_what_its_schema_takes(schema: dict[str, Any]) -> None:
+def test_a_sample_satisfies_its_schema(schema: dict[str, Any]) -> None:
     try:
         value = value_of(schema)
     except NoSample:

@@ -1,4 +1,4 @@
-"""``crd_of``: the CustomResourceDefinition of a kind, made from its class and nothing else."""
+"""``crd_of``: the CustomResourceDefinition of a kind, generated from its class only."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -21,9 +21,10 @@ _PROTECTED: Final = ("k8s.io", "kubernetes.io")
 
 
 def crd_of(kind: type[Resource]) -> apiextensions_v1.CustomResourceDefinition:
-    """The definition of the kind in all its versions; it is the same one every time.
+    """Return the CustomResourceDefinition of the kind with all its versions.
 
-    ``CannotBeACrd`` says of which field there is no schema, why, and what to do.
+    The result is the same for every call. If a field has no schema, ``CannotBeACrd`` names the
+    field, the reason and the remedy.
     """
     return _made(cast(Any, kind))
 
@@ -77,9 +78,10 @@ def _made(kind: type[Resource]) -> apiextensions_v1.CustomResourceDefinition:
 def crds_of(
     kinds: Iterable[type[Resource]],
 ) -> tuple[apiextensions_v1.CustomResourceDefinition, ...]:
-    """The definitions of several kinds, in their order.
+    """Return the CustomResourceDefinitions of several kinds, in the order of the kinds.
 
-    A class that another one of them ``also_serves`` is in that one's definition.
+    A class that another of these kinds lists in ``also_serves`` is a version in the other kind's
+    definition and gets no definition itself.
     """
     wanted = dict.fromkeys(kinds)
     served = {

@@ -1,4 +1,4 @@
-"""What an author adds to the installation of an operator: as one frozen value, ready to render."""
+"""The operator author's additions to an installation, as one frozen value."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,10 +10,10 @@ from steersman.units import Quantity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtraRule:
-    """Rights beyond those that the controllers declare.
+    """Permissions in addition to those that the controllers declare.
 
-    They hold where the operator acts: in each of its namespaces, if it has some, and in the whole
-    cluster otherwise, or if ``everywhere`` says so.
+    They apply where the operator works: in each of its namespaces if it is namespaced, otherwise in
+    the entire cluster. With ``everywhere``, they always apply in the entire cluster.
     """
 
     groups: tuple[str, ...]
@@ -23,7 +23,7 @@ class ExtraRule:
     everywhere: bool = False
 
     def rules(self, namespaces: tuple[str, ...]) -> tuple[RbacRule, ...]:
-        """The same for each group, resource and namespace."""
+        """Return one ``RbacRule`` for each combination of group, resource and namespace."""
         places = (None,) if self.everywhere or not namespaces else tuple(dict.fromkeys(namespaces))
         return tuple(
             RbacRule(
@@ -42,11 +42,11 @@ class ExtraRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeploySettings:
-    """``[tool.steersman.deploy]``, but for replicas and the digest of the image.
+    """The settings of ``[tool.steersman.deploy]``, except the replicas and the image digest.
 
-    ``labels`` and ``annotations`` are on every object that is installed, and on its Pods;
-    ``pod_labels`` and ``pod_annotations`` are on Pods only. ``requests`` and ``limits`` replace the
-    usual amounts, resource by resource. ``egress`` is ``None`` where nothing is said of it.
+    ``labels`` and ``annotations`` are set on every installed object and on its Pods; ``pod_labels``
+    and ``pod_annotations`` on Pods only. ``requests`` and ``limits`` replace the default
+    quantities, resource by resource. ``egress`` is ``None`` if the project does not set it.
     """
 
     env: tuple[core_v1.EnvVar, ...] = ()
@@ -62,7 +62,7 @@ class DeploySettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleSettings:
-    """``[tool.steersman.bundle]``: the channel, the version that is replaced, and the icon.
+    """The settings of ``[tool.steersman.bundle]``: channel, replaced version and icon.
 
     ``icon`` is a media type and an image.
     """

@@ -1,8 +1,8 @@
-"""The operator as it runs: its namespace, its Pods, and who may talk to them.
+"""The objects that run the operator: its namespace, its Deployment, and their network access.
 
-Pods satisfy the restricted Pod Security level, which their namespace enforces: no root, nothing
-written but to a small ``/tmp`` in memory, no privileges. The image must have a numeric user that is
-not 0, because names of users mean nothing to a kubelet.
+Pods satisfy the restricted Pod Security level, which their namespace enforces: they run as non-root
+without privileges, and only a small in-memory ``/tmp`` is writable. The image must have a numeric
+user that is not 0, because a kubelet cannot resolve user names.
 """
 
 from typing import Final
@@ -28,7 +28,7 @@ _LEVEL: Final = "pod-security.kubernetes.io"
 
 
 def namespace(installation: Installation) -> Document:
-    """Where the operator runs, and nothing less restricted than it."""
+    """Return the operator's Namespace, which enforces the restricted Pod Security level."""
     levels = {f"{_LEVEL}/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
     return as_document(
         core_v1.Namespace(
@@ -40,7 +40,10 @@ def namespace(installation: Installation) -> Document:
 
 
 def deployment(installation: Installation) -> Document:
-    """The operator's Pods: of several, one acts, and the others have their caches ready."""
+    """Return the Deployment of the operator.
+
+    Of several replicas one is the leader, and the others keep their caches synced.
+    """
     selector = meta_v1.LabelSelector(match_labels=installation.selector)
     return as_document(
         apps_v1.Deployment(
@@ -70,7 +73,7 @@ def deployment(installation: Installation) -> Document:
 
 
 def metrics_service(installation: Installation) -> Document | None:
-    """Where the metrics of each replica are found; over HTTPS, for who may read them."""
+    """Return the Service for the metrics of each replica: over HTTPS, for authorized readers."""
     if not installation.metrics:
         return None
     return as_document(
@@ -85,7 +88,10 @@ def metrics_service(installation: Installation) -> Document | None:
 
 
 def disruption_budget(installation: Installation) -> Document:
-    """One Pod at a time: a drained node waits until the other has come up elsewhere."""
+    """Return a PodDisruptionBudget that permits one unavailable Pod.
+
+    So the drain of a node waits until the Pod that was evicted before is available again.
+    """
     return as_document(
         policy_v1.PodDisruptionBudget(
             metadata=_meta(installation),
@@ -101,9 +107,10 @@ def disruption_budget(installation: Installation) -> Document:
 
 
 def network_policy(installation: Installation) -> Document:
-    """In: probes, and metrics from within the cluster.
+    """Return the NetworkPolicy.
 
-    Out: names, the API server, and what else the author says.
+    Ingress: probes, and metrics from within the cluster. Egress: DNS, the API server, and the
+    operator author's additions.
     """
     port = networking_v1.NetworkPolicyPort
     # Kubelets are no Pods, and neither are API servers: no selector finds them.
@@ -137,9 +144,10 @@ def network_policy(installation: Installation) -> Document:
 
 
 def service_monitor(installation: Installation) -> Document | None:
-    """Has the Prometheus operator scrape the metrics; a cluster without that knows no such kind.
+    """Return the ServiceMonitor through which the Prometheus operator scrapes the metrics.
 
-    Prometheus' own account needs the role that reads them.
+    A cluster without the Prometheus operator does not serve this kind. The service account of
+    Prometheus needs the role that permits reading the metrics.
     """
     if not installation.metrics:
         return None

@@ -1,4 +1,4 @@
-"""Objects as documents, and documents as YAML: the same text for the same objects, every time."""
+"""Objects as documents, and documents as YAML: equal objects always give the same text."""
 
 import json
 import re
@@ -29,7 +29,7 @@ MADE: Final = "Made by `steersman generate` from the operator's types: change th
 
 
 def as_document(obj: Resource) -> Document:
-    """The object as it is on the wire, and of its metadata first what it is called."""
+    """Return the object as a JSON value whose metadata begins with the name and namespace."""
     document: dict[str, Any] = json.loads(_CODEC.encode(obj))
     metadata = document.get("metadata", {})
     called = {key: metadata[key] for key in ("name", "namespace") if key in metadata}
@@ -38,12 +38,12 @@ def as_document(obj: Resource) -> Document:
 
 
 def there(document: Document | None) -> tuple[Document, ...]:
-    """The document, if there is one."""
+    """Return a tuple with the document, or an empty tuple for ``None``."""
     return () if document is None else (document,)
 
 
 def yaml_of(documents: Iterable[Document]) -> str:
-    """All of them as one text, in their order, each with its fields in theirs."""
+    """Return all documents as one YAML text; documents and fields keep their order."""
     texts = (
         yaml.dump(
             document,
@@ -58,7 +58,7 @@ def yaml_of(documents: Iterable[Document]) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Text of several lines is shown as such, and nothing is an alias of anything."""
+    """A YAML dumper with block style for multi-line strings, and without aliases."""
 
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - so called there
         return True

@@ -1,16 +1,16 @@
-"""Generated files on disk: written whole or not at all, and never over what somebody has edited.
+"""Generated files on disk. Either all files are written or none, and no edited file is overwritten.
 
-    digest of what is on disk      what happens
+    digest of the file on disk     result
     ─────────────────────────      ────────────────────────────────────────────────────────────
-    nothing is there               written
-    that of the new text           left as it is
-    the recorded one               replaced; removed, if it is generated no more
-    any other                      somebody's own: nothing at all is written, and a diff says why;
-                                   left to them, if it is generated no more
+    no such file                   written
+    digest of the new text         left unchanged
+    digest in the record           replaced; removed, if it is no longer generated
+    any other                      edited by hand: no file is written, and a diff shows the edit;
+                                   left in place, if it is no longer generated
 
-The record of digests lies in the project, and belongs into its repository. Files are generated in
-parts ("crd", "rbac", …), each of which knows its own files: to generate one part removes nothing
-of another.
+The record of digests is part of the project and belongs into its repository. Files are generated in
+parts ("crd", "rbac", …). The record lists the files of each part: generating one part removes no
+file of another.
 """
 
 import difflib
@@ -34,7 +34,7 @@ _ABOUT: Final = "Digests of generated files, by which steersman knows what was e
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What ``write_trees`` did, as sorted paths."""
+    """The changes that ``write_trees`` made, as sorted paths."""
 
     written: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
@@ -45,14 +45,14 @@ class Changes:
 
 
 def under(folder: str, tree: Tree) -> Tree:
-    """The same tree one or more folders further down."""
+    """Return the same tree inside ``folder``."""
     return {str(PurePosixPath(folder, path)): text for path, text in tree.items()}
 
 
 def write_trees(
     directory: Path, parts: Mapping[str, Tree], *, force: bool = False, record: str = RECORD
 ) -> Changes:
-    """Bring the files of these parts to what the trees say: all of them, or none.
+    """Write and remove files so that these parts match their trees: all of them, or none.
 
     With ``force``, files that were edited by hand are replaced as well.
     """
@@ -83,19 +83,19 @@ def write_trees(
 
 
 def check_trees(directory: Path, parts: Mapping[str, Tree], *, record: str = RECORD) -> None:
-    """Raise ``OutOfDate`` if files are not what ``write_trees`` would make of them."""
+    """Raise ``OutOfDate`` if ``write_trees`` would write or remove a file."""
     plan = _plan(directory, parts, _read_record(directory / record))
     if paths := sorted((*plan.stale, *plan.edited, *plan.gone)):
         raise OutOfDate(paths=paths, what_now="Run `steersman generate`, and keep what it writes.")
 
 
 def was_generated(directory: Path, folder: str, *, record: str = RECORD) -> bool:
-    """Whether ``directory`` has a record of generated files, or ``folder``, in which they are."""
+    """Whether ``directory`` contains a record of generated files, or the ``folder`` for them."""
     return (directory / record).exists() or (directory / folder).exists()
 
 
 def generated_paths(directory: Path, *, record: str = RECORD) -> frozenset[str]:
-    """The files that have been generated, whether or not they are there."""
+    """Return the paths of the files in the record, whether or not the files exist."""
     recorded = _read_record(directory / record)
     return frozenset(path for part in recorded.values() for path in part)
 

@@ -1,4 +1,4 @@
-"""An installation as its objects: each by its name, and all in the order in which to apply them."""
+"""The objects of an installation: by name, and in the order in which to apply them."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -11,9 +11,9 @@ from steersman.manifests.installation import Installation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What an installation is made of.
+    """The objects of an installation.
 
-    Without metrics, there is nothing in those parts that are about them.
+    If metrics are disabled, the parts about metrics are empty.
     """
 
     namespace: Document
@@ -34,7 +34,7 @@ class Parts:
 
     @property
     def in_order(self) -> tuple[Document, ...]:
-        """Everything that every cluster takes, each after what it needs."""
+        """Return the objects that every cluster accepts, each after those on which it depends."""
         maybe = (
             self.namespace,
             *self.crds,
@@ -52,7 +52,7 @@ class Parts:
 
 
 def parts_of(installation: Installation) -> Parts:
-    """All the objects of an installation."""
+    """Return all objects of an installation."""
     crds = crd_documents(installation)
     parts = Parts(
         namespace=deployment.namespace(installation),
@@ -76,7 +76,9 @@ def parts_of(installation: Installation) -> Parts:
 
 
 def _marked(part: Any, installation: Installation) -> Any:
-    """The same with the labels and annotations that the author wants on every object."""
+    """Return the objects with the labels and annotations that the operator author sets on every
+    object.
+    """
     if part is None:
         return None
     if isinstance(part, tuple):
@@ -91,11 +93,11 @@ def _marked(part: Any, installation: Installation) -> Any:
 
 
 def crd_documents(installation: Installation) -> tuple[Document, ...]:
-    """The definitions of the kinds that come with it, by their names."""
+    """Return the definitions of the kinds that the operator defines, sorted by name."""
     crds = map(as_document, crds_of(installation.kinds))
     return tuple(sorted(crds, key=lambda crd: str(crd["metadata"]["name"])))
 
 
 def install_documents(installation: Installation) -> tuple[Document, ...]:
-    """Everything that every cluster takes, in the order in which to apply it."""
+    """Return the objects that every cluster accepts, in the order in which to apply them."""
     return parts_of(installation).in_order

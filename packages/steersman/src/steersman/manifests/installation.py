@@ -1,4 +1,4 @@
-"""``Installation``: an operator as it is to be installed, as one frozen value."""
+"""``Installation``: how an operator is installed, as one frozen value."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -47,10 +47,10 @@ _IMAGE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
-    """The controllers and runnables of an operator, and where and as what they will run.
+    """The controllers and runnables of an operator, and the settings of its installation.
 
-    ``namespaces`` are those that it manages; all of the cluster, if there are none. Without
-    ``metrics``, they cannot be read outside its Pods.
+    ``namespaces`` are the namespaces that the operator manages; if empty, it manages the entire
+    cluster. Without ``metrics``, the metrics cannot be read from outside the Pods.
     """
 
     name: str
@@ -126,25 +126,27 @@ class Installation:
 
     @property
     def resources(self) -> tuple[dict[str, Quantity], dict[str, Quantity]]:
-        """What its container requests, and the limits of that."""
+        """Return the resource requests and the limits of the container."""
         return {**REQUESTS, **self.deploy.requests}, {**LIMITS, **self.deploy.limits}
 
     @property
     def namespace(self) -> str:
-        """Where the operator itself runs."""
+        """Return the namespace in which the operator runs."""
         return f"{self.name}-system"
 
     @property
     def kinds(self) -> tuple[type[Resource], ...]:
-        """The kinds that come with it: those of its controllers that are not defined elsewhere.
+        """Return the kinds that the operator defines.
 
-        And what these own, read or write of the same groups: kinds that need no controller.
+        These are the kinds of its controllers, except those that another project defines. Kinds of
+        the same API groups that the controllers own, read or write are included: they need no
+        controller.
         """
         return own_kinds(self.controllers)
 
     @property
     def settings(self) -> ManagerSettings:
-        """The settings of its manager, in the environment of its Pods."""
+        """Return the manager settings, which the Pods read from environment variables."""
         return ManagerSettings(
             namespaces=tuple(dict.fromkeys(self.namespaces)),
             # The same as without a word; but the role is made for this name, so it is said.
@@ -157,12 +159,12 @@ class Installation:
 
     @property
     def selector(self) -> dict[str, str]:
-        """The labels by which its Pods are found: those that never change."""
+        """Return the labels that select the Pods; these labels never change."""
         return {"app.kubernetes.io/name": self.name, "app.kubernetes.io/component": "operator"}
 
     @property
     def labels(self) -> dict[str, str]:
-        """The labels of all that is installed."""
+        """Return the labels of every installed object."""
         return {"app.kubernetes.io/name": self.name, "app.kubernetes.io/version": self._word}
 
     @property
@@ -172,9 +174,10 @@ class Installation:
 
 
 def own_kinds(controllers: Iterable[Controller[Any]]) -> tuple[type[Resource], ...]:
-    """The kinds that come with these controllers: theirs that are not defined elsewhere.
+    """Return the kinds that an operator with these controllers defines.
 
-    And what they own, read or write of the same groups: kinds that need no controller.
+    These are the kinds of the controllers, except those that another project defines. Kinds of the
+    same API groups that the controllers own, read or write are included: they need no controller.
     """
     every = tuple(controllers)
     own = [each.kind for each in every if _is_defined(each.kind)]

@@ -1,8 +1,8 @@
-"""RBAC: the operator gets what its controllers declare, and users get roles for its kinds.
+"""RBAC objects: the permissions that the controllers declare, and roles for users of the kinds.
 
-What an operator needs is what its preflight asks for, so the two cannot differ. Where it manages
-some namespaces only, it has a Role in each, and rights in the whole cluster only to what has no
-namespace.
+The permissions are those that the operator's preflight check requests, so the two cannot differ. A
+namespaced operator gets a Role in each of its namespaces, and cluster-wide permissions for
+cluster-scoped resources only.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +22,7 @@ _CHANGE: Final = ("get", "update", "patch")
 
 
 def service_account(installation: Installation) -> Document:
-    """The identity of the operator at the API server."""
+    """Return the ServiceAccount of the operator."""
     return as_document(
         core_v1.ServiceAccount(
             metadata=_meta(installation, installation.name, installation.namespace),
@@ -33,7 +33,7 @@ def service_account(installation: Installation) -> Document:
 
 
 def operator_grants(installation: Installation) -> tuple[Document, ...]:
-    """The roles that the operator needs to do its work, each with its binding."""
+    """Return the roles that the operator needs, each with its binding."""
     settings = installation.settings
     asides = metrics_rules(settings)
     needed = needed_rules(
@@ -57,13 +57,13 @@ def operator_grants(installation: Installation) -> tuple[Document, ...]:
 
 
 def metrics_grants(installation: Installation) -> tuple[Document, ...]:
-    """What it takes to ask who may read the metrics; nothing, if they cannot be reached."""
+    """Return the permissions to check who may read the metrics; empty if metrics are disabled."""
     rules = metrics_rules(installation.settings)
     return tuple(_granted(installation, f"{installation.name}-metrics-access", None, rules))
 
 
 def metrics_reader(installation: Installation) -> Document | None:
-    """The right to read the metrics, to be bound to their readers."""
+    """Return a ClusterRole that permits reading the metrics, for binding to their readers."""
     if not installation.metrics:
         return None
     rule = rbac_v1.PolicyRule(non_resource_urls=("/metrics",), verbs=("get",))
@@ -72,7 +72,9 @@ def metrics_reader(installation: Installation) -> Document | None:
 
 
 def roles_for_people(installation: Installation, crds: Iterable[Document]) -> tuple[Document, ...]:
-    """Admin, editor and viewer of each kind, which add to the cluster's own roles of that name."""
+    """Return the admin, editor and viewer roles of each kind, aggregated to the cluster's user
+    roles.
+    """
     return tuple(
         as_document(
             rbac_v1.ClusterRole(

@@ -1,16 +1,16 @@
-"""CustomResourceDefinitions as documents: read, compared, and shown with samples.
+"""CustomResourceDefinitions as documents: read, compared, and illustrated with samples.
 
-    definition        what matters of a document
+    definition        the parts of a document that the other modules use
     validation        whether a value is valid by a schema
     breaking_changes  what a new definition breaks, from the schema_diff of its versions
-    sample            an object that is valid, with texts from text_examples
-    reference         the reference in Markdown
+    sample            a valid object, with strings from text_examples
+    reference         the API reference in Markdown
 
-Takes:     definitions, as steersman or anything else has written them
+Takes:     definitions, written by steersman or by any other tool
 Gives:     breaking changes, samples, pages
-Promises:  - where no breaking change is named what was kept is kept
-           - a sample is what its schema takes
-Never:     imports the class that a definition was made from
+Promises:  - without a breaking change every stored object stays valid and complete
+           - a sample satisfies its schema
+Never:     imports the class from which a definition was generated
 """
 
 __all__: list[str] = []

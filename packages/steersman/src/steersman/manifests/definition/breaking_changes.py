@@ -1,8 +1,9 @@
-"""What breaks when one definition takes the place of another.
+"""The breaking changes between an old and a new version of a CustomResourceDefinition.
 
-Not listed, because no object and no client breaks by it: a schema that takes more of the same type;
-a version, field, short name or column that is new; a column that is gone, for it is only shown; a
-deprecation; which of the served versions is stored, as long as it has the fields of the others.
+Some changes break no object and no client, so they are not listed: a schema that accepts more
+values of the same type; a new version, field, short name or column; a removed column, because
+columns are for display only; a deprecation; and a change of the storage version, as long as the new
+storage version has the fields of the other served versions.
 """
 
 from collections.abc import Iterator
@@ -15,9 +16,10 @@ from steersman.manifests.documents import Document
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BreakingChange:
-    """One change that a stored object or a client does not survive.
+    """One change that breaks a stored object or a client.
 
-    ``version`` is empty where it is of the whole definition; ``path`` where it is of whole objects.
+    ``version`` is empty for a change to the definition itself. ``path`` is empty for a change that
+    concerns the entire object.
     """
 
     version: str
@@ -33,7 +35,7 @@ class BreakingChange:
 
 
 def breaking_changes(old: Document, new: Document) -> tuple[BreakingChange, ...]:
-    """Each change from ``old`` to ``new`` that breaks a stored object or a client of today."""
+    """Return each change from ``old`` to ``new`` that breaks a stored object or a client."""
     before, after = read_definition(old), read_definition(new)
     return (
         *_of_names(before, after),
@@ -110,7 +112,11 @@ def _of_versions(old: Definition, new: Definition) -> Iterator[BreakingChange]:
 
 
 def _of_storage(old: Definition, new: Definition) -> Iterator[BreakingChange]:
-    """Without conversion, what one version takes is stored as another, and cut to its fields."""
+    """Yield the fields that are dropped on write because the storage version does not have them.
+
+    Without conversion, an object that a client writes in one version is stored in another version
+    and pruned to the fields of the storage version.
+    """
     was, now = (next((each for each in one.versions if each.stored), None) for one in (old, new))
     if was is None or now is None or was.name == now.name or new.conversion != "None":
         return
@@ -145,7 +151,10 @@ def _of_version(old: Definition, new: Definition, now: Version) -> Iterator[Brea
 
 
 def _of_new_version(old: Definition, new: Definition, now: Version) -> Iterator[BreakingChange]:
-    """Without conversion, what is stored is read as it is under the new name."""
+    """Yield the values of stored objects that a newly added version does not accept.
+
+    Without conversion, the server returns the stored data unchanged under the new version.
+    """
     stored = next((each for each in old.versions if each.stored), None)
     if stored is None or old.group != new.group:
         return

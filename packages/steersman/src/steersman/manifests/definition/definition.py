@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions as they are read from a document: what of them matters here."""
+"""The fields of a CustomResourceDefinition that this package uses, read from a document."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ INTEGER_OR_STRING: Final = [{"type": "integer"}, {"type": "string"}]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """One version of a kind, as its definition describes it."""
+    """One version of a kind, as its CustomResourceDefinition describes it."""
 
     name: str
     served: bool
@@ -42,7 +42,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """A definition, and its versions in their order."""
+    """A CustomResourceDefinition with its versions in order."""
 
     name: str
     group: str
@@ -65,15 +65,15 @@ class Definition:
 
     @property
     def singular(self) -> str:
-        """``names.singular``, which is the kind in small letters unless said otherwise."""
+        """Return ``names.singular``; by default the kind in lower case."""
         return str(self.names.get("singular") or self.kind.lower())
 
     def words(self, field: str) -> tuple[str, ...]:
-        """``names.shortNames`` or ``names.categories``."""
+        """Return ``names.shortNames`` or ``names.categories``."""
         return tuple(map(str, self.names.get(field) or ()))
 
     def version(self, name: str | None = None) -> Version:
-        """The version of that name, or the one that is stored."""
+        """Return the version with this name; without a name, the storage version."""
         for each in self.versions:
             if each.stored if name is None else each.name == name:
                 return each
@@ -87,7 +87,7 @@ class Definition:
 
 
 def read_definition(document: Document) -> Definition:
-    """The definition that ``document`` is."""
+    """Read and check a CustomResourceDefinition document."""
     reader = _Reader(document)
     if document.get("kind") != "CustomResourceDefinition":
         raise reader.refused(f"its kind is {document.get('kind')!r}")
@@ -122,7 +122,7 @@ def read_definition(document: Document) -> Definition:
 
 
 class _Reader:
-    """Takes a document apart, and says where it is not what a definition is."""
+    """A reader of one document, which raises ``BadDefinition`` for a malformed field."""
 
     def __init__(self, document: Document) -> None:
         metadata = document.get("metadata")
@@ -153,7 +153,10 @@ class _Reader:
         )
 
     def _check(self, schema: Any, where: str) -> None:
-        """A schema is made of schemas, all the way down; only then can it be walked."""
+        """Raise ``BadDefinition`` unless ``schema`` and all schemas inside it are well-formed.
+
+        The other modules walk a schema without further checks.
+        """
         if not isinstance(schema, Mapping):
             raise self.refused(f"{where} is not an object")
         for keyword, (words, is_right) in _KEYWORDS.items():
@@ -258,7 +261,7 @@ _KEYWORDS: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
 
 
 def inside(schema: Schema) -> Iterator[tuple[str, Any]]:
-    """Every schema right inside this one, and where it stands."""
+    """Yield each direct subschema of ``schema`` with its position."""
     for name, each in (schema.get("properties") or {}).items():
         yield str(name), each
     if schema.get("items") is not None:
@@ -273,23 +276,23 @@ def inside(schema: Schema) -> Iterator[tuple[str, Any]]:
 
 
 def properties_of(schema: Schema) -> Mapping[str, Schema]:
-    """The fields that a schema names."""
+    """Return the properties of a schema."""
     found: Mapping[str, Schema] = schema.get("properties") or {}
     return found
 
 
 def required_of(schema: Schema) -> tuple[str, ...]:
-    """The fields that must be there."""
+    """Return the names of the required fields."""
     return tuple(schema.get("required") or ())
 
 
 def default_of(schema: Schema) -> Any:
-    """What the server fills in; ``None`` if nothing, for that is what a null says there."""
+    """Return the default that the server fills in, or ``None``: a null default means no default."""
     return schema.get("default")
 
 
 def junctors(schema: Schema, name: str) -> list[Schema]:
-    """``anyOf``, ``allOf`` or ``oneOf``, without what only repeats that it is int-or-string."""
+    """Return ``anyOf``, ``allOf`` or ``oneOf`` without an entry that only repeats int-or-string."""
     found: list[Schema] = list(schema.get(name) or ())
     if not schema.get(INT_OR_STRING):
         return found

@@ -1,7 +1,7 @@
-"""The reference of an API in Markdown, from its definitions: one table for each kind of object.
+"""The API reference in Markdown, from CustomResourceDefinitions: one table for each kind of object.
 
-Read as plain text or in a browser: links lead to anchors that are written out, because no two
-browsers make the same ones from headings.
+It is readable as plain text and in a browser. Links lead to explicit anchors, because renderers
+derive different anchors from headings.
 """
 
 import json
@@ -40,7 +40,7 @@ _HEAD: Final = ("Field", "Type", "Required", "Default", "Description")
 
 
 def reference_of(crds: Sequence[Document]) -> str:
-    """The reference of all of them, in their order."""
+    """Return the reference of these definitions, in their order."""
     read = [(read_definition(each), each) for each in crds]
     anchors = _Anchors()
     sections = [_kind(definition, document, anchors) for definition, document in read]
@@ -55,7 +55,7 @@ def reference_of(crds: Sequence[Document]) -> str:
 
 
 class _Anchors:
-    """Names of places, no two alike."""
+    """Generates unique anchor names."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
@@ -104,7 +104,7 @@ def _heading(level: int, title: str, anchor: str) -> str:
 
 @dataclass
 class _Page:
-    """One version of a kind; objects inside it wait for a table of their own."""
+    """One version of a kind, with a queue of the nested objects that need a table."""
 
     definition: Definition
     version: Version
@@ -170,7 +170,7 @@ class _Page:
                 return str(simple)
 
     def _link(self, schema: Schema, path: str) -> str:
-        """To the object's table, which may be that of another place where the same is said."""
+        """Return a link to the table of the object; identical schemas share one table."""
         said = json.dumps(schema, sort_keys=True, default=str)
         if said not in self.known:
             anchor = self.anchors.of(self.definition.kind, self.version.name, path)
@@ -227,7 +227,7 @@ def _paragraphs(schema: Schema) -> Iterator[str]:
 
 
 def _rules(schema: Schema) -> Iterator[str]:
-    """What values must be, one sentence each."""
+    """Yield the constraints of a schema, one sentence each."""
     if schema.get("enum"):
         yield f"One of {_codes(map(_json_or_text, schema['enum']))}."
     for low, high, words in (
@@ -290,7 +290,7 @@ def _alternatives(schema: Schema) -> Iterator[str]:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns that begin below each other; the last is as wide as each line needs."""
+    """Return a Markdown table with aligned columns; the last column is not padded."""
     widths = [max(len(row[place]) for row in [head, *rows]) for place in range(len(head) - 1)]
 
     def line(cells: Sequence[str]) -> str:
@@ -306,7 +306,9 @@ def _codes(words: Iterable[str]) -> str:
 
 
 def _code(text: str) -> str:
-    """As it is written, in any table: the bars are escaped even in code there."""
+    """Return the text as inline code; vertical bars are escaped, since a table requires that even
+    in code.
+    """
     text = " ".join(text.split()) or " "
     fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
@@ -318,7 +320,10 @@ def _cell(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Words, as Markdown; what looks like HTML is none, except in code, where it is never."""
+    """Return the text as Markdown in which ``<`` is escaped, so that no text becomes an HTML tag.
+
+    Inline code is left unchanged, because Markdown reads no HTML in code.
+    """
     parts = re.split(r"(`+[^`]*`+)", text)
     return "".join(
         part if number % 2 else part.replace("<", "&lt;") for number, part in enumerate(parts)

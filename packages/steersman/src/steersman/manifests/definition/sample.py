@@ -1,8 +1,8 @@
-"""Objects made up from a schema: the smallest that its kind takes, as far as a schema can tell.
+"""Sample objects from a schema: the smallest object that is valid, as far as a schema can tell.
 
-What is there: every required field, and every field with a default or an example, whose values are
-taken as they are. Rules in CEL are not asked; where one of them refuses what was made up, an
-``example`` of the field or of its object is the way out.
+A sample contains each required field and each field with a default or an example. Defaults and
+examples are copied unchanged. CEL rules are not evaluated. If a rule rejects the generated value,
+add an ``example`` to the field or to its object.
 """
 
 import re
@@ -47,7 +47,7 @@ _LONGEST_TEXT: Final = 1000
 
 
 def sample_of(crd: Document, version: str | None = None) -> Document:
-    """The smallest sensible object of the kind, by default of the version that is stored."""
+    """Return the smallest sensible object of the kind, by default in the storage version."""
     definition = read_definition(crd)
     found = definition.version(version)
     maker = _Maker(definition.kind)
@@ -69,12 +69,12 @@ def sample_of(crd: Document, version: str | None = None) -> Document:
 
 @dataclass(frozen=True, slots=True)
 class _Maker:
-    """Makes up values; ``number`` tells one item of a list from another."""
+    """A generator of values; ``number`` makes the items of a list distinct."""
 
     kind: str
 
     def made(self, schema: Schema, path: str, *, number: int = 0, keys: Sequence[str] = ()) -> Any:
-        """A value that the schema takes."""
+        """Return a value that is valid by the schema."""
         for given in (schema.get("example"), default_of(schema)):
             if given is not None:
                 return given
@@ -98,7 +98,7 @@ class _Maker:
         *,
         trusting: bool = False,
     ) -> Any:
-        """The first of the values that the schema takes."""
+        """Return the first of ``values`` that is valid by the schema."""
         problem = path, "nothing is known of what it may be"
         for value in values:
             found = next(schema_errors(value, schema, path, trusting=trusting), None)
@@ -187,14 +187,16 @@ class _Maker:
         return made
 
     def _another(self, schema: Schema, values: Schema, path: str, key: str) -> Any:
-        """One more field, where there must be more of them than are required."""
+        """Return the value of one more field, for an object that needs more fields than are
+        required.
+        """
         if properties_of(schema) and not values:
             raise self._refusal(path, "it must have more fields than it requires")
         return self.made(values, joined(path, key))
 
 
 def _variants(schema: Schema) -> Iterator[Schema]:
-    """The schema with each choice among its alternatives made; all of them must be tried."""
+    """Yield the schema with each combination of its alternatives resolved, up to a limit."""
     plain = {k: v for k, v in schema.items() if k not in ("allOf", "anyOf", "oneOf")}
     for each in junctors(schema, "allOf"):
         plain = _both(plain, each)
@@ -209,7 +211,7 @@ def _variants(schema: Schema) -> Iterator[Schema]:
 
 
 def _both(schema: Schema, rules: Schema) -> dict[str, Any]:
-    """What two schemas of one value say together."""
+    """Return one schema that combines two schemas of the same value."""
     joint = {**schema, **{k: v for k, v in rules.items() if k not in ("allOf", "anyOf", "oneOf")}}
     joint["required"] = list(dict.fromkeys([*required_of(schema), *required_of(rules)]))
     properties = dict(properties_of(schema))
@@ -223,7 +225,10 @@ def _both(schema: Schema, rules: Schema) -> dict[str, Any]:
 
 
 def _numbers(schema: Schema, number: int) -> Iterator[float]:
-    """Numbers that may fit, those that people like first; each number's own is apart by a step."""
+    """Yield numbers that may be valid, those nearest to 1 first.
+
+    ``number`` times ``multipleOf`` (or 1) is added to each, so that items of a list differ.
+    """
     low, high = lower_bound(schema), upper_bound(schema)
     step = exact(schema["multipleOf"]) if schema.get("multipleOf") else Fraction(1)
     starts = [Fraction(1), Fraction(0)]
@@ -237,7 +242,9 @@ def _numbers(schema: Schema, number: int) -> Iterator[float]:
 
 
 def _texts(hint: str, schema: Schema) -> Iterator[str]:
-    """Texts that may fit: the name of the field in several spellings, then what a pattern says."""
+    """Yield strings that may be valid: the field's name in several spellings, then matches of a
+    pattern.
+    """
     fewest, most = schema.get("minLength") or 0, schema.get("maxLength")
     dashed = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", hint).lower()
     for word in (hint, dashed, hint.lower(), hint.upper(), "example", "1"):

@@ -1,8 +1,8 @@
-"""What one schema takes and another no longer does.
+"""The values and fields that an old schema accepts and a new one does not.
 
-Only what is certain, or cannot be known, is listed: a pattern or a rule that was changed may well
-take all that it took before, which cannot be computed. Of a schema that takes more, only another
-type is mentioned: a client that reads such a value has a variable for the old one.
+Listed are differences that are certain, and those that cannot be computed: a changed pattern or
+rule may still accept all that the old one accepted. If the new schema accepts more, only a changed
+type is listed: a client that reads such a value has a variable of the old type.
 """
 
 import json
@@ -55,7 +55,7 @@ _CASES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """One thing that is no longer taken: where, what it is now, and what that breaks."""
+    """One thing that is no longer accepted: its path, what is true now, and what breaks."""
 
     path: str
     what: str
@@ -68,7 +68,7 @@ Found: TypeAlias = Iterator[Narrowing]
 
 
 def narrowings(old: Schema, new: Schema) -> Found:
-    """Everything that an object may be under ``old``, and no longer under ``new``."""
+    """Yield each value or field that is valid under ``old`` and not under ``new``."""
     yield from _narrowed({**old, EMBEDDED: True}, {**new, EMBEDDED: True}, "")
 
 
@@ -124,7 +124,7 @@ def _null(old: Schema, new: Schema, path: str) -> Found:
 
 
 def _listed(old: Schema, new: Schema, path: str) -> Found:
-    """Of the values that there were, which are not taken: each can be asked about by itself."""
+    """Yield the old enum values that the new schema rejects; each value is checked on its own."""
     for value in old["enum"]:
         was_taken = value is not None and not any(schema_errors(value, _itself(old), trusting=True))
         if was_taken and any(schema_errors(value, _itself(new))):
@@ -134,7 +134,9 @@ def _listed(old: Schema, new: Schema, path: str) -> Found:
 
 
 def _itself(schema: Schema) -> Schema:
-    """What is said of the value alone; alternatives are compared as such."""
+    """Return the schema without ``allOf``, ``anyOf``, ``oneOf`` and ``not``, which are compared
+    separately.
+    """
     return {k: v for k, v in schema.items() if k not in ("allOf", "anyOf", "oneOf", "not")}
 
 
@@ -306,7 +308,7 @@ def _field(old: Schema, new: Schema, was: Schema, now: Schema, name: str, path: 
 
 
 def _named(schema: Schema) -> Mapping[str, Schema]:
-    """The fields that a schema names, or that every Kubernetes object has."""
+    """Return the properties of a schema, with ``metadata`` and the like for an embedded object."""
     if not schema.get(EMBEDDED):
         return properties_of(schema)
     implied = {name: _ANYTHING if name == "metadata" else _TEXT for name in META_FIELDS}
@@ -314,12 +316,12 @@ def _named(schema: Schema) -> Mapping[str, Schema]:
 
 
 def _child(schema: Schema, name: str) -> Schema | None:
-    """What is said of the field; ``None`` if it is dropped or refused."""
+    """Return the schema of the field; ``None`` if the field is dropped or rejected."""
     return _named(schema).get(name) or _others(schema)
 
 
 def _others(schema: Schema) -> Schema | None:
-    """What is said of fields that have no names in the schema; ``None`` if there are none."""
+    """Return the schema of unnamed fields; ``None`` if such fields are not accepted."""
     others = schema.get("additionalProperties")
     if isinstance(others, Mapping):
         return others

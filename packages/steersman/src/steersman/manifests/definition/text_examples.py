@@ -1,6 +1,6 @@
-"""Texts of a format, and texts that match a pattern: short ones, made from the pattern itself.
+"""Short strings that have a format or match a pattern, generated from the pattern itself.
 
-What RE2 can say and is seldom said (classes of Unicode, flags) is not read, and nothing comes out.
+Rare RE2 syntax (Unicode classes, flags) is not supported; such a pattern yields no strings.
 """
 
 import re
@@ -62,11 +62,13 @@ _repeat = re.compile(r"\{(\d+)(,(\d*))?\}")
 
 
 class _Unreadable(Exception):
-    """The pattern says something that is not known here."""
+    """Raised for pattern syntax that is not supported."""
 
 
 def texts_like(pattern: str, *, fewest: int, most: int | None) -> Iterator[str]:
-    """Texts of such a length that match, the shortest first; none where it cannot be known."""
+    """Yield matching strings with a permitted length, the shortest first; none if the pattern is
+    unsupported.
+    """
     try:
         maker = _Parser(pattern).whole()
     except (_Unreadable, RecursionError):
@@ -93,7 +95,7 @@ def texts_like(pattern: str, *, fewest: int, most: int | None) -> Iterator[str]:
 
 @dataclass
 class _Parser:
-    """Reads a pattern from left to right."""
+    """Parses a pattern from left to right."""
 
     pattern: str
     at: int = 0

@@ -1,7 +1,7 @@
-"""Whether a value is what a schema says, as far as that can be known without a server.
+"""Checks whether a value is valid by a schema, as far as is possible without a server.
 
-Types, bounds, lengths, lists of values, required fields, alternatives, and patterns that Python
-reads as RE2 does. Formats and rules in CEL are the server's business.
+Checked are types, bounds, lengths, enumerations, required fields, alternatives, and the patterns
+that mean the same in Python and RE2. Formats and CEL rules are left to the server.
 """
 
 import re
@@ -30,9 +30,10 @@ INTEGERS: Final = {"int32": 1 << 31}
 def schema_errors(
     value: Any, schema: Schema, path: str = "", *, trusting: bool = False
 ) -> Iterator[tuple[str, str]]:
-    """Where ``value`` is not what ``schema`` says, and why; a null is what must be nullable.
+    """Yield each path at which ``value`` violates ``schema``, with the reason.
 
-    With ``trusting``, a value matches every pattern that cannot be read here.
+    A null is valid only if the schema is nullable. With ``trusting``, a value matches every pattern
+    that cannot be evaluated in Python.
     """
     if value is None:
         if types_of(schema) != ANY_TYPE and not schema.get("nullable"):
@@ -63,7 +64,7 @@ ANY_TYPE: Final = frozenset(("array", "boolean", "integer", "number", "object", 
 
 
 def types_of(schema: Schema) -> frozenset[str]:
-    """The types that a value may have, without null."""
+    """Return the JSON types that the schema permits, without null."""
     if schema.get(INT_OR_STRING):
         return frozenset(("integer", "string"))
     match schema.get("type"):
@@ -76,7 +77,7 @@ def types_of(schema: Schema) -> frozenset[str]:
 
 
 def type_of(value: Any) -> str:
-    """The type of a value, in the words of a schema."""
+    """Return the JSON type of a value, as a schema names it."""
     match value:
         case bool():
             return "boolean"
@@ -93,7 +94,7 @@ def type_of(value: Any) -> str:
 
 
 def type_words(schema: Schema) -> str:
-    """The type that a schema asks for, as people say it."""
+    """Return the type that a schema requires, with an article: ``an integer``."""
     if schema.get(INT_OR_STRING):
         return "an integer or a string"
     kind = str(schema.get("type") or "anything")
@@ -103,19 +104,19 @@ def type_words(schema: Schema) -> str:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two values are one in JSON, where ``true`` is not 1."""
+    """Whether two values are equal in JSON, where ``true`` does not equal 1."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     return bool(one == other)
 
 
 def lower_bound(schema: Schema) -> tuple[Fraction, bool] | None:
-    """The least number, and whether it is itself left out."""
+    """Return the smallest permitted number, and whether the bound is exclusive."""
     return _bound(schema, "minimum", -1)
 
 
 def upper_bound(schema: Schema) -> tuple[Fraction, bool] | None:
-    """The greatest number, and whether it is itself left out."""
+    """Return the greatest permitted number, and whether the bound is exclusive."""
     return _bound(schema, "maximum", 1)
 
 
@@ -136,7 +137,7 @@ def _bound(schema: Schema, key: str, sign: int) -> tuple[Fraction, bool] | None:
 
 
 def exact(number: float) -> Fraction:
-    """The number that was written, not the float next to it."""
+    """Return the decimal number as written, not the nearest float."""
     return Fraction(str(number))
 
 
@@ -216,7 +217,7 @@ def _object_errors(
 
 
 def joined(path: str, name: str) -> str:
-    """Where a field of an object is."""
+    """Return the path of field ``name`` of the object at ``path``."""
     return f"{path}.{name}" if path else name
 
 
@@ -237,7 +238,7 @@ def _junctor_problems(value: Any, schema: Schema, trusting: bool) -> Iterator[st
 
 
 def matches(pattern: str, text: str) -> bool | None:
-    """Whether the server would find ``pattern`` in ``text``; ``None`` if that cannot be known."""
+    """Whether the server would find ``pattern`` in ``text``; ``None`` if Python cannot tell."""
     compiled = _compiled(pattern)
     if compiled is None or len(text) > _longest(pattern):
         return None
@@ -245,7 +246,10 @@ def matches(pattern: str, text: str) -> bool | None:
 
 
 def _longest(pattern: str) -> int:
-    """Up to which length Python answers at once: it tries every way to take a text apart."""
+    """Return the text length up to which Python evaluates the pattern quickly.
+
+    Python's ``re`` backtracks: it tries every way to split a text.
+    """
     if re.search(r"\)[*+{]", pattern):
         return 24
     return 1000 if len(re.findall(r"[*+{]", pattern)) > 1 else 100_000

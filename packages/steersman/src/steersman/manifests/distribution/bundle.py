@@ -1,16 +1,17 @@
 """An installation as a bundle for catalogs of the Operator Lifecycle Manager (``registry+v1``).
 
-    bundle.Dockerfile                          an image of nothing but the rest
+    bundle.Dockerfile                          an image that contains only the files below
     metadata/annotations.yaml
     manifests/
       NAME.clusterserviceversion.yaml          the operator: what it is, needs and manages
-      PLURAL.GROUP.crd.yaml                    a definition each
-      *.yaml                                   what else a bundle may hold
+      PLURAL.GROUP.crd.yaml                    one file for each definition
+      *.yaml                                   the other objects that a bundle may contain
 
-What the ClusterServiceVersion says, OLM makes: Deployment, account, roles and their bindings. Of
-the rest, three things are not in a bundle. The Namespace is that of the Subscription. A
-NetworkPolicy is refused by versions of OLM that are still about. And a ServiceMonitor would have
-the whole installation fail where no Prometheus operator is.
+OLM creates the objects that the ClusterServiceVersion describes: the Deployment, the service
+account, the roles and their bindings. Three other objects are not in a bundle: the Namespace,
+because the Subscription determines it; the NetworkPolicy, because some OLM versions that are still
+in use reject it; and the ServiceMonitor, because without a Prometheus operator it would make the
+entire installation fail.
 """
 
 import json
@@ -36,11 +37,11 @@ def bundle_tree(
     replaces: str | None = None,
     icon: tuple[str, bytes] | None = None,
 ) -> Tree:
-    """The bundle; to be built with its own directory as the context.
+    """Return the bundle, which is built with its own directory as the context.
 
-    It is offered in ``channel``: ``stable``, or ``candidate`` while its version promises nothing.
-    ``replaces`` is the version that it is an upgrade of; ``icon`` is a media type and an image.
-    Each is as ``installation.bundle`` says, unless it is given.
+    The channel is ``channel``; by default ``stable``, or ``candidate`` for a version that promises
+    no stability. ``replaces`` is the version from which this one is an upgrade. ``icon`` is a media
+    type and an image. An argument that is not given is read from ``installation.bundle``.
     """
     parts = parts_of(installation)
     said = installation.bundle
@@ -80,7 +81,7 @@ def _beside(parts: Parts) -> Iterable[Document]:
 
 
 def _anywhere(document: Document) -> Document:
-    """The same without a namespace: OLM has its own."""
+    """Return a copy of the document without its namespace, which OLM sets."""
     metadata = {key: value for key, value in document["metadata"].items() if key != "namespace"}
     return {**document, "metadata": metadata}
 

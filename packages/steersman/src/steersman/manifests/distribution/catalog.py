@@ -1,4 +1,4 @@
-"""What charts and catalogs both say about an operator to people who look for one."""
+"""The description of an operator for catalogs, shared by charts and bundles."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -14,23 +14,23 @@ OLDEST_WITH_SELECTABLE_FIELDS: Final = "1.32.0"
 
 
 def title_of(installation: Installation) -> str:
-    """The display name: ``Shop Operator``, unless the author gives another."""
+    """Return the display name; by default derived from the name: ``Shop Operator``."""
     return installation.title or installation.name.replace("-", " ").title()
 
 
 def summary_of(installation: Installation) -> str:
-    """What it does, on one line."""
+    """Return the operator's description on one line."""
     words = installation.description.strip().partition("\n\n")[0]
     return " ".join(words.split()) or f"An operator for {_kinds(installation)}."
 
 
 def is_mature(installation: Installation) -> bool:
-    """Whether its version promises that what works will go on to."""
+    """Whether the version promises backward compatibility: 1.0 or later, and no prerelease."""
     return not installation.version.startswith("0.") and "-" not in installation.version
 
 
 def oldest_kubernetes(crds: Iterable[Document]) -> str:
-    """The oldest version on which these definitions mean what they say."""
+    """Return the oldest Kubernetes version that supports all fields of these definitions."""
     versions = (version for crd in crds for version in crd["spec"]["versions"])
     if any(version.get("selectableFields") for version in versions):
         return OLDEST_WITH_SELECTABLE_FIELDS

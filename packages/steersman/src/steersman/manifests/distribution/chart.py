@@ -1,14 +1,14 @@
-"""An installation as a Helm chart, whose release of the operator's own name is install.yaml.
+"""An installation as a Helm chart. A release with the operator's name renders install.yaml.
 
     Chart.yaml  values.yaml  values.schema.json
     templates/
       _helpers.tpl  NOTES.txt
-      crds/             a definition each
-      *.yaml            the rest of install.yaml but the Namespace, which is Helm's to make
+      crds/             one file for each definition
+      *.yaml            the other objects of install.yaml, without the Namespace: Helm creates it
 
-Definitions are templates: those in a folder ``crds`` beside them Helm would install once, and never
-upgrade. Values are what differs from cluster to cluster. What an operator needs wherever it is, its
-rights and its security context, is none.
+Definitions are templates, because Helm installs files in a top-level ``crds`` folder once and never
+upgrades them. Values cover what differs between clusters. There is no value for what an operator
+needs in every cluster: its permissions and its security context.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -97,7 +97,10 @@ Definitions stay when the chart is uninstalled. To delete them, with all objects
 
 
 def helm_tree(installation: Installation) -> Tree:
-    """The chart; a release called like the operator, in its namespace, is install.yaml."""
+    """Return the chart.
+
+    A release with the operator's name, in the operator's namespace, renders install.yaml.
+    """
     return _Chart(installation).tree()
 
 
@@ -311,7 +314,7 @@ class _Chart:
         return template_of(document, when=_HAS_MONITOR)
 
     def _annotations(self, expression: str, default: Mapping[str, str] = {}) -> Any:
-        """Those that every object has, and those that a value gives."""
+        """Return the annotations of every object, with those of a chart value."""
         every = _without(self._full.deploy.annotations, default)
         return {**every, Given(expression): None} if every else Given(expression)
 
@@ -321,7 +324,7 @@ class _Chart:
         return "---\n".join(template_of(self._placed(each), when=when) for each in documents)
 
     def _placed(self, document: Document) -> Mapping[Any, Any]:
-        """The same with the release's name and namespace in place of the installation's."""
+        """Return the document with the release's name and namespace."""
         placed: Mapping[Any, Any] = self._walked(document, ())
         return placed
 

@@ -1,7 +1,7 @@
-"""Documents with holes in them, as the text of Helm's templates.
+"""Documents with placeholders, rendered as the text of Helm templates.
 
-What is in a document stands in the template as it is, whatever it looks like: two braces in a
-description stay two braces. Only holes are for Helm to fill.
+All other content of a document is rendered literally: two braces in a description stay two braces.
+Helm fills in the placeholders only.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,24 +20,25 @@ _END: Final = "\n...\n"
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A text with actions in it. What they give is letters, digits, dashes and the like."""
+    """A string with template actions, which yield plain characters: letters, digits, dashes."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """What ``expression`` gives, which is a whole number."""
+    """An ``expression`` that yields an integer."""
 
     expression: str
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What ``expression`` gives, if that is anything.
+    """An ``expression`` whose value may be empty.
 
-    As the value of a key, nothing is left out with its key. As an item of a list, it is a list
-    itself, and its items come in its place; as a key, the same with a mapping and its entries.
+    As the value of a key, an empty result omits the key too. As an item of a list, the expression
+    yields a list, whose items are inserted into the outer list. As a key, the expression yields a
+    mapping, whose entries are inserted into the outer mapping.
     """
 
     expression: str
@@ -45,19 +46,19 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """A value that is there with its key, or some items of a list, when ``condition`` holds."""
+    """A value with its key, or some items of a list, that are rendered if ``condition`` holds."""
 
     condition: str
     value: Any
 
 
 def literal(text: str) -> str:
-    """A template that gives this text."""
+    """Return a template that renders this text."""
     return text.replace(_BRACES, _LITERAL_BRACES)
 
 
 def template_of(document: Mapping[Any, Any], *, when: str | None = None) -> str:
-    """A template that gives this document; nothing, unless ``when`` holds."""
+    """Return a template that renders this document; with ``when``, only if that condition holds."""
     text = "\n".join(_entries(document, 0)) + "\n"
     # Trimmed on this side, where no text of the user's ends or begins.
     return text if when is None else f"{{{{ if {when} -}}}}\n{text}{{{{ end -}}}}\n"
@@ -144,7 +145,7 @@ def _plain(whole: Any, indent: int) -> Iterator[str]:
 
 
 def _is_whole(node: Any) -> bool:
-    """Whether there is no hole in it."""
+    """Whether the node contains no placeholder."""
     if isinstance(node, Mapping):
         return all(isinstance(key, str) and _is_whole(value) for key, value in node.items())
     if isinstance(node, list | tuple):

@@ -1,7 +1,7 @@
-"""The values of a chart: what each is for, its default, and what it may be.
+"""The values of a chart: their descriptions, defaults and schemas.
 
-``values.yaml`` and ``values.schema.json`` are made from one table, so that neither can have what
-the other does not.
+``values.yaml`` and ``values.schema.json`` are generated from one table, so they always contain the
+same values.
 """
 
 import json
@@ -41,7 +41,7 @@ _Table: TypeAlias = Mapping[str, "_Value | _Table"]
 
 
 def values_text(installation: Installation, parts: Parts) -> str:
-    """``values.yaml``, with a word about each."""
+    """Return ``values.yaml``, with a comment on each value."""
     head = (
         "Values of the chart, with their defaults. Names of objects begin with the release's name."
     )
@@ -50,7 +50,7 @@ def values_text(installation: Installation, parts: Parts) -> str:
 
 
 def schema_text(installation: Installation, parts: Parts) -> str:
-    """``values.schema.json``: Helm refuses values that are not as it says."""
+    """Return ``values.schema.json``, by which Helm validates the values."""
     schema = _schema_of(_table(installation, parts))
     # A chart that has this one among its dependencies hands these down without being asked.
     schema["properties"]["global"] = _OBJECT
@@ -61,7 +61,7 @@ def schema_text(installation: Installation, parts: Parts) -> str:
 
 
 def split_image(image: str) -> tuple[str, str, str]:
-    """Repository, tag and digest; the last two may be empty."""
+    """Return repository, tag and digest; the tag and the digest may be empty."""
     name, _, digest = image.partition("@")
     # A colon before the last slash is that of a port.
     folder, slash, last = name.rpartition("/")
@@ -193,7 +193,10 @@ def _table(installation: Installation, parts: Parts) -> _Table:
 
 
 def _added(installation: Installation, parts: Parts) -> dict[str, list[Any]]:
-    """What the author adds to the variables and the egress of ``parts``, which are without."""
+    """Return the variables and the egress rules that the operator author adds to ``parts``.
+
+    ``parts`` are rendered without these additions.
+    """
     whole = parts_of(installation)
     (container,) = whole.deployment["spec"]["template"]["spec"]["containers"]
     own = installation.settings.environ()

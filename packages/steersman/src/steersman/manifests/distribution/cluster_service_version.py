@@ -1,9 +1,9 @@
-"""The ClusterServiceVersion of a bundle: an operator as OLM installs it, and catalogs show it.
+"""The ClusterServiceVersion of a bundle: how OLM installs an operator, and how catalogs show it.
 
-An operator of the whole cluster is installed for all namespaces. One that manages some is
-installed for those that an OperatorGroup names: OLM grants what is under ``permissions`` in each of
-them, and writes their names into an annotation, from where the operator reads them. So the names
-that the installation has are in no bundle.
+An operator for the entire cluster is installed for all namespaces. A namespaced operator is
+installed for the namespaces of an OperatorGroup: OLM grants the rules under ``permissions`` in each
+of these namespaces and writes their names into an annotation, from which the operator reads them.
+So a bundle does not contain the namespaces of the installation.
 """
 
 import json
@@ -44,7 +44,7 @@ def cluster_service_version(
     replaces: str | None,
     icon: tuple[str, bytes] | None,
 ) -> Document:
-    """What OLM needs to know of an operator."""
+    """Return the ClusterServiceVersion of the operator."""
     if replaces == installation.version:
         raise BadValue(
             wanted="a version that is replaced",
@@ -182,7 +182,7 @@ def _described(path: str, field: Mapping[str, Any], widgets: Iterable[str]) -> d
 
 
 def _widgets(path: str, field: Mapping[str, Any], scale: Mapping[str, Any]) -> Iterator[str]:
-    """How a form asks for the field."""
+    """Yield the form widgets for the field."""
     if path == scale.get("specReplicasPath"):
         yield f"{_UI}:podCount"
     elif field.get("enum"):
@@ -199,7 +199,7 @@ def _status_widgets(path: str) -> Iterator[str]:
 
 
 def _spaced(name: str) -> str:
-    """``AppService`` and ``appService`` as ``App Service``."""
+    """Return ``AppService`` and ``appService`` as ``App Service``."""
     words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^A-Z]+", name)
     return " ".join(word[:1].upper() + word[1:] for word in words) or name
 
@@ -238,7 +238,9 @@ def _strategy(installation: Installation, parts: Parts) -> dict[str, Any]:
 
 
 def _rules(installation: Installation, parts: Parts) -> tuple[list[Any], list[Any]]:
-    """What it may do in each of its namespaces, its own included; and in the whole cluster."""
+    """Return the rules for each target namespace and the operator's own, and the cluster-wide
+    rules.
+    """
     if installation.namespaces:
         parts = parts_of(in_each(installation))
     here: list[Any] = []
@@ -253,7 +255,7 @@ def _rules(installation: Installation, parts: Parts) -> tuple[list[Any], list[An
 
 
 def _with_targets(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """The same Deployment, with namespaces that OLM tells it."""
+    """Return the Deployment spec with the target namespaces read from OLM's annotation."""
     template = spec["template"]
     (container,) = template["spec"]["containers"]
     env = [

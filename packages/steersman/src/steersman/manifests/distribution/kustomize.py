@@ -1,13 +1,13 @@
-"""An installation as files: one to apply as it is, and the same in pieces, for kustomize.
+"""An installation as files: one file to apply as is, and the same objects in pieces, for kustomize.
 
     deploy/
-      install.yaml            everything that every cluster takes: kubectl apply --server-side -f
-      kustomization.yaml      the same as install.yaml, from the pieces: kubectl apply -k
+      install.yaml            all objects that every cluster accepts: kubectl apply --server-side -f
+      kustomization.yaml      the same objects, from the pieces: kubectl apply -k
       crd/  rbac/  operator/  the pieces
       components/monitor/     one more object, for a cluster with a Prometheus operator
 
-A user who wants something else writes a kustomization of their own beside it, with ``deploy`` among
-its resources, and changes nothing in here.
+To customize the installation, a user writes a separate kustomization with ``deploy`` among its
+resources and leaves these files unchanged.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,17 +24,17 @@ _HEAD: Final = f"# {MADE}\n"
 
 
 def crd_tree(installation: Installation) -> Tree:
-    """``crd/``: a file for each kind that comes with the operator."""
+    """Return ``crd/``: a file for each kind that the operator defines."""
     return _crds(parts_of(installation))
 
 
 def rbac_tree(installation: Installation) -> Tree:
-    """``rbac/``: who may do what."""
+    """Return ``rbac/``: the service account, the roles and their bindings."""
     return _rbac(parts_of(installation))
 
 
 def deploy_tree(installation: Installation) -> Tree:
-    """All the rest: the operator itself, and what puts the pieces together."""
+    """Return the other files: install.yaml, the operator itself, and the kustomizations."""
     parts = parts_of(installation)
     pieces = [name for name, tree in (("crd", _crds(parts)), ("rbac", _rbac(parts))) if tree]
     tree: dict[str, str] = {
@@ -81,7 +81,7 @@ def _text(documents: Iterable[Document]) -> str:
 
 
 def _piece(folder: str, files: Mapping[str, Sequence[Document]]) -> Tree:
-    """A folder with these files, of which none is empty, and a kustomization of them."""
+    """Return a folder with the files that are not empty, and a kustomization that lists them."""
     tree = {f"{name}.yaml": _text(documents) for name, documents in files.items() if documents}
     if not tree:
         return {}

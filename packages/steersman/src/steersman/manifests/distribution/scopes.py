@@ -1,4 +1,4 @@
-"""What an operator is granted where: for those whose namespaces are chosen at installation."""
+"""Permissions by namespace, for operators whose namespaces are chosen at installation."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,12 +15,15 @@ EVERYWHERE: Final = ""
 
 
 def in_each(installation: Installation) -> Installation:
-    """The same in some namespaces, of which ``SOME_NAMESPACE`` shows what is granted in each."""
+    """Return the installation with ``SOME_NAMESPACE`` as the only namespace.
+
+    ``SOME_NAMESPACE`` stands for each namespace that is chosen at installation.
+    """
     return replace(installation, namespaces=(SOME_NAMESPACE,))
 
 
 def by_place(grants: Iterable[Document]) -> dict[str, tuple[Document, ...]]:
-    """Roles and their bindings by the namespace that they are in, or ``EVERYWHERE``."""
+    """Return roles and bindings by their namespace; those without one are under ``EVERYWHERE``."""
     found: dict[str, tuple[Document, ...]] = {}
     for document in grants:
         place = document["metadata"].get("namespace", EVERYWHERE)

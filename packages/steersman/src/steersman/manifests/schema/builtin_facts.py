@@ -1,7 +1,7 @@
-"""What the API of Kubernetes says of the fields of its own kinds, beyond their Python types.
+"""Facts about the fields of built-in kinds, from Kubernetes' OpenAPI, in addition to Python types.
 
-Formats, defaults, and how lists and maps are merged. Enumerations are left out: a later server may
-know more of them, and it is the one that judges the object in the end.
+These are formats, defaults, and how lists and maps are merged. Enumerations are left out: a later
+server may accept more values, and the server validates the object in the end.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,12 +22,14 @@ _MERGING: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def merging_of(cls: type[Any]) -> dict[str, Any]:
-    """How objects of the class are merged, if the API says so."""
+    """Return how objects of the class are merged, if the OpenAPI schema specifies it."""
     return {key: value for key, value in _schema_of(cls).items() if key == MAP_TYPE}
 
 
 def facts_of_field(cls: type[Any], wire: str) -> Facts:
-    """What the API says of the field of a class, or of the built-in one that it comes from."""
+    """Return the OpenAPI facts about a field of a class, or of the built-in class that it inherits
+    from.
+    """
     for base in cls.__mro__:
         schema = _schema_of(base)
         if (found := schema.get("properties", {}).get(wire)) is not None:
@@ -38,7 +40,7 @@ def facts_of_field(cls: type[Any], wire: str) -> Facts:
 
 
 def with_facts(schema: dict[str, Any], facts: Facts) -> dict[str, Any]:
-    """The schema of a field, and what the API says of it."""
+    """Return the schema of a field with the OpenAPI facts added."""
     kind = schema.get("type")
     if kind is None:
         return schema
@@ -53,7 +55,7 @@ def with_facts(schema: dict[str, Any], facts: Facts) -> dict[str, Any]:
 
 
 def _mergeable(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema, without keys that cannot be merged by."""
+    """Return the schema without list map keys by which the server cannot merge."""
     if schema.get(LIST_TYPE) != "map":
         return _without(schema, LIST_MAP_KEYS)
     items = schema["items"]
@@ -94,6 +96,6 @@ def _schema_of(cls: type[Any]) -> Facts:
 
 @cache
 def _schemas(module: str) -> Mapping[str, Facts]:
-    """The schemas of a group and version, by the names of their classes."""
+    """Return the schemas of a group and version, by class name."""
     schemas = load_facts(module)["schemas"]
     return {name.rpartition(".")[2]: schema for name, schema in schemas.items()}

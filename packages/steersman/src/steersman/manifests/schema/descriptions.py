@@ -1,7 +1,7 @@
-"""Descriptions: the docstring of a class, and the text that stands right after a field.
+"""Descriptions: the docstring of a class, and the string literal after a field.
 
-The second kind is in no object at run time, and under ``-OO`` neither is: so they are read from the
-source. Where there is none, as in a frozen program, there is no description either.
+No object holds the string after a field at run time, and ``-OO`` removes docstrings too, so both
+are read from the source. Where there is no source, as in a frozen program, there is no description.
 """
 
 import ast
@@ -20,14 +20,14 @@ _stands_alone: Final = re.compile(r"\s|[-*+] |\d+[.)] ").match
 
 
 def class_description(cls: type[Any]) -> str | None:
-    """What the docstring of the class says; ``None`` without one of its own."""
+    """Return the docstring of the class itself; ``None`` if it has none."""
     if cls.__module__.startswith(_OURS):
         return None
     return _flowing(cls.__dict__.get("__doc__") or _source_of_class(cls).docstring)
 
 
 def field_description(cls: type[Any], field: str) -> str | None:
-    """What stands after the field in the class, or else in the first of its bases that has it."""
+    """Return the string after the field, from the class or the first base that has one."""
     for base in cls.__mro__:
         if field in inspect.get_annotations(base) and (
             found := _source_of_class(base).fields.get(field)
@@ -37,7 +37,7 @@ def field_description(cls: type[Any], field: str) -> str | None:
 
 
 def _flowing(text: str | None) -> str | None:
-    """The text without the line breaks that only the source needs."""
+    """Return the text without the line breaks that only wrap the source."""
     if not text:
         return None
     lines: list[str] = []
@@ -50,7 +50,7 @@ def _flowing(text: str | None) -> str | None:
 
 
 class _Source(NamedTuple):
-    """What the source of a class says for people: of itself, and after each of its fields."""
+    """The docstring of a class and the strings after its fields."""
 
     docstring: str | None
     fields: Mapping[str, str]
@@ -79,7 +79,10 @@ def _source_of(module: str) -> str:
 
 @lru_cache(maxsize=64)
 def _classes_in(source: str) -> Mapping[str, tuple[_Source, ...]]:
-    """What is said of each class, by its qualified name; of the last one of that name first."""
+    """Return the descriptions of the classes in ``source``, by qualified name.
+
+    If several classes share a name, the last one in the source is first.
+    """
     found: dict[str, tuple[_Source, ...]] = {}
     try:
         tree = ast.parse(source)

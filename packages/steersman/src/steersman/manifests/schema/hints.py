@@ -1,4 +1,4 @@
-"""Annotations taken apart: the type itself, what is said beside it, and whether it may be none."""
+"""Annotations split into the type, its rules, and whether ``None`` is allowed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from steersman.manifests.schema.place import Place
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A type without ``None``, and all that stands around it."""
+    """A type without ``None``, with the other information in its annotation."""
 
     type: Any
     """The type; ``int | str`` is the only union there is."""
@@ -23,7 +23,7 @@ class Hint:
 
 
 def taken_apart(annotation: Any, place: Place) -> Hint:
-    """The type in an annotation, which may be hidden in ``Annotated`` and beside ``None``."""
+    """Split an annotation; the type may be inside ``Annotated`` or in a union with ``None``."""
     rules: list[Rule] = []
     cels: list[Cel] = []
     may_be_none = False
@@ -59,17 +59,17 @@ def taken_apart(annotation: Any, place: Place) -> Hint:
 
 
 def is_sequence(origin: Any) -> bool:
-    """Whether a list on the wire becomes one of these."""
+    """Whether ``origin`` is the type of a JSON array."""
     return origin in (tuple, list, Sequence)
 
 
 def is_mapping(origin: Any) -> bool:
-    """Whether an object on the wire becomes one of these."""
+    """Whether ``origin`` is the type of a JSON object with arbitrary keys."""
     return origin in (dict, Mapping)
 
 
 def named(hint: Any) -> str:
-    """The type as people write it."""
+    """Return the type as written in source code."""
     if get_args(hint):
         return str(hint).replace("typing.", "").replace("collections.abc.", "")
     return str(getattr(hint, "__name__", hint))

@@ -1,4 +1,4 @@
-"""Simple JSON paths, ``.spec.ports[0].name``, followed through a schema."""
+"""Simple JSON paths, ``.spec.ports[0].name``, resolved in a schema."""
 
 import re
 from collections.abc import Mapping
@@ -44,11 +44,11 @@ _METADATA: Final[Mapping[str, Any]] = {
 
 
 class LeadsNowhere(Exception):
-    """A path that cannot be followed, and why."""
+    """Raised for a path that cannot be resolved, with the reason."""
 
 
 def followed(path: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema of what the path leads to; an empty one, if only the object itself knows."""
+    """Return the schema at the path; an empty schema if the path leads into untyped data."""
     here: Mapping[str, Any] = {
         **schema,
         "properties": {**schema.get("properties", {}), "metadata": _METADATA},

@@ -1,7 +1,7 @@
-"""The structural schema of a kind, from the fields of its class and of all that is in it.
+"""The structural schema of a kind, from the fields of its class and of all nested classes.
 
-Classes say what is there and of which type, ``Rule`` and ``Cel`` what else holds, docstrings what
-it is for. For Kubernetes' own classes the API's facts are added.
+Classes declare the fields and their types; ``Rule`` and ``Cel`` add constraints; docstrings add
+descriptions. For Kubernetes' own classes, the facts of its OpenAPI are added.
 """
 
 import json
@@ -43,7 +43,9 @@ _STATUSES: Final = ["True", "False", "Unknown"]
 
 
 def schema_of(kind: type[Resource], place: Place) -> Schema:
-    """The schema of the kind's objects; ``CannotBeACrd`` says which field has none, and why."""
+    """Return the schema of the kind; ``CannotBeACrd`` names the field without a schema, and the
+    reason.
+    """
     about: Schema = {
         "apiVersion": {"type": "string"},
         "kind": {"type": "string"},
@@ -53,13 +55,13 @@ def schema_of(kind: type[Resource], place: Place) -> Schema:
 
 
 class _Writer:
-    """Writes one schema; ``_around`` are the types that it is inside of."""
+    """Writes one schema; ``_around`` lists the enclosing types."""
 
     def __init__(self) -> None:
         self._around: list[Any] = []
 
     def object(self, cls: Any, place: Place, properties: Schema) -> Schema:
-        """The schema of a class's objects, with ``properties`` before those of its fields."""
+        """Return the schema of a class's objects: ``properties``, then those of its fields."""
         part: type[Any] = get_origin(cls) or cls
         self._enter(cls, place)
         is_resource = issubclass(part, Resource)
@@ -116,7 +118,9 @@ class _Writer:
         return schema
 
     def _described(self, hint: Hint, place: Place, *, sends_null: bool = True) -> Schema:
-        """The schema of a value, with its rules; ``sends_null`` is whether a None reaches it."""
+        """Return the schema of a value with its rules; ``sends_null`` is whether a ``None`` is sent
+        as null.
+        """
         if hint.rule.nullable and not hint.may_be_none:
             raise place.refused(
                 "it is nullable, but its type has no None",
@@ -145,7 +149,7 @@ class _Writer:
         return schema
 
     def _inside(self, annotation: Any, place: Place) -> Schema:
-        """The schema of what is in a list or a map."""
+        """Return the schema of the items of a list or the values of a map."""
         return self._described(taken_apart(annotation, place), place)
 
     def _opaque(self, hint: Hint, place: Place) -> Schema:
@@ -259,7 +263,7 @@ def _fields_of(cls: Any, place: Place) -> tuple[FieldInfo, ...]:
 
 
 def _fitting(value: Any, what: str, schema: Schema, place: Place) -> Any:
-    """The default or example of a field, as it is on the wire."""
+    """Return the default or example of a field as JSON; refuse it if the schema rejects it."""
     try:
         written = json.loads(_CODEC.encode(value))
     except (BadValue, TypeError, ValueError) as error:
@@ -276,7 +280,7 @@ def _fitting(value: Any, what: str, schema: Schema, place: Place) -> Any:
 
 
 def _written(rules: tuple[Cel, ...]) -> list[Schema]:
-    """The rules, as they are in a schema."""
+    """Return the CEL rules as a schema contains them."""
     return [
         {
             wire: value
@@ -295,7 +299,7 @@ def _written(rules: tuple[Cel, ...]) -> list[Schema]:
 
 
 def _names_inside(hint: Any, place: Place) -> Mapping[str, str]:
-    """The wire names of the fields of what is in a list, by their names in Python."""
+    """Return the wire names of the fields of a list's items, by their Python names."""
     if not is_sequence(get_origin(hint)):
         return {}
     item = taken_apart(get_args(hint)[0], place).type

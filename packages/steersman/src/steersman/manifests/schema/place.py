@@ -1,4 +1,4 @@
-"""Where in a kind something stands, for people: ``AppService: spec.ports[].name``."""
+"""The path of a field in a kind, for error messages: ``AppService: spec.ports[].name``."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from steersman.errors import CannotBeACrd
 
 
 class Place(NamedTuple):
-    """A field of a kind, or what is inside of it."""
+    """The path of a field of a kind, or of a value nested in a field."""
 
     kind: str
     path: str = ""
@@ -16,9 +16,9 @@ class Place(NamedTuple):
         return Place(self.kind, f"{self.path}.{name}" if self.path else name)
 
     def each(self) -> "Place":
-        """Each item of the list, or value of the map, that is here."""
+        """Return the path of the items of the list, or the values of the map, at this path."""
         return Place(self.kind, f"{self.path}[]")
 
     def refused(self, problem: str, what_now: str) -> CannotBeACrd:
-        """The error that says what is wrong here."""
+        """Return the error for a problem at this path."""
         return CannotBeACrd(kind=self.kind, field=self.path, problem=problem, what_now=what_now)

@@ -1,4 +1,4 @@
-"""What a ``Rule`` adds to the schema of a value, and whether it can be said of such a value."""
+"""The keywords that a ``Rule`` adds to a schema, and the check that they fit the value's type."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -38,7 +38,7 @@ _LENGTHS: Final = {"string": "Length", "array": "Items", "object": "Properties"}
 def ruled(
     schema: dict[str, Any], rule: Rule, place: Place, *, wire_names: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The schema with the rule; ``wire_names`` are of the fields of a list's items."""
+    """Return the schema with the rule added; ``wire_names`` are those of a list item's fields."""
     added = dict(_added(schema, rule, place))
     if rule.list_map_keys:
         added[LIST_MAP_KEYS] = [wire_names.get(key, key) for key in rule.list_map_keys]
@@ -85,7 +85,7 @@ def _misplaced(name: str, kind: str, place: Place) -> Exception:
 
 
 def _check_list(schema: dict[str, Any], place: Place) -> None:
-    """Refuse a way of merging that the items are not made for."""
+    """Refuse a list type that the schema of the items does not support."""
     items = schema["items"]
     if schema.get(LIST_TYPE) in ("set", "map") and items.get("nullable"):
         raise place.refused(

@@ -1,4 +1,4 @@
-"""Values without anything inside: their schemas, and the types that have none."""
+"""Schemas of values without nested values, and the types for which there is no schema."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
@@ -61,7 +61,7 @@ _ENUM_TYPES: Final[Mapping[type[Any], str]] = {str: "string", int: "integer", bo
 
 
 def choices_of(hint: Any, place: Place) -> dict[str, Any]:
-    """The schema of a ``Literal`` or an ``Enum``."""
+    """Return the schema of a ``Literal`` or an ``Enum``."""
     if isinstance(hint, type) and issubclass(hint, Enum):
         values = [each.value for each in hint]
     else:
