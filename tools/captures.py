@@ -248,7 +248,7 @@ def _captured(scene: Scene, directory: Path) -> str:
             change(directory / path, old, new)
             screen = terminal.wait_for(*scene.finally_shows)
         terminal.interrupt()
-        terminal.wait_for("The operator has ended, and the cluster is gone.")
+        terminal.wait_for("The operator and its cluster have stopped.")
         return screen
     finally:
         terminal.end()

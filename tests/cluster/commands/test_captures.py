@@ -55,7 +55,7 @@ def outcomes(text: str) -> dict[str, dict[str, str]]:
         if words.startswith("» "):
             found[words] = there = dict(there)
         elif found and (about := ABOUT.fullmatch(words)) and not words.startswith(MADE_UP):
-            there[about[1]] = about[2].removesuffix(", created again")
+            there[about[1]] = about[2].removesuffix(", re-created")
             if about[2] == " is gone":
                 del there[about[1]]
     return found

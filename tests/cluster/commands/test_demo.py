@@ -85,7 +85,7 @@ def test_the_demo_shows_why_a_child_came_back(tmp_path: Path) -> None:
     ]
     back = f"{child}, of AppService nginx-app: ready"
     # A view that looks meanwhile shows that it is gone, and then that it is there.
-    assert of_it in ([f"{back}, created again"], [f"{child} is gone", back])
+    assert of_it in ([f"{back}, re-created"], [f"{child} is gone", back])
 
 
 def test_what_an_operator_prints_is_shown(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_ctrl_c_ends_a_demo_and_leaves_nothing(tmp_path: Path) -> None:
         said = demo.end(signal.SIGINT)
 
     assert demo.process.returncode == 0
-    assert "The operator has ended, and the cluster is gone." in said
+    assert "The operator and its cluster have stopped." in said
     assert "Traceback" not in said
     assert list(tmp_path.iterdir()) == []
 

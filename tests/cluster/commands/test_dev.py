@@ -97,7 +97,7 @@ def test_it_runs_the_operator_on_a_cluster_and_prints_each_change_in_a_line(home
     assert "applied ConfigMap default/one" in finished.stdout
     first, *rest = finished.stderr.splitlines()
     assert first.startswith("export KUBECONFIG=")
-    assert rest[-1] == "The operator has ended, and the cluster is gone."
+    assert rest[-1] == "The operator and its cluster have stopped."
     assert sorted(line[11:] for line in rest[:-1]) == [
         APPLIED,
         "operator.py: running",
@@ -237,7 +237,7 @@ def test_its_end_leaves_nothing_behind(home: Path, by: signal.Signals) -> None:
         said = started.end(by)
 
     assert started.process.returncode == 0
-    assert said.endswith("The operator has ended, and the cluster is gone.")
+    assert said.endswith("The operator and its cluster have stopped.")
     assert len(operators) == 1
     assert not any(map(is_running, operators))
     assert not (home / "dev.kubeconfig").exists()
@@ -267,7 +267,7 @@ def test_it_ends_when_its_reader_closes_the_pipe(home: Path) -> None:
     )
 
     assert finished.stdout.count("\n") == 1
-    assert finished.stderr.endswith("The operator has ended, and the cluster is gone.\n")
+    assert finished.stderr.endswith("The operator and its cluster have stopped.\n")
     assert "Traceback" not in finished.stderr
 
 
@@ -326,4 +326,4 @@ async def test_an_operator_that_never_starts_is_a_failure(home: Path) -> None:
     with pytest.raises(ManagerFailed, match=r"operator\.py has not started in 0\.5 seconds"):
         await run_session(options, clock=SystemClock(), rng=Random(0), environ={}, out=out, err=err)
 
-    assert err.getvalue().endswith("The operator has ended, and the cluster is gone.\n")
+    assert err.getvalue().endswith("The operator and its cluster have stopped.\n")

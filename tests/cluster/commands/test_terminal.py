@@ -90,7 +90,7 @@ def test_on_a_terminal_the_objects_are_a_tree_in_color_and_the_end_restores_it(
 
     assert terminal.text.startswith(OTHER_PAGE)
     assert FIRST_PAGE in terminal.text
-    assert terminal.text.rstrip().endswith("The operator has ended, and the cluster is gone.")
+    assert terminal.text.rstrip().endswith("The operator and its cluster have stopped.")
     assert GREEN in terminal.text
 
 
@@ -106,7 +106,7 @@ def test_without_color_nothing_is_lost(tmp_path: Path) -> None:
 def test_the_steps_of_a_demo_stay_on_the_terminal_when_its_view_has_gone(tmp_path: Path) -> None:
     # Longer than it takes to draw, so that each step is seen.
     with on_a_terminal(tmp_path, "demo", "--pause=0.4") as terminal:
-        terminal.until("names the others")
+        terminal.until("lists the others")
 
     view, _, rest = terminal.text.partition(FIRST_PAGE)
     assert "└─ Service nginx-app" in view

@@ -45,5 +45,5 @@ def test_what_was_created_again_is_listed_though_it_looks_the_same() -> None:
     lines(changes, app("web"))
 
     assert lines(changes, thing("AppService", "web", metadata={"uid": "another"})) == [
-        "AppService default/web: –, created again"
+        "AppService default/web: –, re-created"
     ]

@@ -41,8 +41,8 @@ def test_it_says_what_came_of_it_why_it_ran_and_what_it_did() -> None:
     )
 
     assert str(done) == (
-        "waits for more in 5 ms, again in 30.0 s; because updated spec.size,"
-        " Deployment default/web deleted; applied Deployment default/web"
+        "returned Later in 5 ms, again in 30.0 s; because spec.size changed,"
+        " Deployment default/web was deleted; applied Deployment default/web"
     )
 
 
@@ -76,7 +76,7 @@ def test_one_that_found_nothing_to_do_leaves_the_one_before_it_to_be_seen() -> N
 
     once, twice = repaired.then(idle), repaired.then(idle).then(idle)
 
-    said = "done in 5 ms; because Deployment default/web deleted; applied Deployment default/web"
+    said = "done in 5 ms; because Deployment default/web was deleted; applied Deployment default/web"
     assert str(once) == f"{said}; then there was nothing to do"
     assert str(twice) == f"{said}; then there was nothing to do, 2 times"
 
@@ -107,19 +107,19 @@ def test_in_brief_it_says_why_and_what_came_of_it() -> None:
     failed = finished(outcome="failed", error=RuntimeError("no way"))
 
     assert repaired.in_brief == (
-        "reconciled AppService default/web, because Deployment default/web deleted:"
+        "reconciled AppService default/web, because Deployment default/web was deleted:"
         " applied Deployment default/web"
     )
     assert failed.in_brief == "reconciled AppService default/web: RuntimeError: no way"
 
 
 def test_what_happened_twice_is_listed_once() -> None:
-    assert finished(reasons=(DELETED, DELETED)).why == "Deployment default/web deleted"
+    assert finished(reasons=(DELETED, DELETED)).why == "Deployment default/web was deleted"
 
 
 def test_of_its_own_status_it_says_no_more_than_that() -> None:
     other = Write(verb="apply status", ref=DEPLOYMENT, is_change=True)
 
     assert finished(writes=(STATUS, other)).did == (
-        "set its status, set the status of Deployment default/web"
+        "updated its status, updated the status of Deployment default/web"
     )

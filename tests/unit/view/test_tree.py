@@ -56,14 +56,14 @@ def test_the_last_reconcile_stands_below_its_object_with_its_reason() -> None:
         outcome="later",
         took_seconds=0.005,
         time=NOW - timedelta(seconds=3),
-        why="updated spec.size",
+        why="spec.size changed",
         did="applied Deployment default/web",
     )
 
     lines = shown(rollout(), done)
 
     assert lines[2] == (
-        "│ reconciled 3s ago: waits for more in 5 ms; because updated spec.size;"
+        "│ reconciled 3s ago: returned Later in 5 ms; because spec.size changed;"
         " applied Deployment default/…"
     )
 

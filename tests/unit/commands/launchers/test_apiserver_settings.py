@@ -58,27 +58,27 @@ def test_where_it_listens_and_whose_keys_it_has_is_as_the_flags_say() -> None:
 def test_the_ranges_of_services_are_as_the_flags_say() -> None:
     options = enough("--service-node-port-range=30000-30010").settings.options
 
-    assert options.service_addresses == IPv4Network("10.0.0.0/24")
-    assert options.node_ports == range(30000, 30011)
+    assert options.service_cluster_ip_range == IPv4Network("10.0.0.0/24")
+    assert options.service_node_port_range == range(30000, 30011)
 
     options = enough("--service-cluster-ip-range=10.96.0.0/12").settings.options
-    assert options.service_addresses == IPv4Network("10.96.0.0/12")
+    assert options.service_cluster_ip_range == IPv4Network("10.96.0.0/12")
 
 
 def test_without_an_authorization_mode_authenticated_users_may_do_everything() -> None:
     options = enough().settings.options
 
-    assert options.authorization == ("AlwaysAllow",)
-    assert not options.anonymous
-    assert enough("--authorization-mode=RBAC").settings.options.anonymous
+    assert options.authorization_mode == ("AlwaysAllow",)
+    assert not options.anonymous_auth
+    assert enough("--authorization-mode=RBAC").settings.options.anonymous_auth
 
 
 def test_a_plugin_that_is_turned_off_is_off() -> None:
-    assert "ServiceAccount" in enough().settings.options.plugins
+    assert "ServiceAccount" in enough().settings.options.admission_plugins
 
     options = enough("--disable-admission-plugins=ServiceAccount,Priority").settings.options
-    assert not options.plugins & {"ServiceAccount", "Priority"}
-    assert "RuntimeClass" in options.plugins
+    assert not options.admission_plugins & {"ServiceAccount", "Priority"}
+    assert "RuntimeClass" in options.admission_plugins
 
 
 def test_a_flag_that_changes_nothing_here_is_accepted_and_mentioned_on_stderr() -> None:

@@ -59,7 +59,7 @@ def running() -> SessionState:
 def test_it_says_how_the_operator_stands_and_where_the_cluster_is() -> None:
     assert shown(running()) == [
         "steersman dev  operator.py  running for 4s",
-        "export KUBECONFIG=dev.kubeconfig   Ctrl-C ends it all",
+        "export KUBECONFIG=dev.kubeconfig   Press Ctrl-C to stop",
         "",
         "Nothing to see yet.",
     ]

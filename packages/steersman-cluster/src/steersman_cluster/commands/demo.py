@@ -92,6 +92,6 @@ def demo(name: str, pause_seconds: float, is_listing: bool) -> None:
         )
     )
     click.echo(
-        f"Its operator is in {shown_path(directory)}; `steersman demo --list` names the others.",
+        f"The example is in {shown_path(directory)}; `steersman demo --list` lists the others.",
         err=True,
     )

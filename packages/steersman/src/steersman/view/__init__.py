@@ -1,6 +1,6 @@
-"""What is going on in a cluster, to be looked at: objects, whose they are, and how they stand.
+"""Views of a cluster for people: its objects as a tree of owners, with their state.
 
-Takes:     objects as a cluster has them, what controllers did about them, and what time it is
+Takes:     the objects of a cluster, the reconciles of controllers, and the time
 Gives:     lines of text, as a tree for a terminal or as one line for each change; a ``Screen`` that
            shows them
 Promises:  - an object stands below its owner

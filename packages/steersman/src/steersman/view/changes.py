@@ -1,4 +1,4 @@
-"""What is different from a moment ago, one line for each change: for pipes and logs."""
+"""The changes since the last look, one line each: for pipes and logs."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,7 +9,7 @@ from steersman.view.tree import Branch, owner_of
 
 
 class Changes:
-    """The last line of each object, so that only changes are listed."""
+    """The last line of each object, to list only the changed ones."""
 
     def __init__(self) -> None:
         self._said: dict[ObjectRef, tuple[str, str]] = {}
@@ -18,7 +18,7 @@ class Changes:
         return f"<Changes of {len(self._said)} objects>"
 
     def lines(self, grown: Sequence[Branch]) -> Iterator[str]:
-        """What is new: objects that came, became otherwise, were created again, or went."""
+        """A line for each object that is new, changed, re-created, or gone."""
         objects = {obj.uid: obj for branch in grown for obj in branch}
         now: dict[ObjectRef, tuple[str, str]] = {}
         for obj in objects.values():
@@ -28,7 +28,7 @@ class Changes:
         for ref, (uid, text) in now.items():
             before, said = self._said.get(ref, (uid, ""))
             if before != uid:
-                yield printable(f"{text}, created again")
+                yield printable(f"{text}, re-created")
             elif said != text:
                 yield printable(text)
         for ref in self._said:

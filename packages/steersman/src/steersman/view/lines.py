@@ -1,4 +1,4 @@
-"""Lines of text, parts of which have a tone: what a terminal may show in color."""
+"""Lines of text with tones, which a terminal may show in color."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ Tone: TypeAlias = Literal["", "good", "waiting", "bad", "quiet", "strong"]
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Some text, and how it is meant."""
+    """Some text and its tone."""
 
     text: str
     tone: Tone = ""
@@ -20,24 +20,24 @@ Line: TypeAlias = tuple[Span, ...]
 
 
 def text_of(line: Iterable[Span]) -> str:
-    """The line without its tones."""
+    """The text of the line."""
     return "".join(span.text for span in line)
 
 
 def width_of(text: str) -> int:
-    """How many columns it takes on a terminal."""
+    """The number of columns on a terminal."""
     if text.isascii():
         return len(text)
     return sum(map(_columns, text))
 
 
 def padded(text: str, width: int) -> str:
-    """The text, with blanks behind it up to this width."""
+    """The text, padded with spaces to this width."""
     return text + " " * (width - width_of(text))
 
 
 def cut(line: Line, width: int) -> Line:
-    """As much of the line as fits; ``…`` stands for the rest."""
+    """The line, truncated to fit; ``…`` stands for the rest."""
     if sum(width_of(span.text) for span in line) <= width:
         return line
     return tuple(_cut(line, width - 1)) if width > 0 else ()
@@ -56,7 +56,7 @@ def shortened(name: str, width: int) -> str:
 
 
 def printable(text: str) -> str:
-    """The text on one line, without anything that a terminal would obey."""
+    """The text on one line, without control characters."""
     if text.isprintable():
         return text
     words = text.expandtabs(4).replace("\n", " ")

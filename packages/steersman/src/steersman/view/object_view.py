@@ -1,4 +1,4 @@
-"""The objects of some kinds, as they are at any moment: watched, and never written."""
+"""The current objects of some kinds: watched, and never written."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
@@ -11,13 +11,13 @@ from steersman.kinds import Unstructured
 from steersman.names import ResourceType
 from steersman.observe import Observer
 
-# Between two looks at whether it has caught up, and the longest wait for that.
+# The interval at which it checks whether it has caught up, and the longest wait for that.
 _LOOK_SECONDS: Final = 0.05
 _CATCH_UP_SECONDS: Final = 2.0
 
 
 class ObjectView:
-    """What there is of the kinds that are followed; ``changed`` is set with each change."""
+    """The objects of the followed kinds; ``changed`` is set at each change."""
 
     def __init__(self, client: Client, *, observe: Observer) -> None:
         self.changed = asyncio.Event()
@@ -33,7 +33,7 @@ class ObjectView:
 
     @property
     def objects(self) -> tuple[Unstructured, ...]:
-        """All that are there."""
+        """All current objects."""
         return tuple(obj for each in self._informers.values() for obj in each.lister.list())
 
     @asynccontextmanager
@@ -43,14 +43,16 @@ class ObjectView:
             yield self
 
     def follow(self, kinds: Iterable[ResourceType]) -> None:
-        """Follow these, too, from now on; those that the server does not know, once it does."""
+        """Follow these kinds as well; those that the server does not serve yet, once it does."""
         for kind in kinds:
             if kind not in self._asked:
                 self._asked.add(kind)
                 self._start(self._following(kind), name=f"view of {kind}")
 
     async def catch_up(self) -> None:
-        """Come back once all that is there can be seen; where it never rests, after a while."""
+        """Wait until the view shows all current objects; if changes never pause, for a limited
+        time.
+        """
         with suppress(TimeoutError):
             async with self._client.clock.timeout(_CATCH_UP_SECONDS):
                 while not all([await self._is_seen(kind) for kind in tuple(self._asked)]):

@@ -1,4 +1,6 @@
-"""What a controller last did about an object, in words, and fit to be sent to another process."""
+"""A controller's last reconcile of an object as text, in a form that can be sent to another
+process.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,7 +17,7 @@ _LONGEST_ERROR: Final = 500
 
 _WROTE: Final = {
     "apply": "applied",
-    "apply status": "set the status of",
+    "apply status": "updated the status of",
     "create": "created",
     "delete": "deleted",
     "patch": "patched",
@@ -23,10 +25,10 @@ _WROTE: Final = {
 
 
 class Reconciled(msgspec.Struct, frozen=True, kw_only=True, tag="reconciled"):
-    """One reconcile, when it ended, why it ran and what it did; ``error`` if it failed.
+    """One reconcile: when it ended, its reasons and its writes; ``error`` if it failed.
 
-    ``is_news`` if it failed, or wrote more than the status of its own object. ``idle`` are those
-    behind it that found nothing to do.
+    ``is_news`` if it failed, or wrote more than the status of its own object. ``idle`` are the
+    reconciles after it that had nothing to do.
     """
 
     ref: ObjectRef
@@ -42,13 +44,13 @@ class Reconciled(msgspec.Struct, frozen=True, kw_only=True, tag="reconciled"):
     idle: int = 0
 
     def then(self, later: "Reconciled") -> "Reconciled":
-        """What is worth showing after ``later``: this one still, if there was nothing to do."""
+        """The reconcile to show after ``later``: this one still, if ``later`` had nothing to do."""
         is_idle = not later.did and not later.error and later.outcome == self.outcome
         return msgspec.structs.replace(self, idle=self.idle + 1) if is_idle and self.did else later
 
     @property
     def in_brief(self) -> str:
-        """Only why, and what came of it: for a timeline."""
+        """Its reasons and its result, for a timeline."""
         why = f", because {self.why}" if self.why else ""
         return f"reconciled {self.ref}{why}: {self.error or self.did or self.outcome}"
 
@@ -68,13 +70,27 @@ class Reconciled(msgspec.Struct, frozen=True, kw_only=True, tag="reconciled"):
         return "; ".join(parts)
 
 
-_OUTCOMES: Final = {"later": "waits for more", "permanent": "failed for good"}
+_OUTCOMES: Final = {"later": "returned Later", "permanent": "failed permanently"}
+# The predicates of events about an object, and the events that are about none.
+_EVENTS: Final = {
+    "added": "was created",
+    "deleted": "was deleted",
+    "initial": "was listed at the start",
+    "mapped": "changed",
+    "resync": "was resynced",
+}
+_CAUSES: Final = {
+    "later": "the requested delay ended",
+    "retry": "the last reconcile failed",
+    "stream": "a source of keys named it",
+    "timer": "its timer fired",
+}
 
 
 def reconciled(finished: ReconcileFinished, *, time: datetime) -> Reconciled:
-    """The same in words."""
+    """The reconcile in an observation, as text."""
     error = finished.error
-    # The same thing may well happen twice before there is time to look.
+    # The same reason may occur twice before the reconcile.
     reasons = list(dict.fromkeys(_because(why, finished.ref) for why in finished.reasons))
     said = "" if error is None else printable(f"{type(error).__name__}: {error}")
     return Reconciled(
@@ -96,18 +112,24 @@ def reconciled(finished: ReconcileFinished, *, time: datetime) -> Reconciled:
 
 
 def length(seconds: float) -> str:
-    """A length of time, to be read at a glance."""
+    """A duration, short."""
     return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
 
 
 def _because(why: ReconcileReason, ref: ObjectRef) -> str:
-    about = "" if why.about is None or why.about == ref else f"{why.about} "
-    return f"{about}{why.event} {_some(why.changed_fields)}".rstrip()
+    subject = str(why.about) if why.about is not None and why.about != ref else "the object"
+    if why.event == "updated":
+        fields = _some(why.changed_fields)
+        of = "" if subject == "the object" else f" of {subject}"
+        return f"{fields}{of} changed" if fields else f"{subject} changed"
+    if why.event in _EVENTS:
+        return f"{subject} {_EVENTS[why.event]}"
+    return _CAUSES.get(why.event, why.event)
 
 
 def _wrote(write: Write, ref: ObjectRef) -> str:
     if (write.verb, write.ref) == ("apply status", ref):
-        return "set its status"
+        return "updated its status"
     return f"{_WROTE.get(write.verb, write.verb)} {write.ref}"
 
 

@@ -1,6 +1,6 @@
-"""Lines on a terminal: as many as fit, only those drawn again that differ, and nothing left behind.
+"""Lines on a terminal: as many as fit, with only the changed ones redrawn.
 
-The rest of what was there comes back at the end: all is drawn on the terminal's other page.
+It uses the terminal's alternate screen, so the previous contents are back at the end.
 """
 
 import asyncio
@@ -14,12 +14,12 @@ from steersman.view.lines import Line, Tone, cut, text_of
 # Five times a second: more flickers and cannot be read.
 PAUSE_SECONDS: Final = 0.2
 
-# Ages are in seconds, so that the screen is drawn at least once a second.
+# Ages are in seconds, so the screen is drawn at least once a second.
 TICK_SECONDS: Final = 1.0
 
-_OTHER_PAGE: Final = "\x1b[?1049h\x1b[?25l\x1b[2J"  # without the cursor
+_OTHER_PAGE: Final = "\x1b[?1049h\x1b[?25l\x1b[2J"  # hides the cursor
 _FIRST_PAGE: Final = "\x1b[?25h\x1b[?1049l"
-# Terminals that know these show everything in between at once; the others pass over them.
+# Terminals that know these codes show everything between them at once; others ignore them.
 _AT_ONCE: Final = "\x1b[?2026h"
 _SHOWN: Final = "\x1b[?2026l"
 
@@ -34,12 +34,12 @@ _PLAIN: Final = "\x1b[0m"
 
 
 def wants_color(stream: TextIO, *, environ: Mapping[str, str]) -> bool:
-    """Whether to write to this stream in color: a terminal, unless NO_COLOR or TERM forbid it."""
+    """Whether to write to this stream in color: a terminal, unless NO_COLOR or TERM forbids it."""
     return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
 
 
 class Screen:
-    """A whole terminal, while the block runs. ``size`` is asked at each drawing: columns, lines."""
+    """A whole terminal, while the block runs; each drawing calls ``size`` for columns and lines."""
 
     def __init__(self, stream: TextIO, *, size: Callable[[], tuple[int, int]], color: bool) -> None:
         self._stream = stream
@@ -50,7 +50,7 @@ class Screen:
 
     @property
     def size(self) -> tuple[int, int]:
-        """So many columns and lines there are now."""
+        """The current number of columns and lines."""
         return self._size()
 
     def __enter__(self) -> Self:
@@ -66,7 +66,7 @@ class Screen:
         self._write(_FIRST_PAGE)
 
     def show(self, lines: Sequence[Line]) -> None:
-        """Have these lines on the screen, from the top; what does not fit is left out."""
+        """Show these lines from the top; those that do not fit are left out."""
         columns, height = size = self.size
         wanted = [self._painted(cut(line, columns)) for line in lines[:height]]
         parts: list[str] = []
@@ -102,7 +102,9 @@ async def keep_shown(
     changed: asyncio.Event,
     clock: Clock,
 ) -> None:
-    """Show what ``lines`` makes for the screen's size, after each change and as time goes by."""
+    """Show the result of ``lines`` for the screen's size, at each change and at least once a
+    second.
+    """
     while True:
         changed.clear()
         screen.show(lines(screen.size))

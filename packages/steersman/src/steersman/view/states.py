@@ -1,4 +1,4 @@
-"""How an object stands, in two words: whether it is ready, and what it says of itself."""
+"""The state of an object in two words: whether it is ready, and what its status says."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from steersman.kinds import Unstructured, is_ready
 
 Word: TypeAlias = Literal["ready", "not ready", "failed", "ending", "–"]
 
-# The conditions in which a kind says whether it is ready, in the order in which they are believed.
+# The conditions by which kinds report that they are ready, in order of precedence.
 READY_TYPES: Final = ("Ready", "Available")
 
-# With these a Pod is not on its way, but stuck.
+# A Pod with one of these reasons does not progress.
 _BAD_REASONS: Final = frozenset(
     {"CrashLoopBackOff", "ErrImagePull", "ImagePullBackOff", "CreateContainerConfigError"}
 )
@@ -19,7 +19,7 @@ _BAD_REASONS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """How an object stands; ``conditions`` are those that neither of the words tells."""
+    """The state of an object; ``conditions`` are those that neither of the words covers."""
 
     word: Word
     detail: str = ""
@@ -30,7 +30,7 @@ class State:
 
 
 def state_of(obj: Unstructured) -> State:
-    """How it stands, as far as its status tells."""
+    """The state of an object, from its status."""
     if obj.deletion_time is not None:
         held = ", ".join(map(str, obj.metadata.get("finalizers") or ()))
         return State(word="ending", detail=f"held by {held}" if held else "")
@@ -46,7 +46,7 @@ def _word(obj: Unstructured, conditions: Mapping[str, Mapping[str, Any]]) -> Wor
         return "failed"
     if is_ready(obj):
         return "ready"
-    # A kind that does not say whether it is ready is not to be called unready for that.
+    # A kind that does not report readiness is not shown as unready.
     says = any(each in conditions for each in READY_TYPES)
     return "not ready" if says or obj.gvk.kind in _DETAILS else "–"
 
@@ -88,7 +88,7 @@ def _condition(name: str, condition: Mapping[str, Any]) -> str:
             return f"{name}?"
 
 
-# What the built-in kinds with a life of their own say of themselves.
+# The statuses of built-in kinds that report more than conditions.
 
 
 def _replicas(obj: Unstructured) -> str:

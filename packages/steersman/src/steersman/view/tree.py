@@ -1,4 +1,4 @@
-"""Objects as a tree of owners: pure, from what is there and what time it is to lines of text."""
+"""Objects as a tree of owners. Pure: from objects and the time to lines of text."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from steersman.view.lines import Line, Span, Tone, cut, padded, printable, short
 from steersman.view.reconciles import Reconciled
 from steersman.view.states import State, Word, state_of
 
-# Of a narrow terminal the names get this much; the rest is for how things stand.
+# The share of a narrow terminal for the names; the rest is for the states.
 _NAMES_SHARE: Final = 0.55
 _AGE_WIDTH: Final = 5
 _GAP: Final = "  "
@@ -28,7 +28,7 @@ _BAD_OUTCOMES: Final = frozenset({"failed", "permanent", "timed out"})
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """An object, and those that it owns."""
+    """An object, and the objects that it owns."""
 
     obj: Unstructured
     children: tuple["Branch", ...] = ()
@@ -43,9 +43,10 @@ class Branch:
 def branches(
     objects: Iterable[Unstructured], *, roots: Collection[GroupVersionKind]
 ) -> tuple[Branch, ...]:
-    """Every object of a kind in ``roots``, each below its owner if that is there, and all below.
+    """A branch for each object of a kind in ``roots``, below its owner if that exists, with all
+    below.
 
-    An object that several own stands below the one that controls it.
+    An object with several owners is below the one that controls it.
     """
     by_uid = {obj.uid: obj for obj in objects}
     below: dict[str, list[Unstructured]] = {}
@@ -60,12 +61,12 @@ def branches(
     def branch(obj: Unstructured) -> Branch:
         return Branch(obj, tuple(map(branch, sorted(below.get(obj.uid, ()), key=_order))))
 
-    # Each stands below one at most, so that what owns each other in a circle is below none of them.
+    # Each is below at most one object, so a cycle of owners is below none.
     return tuple(map(branch, sorted(top, key=_order)))
 
 
 def owner_of(obj: Unstructured, by_uid: Mapping[str, Unstructured]) -> Unstructured | None:
-    """Its owner among the objects that are there: its controller, else any owner."""
+    """Its existing owner: its controller, else any other."""
     references = obj.metadata.get("ownerReferences") or ()
     for reference in sorted(references, key=lambda each: not each.get("controller")):
         owner = by_uid.get(str(reference.get("uid")))
@@ -81,13 +82,13 @@ def tree_lines(
     now: datetime,
     width: int,
 ) -> tuple[Line, ...]:
-    """The tree as lines that fit: names, how each stands, how old it is, and the last reconcile."""
+    """The tree as lines that fit: names, states, ages, and the last reconciles."""
     rows = [row for branch in grown for row in _rows(branch, "", "", reconciles)]
     if not rows:
         return ()
     title = _Row(name="OBJECT", state=None, detail="STATE", created="AGE")
     shown = [title, *rows]
-    # The names as wide as they are, and no wider than their share.
+    # The names as wide as they are, up to their share.
     names = min(max(width_of(row.name) for row in shown), int(width * _NAMES_SHARE))
     words = max(len(row.state.word) if row.state else 0 for row in shown)
     details = max(width_of(row.detail) for row in shown)
@@ -103,9 +104,9 @@ def fitting_lines(
     now: datetime,
     size: tuple[int, int],
 ) -> tuple[Line, ...]:
-    """The tree as so many columns and lines have room for.
+    """The tree in this many columns and lines.
 
-    If that is not all of it, objects below which all is well stand alone, behind the others.
+    If it does not fit, objects without a problem below them are collapsed, and come last.
     """
     width, height = size
     lines = tree_lines(grown, reconciles=reconciles, now=now, width=width)
@@ -140,7 +141,7 @@ class _Row:
     state: State | None
     detail: str
     created: str
-    below: str = ""  # what stands in front of further lines about the same object
+    below: str = ""  # the indent of further lines about the same object
     reconcile: Reconciled | None = None
 
 
@@ -150,7 +151,7 @@ def _rows(
     obj = branch.obj
     state = state_of(obj)
     ref = obj.ref
-    # Below its owner, an object is in its owner's namespace.
+    # An object below its owner is in the owner's namespace.
     name = str(ref) if not lead else f"{ref.kind} {ref.name}"
     children = branch.children
     yield _Row(
@@ -197,7 +198,7 @@ def _laid(row: _Row, now: datetime, widths: tuple[int, int, int]) -> Iterator[Li
 
 
 def age(created: str, now: datetime) -> str:
-    """How old what was created then is, as ``kubectl`` says it: ``12s``, ``3m``, ``2h``, ``5d``."""
+    """The age of an object, as ``kubectl`` prints it: ``12s``, ``3m``, ``2h``, ``5d``."""
     try:
         seconds = (now - datetime.fromisoformat(created)).total_seconds()
     except (TypeError, ValueError):
@@ -206,7 +207,7 @@ def age(created: str, now: datetime) -> str:
 
 
 def length_ago(seconds: float) -> str:
-    """A length of time, as ``kubectl`` says it."""
+    """A duration, as ``kubectl`` prints it."""
     whole = max(int(seconds), 0)
     for unit, size, until in (("s", 1, 120), ("m", 60, 7200), ("h", 3600, 172_800)):
         if whole < until:

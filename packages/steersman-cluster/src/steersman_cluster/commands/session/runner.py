@@ -61,7 +61,7 @@ async def run_session(
         raise _alone(failed) from None
     if out.isatty():  # the steps disappeared with the screen
         err.writelines(f"» {each}\n" for each in session.steps)
-    err.write("The operator has ended, and the cluster is gone.\n")
+    err.write("The operator and its cluster have stopped.\n")
     if not is_over:  # ended by a signal
         return
     if not session.started.is_set():

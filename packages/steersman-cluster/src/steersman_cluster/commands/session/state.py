@@ -140,7 +140,7 @@ class SessionState:
             Span(f"  {self.target}  "),
             Span(self.status(now), tone),
         )
-        yield (Span(self.export), Span("   Ctrl-C ends it all", "quiet"))
+        yield (Span(self.export), Span("   Press Ctrl-C to stop", "quiet"))
         yield ()
         if self.caption:
             yield (Span(f"» {self.caption}", "strong"),)
