@@ -18,5 +18,5 @@ __all__ = ["has_pending_changes", "simulated_kubelet"]
 
 
 def simulated_kubelet(settings: WorkloadSettings) -> Workloads:
-    """The controller and the runnable that register nodes and run their Pods."""
+    """Return the controller and the runnable that register nodes and run their Pods."""
     return Workloads(controllers=(kubelet(settings),), runnables=(node_registrar(settings),))

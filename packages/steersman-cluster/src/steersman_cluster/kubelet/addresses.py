@@ -16,7 +16,7 @@ _FEWEST: Final = 4096
 
 
 def pod_range(number: int, *, pods: int = 0) -> str:
-    """The Pod CIDR of the node with this number."""
+    """Return the Pod CIDR of the node with this number."""
     size = _FEWEST
     while size < 2 * pods:
         size *= 2
@@ -26,12 +26,12 @@ def pod_range(number: int, *, pods: int = 0) -> str:
 
 
 def node_address(number: int) -> str:
-    """The IP address of the node with this number."""
+    """Return the IP address of the node with this number."""
     return str(MACHINES.network_address + 1 + number % (MACHINES.num_addresses - 2))
 
 
 def address_of(node: core_v1.Node) -> str:
-    """The internal IP address of a node."""
+    """Return the internal IP address of a node."""
     addresses = node.status.addresses if node.status is not None else None
     for each in addresses or ():
         if each.type == "InternalIP":
@@ -40,9 +40,9 @@ def address_of(node: core_v1.Node) -> str:
 
 
 def pod_address(uid: str, node: core_v1.Node, *, is_taken: Callable[[str], bool]) -> str:
-    """A free address of the node's Pod CIDR.
+    """Return a free address in the node's Pod CIDR.
 
-    The search starts at a hash of the uid, so two concurrent searches rarely find the same.
+    The search starts at a hash of the uid, so two concurrent searches rarely find the same address.
     """
     written = node.spec.pod_cidr if node.spec is not None else None
     first, size = _bounds(written or pod_range(fnv_1a(node.name.encode())))
@@ -56,7 +56,7 @@ def pod_address(uid: str, node: core_v1.Node, *, is_taken: Callable[[str], bool]
 
 @lru_cache(maxsize=1024)
 def _bounds(cidr: str) -> tuple[int, int]:
-    """The first address for Pods, and how many there are."""
+    """Return the first address for Pods, and the number of addresses."""
     network = ip_network(cidr, strict=False)
     if not isinstance(network, IPv4Network) or network.num_addresses < 4:
         network = PODS

@@ -1,7 +1,7 @@
-"""Annotations of a Pod that script its containers. No I/O.
+"""The annotations of a Pod that script its containers. No I/O.
 
-``nodes.steersman.dev/WHAT`` is for all containers, and ``nodes.steersman.dev/WHAT.CONTAINER`` for
-one, which wins. Init containers use only those with their name.
+``nodes.steersman.dev/WHAT`` applies to all containers. ``nodes.steersman.dev/WHAT.CONTAINER``
+applies to one container and takes precedence. Init containers use only annotations with their name.
 """
 
 from collections.abc import Mapping
@@ -37,9 +37,10 @@ UNRESPONSIVE: Final = f"{PREFIX}silent"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """The script of a container.
+    """The scripted behavior of a container.
 
-    ``ready_seconds`` is ``None`` if it never becomes ready, ``run_seconds`` if it does not exit.
+    ``ready_seconds`` is ``None`` if the container never becomes ready. ``run_seconds`` is ``None``
+    if the container does not exit.
     """
 
     ready_seconds: float | None = 0.0
@@ -53,12 +54,12 @@ EXITS_AT_ONCE: Final = Script(run_seconds=0.0)
 
 
 def is_scripted(pod: core_v1.Pod) -> bool:
-    """Whether a Pod has any script annotation."""
+    """Return whether a Pod has any script annotation."""
     return any(name.startswith(PREFIX) for name in pod.metadata.annotations or ())
 
 
 def script(pod: core_v1.Pod, container: core_v1.Container, *, is_init: bool) -> Script:
-    """The script of a container of the Pod."""
+    """Return the script of a container of the Pod."""
     spec = pod.spec
     restart_policy = spec.restart_policy if spec is not None else None
     is_sidecar = is_init and container.restart_policy == "Always"
@@ -80,12 +81,14 @@ def script(pod: core_v1.Pod, container: core_v1.Container, *, is_init: bool) -> 
 
 
 def seconds_of(pod: core_v1.Pod, annotation: str) -> float | None:
-    """An annotation of the Pod as a number of seconds, if it is one."""
+    """Return the value of a Pod annotation as a number of seconds,
+    or ``None`` if it is no number.
+    """
     return _seconds(pod.annotations.get(annotation))
 
 
 def invalid_annotations(pod: core_v1.Pod) -> tuple[str, ...]:
-    """The invalid script annotations of a Pod, as sentences."""
+    """Return a sentence for each invalid script annotation of a Pod."""
     complaints: list[str] = []
     for name, value in (pod.metadata.annotations or {}).items():
         if not name.startswith(PREFIX):

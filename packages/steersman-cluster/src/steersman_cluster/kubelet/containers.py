@@ -1,10 +1,10 @@
-"""The life of one container. No I/O.
+"""The lifecycle of one container. No I/O.
 
     waiting ──▶ running ──▶ terminated ──▶ waiting (CrashLoopBackOff) ──▶ running …
        │
        └──▶ waiting (ErrImagePull) ──▶ waiting (ImagePullBackOff)
 
-All transitions that are due at one time happen in one step, so that they cost one write.
+All transitions that are due at the same time happen in one step, so they need only one write.
 """
 
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ PULL_WAITING: Final = "ImagePullBackOff"
 
 
 class PodEvent(NamedTuple):
-    """An event of a Pod."""
+    """An event that is recorded for a Pod."""
 
     reason: str
     note: str
@@ -40,7 +40,7 @@ class PodEvent(NamedTuple):
 
 @dataclass(slots=True)
 class SyncContext:
-    """One sync of a Pod: events to record, and times at which to sync again."""
+    """The data of one sync of a Pod: the events to record, and the times at which to sync again."""
 
     pod: core_v1.Pod
     now: datetime
@@ -48,7 +48,7 @@ class SyncContext:
     due_times: list[datetime] = field(default_factory=list)
 
     def is_past(self, since: datetime | None, seconds: float) -> bool:
-        """Whether so much time has passed; if not, the Pod is synced again then."""
+        """Return whether this much time has passed; if not, schedule another sync for that time."""
         due = (since or self.now) + timedelta(seconds=seconds)
         if due <= self.now:
             return True
@@ -57,7 +57,7 @@ class SyncContext:
 
 
 def wait_seconds(restarts: int, *, ran_seconds: float) -> int:
-    """The backoff before the next restart of a container."""
+    """Return the backoff before the next restart of a container."""
     if restarts == 0 or ran_seconds >= 2 * LONGEST_WAIT_SECONDS:
         return 0
     # Ten doublings exceed the longest backoff.
@@ -65,7 +65,7 @@ def wait_seconds(restarts: int, *, ran_seconds: float) -> int:
 
 
 def waiting_status(container: core_v1.Container, reason: str) -> core_v1.ContainerStatus:
-    """The status of a container that has not started."""
+    """Return the status of a container that has not started."""
     return core_v1.ContainerStatus(
         name=container.name,
         image=container.image or "",
@@ -87,7 +87,7 @@ def advance(
     is_init: bool,
     sync: SyncContext,
 ) -> core_v1.ContainerStatus:
-    """The status of a container that may run, at this time."""
+    """Return the current status of a container that may run."""
     while True:
         state = status.state or core_v1.ContainerState()
         if state.running is not None:
@@ -105,7 +105,7 @@ def advance(
 def stop(
     status: core_v1.ContainerStatus, *, exit_code: int, now: datetime
 ) -> core_v1.ContainerStatus:
-    """The status of a container after SIGTERM; unchanged if it does not run."""
+    """Return the status of a container after SIGTERM; unchanged if the container does not run."""
     running = status.state.running if status.state is not None else None
     if running is None:
         return status if not status.ready else replace(status, ready=False)
@@ -113,7 +113,7 @@ def stop(
 
 
 def may_restart(exit_code: int, restart_policy: str) -> bool:
-    """Whether a container with this exit code is restarted."""
+    """Return whether a container with this exit code is restarted."""
     return restart_policy == "Always" or (restart_policy == "OnFailure" and exit_code != 0)
 
 
@@ -256,7 +256,7 @@ def _terminated(
 def _probed(
     status: core_v1.ContainerStatus, script: Script, *, is_init: bool, sync: SyncContext
 ) -> core_v1.ContainerStatus:
-    """The status with the results of its probes."""
+    """Return the status with the results of the container's probes."""
     state = status.state or core_v1.ContainerState()
     started = state.running is not None
     if state.running is not None:

@@ -24,7 +24,7 @@ WORKERS: Final = 4
 
 
 def node_registrar(settings: WorkloadSettings) -> Runnable:
-    """The node registrar."""
+    """Return the node registrar, as a runnable."""
 
     async def run(services: Services) -> None:
         async with services.caches.informer(core_v1.Node) as nodes, background_tasks() as start:
@@ -38,7 +38,7 @@ def node_registrar(settings: WorkloadSettings) -> Runnable:
 
 
 class NodeRegistrar:
-    """Registers and maintains the nodes, by name."""
+    """A worker that registers and maintains the nodes, by name."""
 
     def __init__(
         self, settings: WorkloadSettings, services: Services, nodes: Lister[core_v1.Node]
@@ -61,7 +61,7 @@ class NodeRegistrar:
             self._queue.add(name)
 
     def node_changed(self, delta: Delta[core_v1.Node]) -> None:
-        """Enqueue a node."""
+        """Enqueue a node after a change."""
         self._queue.add(delta.key.name)
 
     async def work(self) -> None:

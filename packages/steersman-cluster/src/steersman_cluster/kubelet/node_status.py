@@ -1,4 +1,4 @@
-"""The Node object and lease that a kubelet maintains. No I/O."""
+"""The Node object and the lease that a kubelet maintains. No I/O."""
 
 from datetime import datetime
 from hashlib import sha256
@@ -34,7 +34,7 @@ _UNRESPONSIVE: Final = ("Unknown", "NodeStatusUnknown", "Kubelet stopped posting
 
 
 def new_node(number: int, settings: WorkloadSettings, *, now: datetime) -> core_v1.Node:
-    """The node with this number, as it is registered."""
+    """Return the initial Node object with this number, for registration."""
     name = node_name(number)
     addresses = pod_range(number - 1, pods=settings.node_pods)
     node = core_v1.Node(
@@ -51,7 +51,7 @@ def new_node(number: int, settings: WorkloadSettings, *, now: datetime) -> core_
 
 
 def labels(name: str) -> dict[str, str]:
-    """The labels that a kubelet sets."""
+    """Return the labels that a kubelet sets on its node."""
     return {
         "beta.kubernetes.io/arch": "amd64",
         "beta.kubernetes.io/os": "linux",
@@ -69,7 +69,7 @@ def status(
     now: datetime,
     is_responsive: bool = True,
 ) -> core_v1.NodeStatus:
-    """The status of a node, healthy or unresponsive; its capacity is kept."""
+    """Return the status of a healthy or unresponsive node; an existing capacity is preserved."""
     before = node.status or core_v1.NodeStatus()
     size = before.capacity or {
         "cpu": Quantity(settings.node_cpu),
@@ -96,7 +96,10 @@ def status(
 def conditions(
     before: tuple[core_v1.NodeCondition, ...] | None, *, now: datetime, is_responsive: bool
 ) -> tuple[core_v1.NodeCondition, ...]:
-    """The conditions of a healthy or unresponsive node; unchanged and foreign ones are kept."""
+    """Return the conditions of a healthy or unresponsive node.
+
+    Unchanged conditions and the conditions of other writers are preserved.
+    """
     known = {each.type: each for each in before or ()}
     wanted = _HEALTHY if is_responsive else [(type_, *_UNRESPONSIVE) for type_, *_ in _HEALTHY]
     conditions_: list[core_v1.NodeCondition] = []
@@ -121,7 +124,7 @@ def conditions(
 
 
 def new_lease(node: core_v1.Node, *, now: datetime) -> coordination_v1.Lease:
-    """The first lease of a node."""
+    """Return the first lease of a node."""
     owner = meta_v1.OwnerReference(api_version="v1", kind="Node", name=node.name, uid=node.uid)
     return coordination_v1.Lease(
         metadata=meta_v1.ObjectMeta(name=node.name, namespace=LEASES, owner_references=(owner,)),
@@ -155,6 +158,6 @@ def _info(name: str) -> core_v1.NodeSystemInfo:
 
 
 def _identity(name: str) -> str:
-    """A stable value that looks like a uuid."""
+    """Return a stable value in the format of a UUID."""
     digits = sha256(name.encode()).hexdigest()
     return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:32]))

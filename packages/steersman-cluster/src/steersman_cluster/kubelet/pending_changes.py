@@ -1,4 +1,4 @@
-"""Whether the kubelet will change a Pod soon. No I/O."""
+"""The check whether the kubelet will change a Pod soon. No I/O."""
 
 from typing import Final
 
@@ -11,11 +11,11 @@ _STUCK: Final = (CRASHING, PULL_WAITING)
 
 
 def has_pending_changes(pod: core_v1.Pod) -> bool:
-    """Whether the simulated scheduler and kubelet will change the Pod soon.
+    """Return whether the simulated scheduler and kubelet will change the Pod soon.
 
-    That is the case while it waits for a node, starts, becomes ready, runs to completion, or
-    terminates. It is not while it is unschedulable, crashes again and again, lacks its image, or is
-    never ready.
+    They will while the Pod waits for a node, starts, becomes ready, runs to completion, or
+    terminates. They will not while the Pod is unschedulable, crashes repeatedly, lacks its image,
+    or is scripted never to become ready.
     """
     spec, status, metadata = pod.spec, pod.status, pod.metadata
     if spec is None:

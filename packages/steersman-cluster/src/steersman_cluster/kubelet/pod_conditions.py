@@ -1,4 +1,4 @@
-"""The conditions of a Pod that the kubelet maintains. No I/O."""
+"""The Pod conditions that the kubelet maintains. No I/O."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -27,7 +27,7 @@ def with_conditions(
     now: datetime,
     has_sandbox: bool,
 ) -> core_v1.PodStatus:
-    """The status with conditions that fit its containers and phase."""
+    """Return the status with the conditions that match its containers and its phase."""
     old = {each.type: each for each in before.conditions or ()}
     others = [each for each in before.conditions or () if each.type not in OURS]
     containers = _containers_ready(pod, after)

@@ -1,6 +1,6 @@
-"""The lifecycle of a Pod on its node: its status at a time. No I/O.
+"""The lifecycle of a Pod on its node: the status at a given time. No I/O.
 
-A Pod that starts at once goes from pending to ready in one step.
+A Pod without a start delay changes from pending to ready in one step.
 """
 
 from collections.abc import Iterable
@@ -35,7 +35,7 @@ _NO_STATUS: Final = core_v1.PodStatus()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A status to write, events to record, and when to sync again."""
+    """A status to write, events to record, and the delay until the next sync."""
 
     status: core_v1.PodStatus
     events: tuple[PodEvent, ...] = ()
@@ -51,7 +51,7 @@ class Place:
 
 
 def sync_pod(pod: core_v1.Pod, place: Place, *, now: datetime, start_seconds: float) -> Step:
-    """The next step of a bound Pod that is not being deleted."""
+    """Return the next step of a bound Pod that is not being deleted."""
     before = pod.status or _NO_STATUS
     if before.phase in ("Succeeded", "Failed") or pod.spec is None:
         return Step(status=before)
@@ -100,7 +100,7 @@ def sync_pod(pod: core_v1.Pod, place: Place, *, now: datetime, start_seconds: fl
 
 
 def with_address(pod: core_v1.Pod, place: Place) -> core_v1.PodStatus:
-    """The status of a Pod with another IP address."""
+    """Return the status of a Pod with another IP address."""
     return _at(pod.status or _NO_STATUS, place)
 
 
@@ -109,7 +109,7 @@ def _at(status: core_v1.PodStatus, place: Place) -> core_v1.PodStatus:
 
 
 def terminated_status(pod: core_v1.Pod, *, now: datetime) -> core_v1.PodStatus:
-    """The status of a Pod after all its containers were stopped."""
+    """Return the status of a Pod after all its containers were stopped."""
     before = pod.status or _NO_STATUS
     if before.phase in ("Succeeded", "Failed") or pod.spec is None:
         return before
@@ -125,7 +125,7 @@ def terminated_status(pod: core_v1.Pod, *, now: datetime) -> core_v1.PodStatus:
 
 
 def killing_events(pod: core_v1.Pod) -> tuple[PodEvent, ...]:
-    """The events of a Pod whose containers are stopped."""
+    """Return the events of a Pod whose containers are being stopped."""
     status = pod.status or _NO_STATUS
     return tuple(
         PodEvent("Killing", f"Stopping container {each.name}")
@@ -149,7 +149,7 @@ def _stop_containers(status: core_v1.PodStatus, now: datetime) -> core_v1.PodSta
 
 
 def _has_sandbox(status: core_v1.PodStatus) -> bool:
-    """Whether the sandbox is running: the Pod has an IP address."""
+    """Return whether the sandbox is running, which means that the Pod has an IP address."""
     return bool(status.pod_ip)
 
 
@@ -228,7 +228,7 @@ def _has_run(statuses: Statuses) -> bool:
 
 
 def _have_ended(statuses: Statuses, policy: str) -> bool:
-    """Whether all containers have exited and none will be restarted."""
+    """Return whether all containers have exited and none will be restarted."""
     for each in statuses:
         terminated = each.state.terminated if each.state is not None else None
         if terminated is None or may_restart(terminated.exit_code, policy):

@@ -1,4 +1,4 @@
-"""Pod workers: they run and terminate the Pods of simulated nodes."""
+"""Pod workers, which run and terminate the Pods of simulated nodes."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -39,7 +39,7 @@ BY_ADDRESS: Final = "address"
 
 
 def kubelet(settings: WorkloadSettings) -> Controller[core_v1.Pod]:
-    """The controller of the Pods on nodes with a simulated kubelet."""
+    """Return the controller of the Pods on nodes with a simulated kubelet."""
     return _controller(settings.pod_start_seconds, settings.routine_events)
 
 
@@ -118,23 +118,26 @@ class PodWorker:
 
 
 def is_unresponsive(node: core_v1.Node) -> bool:
-    """Whether the node's kubelet is set to be unresponsive."""
+    """Return whether the node's kubelet is set to be unresponsive."""
     return (node.metadata.annotations or {}).get(UNRESPONSIVE) == "true"
 
 
 def is_managed(node: core_v1.Node) -> bool:
-    """Whether the node has a simulated kubelet that responds."""
+    """Return whether the node has a simulated kubelet that responds."""
     return is_simulated_node(node) and not is_unresponsive(node)
 
 
 def by_node(pod: core_v1.Pod) -> Iterable[str]:
-    """The node that a Pod is bound to."""
+    """Return the index key of a Pod: the node that the Pod is bound to."""
     name = pod.spec.node_name if pod.spec is not None else None
     return (name,) if name else ()
 
 
 def by_address(pod: core_v1.Pod) -> Iterable[str]:
-    """Its IP address, while the Pod owns one."""
+    """Return the index key of a Pod: its IP address.
+
+    An ended Pod and a Pod with the node's address have no key.
+    """
     status, spec = pod.status, pod.spec
     if status is None or spec is None or not status.pod_ip:
         return ()
@@ -142,12 +145,15 @@ def by_address(pod: core_v1.Pod) -> Iterable[str]:
 
 
 def pods_of(node: core_v1.Node, cached: CacheReader) -> Iterable[core_v1.Pod]:
-    """The Pods that are bound to this node."""
+    """Return the Pods that are bound to this node."""
     return cached.by_index(core_v1.Pod, BY_NODE, node.name)
 
 
 def matters(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
-    """Whether a change of a Pod needs a sync; a status is the kubelet's own write."""
+    """Return whether a change of a Pod requires a sync.
+
+    Status changes do not: only the kubelet writes the status.
+    """
     spec, metadata = new.spec, new.metadata
     if spec is None or not spec.node_name:
         return False
@@ -165,7 +171,7 @@ def matters(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
 
 
 def node_matters(old: core_v1.Node | None, new: core_v1.Node) -> bool:
-    """Whether a change of a node changes which Pods the kubelet runs."""
+    """Return whether a change of a node changes which Pods the kubelet runs."""
     return old is None or is_managed(old) != is_managed(new)
 
 
@@ -190,6 +196,6 @@ def _free_ip(pod: core_v1.Pod, node: core_v1.Node, ctx: Context) -> str:
 
 
 def _holders(pod: core_v1.Pod, ctx: Context) -> list[core_v1.Pod]:
-    """All Pods with this Pod's address."""
+    """Return all Pods that have the same address as this Pod."""
     found = [ctx.by_index(core_v1.Pod, BY_ADDRESS, address) for address in by_address(pod)]
     return found[0] if found else []

@@ -38,15 +38,17 @@ PARTS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadSettings:
-    """Which parts run, the number of nodes, and the size of each.
+    """The parts that run, the number of nodes, and the size of each node.
 
     ``root_ca`` is the certificate that every namespace gets as ``kube-root-ca.crt``. A Pod starts
-    ``pod_start_seconds`` after its binding, unless an annotation of it says otherwise. A node
-    renews its lease every ``heartbeat_seconds``; only a real node controller needs that. Without
-    ``routine_events``, only failures produce events of Pods. With ``storage_class``, the class
-    ``standard`` is created at the start, unless there is a default class. With ``on_first_write``,
-    which an API server in the same process provides, the garbage collector does not watch a kind
-    before there is an object of it.
+    ``pod_start_seconds`` after its binding, unless an annotation of the Pod sets another delay. A
+    node renews its lease every ``heartbeat_seconds``; only a real node controller needs these
+    leases. Without ``routine_events``, only failures produce events of Pods. With
+    ``storage_class``, the class ``standard`` is created at the start, unless there is a default
+    class.
+
+    With ``on_first_write``, which an API server in the same process provides, the garbage collector
+    does not watch a kind until the first object of this kind exists.
     """
 
     parts: tuple[str, ...] = PARTS
@@ -73,13 +75,13 @@ class WorkloadSettings:
             Quantity(quantity)
 
     def without(self, *names: str) -> "WorkloadSettings":
-        """These settings without some parts; ``BadSettings`` for an unknown part."""
+        """Return the settings without these parts; raise ``BadSettings`` for an unknown part."""
         _check_parts(names)
         return replace(self, parts=tuple(each for each in self.parts if each not in names))
 
 
 def node_name(number: int) -> str:
-    """The name of the node with this number, from 1 on."""
+    """Return the name of the node with this number; numbers start at 1."""
     return f"node-{number}"
 
 

@@ -1,4 +1,6 @@
-"""Status writes: one patch with the difference, and no request if there is none."""
+"""The status writer: it sends the difference as one patch, and no request if there is no
+difference.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
@@ -25,9 +27,9 @@ async def put_status(
     annotations: Mapping[str, str] | None = None,
     if_unchanged: bool = False,
 ) -> Obj:
-    """Write the status of an object; fields that are not in it are removed.
+    """Write the status of an object; fields that ``status`` does not contain are removed.
 
-    ``annotations`` are written along with it. With ``if_unchanged``, raises ``Conflict`` if the
+    ``annotations`` are written in the same patch. With ``if_unchanged``, raise ``Conflict`` if the
     object has changed since it was read.
     """
     obj = await _current(ctx, obj)
@@ -51,8 +53,8 @@ async def put_status(
 async def put_pod_status(ctx: Context, pod: core_v1.Pod, status: core_v1.PodStatus) -> core_v1.Pod:
     """Write the status of a Pod, and keep the conditions of other writers.
 
-    The controller that sets a readiness gate writes beside the kubelet; neither removes the other's
-    conditions.
+    A controller that sets a readiness gate writes the same status as the kubelet. Neither removes
+    the other's conditions.
     """
     pod = await _current(ctx, pod)
     if pod.status == status:
@@ -64,7 +66,7 @@ async def put_pod_status(ctx: Context, pod: core_v1.Pod, status: core_v1.PodStat
 
 
 def pod_difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """The strategic merge patch that turns one status of a Pod into another."""
+    """Return the strategic merge patch that changes the Pod status ``before`` to ``after``."""
     change = merge_difference(before, after)
     if "conditions" in change:
         old = {each["type"]: each for each in before.get("conditions", ())}
@@ -85,7 +87,7 @@ def pod_difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[
 
 
 def merge_difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """The merge patch that turns one JSON object into another."""
+    """Return the merge patch that changes the JSON object ``before`` to ``after``."""
     change: dict[str, Any] = {name: None for name in before if name not in after}
     for name, value in after.items():
         old = before.get(name)
@@ -99,12 +101,12 @@ def merge_difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dic
 
 
 def plain(part: Any) -> Any:
-    """Its JSON, decoded."""
+    """Return the object as decoded JSON."""
     return msgspec.json.decode(_ENCODE(part))
 
 
 async def _current(ctx: Context, obj: Obj) -> Obj:
-    """The object to compare with: the live one, if the last reconcile has failed."""
+    """Return the object to compare with: the live object if the last reconcile has failed."""
     if not ctx.failures:
         return obj
     # A failed write may have taken effect without the cache having it yet. Compared with the cache,

@@ -22,9 +22,7 @@ _ENDLESS = 2**31 - 1
 
 
 def spec_of(deployment: Deployment) -> apps_v1.DeploymentSpec:
-    """Return the spec of the Deployment; raise ``ValueError`` if it has none, which the server
-    prevents.
-    """
+    """Return the spec of the Deployment; the server requires a spec."""
     if deployment.spec is None:
         raise ValueError(f"{deployment.ref} has no spec; the server lets no such one in")
     return deployment.spec

@@ -21,7 +21,7 @@ _MOST = 2**31 - 1
 
 
 def spec_of(job: Job) -> batch_v1.JobSpec:
-    """Return the spec of a Job; raise ``ValueError`` if it has none, which the server prevents."""
+    """Return the spec of the Job; the server requires a spec."""
     if job.spec is None:
         raise ValueError(f"{job.ref} has no spec")
     return job.spec

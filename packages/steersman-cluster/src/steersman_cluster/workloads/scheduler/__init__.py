@@ -16,5 +16,5 @@ __all__ = ["runnables"]
 
 
 def runnables(settings: WorkloadSettings) -> tuple[Runnable, ...]:
-    """The scheduler."""
+    """Return the scheduler."""
     return (scheduler(settings),)

@@ -1,7 +1,7 @@
-"""The scheduler's cache: the nodes, the Pods that run there, and what is left of each node.
+"""The scheduler's cache: the nodes, their Pods, and the free resources of each node.
 
-The scheduler updates it with each change of a Pod or a node. No operation on it looks at more than
-one node or one namespace.
+The scheduler updates the cache with each change of a Pod or a node. No operation on the cache
+processes more than one node or one namespace.
 """
 
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ Terms = tuple[core_v1.PodAffinityTerm, ...]
 
 
 class PodInfo(NamedTuple):
-    """What the scheduler needs to know of a Pod that runs on a node."""
+    """The fields of a running Pod that the scheduler needs."""
 
     uid: str
     namespace: str
@@ -37,7 +37,9 @@ class PodInfo(NamedTuple):
 
 
 class NodeInfo:
-    """A node and its Pods; a Pod can be bound to a node that does not exist, or not yet."""
+    """A node and its Pods; the node need not exist,
+    because a Pod can be bound to an unknown node.
+    """
 
     __slots__ = (
         "allocatable",
@@ -61,14 +63,14 @@ class NodeInfo:
         self.owners: dict[str, int] = {}
 
     def add(self, pod_info: PodInfo) -> None:
-        """Add a Pod."""
+        """Add a Pod to the node."""
         self.pods[pod_info.uid] = pod_info
         self._count(pod_info, 1)
         if pod_info.ports:
             self.ports[pod_info.uid] = pod_info.ports
 
     def remove(self, pod_info: PodInfo) -> None:
-        """Remove a Pod."""
+        """Remove a Pod from the node."""
         del self.pods[pod_info.uid]
         self._count(pod_info, -1)
         self.ports.pop(pod_info.uid, None)
@@ -88,7 +90,7 @@ class NodeInfo:
 
 
 class SchedulerCache:
-    """The nodes, and the Pods by node, label and anti-affinity."""
+    """A cache of the nodes, and of the Pods by node, label and anti-affinity."""
 
     def __init__(self) -> None:
         self._node_infos: dict[str, NodeInfo] = {}
@@ -104,7 +106,7 @@ class SchedulerCache:
 
     @property
     def node_infos(self) -> list[NodeInfo]:
-        """All nodes, by name."""
+        """Return all nodes, sorted by name."""
         if self._known is None:
             found = [node_info for node_info in self._node_infos.values() if node_info.is_known]
             self._known = sorted(found, key=_order)
@@ -112,32 +114,34 @@ class SchedulerCache:
 
     @property
     def has_anti_affinity(self) -> bool:
-        """Whether any Pod has required anti-affinity."""
+        """Return whether any Pod has required anti-affinity."""
         return bool(self._anti_affinity)
 
     def node_info(self, name: str) -> NodeInfo | None:
-        """The node of this name, if there is one."""
+        """Return the node with this name, or ``None`` if the node is not known."""
         found = self._node_infos.get(name)
         return found if found is not None and found.is_known else None
 
     def pods(
         self, namespaces: Iterable[str] | None, selector: meta_v1.LabelSelector | None
     ) -> Iterable[PodInfo]:
-        """The Pods that a selector may match in these namespaces, or in all of them."""
+        """Return the Pods that a selector may match in these namespaces; ``None`` means all
+        namespaces.
+        """
         if namespaces is None:
             return self._pods.values()
         keys = (selected_under(name, selector) for name in namespaces)
         return (each for key in keys for each in self._by_label.get(key, {}).values())
 
     def pods_with_anti_affinity(self, pod: core_v1.Pod) -> Iterable[PodInfo]:
-        """The Pods whose anti-affinity may repel this one."""
+        """Return the Pods whose anti-affinity may repel ``pod``."""
         found: dict[str, PodInfo] = {}
         for key in ("", *_label_keys(pod.namespace or "", pod.labels)):
             found.update(self._anti_affinity.get(key, {}))
         return found.values()
 
     def node_of(self, uid: str) -> str | None:
-        """The node of a Pod."""
+        """Return the node of a Pod."""
         pod_info = self._pods.get(uid)
         return pod_info.node if pod_info is not None else None
 
@@ -151,7 +155,7 @@ class SchedulerCache:
         node_info.allocatable = allocatable(node)
 
     def remove_node(self, name: str) -> None:
-        """Remove a node; its Pods may still exist."""
+        """Remove a node; Pods that are bound to it may still exist."""
         node_info = self._node_infos.get(name)
         if node_info is not None:
             node_info.is_known = False
@@ -159,7 +163,7 @@ class SchedulerCache:
             self._clear(name, node_info)
 
     def add_pod(self, pod: core_v1.Pod, node: str) -> None:
-        """Add a Pod to a node, or update it."""
+        """Add a Pod to a node, or update the Pod."""
         pod_info = _pod_info(pod, node)
         before = self._pods.get(pod_info.uid)
         if before == pod_info:
@@ -192,12 +196,12 @@ class SchedulerCache:
 
 
 def _label_keys(namespace: str, labels: Mapping[str, str]) -> tuple[str, ...]:
-    """The keys under which a Pod is indexed: its namespace, and each of its labels in it."""
+    """Return the index keys of a Pod: its namespace, and its namespace with each of its labels."""
     return (f"{namespace}/", *(f"{namespace}/{key}={value}" for key, value in labels.items()))
 
 
 def _anti_affinity_keys(pod_info: PodInfo) -> list[str]:
-    """The keys under which the Pods that it repels are indexed."""
+    """Return the index keys that find the Pods which this Pod's anti-affinity may repel."""
     keys: dict[str, None] = {}
     for term in pod_info.required_anti_affinity_terms:
         is_wide = term.namespaces or term.namespace_selector is not None
@@ -214,7 +218,7 @@ def _discard(index: dict[str, dict[str, PodInfo]], key: str, uid: str) -> None:
 
 
 def owner_of(pod: core_v1.Pod) -> str:
-    """The uid of what controls the Pod."""
+    """Return the uid of the Pod's controller, or ``""`` if the Pod has none."""
     for each in pod.metadata.owner_references or ():
         if each.controller:
             return each.uid

@@ -1,6 +1,6 @@
-"""One scheduling cycle: filter the nodes for a Pod, score the rest, select one. No I/O.
+"""One scheduling cycle: filter the nodes for a Pod, score the rest, select one node. No I/O.
 
-Of nodes with one score, the first by name wins.
+Of several nodes with the highest score, the first by name is selected.
 """
 
 from collections.abc import Iterable, Mapping
@@ -61,21 +61,21 @@ _ENCODE = Codec().encode
 
 @dataclass(frozen=True, slots=True)
 class ScheduleResult:
-    """The scheduler binds the Pod to this node."""
+    """The node to which the scheduler binds the Pod."""
 
     node: str
 
 
 @dataclass(frozen=True, slots=True)
 class FitError:
-    """The Pod fits on no node; ``message`` goes to its condition and event."""
+    """The reason why a Pod fits on no node; the Pod's condition and event contain ``message``."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueuedPodInfo:
-    """A Pod that needs a node; two with one ``signature`` fit on the same nodes."""
+    """A Pod that needs a node; Pods with the same ``signature`` fit on the same nodes."""
 
     pod: core_v1.Pod
     requested: Amounts
@@ -85,12 +85,12 @@ class QueuedPodInfo:
 
     @property
     def priority(self) -> int:
-        """The Pod's priority: the queue pops the highest first."""
+        """Return the priority of the Pod; the queue pops the highest priority first."""
         return (self.pod.spec.priority if self.pod.spec is not None else None) or 0
 
 
 def has_pod_constraints(spec: core_v1.PodSpec) -> bool:
-    """Whether the Pod has constraints on other Pods."""
+    """Return whether the Pod has constraints on other Pods."""
     affinity = spec.affinity
     return bool(spec.topology_spread_constraints) or (
         affinity is not None
@@ -99,7 +99,7 @@ def has_pod_constraints(spec: core_v1.PodSpec) -> bool:
 
 
 def queued_pod_info(pod: core_v1.Pod) -> QueuedPodInfo:
-    """A Pod with all that decides where it fits."""
+    """Return a Pod with the data that determines on which nodes it fits."""
     spec = pod.spec or core_v1.PodSpec(containers=())
     requested, ports = resource_requests(spec), host_ports(spec)
     is_constrained = has_pod_constraints(spec)
@@ -127,7 +127,7 @@ def queued_pod_info(pod: core_v1.Pod) -> QueuedPodInfo:
 def schedule_pod(
     queued: QueuedPodInfo, cache: SchedulerCache, *, labels_of: LabelsOf
 ) -> ScheduleResult | FitError:
-    """The node for a Pod, or why there is none."""
+    """Return the node for a Pod, or the reason why it fits on no node."""
     node_infos = cache.node_infos
     if not node_infos:
         return FitError(NO_NODES)
@@ -153,7 +153,7 @@ def schedule_pod(
 
 
 def static_reason(pod: core_v1.Pod, node: core_v1.Node) -> str | None:
-    """Why a Pod cannot run on a node regardless of other Pods; ``None`` if it can."""
+    """Return why a Pod cannot run on a node regardless of other Pods, or ``None`` if it can."""
     spec = pod.spec
     if spec is None:
         return NOT_SELECTED
@@ -173,7 +173,7 @@ def static_reason(pod: core_v1.Pod, node: core_v1.Node) -> str | None:
 def _filter(
     queued: QueuedPodInfo, node_info: NodeInfo, pod_plugins: "_PodPlugins | None"
 ) -> tuple[Iterable[str], bool]:
-    """Why a node does not fit, and whether removing Pods from it could help."""
+    """Return why a node does not fit, and whether removing Pods from the node could help."""
     node = node_info.node
     reason = static_reason(queued.pod, node)
     if reason is not None:
@@ -214,7 +214,7 @@ class _PodPlugins:
 
 
 def _fits_empty_node(requested: Amounts, allocatable: Amounts, short: Iterable[str]) -> bool:
-    """Whether the Pod would fit on the node if that were empty."""
+    """Return whether the Pod would fit on the node if no Pods were on it."""
     return all(
         reason == TOO_MANY_PODS or requested[name] <= allocatable.get(name, 0)
         for reason in short
@@ -243,7 +243,7 @@ class _Diagnosis:
 
 
 def unschedulable(pod: core_v1.Pod, cache: SchedulerCache, reason: str) -> FitError:
-    """The message for a Pod that fits on no node, whatever its nodes are."""
+    """Return the error for a Pod that fits on no node, whatever nodes exist."""
     nodes = len(cache.node_infos)
     if not nodes:
         return FitError(NO_NODES)
@@ -253,7 +253,7 @@ def unschedulable(pod: core_v1.Pod, cache: SchedulerCache, reason: str) -> FitEr
 
 
 def _preemption_message(spec: core_v1.PodSpec | None, nodes: int, resolvable: int) -> str:
-    """The part of a message that is about preemption."""
+    """Return the part of a message that describes preemption."""
     if spec is not None and spec.preemption_policy == "Never":
         return "preemption: not eligible due to preemptionPolicy=Never."
     reasons = {NO_VICTIMS: resolvable, NO_HELP: nodes - resolvable}
@@ -310,9 +310,10 @@ def _select_host(
 
 
 def _least_allocated_score(node_info: NodeInfo, cpu: int, memory: int) -> int:
-    """NodeResourcesFit with LeastAllocated: the free share of CPU and memory, from 0 to 100.
+    """Return the score of NodeResourcesFit with LeastAllocated.
 
-    In integers, as kube-scheduler computes it.
+    The score is the free share of CPU and memory, from 0 to 100. It is computed in integers, as in
+    kube-scheduler.
     """
     return (
         _least_requested_score(
@@ -329,7 +330,7 @@ def _least_requested_score(has: int, requested: int) -> int:
 
 
 def _add_normalized(scores: list[int], raw: list[int], *, weight: int) -> None:
-    """Add a plugin\'s scores, normalized to the range from 0 to 100, with its weight."""
+    """Add a plugin's scores with its weight, after normalizing them to the range from 0 to 100."""
     least, most = min(raw), max(raw)
     if least == most:
         return
@@ -338,7 +339,10 @@ def _add_normalized(scores: list[int], raw: list[int], *, weight: int) -> None:
 
 
 def _named_nodes(spec: core_v1.PodSpec) -> list[str] | None:
-    """The only nodes that a Pod can run on, if its affinity names them, as a DaemonSet does."""
+    """Return the only nodes on which a Pod can run, if its affinity names nodes.
+
+    DaemonSet Pods have such an affinity.
+    """
     affinity = spec.affinity.node_affinity if spec.affinity is not None else None
     required = (
         affinity.required_during_scheduling_ignored_during_execution

@@ -1,9 +1,9 @@
-"""The scheduler: it binds Pods to nodes, or reports why it cannot.
+"""The scheduler: it binds Pods to nodes, or reports why a Pod cannot be bound.
 
     Pods, nodes ──▶ cache, queue ──schedule──▶ results ──writers──▶ bindings, conditions, events
 
-One task schedules one Pod after another. The cache assumes each result at once, before one of
-several writers has written it.
+One task schedules one Pod after another. The cache assumes each result immediately, before one of
+several writers has written it to the server.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ START_SECONDS: Final = 5.0
 
 
 def scheduler(settings: WorkloadSettings) -> Runnable:
-    """The scheduler, as a runnable."""
+    """Return the scheduler, as a runnable."""
 
     async def run(services: Services) -> None:
         async with (
@@ -106,7 +106,7 @@ def _add_handler(informer: Informer[Obj], handler: Handler[Obj]) -> Registration
 
 
 class Scheduler:
-    """The cache, the queue, and the results that are not written yet."""
+    """A scheduler: its cache, its queue, and the results that are not written yet."""
 
     def __init__(
         self,
@@ -250,7 +250,7 @@ class Scheduler:
                     await self._clock.sleep(0)
 
     async def _wait_for_events(self) -> None:
-        """Wait for an event, and activate the Pods for which it matters."""
+        """Wait for an event, and activate the Pods that the event may make schedulable."""
         is_postponed = self._has_node_event or self._has_pod_event
         rest_seconds = self._tried_at + REST_SECONDS - self._clock.monotonic()
         try:
@@ -316,7 +316,7 @@ class Scheduler:
     # Writers
 
     def start_writers(self, start: Start) -> None:
-        """Start writers: as many as there are results to write, and one to spare."""
+        """Start one writer for each result to write, and one spare writer."""
         started = idle = 0
 
         async def work() -> None:
@@ -362,7 +362,7 @@ class Scheduler:
             self._queue.forget(uid)
 
     def _try_again(self, pod: core_v1.Pod) -> None:
-        """Return a Pod to the queue whose result was not written."""
+        """Return a Pod to the queue, because its result could not be written."""
         spec = pod.spec
         if spec is None or spec.node_name or pod.uid in self._pending:
             return
@@ -412,7 +412,7 @@ class Scheduler:
 
 
 def _may_fit_more(before: core_v1.Node, after: core_v1.Node) -> bool:
-    """Whether a Pod may fit now that did not before; a heartbeat changes nothing."""
+    """Return whether a Pod that did not fit before may fit now; a heartbeat changes nothing."""
     if before.labels != after.labels or before.spec != after.spec:
         return True
     old, new = before.status, after.status

@@ -1,8 +1,8 @@
 """The scheduling queue: Pods without a node, active or unschedulable. No I/O.
 
-Pods with one signature fit on the same nodes, and become unschedulable together. After a change,
-the queue activates one of them, and the next one only if that one fits. Five thousand Pods with
-one signature cost one attempt.
+Pods with the same signature fit on the same nodes, so they become unschedulable together. After a
+change, the queue activates only one of them. It activates the next Pod only if the first one fits.
+Five thousand Pods with the same signature therefore cost one attempt.
 """
 
 from heapq import heappop, heappush
@@ -12,7 +12,7 @@ from steersman_cluster.workloads.scheduler.schedule_one import QueuedPodInfo
 
 
 class SchedulingQueue:
-    """Pods that wait for a node, by uid."""
+    """A queue of Pods that wait for a node, by uid."""
 
     def __init__(self) -> None:
         self._pods: dict[str, QueuedPodInfo] = {}
@@ -25,7 +25,7 @@ class SchedulingQueue:
         self._constrained_groups = 0  # of the groups, how many have affinity
 
     def __len__(self) -> int:
-        """How many Pods wait."""
+        """Return how many Pods are in the queue."""
         return len(self._pods)
 
     def __contains__(self, uid: str) -> bool:
@@ -36,20 +36,20 @@ class SchedulingQueue:
 
     @property
     def signatures(self) -> int:
-        """How many signatures are unschedulable."""
+        """Return how many signatures are unschedulable."""
         return len(self._groups)
 
     @property
     def has_pod_constraints(self) -> bool:
-        """Whether an unschedulable Pod has constraints on other Pods."""
+        """Return whether an unschedulable Pod has constraints on other Pods."""
         return self._constrained_groups > 0
 
     def queued_pod_info(self, uid: str) -> QueuedPodInfo:
-        """What it requested."""
+        """Return the queued Pod with this uid, and its requests."""
         return self._pods[uid]
 
     def is_unchanged(self, queued_pod_info: QueuedPodInfo) -> bool:
-        """Whether the Pod is in the queue with the same signature and priority."""
+        """Return whether the queue contains the Pod with the same signature and priority."""
         known = self._pods.get(queued_pod_info.pod.uid)
         return known is not None and (known.signature, known.priority) == (
             queued_pod_info.signature,
@@ -77,7 +77,7 @@ class SchedulingQueue:
         self._active.discard(uid)
 
     def pop(self) -> QueuedPodInfo | None:
-        """The next active Pod: by priority, and then by creation time."""
+        """Return the next active Pod, ordered by priority and then by creation time."""
         while self._heap:
             *_, uid = heappop(self._heap)
             if uid in self._active:
@@ -86,14 +86,16 @@ class SchedulingQueue:
         return None
 
     def message(self, signature: bytes) -> str | None:
-        """Why Pods with this signature are unschedulable; ``None`` if they may fit."""
+        """Return why Pods with this signature are unschedulable, or ``None`` if they may fit."""
         group = self._groups.get(signature)
         return None if group is None or group.is_retried else group.message
 
     def add_unschedulable(
         self, queued_pod_info: QueuedPodInfo, signature: bytes, message: str
     ) -> None:
-        """Mark a Pod, and all Pods with its signature, as unschedulable until something changes."""
+        """Mark a Pod, and all Pods with its signature, as unschedulable until the next relevant
+        change.
+        """
         uid = queued_pod_info.pod.uid
         self._leave_group(uid, goes_to=signature)
         group = self._groups.get(signature)
@@ -108,7 +110,10 @@ class SchedulingQueue:
         self._group_of[uid] = signature
 
     def move_all_to_active(self, *, only_pod_constraints: bool = False) -> None:
-        """Activate one Pod of each signature, or only of those with constraints on other Pods."""
+        """Activate one Pod of each signature.
+
+        With ``only_pod_constraints``, activate only Pods that have constraints on other Pods.
+        """
         for group in self._groups.values():
             if group.has_pod_constraints or not only_pod_constraints:
                 self._activate_first(group)

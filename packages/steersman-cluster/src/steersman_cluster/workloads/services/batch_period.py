@@ -1,4 +1,6 @@
-"""The batch period: one reconcile for many changes, and none for the controller's own writes."""
+"""The batch period: many changes cause one reconcile,
+and the controller's own writes cause none.
+"""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -16,7 +18,7 @@ _FORGOTTEN_SECONDS: Final = 60.0
 
 
 class Batches:
-    """When each changed Service is due: the batch period after the first change."""
+    """The time at which each changed Service is due: one batch period after its first change."""
 
     def __init__(self) -> None:
         self._due: dict[str, datetime] = {}  # the earliest first, since all periods are equal
@@ -25,7 +27,10 @@ class Batches:
         return len(self._due)
 
     def wait_seconds(self, uid: str, now: datetime) -> float:
-        """How long to wait for more changes; 0 if the period is over, and the next one begins."""
+        """Return how long to wait for more changes; 0 if the batch period has ended.
+
+        After a result of 0, the next change begins a new period.
+        """
         due = self._due.get(uid)
         if due is None:
             self._forget_old(now)
@@ -45,7 +50,9 @@ class Batches:
 
 
 class OwnWrites:
-    """The last written version of each slice, to recognize the event of an own write."""
+    """The resource version of each slice after the controller's last write, to recognize its own
+    events.
+    """
 
     def __init__(self) -> None:
         self._versions: dict[ObjectKey, str] = {}
@@ -54,13 +61,13 @@ class OwnWrites:
         return len(self._versions)
 
     def note(self, obj: Resource) -> None:
-        """Store the version of an own write."""
+        """Store the resource version of an own write."""
         self._versions[key_of(obj)] = obj.resource_version
 
     def forget(self, obj: Resource) -> None:
-        """Remove a deleted slice."""
+        """Remove the entry of a deleted slice."""
         self._versions.pop(key_of(obj), None)
 
     def is_foreign(self, _old: Resource | None, new: Resource) -> bool:
-        """Whether the last write of the slice is not the controller's own."""
+        """Return whether another client has written the slice since the controller's last write."""
         return self._versions.get(key_of(new)) != new.resource_version

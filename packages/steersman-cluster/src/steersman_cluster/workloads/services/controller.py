@@ -1,4 +1,4 @@
-"""The endpoints controller: it writes EndpointSlices and Endpoints by plan."""
+"""The endpoints controller: it writes EndpointSlices and Endpoints according to a plan."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -61,7 +61,7 @@ _LONGEST_NAME: Final = 252
 
 
 def controllers(_settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """The controllers of EndpointSlices and Endpoints, and of mirrored slices."""
+    """Return the controllers of EndpointSlices and Endpoints, and of mirrored slices."""
     return (_controller(), mirroring_controller())
 
 
@@ -116,7 +116,7 @@ class EndpointsController:
         return Done()
 
     def service_of(self, slice: Slice, cached: CacheReader) -> tuple[ObjectKey, ...]:
-        """The Service of a managed slice."""
+        """Return the Service of a managed slice."""
         if cached.get(Slice, slice.name, namespace=slice.namespace) is None:
             self.written.forget(slice)
         labels = slice.labels
@@ -221,7 +221,7 @@ def _change(
 def _trigger_time(
     service: Service, pods: list[Pod], plan: Plan, *, is_first: bool
 ) -> datetime | None:
-    """The time of the change that causes this write, for latency metrics."""
+    """Return the time of the change that causes this write, for latency metrics."""
     if is_first:
         return _born(service)
     before: dict[str | None, Any] = {}
@@ -238,7 +238,7 @@ def _trigger_time(
 
 
 def _readiness_changes(pods: list[Pod], before: Endpoints) -> list[Pod]:
-    """The Pods whose readiness has changed."""
+    """Return the Pods whose readiness has changed."""
     ready: dict[str | None, bool] = {}
     for each in before.subsets or ():
         for address in each.not_ready_addresses or ():

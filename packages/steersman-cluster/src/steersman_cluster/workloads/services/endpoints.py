@@ -1,4 +1,4 @@
-"""One Pod as an endpoint of one Service: addresses, ports and conditions. No I/O."""
+"""The endpoint of a Service for one Pod: addresses, ports and conditions. No I/O."""
 
 from collections.abc import Callable, Iterable
 from ipaddress import ip_address
@@ -28,23 +28,23 @@ _TOPOLOGY_MODES: Final = (
 
 
 def has_endpoints(service: Service) -> bool:
-    """Whether the Service has a selector, and so managed endpoints."""
+    """Return whether the Service has a selector, and therefore managed endpoints."""
     spec = service.spec
     return spec is not None and spec.type != "ExternalName" and bool(spec.selector)
 
 
 def is_headless(service: Service) -> bool:
-    """Whether it has no cluster IP."""
+    """Return whether the Service has no cluster IP."""
     return service.spec is None or service.spec.cluster_ip in (None, "", "None")
 
 
 def publishes_all(service: Service) -> bool:
-    """Whether it publishes Pods that are not ready."""
+    """Return whether the Service also publishes Pods that are not ready."""
     return service.spec is not None and bool(service.spec.publish_not_ready_addresses)
 
 
 def address_types(service: Service) -> tuple[str, ...]:
-    """Its IP families, in its own order."""
+    """Return the IP families of the Service, in the order of its spec."""
     spec = service.spec
     families = tuple(
         each for each in (spec.ip_families if spec else None) or () if each in ("IPv4", "IPv6")
@@ -57,7 +57,7 @@ def address_types(service: Service) -> tuple[str, ...]:
 
 
 def addresses(pod: Pod) -> tuple[str, ...]:
-    """All IP addresses of a Pod."""
+    """Return all IP addresses of a Pod."""
     status = pod.status
     if status is None:
         return ()
@@ -67,7 +67,7 @@ def addresses(pod: Pod) -> tuple[str, ...]:
 
 
 def addresses_of_type(pod: Pod, address_type: str) -> tuple[str, ...]:
-    """Those of one family, in canonical form."""
+    """Return the Pod's IP addresses of one family, in canonical form."""
     wants_colons = address_type == "IPv6"
     found = [each for each in addresses(pod) if (":" in each) is wants_colons]
     if wants_colons:
@@ -76,12 +76,12 @@ def addresses_of_type(pod: Pod, address_type: str) -> tuple[str, ...]:
 
 
 def is_reachable(pod: Pod) -> bool:
-    """Whether a Pod has an address and has not ended."""
+    """Return whether a Pod has an address and has not ended."""
     return bool(addresses(pod)) and not is_ended(pod)
 
 
 def port_number(pod: Pod, port: core_v1.ServicePort) -> int | None:
-    """The Pod's port for a Service port; ``None`` if it has no port of that name."""
+    """Return the Pod's port for a Service port, or ``None`` if the Pod has no port of that name."""
     target = port.target_port
     if target is None:
         return port.port
@@ -96,7 +96,9 @@ def port_number(pod: Pod, port: core_v1.ServicePort) -> int | None:
 
 
 def hostname(pod: Pod, service: Service) -> str | None:
-    """The hostname that a Pod gets in the Service's DNS records."""
+    """Return the hostname of a Pod in the Service's DNS records, or ``None`` if it gets no
+    hostname.
+    """
     spec = pod.spec
     if spec is None or not spec.hostname or spec.subdomain != service.name:
         return None
@@ -106,7 +108,9 @@ def hostname(pod: Pod, service: Service) -> str | None:
 def endpoint_of(
     pod: Pod, node: core_v1.Node | None, service: Service, address_type: str
 ) -> discovery_v1.Endpoint | None:
-    """A Pod as an endpoint of the Service; ``None`` if it has no address of that family."""
+    """Return the Service's endpoint for a Pod, or ``None`` if the Pod has no address of this
+    family.
+    """
     reached = addresses_of_type(pod, address_type)
     if not reached:
         return None
@@ -132,7 +136,10 @@ def endpoint_of(
 
 
 def labels_of(service: Service, managed_by: str) -> dict[str, str]:
-    """The labels of its slices: its own, and those that select its slices."""
+    """Return the labels of the Service's slices.
+
+    These are the Service's own labels, and the labels by which clients select the slices.
+    """
     labels = {key: value for key, value in service.labels.items() if key not in _RESERVED}
     if is_headless(service):
         labels[HEADLESS] = ""
@@ -140,7 +147,7 @@ def labels_of(service: Service, managed_by: str) -> dict[str, str]:
 
 
 def without_reserved(labels: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The Service's own labels."""
+    """Return the labels without those that the controller sets itself."""
     return {key: value for key, value in labels if key not in _RESERVED}
 
 

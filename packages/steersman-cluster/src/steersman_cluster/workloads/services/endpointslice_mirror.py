@@ -1,6 +1,6 @@
-"""The endpointslice mirroring controller: slices for Endpoints that are written by hand.
+"""The endpointslice mirroring controller: it creates slices for Endpoints that are written by hand.
 
-It also deletes the Endpoints of deleted Services, as a real server does.
+The controller also deletes the Endpoints of deleted Services, as kube-controller-manager does.
 """
 
 from collections.abc import Iterable, Mapping
@@ -45,7 +45,7 @@ class Mirror:
 
 
 def mirroring_controller() -> Controller[Endpoints]:
-    """The endpointslice mirroring controller."""
+    """Return the endpointslice mirroring controller."""
     return Controller(
         Endpoints,
         name="endpoint-slice-mirroring-controller",
@@ -64,7 +64,7 @@ def mirroring_controller() -> Controller[Endpoints]:
 
 
 def mirrors(endpoints: Endpoints) -> tuple[Mirror, ...]:
-    """The slices of these Endpoints: one for each IP family of a subset."""
+    """Return the slices for these Endpoints: one for each combination of ports and IP family."""
     found: dict[tuple[str, tuple[discovery_v1.EndpointPort, ...]], list[Endpoint]] = {}
     for subset in endpoints.subsets or ():
         ports = in_order(tuple(map(_port, subset.ports or ())))
@@ -207,7 +207,7 @@ def _is_by_hand(old: Endpoints | None, new: Endpoints) -> bool:
 
 
 def _without_pods(service: Service, cached: CacheReader) -> tuple[ObjectKey, ...]:
-    """The Endpoints of a Service without a selector, or of a deleted one."""
+    """Return the key of the Endpoints, if the Service is deleted or has no selector."""
     has_pods = bool(service.spec and service.spec.selector)
     if has_pods and cached.get(Service, service.name, namespace=service.namespace) is not None:
         return ()

@@ -1,4 +1,4 @@
-"""The order of ports in kube-controller-manager: by a hash of the Go struct as printed. No I/O.
+"""The order of ports in kube-controller-manager: by a hash of the printed Go struct. No I/O.
 
 ``kubectl get endpointslices`` shows the ports in this order.
 """
@@ -15,14 +15,14 @@ _MASK: Final = (1 << 128) - 1
 
 
 def in_order(ports: tuple[P, ...]) -> tuple[P, ...]:
-    """The ports of a slice or subset, in the order of kube-controller-manager."""
+    """Return the ports of a slice or subset, in the order of kube-controller-manager."""
     if len(ports) < 2:
         return ports
     return tuple(sorted(ports, key=lambda port: fnv_128a(_printed(port))))
 
 
 def fnv_128a(text: str) -> int:
-    """FNV-1a with 128 bits."""
+    """Return the 128-bit FNV-1a hash of the data."""
     number = _OFFSET
     for byte in text.encode():
         number = (number ^ byte) * _PRIME & _MASK

@@ -1,4 +1,4 @@
-"""The Pods of a Service, and the Services of a Pod, by index. No I/O.
+"""Indexes that find the Pods of a Service and the Services of a Pod. No I/O.
 
 A Pod is indexed under each of its labels, a Service under one label of its selector.
 """
@@ -24,19 +24,19 @@ SELECTOR_INDEX = "selector"
 
 
 def by_label(pod: Pod) -> Iterable[str]:
-    """Its namespace with each of its labels."""
+    """Return the index keys of a Pod: its namespace with each of its labels."""
     namespace = pod.namespace
     return [f"{namespace}/{key}={value}" for key, value in pod.labels.items()]
 
 
 def by_node(pod: Pod) -> Iterable[str]:
-    """The name of its node, once it is bound."""
+    """Return the index key of a bound Pod: the name of its node. Unbound Pods have no key."""
     name = pod.spec.node_name if pod.spec else None
     return (name,) if name else ()
 
 
 def by_selector(service: Service) -> Iterable[str]:
-    """Its namespace with one label of its selector."""
+    """Return the index key of a Service: its namespace with one label of its selector."""
     selector = _selector(service)
     if not has_endpoints(service) or not selector:
         return ()
@@ -45,7 +45,7 @@ def by_selector(service: Service) -> Iterable[str]:
 
 
 def pods_of(service: Service, ctx: Context) -> list[Pod]:
-    """The cached Pods that a Service selects, by name."""
+    """Return the cached Pods that a Service selects, sorted by name."""
     selector = _selector(service)
     buckets = [
         ctx.by_index(Pod, LABEL_INDEX, f"{service.namespace}/{key}={value}")
@@ -60,7 +60,7 @@ def pods_of(service: Service, ctx: Context) -> list[Pod]:
 
 
 def services_of(pod: Pod, cached: CacheReader) -> list[ObjectKey]:
-    """The Services that select a Pod."""
+    """Return the keys of the Services that select a Pod."""
     labels = pod.labels
     return [
         key_of(service)
@@ -71,7 +71,7 @@ def services_of(pod: Pod, cached: CacheReader) -> list[ObjectKey]:
 
 
 def services_on(node: core_v1.Node, cached: CacheReader) -> list[ObjectKey]:
-    """The Services with a Pod on a node."""
+    """Return the keys of the Services that select a Pod on the node."""
     return [
         key
         for pod in cached.by_index(Pod, NODE_INDEX, node.name)
@@ -80,7 +80,7 @@ def services_on(node: core_v1.Node, cached: CacheReader) -> list[ObjectKey]:
 
 
 def is_news(old: Pod | None, new: Pod) -> bool:
-    """Whether a change of a Pod can change the endpoints of a Service."""
+    """Return whether a change of a Pod can change the endpoints of a Service."""
     if old is None:
         return is_reachable(new)
     if not is_reachable(new):

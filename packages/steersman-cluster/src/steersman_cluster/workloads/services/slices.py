@@ -1,9 +1,9 @@
 """The distribution of endpoints over slices, with as few writes as possible. No I/O.
 
-Endpoints with the same ports share slices. An existing endpoint stays in its slice. A new one goes
-to a slice that is written anyway, then to one with room, then to a new one. A slice that would be
-deleted while another is created is updated instead. A Service without endpoints has one empty
-slice.
+Endpoints with the same ports share slices. An existing endpoint stays in its slice. A new endpoint
+is added to a slice that is written anyway. If there is none, it is added to a slice with free
+capacity, and otherwise to a new slice. If one slice would be deleted and another created, the
+existing slice is updated instead. A Service without endpoints has one empty slice.
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,7 +38,7 @@ _Identity: TypeAlias = tuple[tuple[str, ...], str | None, str | None, str | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSlice:
-    """The content of a slice, and the slice ``old`` that it replaces, if any."""
+    """The new content of a slice; ``old`` is the existing slice to update, if there is one."""
 
     address_type: str
     ports: Ports
@@ -63,7 +63,7 @@ def make_plan(
     *,
     node_of: NodeOf,
 ) -> Plan:
-    """The plan from the existing slices to those of the Pods."""
+    """Return the plan that changes the existing slices to match the Pods."""
     there = [each for each in slices if each.metadata.deletion_timestamp is None]
     reachable = [each for each in pods if is_reachable(each)]
     homed, homeless = _homed(service, reachable, node_of)
@@ -198,7 +198,7 @@ def _fill(endpoints: list[Endpoint], left: list[Endpoint]) -> list[Endpoint]:
 def _fullest_with_room(
     kept: Sequence[tuple[Slice, list[Endpoint]]], number: int
 ) -> tuple[Slice, list[Endpoint]] | None:
-    """The fullest slice that has room for so many more."""
+    """Return the fullest slice that can hold this many more endpoints."""
     if number >= MAX_ENDPOINTS:
         return None
     fitting = [each for each in kept if len(each[1]) + number <= MAX_ENDPOINTS]
@@ -206,7 +206,7 @@ def _fullest_with_room(
 
 
 def _recycle(service: core_v1.Service, changes: _Changes) -> None:
-    """Update slices that would be deleted, instead of creating others."""
+    """Update slices that would be deleted, instead of creating new slices."""
     for each in list(changes.delete):
         if not changes.create:
             return

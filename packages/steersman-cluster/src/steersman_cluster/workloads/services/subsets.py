@@ -1,4 +1,4 @@
-"""The Endpoints of a Service: subsets of addresses and ports. No I/O."""
+"""The content of a Service's Endpoints: subsets of addresses and ports. No I/O."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil
@@ -32,7 +32,7 @@ _Key: TypeAlias = tuple[str, str]
 
 
 def subsets_of(service: core_v1.Service, pods: Iterable[core_v1.Pod]) -> tuple[Subset, ...]:
-    """The subsets of a Service, from its Pods."""
+    """Return the subsets of a Service, computed from its Pods."""
     by_port: dict[core_v1.EndpointPort | None, dict[_Key, bool]] = {}
     by_number: dict[tuple[int, int], dict[_Key, bool]] = {}
     all_addresses: dict[_Key, Address] = {}
@@ -73,7 +73,10 @@ def subsets_of(service: core_v1.Service, pods: Iterable[core_v1.Pod]) -> tuple[S
 
 
 def truncated(subsets: Sequence[Subset]) -> tuple[tuple[Subset, ...], bool]:
-    """The subsets with at most ``MAX_ADDRESSES``, ready ones first; and whether any are missing."""
+    """Return the subsets with at most ``MAX_ADDRESSES`` addresses, and whether any were left out.
+
+    Ready addresses take precedence.
+    """
     ready = sum(len(each.addresses or ()) for each in subsets)
     others = sum(len(each.not_ready_addresses or ()) for each in subsets)
     if ready + others <= MAX_ADDRESSES:
@@ -97,7 +100,7 @@ def truncated(subsets: Sequence[Subset]) -> tuple[tuple[Subset, ...], bool]:
 
 
 def labels_of(service: core_v1.Service) -> dict[str, str]:
-    """The labels of its Endpoints."""
+    """Return the labels of the Service's Endpoints."""
     labels = {key: value for key, value in service.labels.items() if key != HEADLESS}
     if is_headless(service):
         labels[HEADLESS] = ""
@@ -107,7 +110,7 @@ def labels_of(service: core_v1.Service) -> dict[str, str]:
 def is_up_to_date(
     endpoints: core_v1.Endpoints, subsets: Sequence[Subset], service: core_v1.Service
 ) -> bool:
-    """Whether the Endpoints need no write."""
+    """Return whether the Endpoints need no write."""
     return (
         _comparable(endpoints.subsets or ()) == _comparable(subsets)
         and _own(endpoints.labels) == dict(service.labels)

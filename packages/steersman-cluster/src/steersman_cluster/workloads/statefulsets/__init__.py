@@ -58,5 +58,5 @@ _CONTROLLER: Final = Controller(
 
 
 def controllers(_settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """The StatefulSet controller."""
+    """Return the StatefulSet controller."""
     return (_CONTROLLER,)

@@ -28,7 +28,7 @@ RETRY_SECONDS: Final = 15.0
 
 
 async def reconcile(owner: StatefulSet, ctx: Context) -> Outcome:
-    """Take the next steps, and write the status."""
+    """Execute the next steps for the Pods of the set, and write its status."""
     if owner.deletion_time is not None:
         return await _count(ctx, owner)
     spec = spec_of(owner)
@@ -63,7 +63,7 @@ async def reconcile(owner: StatefulSet, ctx: Context) -> Outcome:
 
 
 async def _count(ctx: Context, owner: StatefulSet) -> Outcome:
-    """Write the status of a set that is being deleted; its Pods are left alone."""
+    """Write the status of a set that is being deleted; the controller does not change its Pods."""
     said = owner.status
     if said is not None:
         status = status_of(
@@ -79,14 +79,14 @@ async def _count(ctx: Context, owner: StatefulSet) -> Outcome:
 
 
 def _pods(ctx: Context, owner: StatefulSet) -> list[Pod]:
-    """The Pods of the set, after adoption and release."""
+    """Return the Pods of the set, as they are after adoption and release."""
     selector = spec_of(owner).selector
     found = candidates(ctx, owner, selector, core_v1.Pod)
     return [*claimed(owner, selector, found, is_fit=partial(is_member, owner.name)).ours]
 
 
 def _retry_seconds(error: SteersmanError) -> Outcome:
-    """When to retry a rejected request; other errors are raised."""
+    """Return when to retry a rejected request; raise errors of other kinds."""
     if is_namespace_terminating(error):
         return Later()
     if isinstance(error, AlreadyExists | Forbidden | Invalid):
@@ -97,7 +97,7 @@ def _retry_seconds(error: SteersmanError) -> Outcome:
 
 
 def _current(owner: StatefulSet, kept: CurrentRevision) -> apps_v1.ControllerRevision:
-    """The revision of all Pods when the last update was complete."""
+    """Return the revision that all Pods had when the last update was complete."""
     name = owner.status.current_revision if owner.status is not None else None
     return next((each for each in kept.history if each.name == name), kept.revision)
 

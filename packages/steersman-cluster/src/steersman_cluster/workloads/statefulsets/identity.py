@@ -21,7 +21,7 @@ _MOST: Final = 2**31 - 1
 
 
 def parent_and_ordinal(pod_name: str) -> tuple[str, int] | None:
-    """The set and the ordinal in a Pod's name."""
+    """Return the set's name and the ordinal in a Pod's name, or ``None`` for any other name."""
     found = _MEMBER.fullmatch(pod_name)
     if found is None or int(found["ordinal"]) > _MOST:
         return None
@@ -29,50 +29,50 @@ def parent_and_ordinal(pod_name: str) -> tuple[str, int] | None:
 
 
 def is_member(set_name: str, pod: Pod) -> bool:
-    """Whether a Pod has the name of a member of the set."""
+    """Return whether a Pod has the name of a member of the set."""
     found = parent_and_ordinal(pod.name)
     return found is not None and found[0] == set_name
 
 
 def ordinal_of(pod: Pod) -> int:
-    """The ordinal of a Pod."""
+    """Return the ordinal of a Pod."""
     return int(pod.name.rpartition("-")[2])
 
 
 def first_ordinal(wanted: apps_v1.StatefulSetSpec) -> int:
-    """The ordinal of the first Pod."""
+    """Return the ordinal of the first Pod."""
     return (wanted.ordinals.start or 0) if wanted.ordinals is not None else 0
 
 
 def replicas_of(wanted: apps_v1.StatefulSetSpec) -> int:
-    """The desired number of Pods."""
+    """Return the desired number of Pods."""
     return 1 if wanted.replicas is None else wanted.replicas
 
 
 def is_in_range(wanted: apps_v1.StatefulSetSpec, pod: Pod) -> bool:
-    """Whether the set should have a Pod with this ordinal."""
+    """Return whether the set should have a Pod with this ordinal."""
     return 0 <= ordinal_of(pod) - first_ordinal(wanted) < replicas_of(wanted)
 
 
 def pod_name(set_name: str, ordinal: int) -> str:
-    """The name of the Pod with this ordinal."""
+    """Return the name of the Pod with this ordinal."""
     return f"{set_name}-{ordinal}"
 
 
 def claim_name(template: Claim, set_name: str, ordinal: int) -> str:
-    """The name of a claim, from the template's name and the ordinal."""
+    """Return the name of a claim, built from the names of template and set, and the ordinal."""
     return f"{template.name}-{set_name}-{ordinal}"
 
 
 def revision_of(pod: Pod) -> str:
-    """The name of the revision of a Pod."""
+    """Return the name of the revision of a Pod."""
     return pod.labels.get(REVISION_LABEL, "")
 
 
 def new_pod(
     owner: StatefulSet, template: core_v1.PodTemplateSpec, *, ordinal: int, revision: str
 ) -> Pod:
-    """The Pod with this ordinal, from the template of a revision."""
+    """Return a new Pod with this ordinal, from the template of a revision."""
     name = pod_name(owner.name, ordinal)
     wanted = spec_of(owner)
     inner = template.spec or core_v1.PodSpec(containers=())
@@ -98,8 +98,9 @@ def new_pod(
 def volumes_with_claims(
     owner: StatefulSet, ordinal: int, volumes: Iterable[core_v1.Volume]
 ) -> tuple[core_v1.Volume, ...]:
-    """Volumes for the claims, and the other volumes of the template without those of the same
-    names.
+    """Return the Pod's volumes: one for each claim, and the other volumes of the template.
+
+    A volume of the template is left out if a claim template has the same name.
     """
     templates = spec_of(owner).volume_claim_templates or ()
     claims = {
@@ -115,7 +116,7 @@ def volumes_with_claims(
 
 
 def claims_for(owner: StatefulSet, ordinal: int) -> tuple[Claim, ...]:
-    """The claims of the Pod with this ordinal."""
+    """Return the claims of the Pod with this ordinal."""
     wanted = spec_of(owner)
     selected = wanted.selector.match_labels or {}
     return tuple(
@@ -134,12 +135,12 @@ def claims_for(owner: StatefulSet, ordinal: int) -> tuple[Claim, ...]:
 
 
 def has_identity(pod: Pod) -> bool:
-    """Whether a member's label has its name."""
+    """Return whether the Pod's name label contains the Pod's name."""
     return pod.labels.get(POD_NAME_LABEL) == pod.name
 
 
 def has_storage(owner: StatefulSet, pod: Pod) -> bool:
-    """Whether a Pod has a volume for each of its claims."""
+    """Return whether a Pod has a volume for each of its claims."""
     templates = spec_of(owner).volume_claim_templates
     if not templates:
         return True
@@ -154,7 +155,7 @@ def has_storage(owner: StatefulSet, pod: Pod) -> bool:
 
 
 def spec_of(owner: StatefulSet) -> apps_v1.StatefulSetSpec:
-    """Its spec; the server requires one."""
+    """Return the spec of the set; the server requires a spec."""
     if owner.spec is None:
         raise ValueError(f"{owner.ref} has no spec")
     return owner.spec

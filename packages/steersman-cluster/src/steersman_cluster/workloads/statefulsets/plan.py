@@ -5,9 +5,10 @@
     then    surplus Pods, from the highest ordinal on
     then    Pods of an older revision, from the highest ordinal down to the partition
 
-A set with ordered Pods takes one step at a time and waits for it. A parallel one creates and
-deletes all at once, and still updates one Pod at a time. (``maxUnavailable`` would allow more;
-Kubernetes 1.36 drops the field unless a feature gate is enabled.)
+A set with ordered Pods takes one step at a time, and waits until that step is complete. A set with
+parallel Pods creates and deletes all Pods concurrently, but still updates one Pod at a time.
+(``maxUnavailable`` would permit more; Kubernetes 1.36 drops the field unless a feature gate is
+enabled.)
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,7 +33,7 @@ from steersman_cluster.workloads.statefulsets.identity import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Create:
-    """A Pod is missing; below the partition it gets the current revision."""
+    """A step that creates a missing Pod; a Pod below the partition gets the current revision."""
 
     ordinal: int
     is_current: bool
@@ -40,28 +41,30 @@ class Create:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delete:
-    """A Pod has ended, is surplus, or has an older revision."""
+    """A step that deletes a Pod, because it has ended, is surplus, or has an older revision."""
 
     pod: Pod
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateClaims:
-    """A Pod is pending, perhaps because one of its claims was deleted."""
+    """A step for a pending Pod: one of its claims may have been deleted and is then created
+    again.
+    """
 
     pod: Pod
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairPod:
-    """A Pod lacks its label or a volume, or its claims have the wrong owners."""
+    """A step for a Pod that lacks its label or a volume, or whose claims have the wrong owners."""
 
     pod: Pod
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateClaimOwners:
-    """A Pod is surplus: its claims may have to be deleted with it."""
+    """A step for a surplus Pod: its claims may have to be deleted with the Pod."""
 
     pod: Pod
 
@@ -71,14 +74,14 @@ Step: TypeAlias = Create | Delete | CreateClaims | RepairPod | UpdateClaimOwners
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Members:
-    """The Pods of a set: a slot for each desired one, and the surplus ones."""
+    """The Pods of a set: an entry for each desired ordinal, and the surplus Pods."""
 
     wanted: tuple[Pod | None, ...]
     condemned: tuple[Pod, ...]  # from the highest ordinal down
 
 
 def members(owner: StatefulSet, pods: Sequence[Pod]) -> Members:
-    """The Pods of a set by their ordinals."""
+    """Return the Pods of a set by their ordinals."""
     spec = spec_of(owner)
     first = first_ordinal(spec)
     wanted: list[Pod | None] = [None] * replicas_of(spec)
@@ -94,7 +97,7 @@ def members(owner: StatefulSet, pods: Sequence[Pod]) -> Members:
 
 
 def steps(owner: StatefulSet, there: Members, *, update: str, now: datetime) -> Iterator[Step]:
-    """The next steps, in order; ``update`` is the name of the newest revision."""
+    """Yield the next steps in order; ``update`` is the name of the newest revision."""
     spec = spec_of(owner)
     is_ordered = spec.pod_management_policy != "Parallel"
     for place, pod in enumerate(there.wanted):
@@ -116,7 +119,7 @@ def steps(owner: StatefulSet, there: Members, *, update: str, now: datetime) -> 
 
 
 def is_unavailable(spec: apps_v1.StatefulSetSpec, pod: Pod, now: datetime) -> bool:
-    """Whether the Pod counts as unavailable."""
+    """Return whether the Pod counts as unavailable."""
     return (
         pod.deletion_time is not None
         or not _is_running(pod)
@@ -125,7 +128,7 @@ def is_unavailable(spec: apps_v1.StatefulSetSpec, pod: Pod, now: datetime) -> bo
 
 
 def partition_of(spec: apps_v1.StatefulSetSpec) -> int:
-    """How many Pods, from the lowest ordinal on, keep the current revision."""
+    """Return how many Pods, from the lowest ordinal on, keep the current revision."""
     strategy = spec.update_strategy
     rolling = strategy.rolling_update if strategy is not None else None
     return (rolling.partition or 0) if rolling is not None else 0
@@ -140,7 +143,10 @@ def status_of(
     collisions: int,
     now: datetime,
 ) -> apps_v1.StatefulSetStatus:
-    """The status, with these Pods and the names of the current and the newest revision."""
+    """Return the status of a set with these Pods.
+
+    ``current`` and ``update`` are the names of the current and of the newest revision.
+    """
     spec = spec_of(owner)
     wanted = replicas_of(spec)
     ready = [pod for pod in pods if _is_running(pod) and is_ready(pod)]
@@ -198,7 +204,9 @@ def _may_need_repair(owner: StatefulSet, pod: Pod) -> bool:
 def _waits_for_another(
     spec: apps_v1.StatefulSetSpec, pod: Pod, there: Members, now: datetime
 ) -> bool:
-    """Whether a surplus Pod is not ready, and one with a lower ordinal is not ready, either."""
+    """Return whether this surplus Pod is unavailable, and another one with a lower ordinal is as
+    well.
+    """
     if not is_unavailable(spec, pod, now):
         return False
     lower = there.condemned[there.condemned.index(pod) + 1 :]

@@ -1,4 +1,6 @@
-"""Pod control: it executes the steps for the Pods and claims of a StatefulSet, with events."""
+"""Pod control: it executes the steps for the Pods and claims of a StatefulSet,
+and records events.
+"""
 
 from typing import Any
 
@@ -42,7 +44,7 @@ from steersman_cluster.workloads.status_writer import plain
 
 
 class StatefulPodControl:
-    """Executes the steps of one reconcile of a set."""
+    """An executor for the steps of one reconcile of a set."""
 
     def __init__(
         self,
@@ -58,7 +60,7 @@ class StatefulPodControl:
         self._update = update
 
     async def execute(self, step: Step) -> None:
-        """Execute a step; a rejected request is reported in an event and raised."""
+        """Execute a step; if the server rejects a request, record an event and raise the error."""
         match step:
             case Create():
                 await self._create(step)
@@ -124,7 +126,9 @@ class StatefulPodControl:
     # Claims
 
     async def _has_claims(self, ordinal: int, pod: str) -> bool:
-        """Create the missing claims of a new Pod; whether it can have all of them now."""
+        """Create the missing claims of a new Pod,
+        and return whether all its claims are usable now.
+        """
         for claim in claims_for(self._owner, ordinal):
             there = self._claim(claim.name)
             if there is None:
@@ -139,7 +143,10 @@ class StatefulPodControl:
         return True
 
     async def _fill_claims(self, ordinal: int, pod: str) -> None:
-        """Create deleted claims of a Pod; the deletion of a terminating one causes a reconcile."""
+        """Create the deleted claims of a Pod.
+
+        A claim that is still terminating is skipped; its deletion causes another reconcile.
+        """
         for claim in claims_for(self._owner, ordinal):
             if self._claim(claim.name) is None:
                 await self._create_claim(claim, pod)
@@ -160,7 +167,9 @@ class StatefulPodControl:
         self._ctx.record("SuccessfulCreate", f"Create Claim {claim.name} {about} success")
 
     async def _own_claims(self, pod: Pod) -> bool:
-        """Set the owners of a Pod's claims by the policy; whether any has changed."""
+        """Set the owners of a Pod's claims by the retention policy, and return whether any has
+        changed.
+        """
         is_changed = False
         for wanted in claims_for(self._owner, ordinal_of(pod)):
             claim = self._claim(wanted.name)

@@ -3,10 +3,10 @@
                           whenDeleted:  Retain                Delete
     whenScaled:
                     Retain              none                  the set
-                    Delete              its Pod, once         the set, and its Pod once
-                                        that is surplus       that is surplus
+                    Delete              the Pod, once         the set, and the Pod once
+                                        it is surplus         it is surplus
 
-The garbage collector deletes the claims.
+The garbage collector deletes the claims after their owners.
 """
 
 from typing import Final, TypeAlias
@@ -27,24 +27,27 @@ _DELETE: Final = "Delete"
 
 
 def deletes_when_scaled(owner: StatefulSet) -> bool:
-    """Whether claims of surplus Pods are deleted."""
+    """Return whether claims of surplus Pods are deleted."""
     policy = spec_of(owner).persistent_volume_claim_retention_policy
     return policy is not None and policy.when_scaled == _DELETE
 
 
 def deletes_when_deleted(owner: StatefulSet) -> bool:
-    """Whether claims are deleted with the set."""
+    """Return whether claims are deleted with the set."""
     policy = spec_of(owner).persistent_volume_claim_retention_policy
     return policy is not None and policy.when_deleted == _DELETE
 
 
 def initial_references(owner: StatefulSet) -> References:
-    """The owner references of a new claim."""
+    """Return the owner references of a new claim."""
     return (owner_reference(owner),) if deletes_when_deleted(owner) else ()
 
 
 def corrected(claim: Claim, owner: StatefulSet, pod: Pod) -> References | None:
-    """The right owner references of a Pod's claim; ``None`` if they are right, or not managed."""
+    """Return the owner references that a Pod's claim should have.
+
+    Return ``None`` if the references are already correct, or if the set does not manage them.
+    """
     references = claim.metadata.owner_references or ()
     if any(_is_stale(each, owner) or _is_stale(each, pod) for each in references):
         return None
@@ -60,7 +63,7 @@ def corrected(claim: Claim, owner: StatefulSet, pod: Pod) -> References | None:
 
 
 def has_other_controller(claim: Claim, owner: StatefulSet, pod: Pod) -> bool:
-    """Whether a claim has another controller, although the set has a policy."""
+    """Return whether a claim has another controller although the set has a retention policy."""
     if not (deletes_when_scaled(owner) or deletes_when_deleted(owner)):
         return False
     return any(
@@ -70,7 +73,7 @@ def has_other_controller(claim: Claim, owner: StatefulSet, pod: Pod) -> bool:
 
 
 def is_left_over(claim: Claim, pod_name: str) -> bool:
-    """Whether a claim belongs to an earlier Pod of this name, and must not be used."""
+    """Return whether a claim belongs to an earlier Pod of this name, and must not be used."""
     return any(
         each.kind == "Pod" and each.api_version == "v1" and each.name == pod_name
         for each in claim.metadata.owner_references or ()
@@ -89,7 +92,7 @@ def _is(reference: meta_v1.OwnerReference, owner: Resource) -> bool:
 
 
 def _is_stale(reference: meta_v1.OwnerReference, owner: Resource) -> bool:
-    """Whether the reference is to an earlier object of the same name."""
+    """Return whether the reference points to an earlier object of the same name."""
     return _is_named(reference, owner) and reference.uid != owner.uid
 
 

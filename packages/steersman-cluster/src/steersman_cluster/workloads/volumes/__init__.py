@@ -89,12 +89,12 @@ _FOR_PODS: Final = Controller(
 
 
 def controllers(_settings: WorkloadSettings) -> tuple[Controller[Any], ...]:
-    """The controllers of claims and volumes, and of ephemeral claims."""
+    """Return the controllers of claims and volumes, and of ephemeral claims."""
     return (_CLAIMS, _VOLUMES, _FOR_PODS)
 
 
 def runnables(settings: WorkloadSettings) -> tuple[Runnable, ...]:
-    """Creates the default class, if the settings ask for it."""
+    """Return the runnable that creates the default class, if the settings enable it."""
     if not settings.storage_class:
         return ()
     return (Runnable(create_standard_class, name="standard storage class"),)

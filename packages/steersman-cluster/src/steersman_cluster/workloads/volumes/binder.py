@@ -1,4 +1,4 @@
-"""Binds a volume and a claim: writes both, the volume first."""
+"""The binding of a volume and a claim: the volume is written first, then the claim."""
 
 from typing import Any
 
@@ -22,7 +22,8 @@ from steersman_cluster.workloads.volumes.volume_match import (
 async def bind(ctx: Context, volume: Volume, claim: Claim) -> None:
     """Bind a volume and a claim to each other.
 
-    Raises ``Conflict`` if the volume has changed meanwhile: another claim may have it.
+    Raise ``Conflict`` if the volume has changed in the meantime, because another claim may be bound
+    to it.
     """
     volume = await _bound_volume(ctx, volume, claim)
     await put_phase(ctx, volume, "Bound")
@@ -46,7 +47,7 @@ async def put_claim_phase(ctx: Context, claim: Claim, phase: str) -> Claim:
 
 
 async def without_finalizer(ctx: Context, obj: Claim | Volume, finalizer: str) -> None:
-    """Remove a finalizer, if it is there."""
+    """Remove a finalizer, if the object has it."""
     there = obj.metadata.finalizers or ()
     if finalizer not in there:
         return

@@ -49,7 +49,10 @@ _UNSAID: Final = "no class named"
 
 
 async def reconcile(claim: Claim, ctx: Context) -> Outcome:
-    """Bind or provision a volume; remove the finalizer of a deleted claim without users."""
+    """Bind or provision a volume.
+
+    If the claim is being deleted and no Pod uses it, remove its finalizer instead.
+    """
     if claim.deletion_time is not None:
         if not is_in_use(ctx, claim):
             await without_finalizer(ctx, claim, PROTECTION)
@@ -62,14 +65,14 @@ async def reconcile(claim: Claim, ctx: Context) -> Outcome:
 
 
 def needs_reconcile(old: Claim | None, new: Claim) -> bool:
-    """Whether a change is more than the controller's own write."""
+    """Return whether a change is more than this controller's own write."""
     if old is None or new.deletion_time is not None or BIND_COMPLETED not in new.annotations:
         return True
     return new.status is None or new.status.phase != "Bound" or old.spec != new.spec
 
 
 def by_waiting(claim: Claim) -> tuple[str, ...]:
-    """Its class, while it is unbound."""
+    """Return the index key of an unbound claim: its class. Bound claims have no key."""
     if BIND_COMPLETED in claim.annotations:
         return ()
     name = class_of(claim)
@@ -77,7 +80,7 @@ def by_waiting(claim: Claim) -> tuple[str, ...]:
 
 
 def by_place(volume: Volume) -> tuple[str, ...]:
-    """The claim that it is for, or else its class."""
+    """Return the index key of a volume: the claim that it is reserved for, or else its class."""
     reference = volume.spec.claim_ref if volume.spec is not None else None
     if reference is not None:
         return (f"claim {reference.namespace}/{reference.name}",)
@@ -85,7 +88,10 @@ def by_place(volume: Volume) -> tuple[str, ...]:
 
 
 def claims_for_volume(volume: Volume, cached: CacheReader) -> list[ObjectKey]:
-    """The claims that a change of a volume matters to: its own, or those waiting for its class."""
+    """Return the claims that a change of a volume affects.
+
+    This is the volume's own claim, or all claims that wait for the volume's class.
+    """
     reference = volume.spec.claim_ref if volume.spec is not None else None
     if reference is not None:
         return [ObjectKey(reference.namespace, reference.name or "")]
@@ -95,7 +101,10 @@ def claims_for_volume(volume: Volume, cached: CacheReader) -> list[ObjectKey]:
 
 
 def claims_for_class(storage_class: StorageClass, cached: CacheReader) -> list[ObjectKey]:
-    """The claims that a change of a class matters to: those that wait for it, or for a default."""
+    """Return the claims that a change of a class affects.
+
+    These are the claims that wait for this class, or for a default class.
+    """
     among = (_UNSAID,) if is_default(storage_class) else ()
     return _waiting(cached, f"class {storage_class.name}", *among)
 
@@ -245,7 +254,9 @@ async def _lost(ctx: Context, claim: Claim, reason: str, note: str) -> Outcome:
 
 
 async def _grow(ctx: Context, claim: Claim, volume: Volume) -> None:
-    """Resize a bound claim that requests more; the server has checked that its class allows it."""
+    """Resize a bound claim that requests more;
+    the server has checked that its class permits this.
+    """
     has = (claim.status.capacity if claim.status is not None else None) or {}
     wants = wanted_size(claim)
     if "storage" not in has or has["storage"] >= wants or claim.status is None:

@@ -13,7 +13,7 @@ CLAIM_INDEX: Final = "claims"
 
 
 def claims_of(pod: core_v1.Pod) -> list[str]:
-    """The names of a Pod's claims, ephemeral ones included."""
+    """Return the names of a Pod's claims, including ephemeral ones."""
     names: list[str] = []
     for volume in (pod.spec.volumes if pod.spec is not None else None) or ():
         if volume.persistent_volume_claim is not None:
@@ -24,17 +24,17 @@ def claims_of(pod: core_v1.Pod) -> list[str]:
 
 
 def by_claim(pod: core_v1.Pod) -> Iterable[str]:
-    """Each claim that a Pod uses."""
+    """Return the index keys of a Pod: each claim that it uses."""
     return [f"{pod.namespace}/{name}" for name in claims_of(pod)]
 
 
 def keys_of_claims(pod: core_v1.Pod, _cached: object) -> list[ObjectKey]:
-    """The claims that a Pod uses."""
+    """Return the keys of the claims that a Pod uses."""
     return [ObjectKey(pod.namespace, name) for name in claims_of(pod)]
 
 
 def matters_to_claims(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
-    """Whether a change of a Pod can change whether a claim is in use."""
+    """Return whether a change of a Pod can change whether a claim is in use."""
     if new.spec is None or not new.spec.volumes:
         return False
     return (
@@ -47,12 +47,12 @@ def matters_to_claims(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
 
 
 def has_consumer(ctx: Context, claim: core_v1.PersistentVolumeClaim) -> bool:
-    """Whether a Pod wants to use the claim."""
+    """Return whether a Pod that has not ended uses the claim."""
     return any(not is_ended(pod) for pod in _users(ctx, claim))
 
 
 def is_in_use(ctx: Context, claim: core_v1.PersistentVolumeClaim) -> bool:
-    """Whether a bound Pod uses the claim; it counts until it is gone."""
+    """Return whether a bound Pod uses the claim; the Pod counts until it is deleted."""
     return any(
         pod.spec is not None and pod.spec.node_name and not _has_released(pod, claim)
         for pod in _users(ctx, claim)
@@ -64,7 +64,7 @@ def _users(ctx: Context, claim: core_v1.PersistentVolumeClaim) -> list[core_v1.P
 
 
 def _has_released(pod: core_v1.Pod, claim: core_v1.PersistentVolumeClaim) -> bool:
-    """Whether an ephemeral claim is no longer needed by its Pod."""
+    """Return whether a Pod no longer needs its ephemeral claim."""
     holder = controller_of(claim)
     is_its_own = holder is not None and holder.uid == pod.uid
     grace = pod.metadata.deletion_grace_period_seconds

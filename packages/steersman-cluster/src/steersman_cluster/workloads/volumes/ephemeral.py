@@ -1,4 +1,4 @@
-"""Ephemeral claims: created for one Pod, and deleted with it."""
+"""Ephemeral claims: each is created for one Pod, and deleted with this Pod."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _REFUSED_SECONDS: Final = 15.0
 
 
 def needs_claims(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
-    """Whether it is a new Pod with an ephemeral volume; a Pod cannot get one later."""
+    """Return whether the Pod is new and has an ephemeral volume; volumes cannot be added later."""
     return old is None and any(
         each.ephemeral is not None
         for each in (new.spec.volumes if new.spec is not None else None) or ()
@@ -20,7 +20,7 @@ def needs_claims(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
 
 
 def users_of(claim: core_v1.PersistentVolumeClaim, cached: CacheReader) -> list[core_v1.Pod]:
-    """The Pods that may need a replacement of a deleted claim."""
+    """Return the Pods that may need a replacement for a deleted claim."""
     return cached.by_index(core_v1.Pod, CLAIM_INDEX, f"{claim.namespace}/{claim.name}")
 
 
@@ -38,7 +38,7 @@ async def reconcile(pod: core_v1.Pod, ctx: Context) -> Outcome:
 
 
 async def _create_claim(ctx: Context, pod: core_v1.Pod, volume: core_v1.Volume) -> str | None:
-    """Create one claim; the error, if that fails."""
+    """Create one claim, and return an error message if this fails."""
     name = f"{pod.name}-{volume.name}"
     there = ctx.get(core_v1.PersistentVolumeClaim, name)
     if there is None:

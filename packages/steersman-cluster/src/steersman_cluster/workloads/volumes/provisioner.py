@@ -1,4 +1,4 @@
-"""The simulated provisioner: a volume for a claim. No I/O."""
+"""The simulated provisioner: it creates a volume for a claim. No I/O."""
 
 from typing import Final
 
@@ -24,12 +24,12 @@ _PLACE: Final = "/var/lib/steersman/volumes"
 
 
 def volume_name(claim: Claim) -> str:
-    """The name of the volume for a claim, which contains its uid."""
+    """Return the name of the volume for a claim; the name contains the claim's uid."""
     return f"pvc-{claim.uid}"
 
 
 def volume_for(claim: Claim, storage_class: StorageClass) -> Volume:
-    """A volume of the requested size, reserved for the claim."""
+    """Return a volume of the requested size that is reserved for the claim."""
     name = volume_name(claim)
     spec = claim.spec or core_v1.PersistentVolumeClaimSpec()
     return core_v1.PersistentVolume(
@@ -53,7 +53,7 @@ def volume_for(claim: Claim, storage_class: StorageClass) -> Volume:
 
 
 def reference_to(claim: Claim) -> core_v1.ObjectReference:
-    """The reference of a volume to its claim."""
+    """Return the reference from a volume to its claim."""
     # Without the resource version that real provisioners add: it is not used, and differs between
     # simulations that are equal otherwise.
     return core_v1.ObjectReference(
@@ -66,8 +66,9 @@ def reference_to(claim: Claim) -> core_v1.ObjectReference:
 
 
 def unsupported_reason(storage_class: StorageClass) -> str | None:
-    """Why no volume is provisioned for a class, in kube-controller-manager's words; ``None`` if one
-    is.
+    """Return why no volume is provisioned for a class, or ``None`` if a volume is provisioned.
+
+    The text is the same as kube-controller-manager's.
     """
     if storage_class.provisioner == "kubernetes.io/no-provisioner":
         return f"no volume plugin matched name: {storage_class.provisioner}"
@@ -75,12 +76,12 @@ def unsupported_reason(storage_class: StorageClass) -> str | None:
 
 
 def is_external(storage_class: StorageClass) -> bool:
-    """Whether an external provisioner serves the class."""
+    """Return whether an external provisioner serves the class."""
     return storage_class.annotations.get(PROVISIONED_HERE) == "false"
 
 
 def standard_class() -> StorageClass:
-    """The default class."""
+    """Return the default class."""
     return StorageClass(
         metadata=meta_v1.ObjectMeta(name=STANDARD, annotations={DEFAULT_CLASS: "true"}),
         provisioner=OUR_PROVISIONER,

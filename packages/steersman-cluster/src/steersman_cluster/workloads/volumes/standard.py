@@ -1,4 +1,4 @@
-"""The default class, created at the start of the cluster."""
+"""The default storage class, created at the start of the cluster."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ _RETRY_SECONDS: Final = 1.0
 
 
 async def create_standard_class(services: Services) -> None:
-    """Create the class ``standard``, unless it exists or there is another default."""
+    """Create the class ``standard``, unless it exists or there is another default class."""
     while True:
         try:
             there = (await services.client.list(storage_v1.StorageClass)).items

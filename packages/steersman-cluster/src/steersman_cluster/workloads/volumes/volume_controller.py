@@ -20,7 +20,7 @@ PROTECTION: Final = "kubernetes.io/pv-protection"
 
 
 async def reconcile(volume: Volume, ctx: Context) -> Outcome:
-    """Maintain the phase of a volume; after its claim is deleted, apply the reclaim policy."""
+    """Update the phase of a volume; after its claim is deleted, apply the reclaim policy."""
     volume = await _placed(ctx, volume)
     if volume.deletion_time is not None and _phase(volume) != "Bound":
         await without_finalizer(ctx, volume, PROTECTION)
@@ -28,14 +28,16 @@ async def reconcile(volume: Volume, ctx: Context) -> Outcome:
 
 
 def volume_of_claim(claim: Claim, _cached: object) -> list[ObjectKey]:
-    """The volume that a claim names, or that is provisioned for it."""
+    """Return the key of the volume that a claim names,
+    or of the volume that is provisioned for it.
+    """
     name = claim.spec.volume_name if claim.spec is not None else None
     # A claim may be deleted before it names its provisioned volume.
     return [ObjectKey(None, name or volume_name(claim))]
 
 
 def is_of_volume(old: Claim | None, new: Claim) -> bool:
-    """Whether a change of a claim matters to its volume; deletions always do."""
+    """Return whether a change of a claim affects its volume; a deletion always does."""
     before = old.spec.volume_name if old is not None and old.spec is not None else None
     return new.spec is not None and new.spec.volume_name != before
 
@@ -58,7 +60,7 @@ async def _placed(ctx: Context, volume: Volume) -> Volume:
 
 
 async def _claim(ctx: Context, volume: Volume, reference: core_v1.ObjectReference) -> Claim | None:
-    """The claim that the volume is bound to, if it exists."""
+    """Return the claim that the volume is bound to, or ``None`` if this claim does not exist."""
     kind, name, namespace = core_v1.PersistentVolumeClaim, reference.name or "", reference.namespace
     found = ctx.get(kind, name, namespace=namespace)
     if found is not None and found.uid == reference.uid:
@@ -91,7 +93,10 @@ async def _reclaimed(ctx: Context, volume: Volume) -> Volume:
 
 
 async def _unbound(ctx: Context, volume: Volume) -> Volume:
-    """A volume whose claim has another volume is available again, or reserved as before."""
+    """Unbind a volume whose claim is bound to another volume.
+
+    The volume becomes available again. If it was reserved for the claim before, it stays reserved.
+    """
     metadata: dict[str, Any] = {"resourceVersion": volume.resource_version}
     spec: dict[str, Any] = {"claimRef": {"uid": None, "resourceVersion": None}}
     if BOUND_BY_CONTROLLER in volume.annotations:

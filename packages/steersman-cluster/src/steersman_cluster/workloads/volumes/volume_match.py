@@ -1,4 +1,4 @@
-"""Which volume fits a claim: by class, size, modes and labels. No I/O."""
+"""The check whether a volume fits a claim: by class, size, modes and labels. No I/O."""
 
 from collections.abc import Iterable
 from decimal import Decimal
@@ -26,7 +26,9 @@ _NOTHING: Final = Quantity("0")
 
 
 def class_of(obj: Claim | Volume) -> str | None:
-    """The class of a claim or volume: ``""`` for none, ``None`` if it is not set."""
+    """Return the class of a claim or volume: ``""`` for no class,
+    ``None`` if the field is not set.
+    """
     said = obj.annotations.get(_CLASS_BETA)
     if said is not None:
         return said
@@ -34,19 +36,19 @@ def class_of(obj: Claim | Volume) -> str | None:
 
 
 def is_default(storage_class: StorageClass) -> bool:
-    """Whether the class is the default."""
+    """Return whether the class is marked as a default class."""
     annotations = storage_class.annotations
     return "true" in (annotations.get(DEFAULT_CLASS), annotations.get(_DEFAULT_CLASS_BETA))
 
 
 def default_among(classes: Iterable[StorageClass]) -> StorageClass | None:
-    """The newest of several defaults, and of those the first by name."""
+    """Return the newest default class; of several with the same age, the first by name."""
     found = sorted((each for each in classes if is_default(each)), key=lambda each: each.name)
     return max(found, key=_made_at, default=None)
 
 
 def is_for(volume: Volume, claim: Claim) -> bool:
-    """Whether a volume is bound to this claim, or reserved for one of its name."""
+    """Return whether a volume is bound to this claim, or reserved for a claim with its name."""
     reference = volume.spec.claim_ref if volume.spec is not None else None
     return (
         reference is not None
@@ -57,7 +59,7 @@ def is_for(volume: Volume, claim: Claim) -> bool:
 
 
 def mismatch(volume: Volume, claim: Claim) -> str | None:
-    """Why the volume that a claim names does not fit; ``None`` if it does."""
+    """Return why the volume that a claim names does not fit, or ``None`` if it fits."""
     if volume.deletion_time is not None:
         return f'the volume is marked for deletion "{volume.name}"'
     if size_of(volume) < wanted_size(claim):
@@ -74,9 +76,10 @@ def mismatch(volume: Volume, claim: Claim) -> str | None:
 
 
 def best_match(volumes: Iterable[Volume], claim: Claim) -> Volume | None:
-    """The volume that is reserved for a claim, or the smallest that fits with the fewest modes.
+    """Return the volume that is reserved for a claim.
 
-    Of equals, the first by name.
+    If there is none, return the smallest volume that fits, then with the fewest access modes, then
+    the first by name.
     """
     fitting: list[Volume] = []
     for volume in volumes:
@@ -90,13 +93,13 @@ def best_match(volumes: Iterable[Volume], claim: Claim) -> Volume | None:
 
 
 def wanted_size(claim: Claim) -> Quantity:
-    """The requested size of a claim."""
+    """Return the requested size of a claim."""
     resources = claim.spec.resources if claim.spec is not None else None
     return ((resources.requests if resources is not None else None) or {}).get("storage", _NOTHING)
 
 
 def size_of(volume: Volume) -> Quantity:
-    """The capacity of a volume."""
+    """Return the capacity of a volume."""
     return ((volume.spec.capacity if volume.spec is not None else None) or {}).get(
         "storage", _NOTHING
     )

@@ -1,6 +1,6 @@
 """InterPodAffinity: affinity and anti-affinity between Pods. No I/O.
 
-What a Pod's terms match is computed once, before its nodes are filtered and scored.
+The matches of a Pod's terms are computed once, before its nodes are filtered and scored.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -49,7 +49,7 @@ class InterPodAffinity:
         self._preferred = _preferred(pod, near, far, cache, labels_of)
 
     def filter(self, node: core_v1.Node) -> tuple[str, bool] | None:
-        """Why the node does not fit, and whether removing Pods from it could help."""
+        """Return why the node does not fit, and whether removing Pods from the node could help."""
         labels = node.labels
         if self._affinity_terms and not self._matches_affinity(labels):
             return NOT_NEAR, False
@@ -60,7 +60,7 @@ class InterPodAffinity:
         return None
 
     def score(self, node: core_v1.Node) -> int:
-        """The sum of the weights of the preferred terms that match here."""
+        """Return the sum of the weights of the preferred terms that match on this node."""
         labels = node.labels
         return sum(
             weight for (key, value), weight in self._preferred.items() if labels.get(key) == value
@@ -78,7 +78,7 @@ class InterPodAffinity:
 def _existing_anti_affinity(
     pod: core_v1.Pod, cache: SchedulerCache, labels_of: LabelsOf
 ) -> set[Topology]:
-    """The topologies of Pods whose anti-affinity repels the Pod."""
+    """Return the topologies of the Pods whose anti-affinity repels ``pod``."""
     found: set[Topology] = set()
     for existing in cache.pods_with_anti_affinity(pod):
         for term in existing.required_anti_affinity_terms:
@@ -107,7 +107,7 @@ def _incoming_affinity(
     cache: SchedulerCache,
     labels_of: LabelsOf,
 ) -> dict[Topology, int]:
-    """How many Pods that match all terms are in which topology."""
+    """Return, for each topology, how many Pods in it match all terms."""
     terms = tuple(terms)
     counts: dict[Topology, int] = {}
     if not terms:
@@ -151,7 +151,7 @@ def _preferred(
 def _matching_pods(
     term: core_v1.PodAffinityTerm, pod: core_v1.Pod, cache: SchedulerCache, labels_of: LabelsOf
 ) -> Iterable[PodInfo]:
-    """The Pods that a term of the Pod matches."""
+    """Return the Pods that an affinity term of ``pod`` matches."""
     home = pod.namespace or ""
     namespaces: list[str] | None = [home]
     if term.namespace_selector is not None:
@@ -172,7 +172,7 @@ def _term_matches(
     labels: Mapping[str, str],
     labels_of: LabelsOf,
 ) -> bool:
-    """Whether a term of a Pod in the namespace ``home`` matches a Pod in another one."""
+    """Return whether a term of a Pod in the namespace ``home`` matches a Pod in ``namespace``."""
     if term.namespaces or term.namespace_selector is not None:
         is_named = namespace in (term.namespaces or ())
         chosen = term.namespace_selector

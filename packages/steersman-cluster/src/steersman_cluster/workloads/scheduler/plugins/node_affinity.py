@@ -8,7 +8,7 @@ NOT_SELECTED: Final = "node(s) didn't match Pod's node affinity/selector"
 
 
 def matches_node(spec: core_v1.PodSpec, node: core_v1.Node) -> bool:
-    """Whether the Pod's node selector and its required node affinity allow this node."""
+    """Return whether the Pod's node selector and its required node affinity permit this node."""
     labels = node.labels
     wanted = spec.node_selector
     if wanted and any(labels.get(key) != value for key, value in wanted.items()):
@@ -23,7 +23,7 @@ def matches_node(spec: core_v1.PodSpec, node: core_v1.Node) -> bool:
 
 
 def matches_selector_term(term: core_v1.NodeSelectorTerm, node: core_v1.Node) -> bool:
-    """Whether a node matches all of one term; an empty term matches no node."""
+    """Return whether a node matches all requirements of a term; an empty term matches no node."""
     expressions, fields = term.match_expressions or (), term.match_fields or ()
     if not expressions and not fields:
         return False
@@ -36,7 +36,7 @@ def matches_selector_term(term: core_v1.NodeSelectorTerm, node: core_v1.Node) ->
 
 
 def preferred_score(spec: core_v1.PodSpec, node: core_v1.Node) -> int:
-    """The sum of the weights of the preferred terms that match this node."""
+    """Return the sum of the weights of the preferred terms that match this node."""
     affinity = spec.affinity.node_affinity if spec.affinity is not None else None
     if affinity is None:
         return 0
@@ -67,7 +67,7 @@ def _requirement_matches(wanted: core_v1.NodeSelectorRequirement, value: str | N
 
 
 def as_int(text: str | None) -> int | None:
-    """The number that a label or a taint holds, if it holds one."""
+    """Return the number in the value of a label or taint, or ``None`` if the value is no number."""
     try:
         return int(text or "")
     except ValueError:

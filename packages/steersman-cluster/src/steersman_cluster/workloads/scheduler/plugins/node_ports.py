@@ -1,4 +1,4 @@
-"""NodePorts: the ports of the node itself that Pods use. No I/O."""
+"""NodePorts: the host ports that Pods use. No I/O."""
 
 from typing import Final, NamedTuple
 
@@ -18,7 +18,7 @@ class HostPort(NamedTuple):
 
 
 def host_ports(spec: core_v1.PodSpec) -> tuple[HostPort, ...]:
-    """The ports of the node that a Pod uses."""
+    """Return the host ports that a Pod uses."""
     beside = [each for each in spec.init_containers or () if each.restart_policy == "Always"]
     found: list[HostPort] = []
     for container in (*beside, *spec.containers):
@@ -30,7 +30,7 @@ def host_ports(spec: core_v1.PodSpec) -> tuple[HostPort, ...]:
 
 
 def ports_conflict(wanted: HostPort, taken: HostPort) -> bool:
-    """Whether two Pods cannot use both."""
+    """Return whether two Pods cannot use these two ports on the same node."""
     return (
         wanted.port == taken.port
         and wanted.protocol == taken.protocol

@@ -1,6 +1,6 @@
-"""NodeResourcesFit: what a Pod requests, and what a node has left. No I/O.
+"""NodeResourcesFit: the requests of a Pod, and the free resources of a node. No I/O.
 
-Amounts are integers: thousandths of a CPU, bytes of memory, pieces of anything else.
+Quantities are integers: thousandths of a CPU, bytes of memory, units of any other resource.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,9 @@ TOO_MANY_PODS: Final = "Too many pods"
 
 
 def resource_requests(spec: core_v1.PodSpec) -> Amounts:
-    """The requests of a Pod: of its containers, or of its init containers where those need more."""
+    """Return the requests of a Pod: the sum over its containers, or more if an init container needs
+    more.
+    """
     running: dict[str, int] = {}
     for container in spec.containers:
         _add(running, _container_requests(container.resources))
@@ -46,7 +48,7 @@ def resource_requests(spec: core_v1.PodSpec) -> Amounts:
 
 
 def allocatable(node: core_v1.Node) -> Amounts:
-    """The allocatable resources of a node."""
+    """Return the allocatable resources of a node."""
     status = node.status
     return _amounts(status.allocatable or status.capacity or {}) if status is not None else {}
 
@@ -54,7 +56,7 @@ def allocatable(node: core_v1.Node) -> Amounts:
 def insufficient_resources(
     wanted: Amounts, *, requested: Amounts, allocatable: Amounts, pods: int
 ) -> list[str]:
-    """The reasons why a node with so many Pods has too little left, by resource."""
+    """Return the reasons why a node that runs this many Pods has too few free resources."""
     short = [TOO_MANY_PODS] if pods + 1 > allocatable.get("pods", 0) else []
     for name, amount in wanted.items():
         if amount > 0 and amount > allocatable.get(name, 0) - requested.get(name, 0):

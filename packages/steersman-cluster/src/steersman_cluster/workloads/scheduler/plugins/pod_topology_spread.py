@@ -35,7 +35,7 @@ class PodTopologySpread:
         ]
 
     def filter(self, node: core_v1.Node) -> tuple[str, bool] | None:
-        """Why the node does not fit, and whether removing Pods from it could help."""
+        """Return why the node does not fit, and whether removing Pods from the node could help."""
         labels = node.labels
         for constraint in self._hard:
             reason = constraint.filter(labels)
@@ -44,7 +44,9 @@ class PodTopologySpread:
         return None
 
     def count(self, node: core_v1.Node) -> int:
-        """How many matching Pods are in the domains of the node, by soft constraints."""
+        """Return how many matching Pods are in the node's domains, summed over the soft
+        constraints.
+        """
         return sum(each.count(node.labels) for each in self._soft)
 
 
@@ -91,7 +93,7 @@ class _Constraint:
 def _is_counted(
     pod: core_v1.Pod, constraint: core_v1.TopologySpreadConstraint, node: core_v1.Node
 ) -> bool:
-    """Whether the node counts for the constraint."""
+    """Return whether the Pods of the node count for the constraint."""
     spec = pod.spec
     if spec is None:
         return True

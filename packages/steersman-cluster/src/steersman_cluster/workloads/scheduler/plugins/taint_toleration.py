@@ -1,4 +1,4 @@
-"""TaintToleration: which taints a Pod tolerates. No I/O."""
+"""TaintToleration: the check whether a Pod tolerates the taints of a node. No I/O."""
 
 from collections.abc import Collection, Iterable
 from typing import Final
@@ -15,7 +15,7 @@ TAINTED: Final = "node(s) had untolerated taint(s)"
 
 
 def tolerates(toleration: core_v1.Toleration, taint: core_v1.Taint) -> bool:
-    """Whether this toleration tolerates this taint."""
+    """Return whether the toleration matches the taint."""
     if toleration.effect and toleration.effect != taint.effect:
         return False
     if toleration.key and toleration.key != taint.key:
@@ -40,7 +40,7 @@ def untolerated_taint(
     *,
     effects: Collection[str] = NO_NEW_PODS,
 ) -> core_v1.Taint | None:
-    """The first taint of these effects that is not tolerated; ``None`` if there is none."""
+    """Return the first taint with one of these effects that is not tolerated, or ``None``."""
     taints = node.spec.taints if node.spec is not None else None
     if not taints:
         return None
@@ -54,7 +54,7 @@ def untolerated_taint(
 def count_prefer_no_schedule(
     node: core_v1.Node, tolerations: Iterable[core_v1.Toleration] | None
 ) -> int:
-    """How many ``PreferNoSchedule`` taints of the node the Pod does not tolerate."""
+    """Return how many ``PreferNoSchedule`` taints of the node the Pod does not tolerate."""
     taints = node.spec.taints if node.spec is not None else None
     if not taints:
         return 0

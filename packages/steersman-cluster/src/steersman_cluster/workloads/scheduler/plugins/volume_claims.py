@@ -1,4 +1,4 @@
-"""VolumeBinding: the claims that a Pod needs before the scheduler can bind it. No I/O."""
+"""VolumeBinding: the claims that have to be bound before the scheduler can bind a Pod. No I/O."""
 
 from collections.abc import Callable
 from typing import Final, TypeAlias
@@ -15,7 +15,9 @@ Find: TypeAlias = Callable[[ObjectKey], core_v1.PersistentVolumeClaim | None]
 
 
 def missing_claim(pod: core_v1.Pod, find: Find) -> tuple[ObjectKey, str] | None:
-    """The first claim of a Pod that is not bound, and the reason in kube-scheduler's words."""
+    """Return the first claim of a Pod that is not bound,
+    and the reason as kube-scheduler words it.
+    """
     unbound: ObjectKey | None = None
     for volume in (pod.spec.volumes if pod.spec is not None else None) or ():
         is_its_own = volume.ephemeral is not None
