@@ -1,4 +1,4 @@
-"""What ``steersman demo appcontroller`` shows: made, corrected, renamed, refused, and gone."""
+"""``steersman demo appcontroller``: drift, a new name, a name conflict, and deletion."""
 
 import steersman as sm
 from steersman.kinds import apps_v1, meta_v1
@@ -13,7 +13,7 @@ OTHER = AppService(
 
 
 async def steps(ctx: DemoContext) -> None:
-    """An AppService, and another that wants what it has."""
+    """Two AppServices that name the same Deployment."""
     await ctx.step("apply example-app, whose Deployment is named example-nginx")
     await ctx.apply("samples/appservice.yaml")
     await ctx.until(AppService, "example-app", sm.is_ready)
@@ -50,13 +50,13 @@ async def steps(ctx: DemoContext) -> None:
 
 
 def has_two(deployment: apps_v1.Deployment) -> bool:
-    """Whether it should have two Pods, and has."""
+    """Whether the Deployment has two replicas and is ready."""
     spec = deployment.spec
     return spec is not None and spec.replicas == 2 and sm.is_ready(deployment)
 
 
 demo = Demo(
-    title="A Deployment under a name of one's choice, corrected when it drifts",
+    title="A Deployment with a given name, and the correction of drift",
     manager=manager,
     kinds=(AppService,),
     steps=steps,

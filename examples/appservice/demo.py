@@ -1,4 +1,4 @@
-"""``steersman demo appservice``: an app is made, scaled, broken, followed by another, and deleted."""
+"""``steersman demo appservice``: create an app, scale it, delete its Service, and replace it."""
 
 import steersman as sm
 from steersman.kinds import core_v1
@@ -12,12 +12,12 @@ NAME = "nginx-app"
 
 
 def runs(app: App, *, size: int) -> bool:
-    """Whether it is ready, with so many Pods."""
+    """Whether the app is ready and has this number of Pods."""
     return sm.is_ready(app) and app.status is not None and app.status.available_replicas == size
 
 
 def refusal(app: App) -> str:
-    """Whom it would have to take its children from, if that is why it is not ready."""
+    """The message of the condition, if another object owns the children of this app."""
     for each in (app.status and app.status.conditions) or ():
         if each.type == "Ready" and each.reason == "NotOurs":
             return each.message or ""
@@ -25,7 +25,7 @@ def refusal(app: App) -> str:
 
 
 async def steps(ctx: DemoContext) -> None:
-    """From the first app to the last."""
+    """Two apps, one after the other."""
     await ctx.step(f"apply samples/appservice.yaml: {NAME}, two of nginx:1.7.9, on port 30002")
     await ctx.apply("samples/appservice.yaml")
     await ctx.until(AppService, NAME, lambda app: runs(app, size=2))
@@ -38,14 +38,14 @@ async def steps(ctx: DemoContext) -> None:
     service = await ctx.get(core_v1.Service, NAME)
     await ctx.delete(core_v1.Service, NAME)
     await ctx.until_back(core_v1.Service, NAME, not_uid=service.uid)
-    ctx.note("the operator has made it again")
+    ctx.note("the operator has created it again")
 
     await ctx.step("apply samples/webservice.yaml: the same name and port, which are taken")
     await ctx.apply("samples/webservice.yaml")
     web = await ctx.until(WebService, NAME, lambda web: bool(refusal(web)))
     ctx.note(refusal(web))
 
-    await ctx.step("delete the AppService: the WebService gets its turn")
+    await ctx.step("delete the AppService: the WebService gets the name and the port")
     await ctx.delete(AppService, NAME)
     await ctx.gone(AppService, NAME)
     await ctx.until(WebService, NAME, lambda web: runs(web, size=2))
@@ -57,7 +57,7 @@ async def steps(ctx: DemoContext) -> None:
 
 
 demo = Demo(
-    title="An image kept running, and reachable on a port of every node",
+    title="A Deployment and a NodePort Service for each AppService",
     manager=manager,
     kinds=(AppService, WebService),
     steps=steps,

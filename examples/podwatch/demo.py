@@ -1,4 +1,4 @@
-"""What ``steersman demo podwatch`` shows: what happens to Pods, as the worker prints it."""
+"""``steersman demo podwatch``: the worker prints the changes of Pods."""
 
 from steersman.kinds import core_v1, recipes
 from steersman.manager import Manager, Runnable, Services
@@ -8,12 +8,12 @@ from podwatch.podwatch import watch_pods
 
 
 async def watching(services: Services) -> None:
-    """The example, with the client of a manager."""
+    """Run the example with the client of a manager."""
     await watch_pods(services.client, observe=services.observe)
 
 
 async def steps(ctx: DemoContext) -> None:
-    """A Pod comes, changes and goes."""
+    """Create, label and delete a Pod."""
     await ctx.step("start the worker: it knows mypod from an earlier run, and mypod is gone")
     await ctx.until_printed("Pod default/mypod does not exist anymore")
 
@@ -37,7 +37,7 @@ async def steps(ctx: DemoContext) -> None:
 
 
 demo = Demo(
-    title="The work queue example: what happens to Pods, printed by a worker",
+    title="The work queue example: a worker prints the changes of Pods",
     manager=Manager(runnables=[Runnable(watching)]),
     kinds=(core_v1.Pod,),
     steps=steps,

@@ -1,4 +1,4 @@
-"""What ``steersman demo replicaset-from-scratch`` shows: observe two, want three, create one."""
+"""``steersman demo replicaset-from-scratch``: observe two, want three, create one."""
 
 import steersman as sm
 from steersman.kinds import core_v1
@@ -30,14 +30,14 @@ async def steps(ctx: DemoContext) -> None:
     await ctx.step("delete web: its Pods are deleted one by one, and web after them")
     await ctx.delete(PodSet, "web")
     await ctx.gone(core_v1.Pod, "web-2")
-    ctx.note("web-2 has ended")
+    ctx.note("web-2 is deleted")
     await ctx.gone(core_v1.Pod, "web-1")
-    ctx.note("web-1 has ended")
+    ctx.note("web-1 is deleted")
     await ctx.gone(PodSet, "web")
 
 
 async def as_wanted(ctx: DemoContext) -> None:
-    """Wait until there are as many as it wants, and say what is reported."""
+    """Wait until the PodSet is ready, and print its status."""
     found = await ctx.until(PodSet, "web", sm.is_ready)
     if found.status is not None:
         ctx.note(

@@ -1,4 +1,4 @@
-"""What the robot operator does, on a cluster of its own: ``steersman demo robot``."""
+"""``steersman demo robot``: drift, deletion and a name conflict of two Robots."""
 
 from steersman.kinds import apps_v1, core_v1, is_ready, meta_v1
 from steersman.manager import Manager, Runnable
@@ -7,7 +7,7 @@ from steersman_cluster.demos import Demo, DemoContext
 from robot_operator.controller import run_robots
 from robot_operator.robot import Robot, Spec
 
-# Wants what robot-one has.
+# Names the Deployment of robot-one.
 ROBOT_TWO = Robot(
     metadata=meta_v1.ObjectMeta(name="robot-two", namespace="default"),
     spec=Spec(deployment_name="robot-one"),
@@ -15,7 +15,7 @@ ROBOT_TWO = Robot(
 
 
 async def steps(ctx: DemoContext) -> None:
-    """The life of two Robots."""
+    """Two Robots, from creation to deletion."""
     await ctx.step("apply robot-one, a Robot with two replicas")
     await ctx.apply("artifacts/examples/robotone.yaml")
     await ctx.until(Robot, "robot-one", is_ready)
@@ -40,16 +40,16 @@ async def steps(ctx: DemoContext) -> None:
     await ctx.until_back(apps_v1.Deployment, "robot-one", not_uid=changed.uid)
     await ctx.until(Robot, "robot-one", is_ready)
 
-    await ctx.step("robot-two wants the Deployment that robot-one has, and is refused")
+    await ctx.step("apply robot-two with the same Deployment: robot-one keeps it")
     await ctx.apply(ROBOT_TWO)
     refused = await ctx.until(Robot, "robot-two", lambda found: found.status is not None)
     ctx.note((refused.status and refused.status.conditions[0].message) or "")
 
-    await ctx.step("robot-one is deleted with all that it has, and robot-two gets the name")
+    await ctx.step("delete robot-one: its Deployment is deleted, and robot-two gets the name")
     await ctx.delete(Robot, "robot-one")
     await ctx.until(Robot, "robot-two", is_ready)
 
-    await ctx.step("robot-two is deleted, and nothing is left")
+    await ctx.step("delete robot-two: its Deployment and Pods are deleted")
     await ctx.delete(Robot, "robot-two")
     await ctx.gone(apps_v1.Deployment, "robot-one")
     await ctx.until_all(core_v1.Pod, lambda pods: not pods)
@@ -58,7 +58,7 @@ async def steps(ctx: DemoContext) -> None:
 operator = Runnable(lambda services: run_robots(services.client, observe=services.observe))
 
 demo = Demo(
-    title="Robots in Deployments, by the pieces of which every controller is made",
+    title="Robots in Deployments, with informers, listers and a work queue",
     manager=Manager(runnables=[operator]),
     kinds=(Robot,),
     below=(apps_v1.Deployment,),

@@ -1,4 +1,4 @@
-"""AppService on a cluster in this process, whose time is a number: nothing is waited for.
+"""AppService on a cluster in this process, in virtual time: no test waits.
 
 With ``--cluster=real`` the tests that ask for ``cluster`` run on a real control plane.
 """
@@ -22,7 +22,7 @@ from app_controller.appservice import (
 
 
 def app(name: str = "shop", *, deployment: str = "web", replicas: int | None = 2) -> AppService:
-    """What a person would apply."""
+    """An object as a user would apply it."""
     spec = Spec(deployment_name=deployment, replicas=replicas)
     return AppService(metadata=meta_v1.ObjectMeta(name=name), spec=spec)
 
@@ -34,26 +34,26 @@ async def start_operator(cluster: Cluster) -> None:
 
 
 async def status(cluster: Cluster, name: str = "shop") -> Status:
-    """What an AppService says of itself."""
+    """The status of an AppService."""
     found = (await cluster.get(AppService, name)).status
     assert found is not None
     return found
 
 
 async def replicas(cluster: Cluster, name: str = "web") -> int | None:
-    """How many Pods a Deployment should have."""
+    """The replicas in the spec of a Deployment."""
     spec = (await cluster.get(apps_v1.Deployment, name)).spec
     assert spec is not None
     return spec.replicas
 
 
 async def events(cluster: Cluster, reason: str) -> list[events_v1.Event]:
-    """Those that say this."""
+    """The events with a reason."""
     return [each for each in await cluster.list(events_v1.Event) if each.reason == reason]
 
 
 async def no_more_than_two_pods(cluster: Cluster) -> None:
-    """A quota says so, and the cluster has taken notice."""
+    """Create a quota of two Pods, and wait until its status is set."""
     quota = core_v1.ResourceQuota(
         metadata=meta_v1.ObjectMeta(name="two"),
         spec=core_v1.ResourceQuotaSpec(hard={"pods": Quantity("2")}),
@@ -69,7 +69,7 @@ async def no_more_than_two_pods(cluster: Cluster) -> None:
     )
 
 
-async def test_a_deployment_comes_under_the_name_that_is_asked_for(cluster: Cluster) -> None:
+async def test_an_app_service_gets_a_deployment_with_its_name(cluster: Cluster) -> None:
     await start_operator(cluster)
 
     await cluster.apply(app(deployment="web", replicas=2))
@@ -84,7 +84,7 @@ async def test_a_deployment_comes_under_the_name_that_is_asked_for(cluster: Clus
     assert [each.type for each in await events(cluster, "Synced")] == ["Normal"]
 
 
-async def test_whoever_scales_the_deployment_by_hand_is_corrected(cluster: Cluster) -> None:
+async def test_a_deployment_scaled_by_hand_is_scaled_back(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(app(replicas=2))
     await cluster.settle()
@@ -96,7 +96,7 @@ async def test_whoever_scales_the_deployment_by_hand_is_corrected(cluster: Clust
     assert len(await cluster.list(core_v1.Pod)) == 2
 
 
-async def test_without_a_number_scaling_is_left_to_others(cluster: Cluster) -> None:
+async def test_without_replicas_other_clients_can_scale_the_deployment(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(app(replicas=None))
     await cluster.settle()
@@ -108,7 +108,7 @@ async def test_without_a_number_scaling_is_left_to_others(cluster: Cluster) -> N
     assert (await status(cluster)).available_replicas == 5
 
 
-async def test_a_deployment_that_is_deleted_comes_back(cluster: Cluster) -> None:
+async def test_a_deleted_deployment_is_created_again(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(app())
     await cluster.settle()
@@ -119,7 +119,7 @@ async def test_a_deployment_that_is_deleted_comes_back(cluster: Cluster) -> None
     assert (await status(cluster)).available_replicas == 2
 
 
-async def test_with_the_app_service_goes_its_deployment(cluster: Cluster) -> None:
+async def test_a_deleted_app_service_takes_its_deployment_with_it(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(app())
     await cluster.settle()
@@ -131,10 +131,10 @@ async def test_with_the_app_service_goes_its_deployment(cluster: Cluster) -> Non
     assert await cluster.list(core_v1.Pod) == []
 
 
-# A name that somebody else has
+# Names that are taken
 
 
-async def test_a_deployment_of_somebody_else_is_left_alone_and_that_is_said(
+async def test_a_foreign_deployment_is_not_changed_and_an_event_reports_it(
     cluster: Cluster,
 ) -> None:
     await start_operator(cluster)
@@ -150,11 +150,11 @@ async def test_a_deployment_of_somebody_else_is_left_alone_and_that_is_said(
     assert (now.uid, now.generation) == (theirs.uid, theirs.generation)
     assert event.type == "Warning"
     assert event.note is not None
-    assert "set spec.deploymentName to a name that is free" in event.note
+    assert "set spec.deploymentName to a free name" in event.note
     assert (ready.status, ready.message) == ("False", event.note)
 
 
-async def test_of_two_that_want_one_name_the_second_waits_until_the_first_is_gone(
+async def test_the_second_of_two_with_one_name_waits_until_the_first_is_deleted(
     cluster: Cluster,
 ) -> None:
     await start_operator(cluster)
@@ -173,7 +173,7 @@ async def test_of_two_that_want_one_name_the_second_waits_until_the_first_is_gon
     assert (await status(cluster, "second")).available_replicas == await replicas(cluster) == 3
 
 
-async def test_a_deployment_that_one_of_the_same_name_left_behind_is_adopted(
+async def test_an_orphaned_deployment_is_adopted_by_an_app_service_of_the_same_name(
     cluster: Cluster,
 ) -> None:
     await start_operator(cluster)
@@ -192,10 +192,10 @@ async def test_a_deployment_that_one_of_the_same_name_left_behind_is_adopted(
     assert [(each.kind, each.name) for each in owners] == [("AppService", "shop")]
 
 
-# Another name
+# New names
 
 
-async def test_another_name_is_another_deployment_and_the_old_one_goes(cluster: Cluster) -> None:
+async def test_a_new_name_creates_a_deployment_and_deletes_the_old_one(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(app(deployment="old"))
     await cluster.settle()
@@ -207,7 +207,7 @@ async def test_another_name_is_another_deployment_and_the_old_one_goes(cluster: 
     assert (await status(cluster)).available_replicas == 2
 
 
-async def test_the_old_one_does_the_work_until_the_new_one_can(cluster: Cluster) -> None:
+async def test_the_old_deployment_stays_until_the_new_one_is_ready(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(app(deployment="old"))
     await cluster.settle()
@@ -221,7 +221,7 @@ async def test_the_old_one_does_the_work_until_the_new_one_can(cluster: Cluster)
     assert old.deletion_time is None
 
 
-async def test_the_old_one_stays_while_the_new_name_cannot_be_had(cluster: Cluster) -> None:
+async def test_the_old_deployment_stays_while_the_new_name_is_taken(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.create(sm.recipes.deployment("theirs", NGINX))
     await cluster.apply(app(deployment="ours"))
@@ -241,9 +241,9 @@ async def test_the_old_one_stays_while_the_new_name_cannot_be_had(cluster: Clust
         (app(deployment="Not A Name"), "spec.deploymentName"),
         (app(replicas=-1), "spec.replicas"),
     ],
-    ids=["no name", "a bad name", "fewer than none"],
+    ids=["empty name", "invalid name", "negative replicas"],
 )
-async def test_what_cannot_be_had_is_refused_and_disturbs_nothing(
+async def test_an_invalid_spec_is_rejected_and_changes_nothing(
     cluster: Cluster, bad: AppService, field: str
 ) -> None:
     await start_operator(cluster)
@@ -258,7 +258,7 @@ async def test_what_cannot_be_had_is_refused_and_disturbs_nothing(
     assert await replicas(cluster) == 2
 
 
-# At rest, and in trouble
+# Idle, and with crashes
 
 
 async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> None:
@@ -270,7 +270,7 @@ async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> N
 
 
 async def life(cluster: Cluster) -> None:
-    """What users do: make one, give its Deployment another name, and delete it."""
+    """The steps of a user: create it, change the name of its Deployment, and delete it."""
     await cluster.apply(app(deployment="old", replicas=1))
     await cluster.settle()
     await cluster.apply(app(deployment="new", replicas=1))
@@ -280,5 +280,5 @@ async def life(cluster: Cluster) -> None:
 
 
 @pytest.mark.timeout(60)
-async def test_it_comes_to_the_same_wherever_the_operator_crashes() -> None:
+async def test_the_result_is_the_same_wherever_the_operator_crashes() -> None:
     await survives_crashes(Scenario(operator=lambda: [controller], kinds=[AppService], steps=life))

@@ -1,4 +1,4 @@
-"""What lies beside the code: the manifests, the README and the demo."""
+"""Tests of the manifests, the README and the demo."""
 
 import re
 import runpy
@@ -14,7 +14,7 @@ from app_controller.appservice import AppService, controller
 PROJECT = Path(__file__).parents[1]
 
 
-def test_what_is_generated_is_up_to_date() -> None:
+def test_the_generated_files_are_up_to_date() -> None:
     command = [sys.executable, "-m", "steersman", "generate", "--check"]
 
     checked = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
@@ -22,7 +22,7 @@ def test_what_is_generated_is_up_to_date() -> None:
     assert checked.returncode == 0, checked.stderr
 
 
-def test_the_code_that_the_readme_shows_is_that_of_the_operator() -> None:
+def test_the_readme_shows_code_of_the_operator() -> None:
     shown = re.findall(r"```python\n(.*?)```", (PROJECT / "README.md").read_text(), re.DOTALL)
     code = (PROJECT / "src/app_controller/appservice.py").read_text()
 
@@ -30,9 +30,9 @@ def test_the_code_that_the_readme_shows_is_that_of_the_operator() -> None:
     assert [block for block in shown if block not in code] == []
 
 
-def test_the_steps_of_the_demo_are_true() -> None:
+def test_the_demo_runs_all_of_its_steps() -> None:
     demo: Demo = runpy.run_path(str(PROJECT / "demo.py"))["demo"]
-    told: list[str] = []
+    printed: list[str] = []
 
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.install(AppService)
@@ -41,12 +41,12 @@ def test_the_steps_of_the_demo_are_true() -> None:
             DemoContext(
                 cluster.client,
                 directory=PROJECT,
-                say=told.append,
-                note=told.append,
+                say=printed.append,
+                note=printed.append,
                 pause_seconds=0,
             )
         )
 
     simulate(steps)
 
-    assert len(told) == 9
+    assert len(printed) == 9

@@ -1,4 +1,4 @@
-"""AppService on a whole cluster in this process, whose time is a number: nothing is waited for.
+"""AppService on a cluster in this process, in virtual time: no test waits.
 
 ``make test-real`` runs the same tests on a real control plane.
 """
@@ -16,7 +16,7 @@ from opdemo.appservice import AppService, Spec, Status, targets_of
 
 
 def app(name: str = "web", *, size: int) -> AppService:
-    """What a person would apply."""
+    """An object as a user would apply it."""
     return AppService(
         metadata=meta_v1.ObjectMeta(name=name),
         spec=Spec(image="nginx", size=size, ports=(core_v1.ServicePort(port=80),)),
@@ -30,7 +30,7 @@ async def start_operator(cluster: Cluster) -> None:
 
 
 async def container(cluster: Cluster) -> core_v1.Container:
-    """What runs in the Pods of the app."""
+    """The container in the Pods of the app."""
     deployment = await cluster.get(apps_v1.Deployment, "web")
     assert deployment.spec is not None
     assert deployment.spec.template.spec is not None
@@ -132,7 +132,7 @@ async def test_a_change_of_its_ports_reaches_the_service(cluster: Cluster) -> No
 
 
 @pytest.mark.parametrize("kind", [apps_v1.Deployment, core_v1.Service])
-async def test_a_child_that_is_deleted_comes_back(
+async def test_a_deleted_child_is_created_again(
     cluster: Cluster, kind: type[apps_v1.Deployment | core_v1.Service]
 ) -> None:
     await start_operator(cluster)
@@ -148,7 +148,7 @@ async def test_a_child_that_is_deleted_comes_back(
     assert sm.is_ready(await cluster.get(AppService, "web"))
 
 
-async def test_what_others_change_in_a_child_is_put_back(cluster: Cluster) -> None:
+async def test_a_change_by_another_client_is_reverted(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(app(size=2))
     await cluster.settle()
@@ -159,7 +159,7 @@ async def test_what_others_change_in_a_child_is_put_back(cluster: Cluster) -> No
     assert len(await cluster.list(core_v1.Pod)) == 2
 
 
-async def test_nothing_is_left_of_an_app_that_is_deleted(cluster: Cluster) -> None:
+async def test_a_deleted_app_takes_its_children_with_it(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(app(size=2))
     await cluster.settle()
@@ -180,21 +180,21 @@ async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> N
 
 
 async def life_of_an_app(cluster: Cluster) -> None:
-    """What users do in the life of an app."""
+    """The steps of a user: apply an app, then delete it."""
     await cluster.apply(app(size=1))
     await cluster.settle()
     await cluster.delete(AppService, "web")
     await cluster.settle()
 
 
-async def test_it_comes_to_the_same_wherever_it_crashes() -> None:
+async def test_the_result_is_the_same_wherever_it_crashes() -> None:
     scenario = Scenario(
         operator=lambda: [appservice.controller], kinds=[AppService], steps=life_of_an_app
     )
     await survives_crashes(scenario)
 
 
-def test_the_status_is_that_of_the_deployment_with_a_condition_more() -> None:
+def test_the_status_is_that_of_the_deployment_and_a_condition() -> None:
     ready = sm.Condition.when(True, "Ready", yes="RolledOut", no="RollingOut")
 
     status = Status.inlining(apps_v1.DeploymentStatus(replicas=3)).with_condition(ready)
@@ -203,7 +203,7 @@ def test_the_status_is_that_of_the_deployment_with_a_condition_more() -> None:
     assert [each.type for each in status.conditions or ()] == ["Ready"]
 
 
-def test_a_container_listens_once_on_each_port_that_a_service_leads_to() -> None:
+def test_a_container_has_each_target_port_of_the_service_once() -> None:
     ports = (
         core_v1.ServicePort(name="same", port=80),
         core_v1.ServicePort(name="other", port=81, target_port=8080),

@@ -1,4 +1,4 @@
-"""What is wrong is refused, or said on the object itself; nothing else is disturbed by it."""
+"""Invalid input is rejected or reported on the object, and changes no other object."""
 
 from typing import Any, TypeVar
 
@@ -17,24 +17,24 @@ A = TypeVar("A", bound=App)
 
 
 def app(name: str = "web", *, image: str = "nginx", node_port: int = 30002) -> AppService:
-    """What a person would apply."""
+    """An object as a user would apply it."""
     port = core_v1.ServicePort(port=80, node_port=node_port)
     return AppService(metadata=meta_v1.ObjectMeta(name=name), spec=Spec(image=image, ports=(port,)))
 
 
 def web_service() -> WebService:
-    """The same of the other kind."""
+    """The same object of the other kind."""
     return WebService(metadata=app().metadata, spec=app().spec)
 
 
 async def start_operator(cluster: Cluster) -> None:
-    """The cluster knows both kinds, and the operator runs."""
+    """Install both kinds and run the operator."""
     await cluster.install(AppService, WebService)
     await cluster.run_operator(*manager.controllers)
 
 
 def problem_of(app: App) -> sm.Condition | None:
-    """Why it is not ready, if something other than time is in the way."""
+    """The condition of an app that has failed, or ``None``."""
     for each in (app.status and app.status.conditions) or ():
         if each.type == "Ready" and not each.is_true and each.reason != "RollingOut":
             return each
@@ -42,7 +42,7 @@ def problem_of(app: App) -> sm.Condition | None:
 
 
 async def complaint(cluster: Cluster, kind: type[A], name: str) -> str:
-    """What an object says is wrong with it, once it does."""
+    """Wait until the app reports a failure, and return reason and message."""
     app = await wait_for(
         cluster.client,
         kind,
@@ -57,12 +57,12 @@ async def complaint(cluster: Cluster, kind: type[A], name: str) -> str:
 
 
 async def warnings(cluster: Cluster) -> list[str]:
-    """What events have warned of."""
+    """Reason and message of each Warning event."""
     events = await cluster.list(events_v1.Event)
     return [f"{each.reason}: {each.note}" for each in events if each.type == "Warning"]
 
 
-async def test_an_image_that_is_empty_is_refused(cluster: Cluster) -> None:
+async def test_an_empty_image_is_rejected(cluster: Cluster) -> None:
     await start_operator(cluster)
 
     with pytest.raises(Invalid) as refused:
@@ -72,14 +72,16 @@ async def test_an_image_that_is_empty_is_refused(cluster: Cluster) -> None:
 
 
 @pytest.mark.parametrize("name", ["n" * 64, "my.web"], ids=["too-long", "dotted"])
-async def test_a_name_that_no_service_can_have_is_refused(cluster: Cluster, name: str) -> None:
+async def test_a_name_that_is_invalid_for_a_service_is_rejected(
+    cluster: Cluster, name: str
+) -> None:
     await start_operator(cluster)
 
-    with pytest.raises(Invalid, match="63 characters at most, and no dots"):
+    with pytest.raises(Invalid, match="at most 63 characters, and no dots"):
         await cluster.apply(app(name))
 
 
-async def test_the_longest_name_that_a_service_can_have_will_do(cluster: Cluster) -> None:
+async def test_a_name_of_63_characters_is_accepted(cluster: Cluster) -> None:
     await start_operator(cluster)
 
     await cluster.apply(app("n" * 63))
@@ -88,35 +90,36 @@ async def test_the_longest_name_that_a_service_can_have_will_do(cluster: Cluster
     assert sm.is_ready(await cluster.get(AppService, "n" * 63))
 
 
-async def test_who_wants_a_port_that_is_taken_says_so(cluster: Cluster) -> None:
+async def test_an_app_reports_a_node_port_that_is_taken(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(app("first"))
     await cluster.settle()
 
     await cluster.apply(app("second"))
-    said = await complaint(cluster, AppService, "second")
+    reported = await complaint(cluster, AppService, "second")
 
     assert (
-        "spec.ports[0].nodePort: Invalid value: 30002: provided port is already allocated" in said
+        "spec.ports[0].nodePort: Invalid value: 30002: provided port is already allocated"
+        in reported
     )
     assert sm.is_ready(await cluster.get(AppService, "first"))
 
 
-async def test_who_wants_a_port_gets_it_once_it_is_free(cluster: Cluster) -> None:
+async def test_an_app_gets_its_node_port_once_it_is_free(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(app("first"))
     await cluster.settle()
     await cluster.apply(app("second"))
-    said = await complaint(cluster, AppService, "second")
+    reported = await complaint(cluster, AppService, "second")
 
     await cluster.delete(AppService, "first")
     await cluster.settle()
 
     assert sm.is_ready(await cluster.get(AppService, "second"))
-    assert await warnings(cluster) == [said]
+    assert await warnings(cluster) == [reported]
 
 
-async def test_another_port_is_taken_at_once(cluster: Cluster) -> None:
+async def test_an_app_recovers_when_its_node_port_changes(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(app("first"))
     await cluster.settle()
@@ -129,16 +132,16 @@ async def test_another_port_is_taken_at_once(cluster: Cluster) -> None:
     assert sm.is_ready(await cluster.get(AppService, "second"))
 
 
-async def test_a_port_outside_the_range_of_the_cluster_is_named(cluster: Cluster) -> None:
+async def test_an_app_reports_a_node_port_outside_the_range(cluster: Cluster) -> None:
     await start_operator(cluster)
 
     await cluster.apply(app(node_port=80))
-    said = await complaint(cluster, AppService, "web")
+    reported = await complaint(cluster, AppService, "web")
 
-    assert "spec.ports[0].nodePort: Invalid value: 80" in said
+    assert "spec.ports[0].nodePort: Invalid value: 80" in reported
 
 
-async def test_what_is_wrong_with_the_service_keeps_nothing_from_the_deployment(
+async def test_an_invalid_service_does_not_prevent_a_change_of_the_deployment(
     cluster: Cluster,
 ) -> None:
     await start_operator(cluster)
@@ -154,7 +157,7 @@ async def test_what_is_wrong_with_the_service_keeps_nothing_from_the_deployment(
     assert "node_port=30002" in repr(service.spec)
 
 
-async def test_a_change_to_something_invalid_and_back_disturbs_nothing(cluster: Cluster) -> None:
+async def test_rejected_changes_do_not_change_the_children(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(app())
     await cluster.settle()
@@ -176,7 +179,7 @@ async def test_a_change_to_something_invalid_and_back_disturbs_nothing(cluster: 
     ]
 
 
-async def test_of_two_kinds_with_one_name_the_second_takes_nothing_from_the_first(
+async def test_an_app_does_not_take_the_children_of_the_other_kind(
     cluster: Cluster,
 ) -> None:
     await start_operator(cluster)
@@ -184,10 +187,10 @@ async def test_of_two_kinds_with_one_name_the_second_takes_nothing_from_the_firs
     await cluster.settle()
 
     await cluster.apply(web_service())
-    said = await complaint(cluster, WebService, "web")
+    reported = await complaint(cluster, WebService, "web")
 
     home = cluster.namespace
-    assert said == (
+    assert reported == (
         f"NotOurs: WebService {home}/web wants to own Deployment {home}/web, which already exists"
         f" and is controlled by AppService {home}/web. Rename one of them, or delete the existing"
         f" object."
@@ -195,12 +198,12 @@ async def test_of_two_kinds_with_one_name_the_second_takes_nothing_from_the_firs
     assert sm.is_ready(await cluster.get(AppService, "web"))
 
 
-async def test_of_two_kinds_with_one_name_the_second_follows_the_first(cluster: Cluster) -> None:
+async def test_an_app_gets_the_name_once_the_other_kind_is_deleted(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(app())
     await cluster.settle()
     await cluster.apply(web_service())
-    said = await complaint(cluster, WebService, "web")
+    reported = await complaint(cluster, WebService, "web")
 
     await cluster.delete(AppService, "web")
     await cluster.settle()
@@ -208,4 +211,4 @@ async def test_of_two_kinds_with_one_name_the_second_follows_the_first(cluster: 
     deployment = await cluster.get(apps_v1.Deployment, "web")
     assert [each.kind for each in deployment.metadata.owner_references or ()] == ["WebService"]
     assert sm.is_ready(await cluster.get(WebService, "web"))
-    assert await warnings(cluster) == [said]
+    assert await warnings(cluster) == [reported]

@@ -1,4 +1,4 @@
-"""What the README shows is what is here."""
+"""Tests of the README."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ PROJECT = Path(__file__).parents[1]
 README = (PROJECT / "README.md").read_text()
 
 
-def test_every_line_of_python_in_the_readme_stands_in_the_operator() -> None:
+def test_the_readme_shows_code_of_the_operator() -> None:
     lines = "\n".join(re.findall(r"```python\n(.*?)```", README, re.DOTALL)).splitlines()
     code = (PROJECT / "src/opdemo/appservice.py").read_text().splitlines()
 
@@ -21,7 +21,7 @@ def test_the_object_in_the_readme_is_the_sample() -> None:
     assert shown == [(PROJECT / "samples/appservice.yaml").read_text()]
 
 
-def test_every_file_that_the_readme_names_is_there() -> None:
+def test_every_file_that_the_readme_names_exists() -> None:
     named = set(re.findall(r"\b(?:deploy|samples|src|docs)/[\w./-]*\w", README))
 
     assert named

@@ -1,4 +1,4 @@
-"""The samples, as anybody would apply them."""
+"""Tests of the samples."""
 
 from pathlib import Path
 
@@ -16,19 +16,19 @@ SAMPLES = Path(__file__).parents[1] / "samples"
 
 
 def sample(kind: type[AppService | WebService]) -> sm.Unstructured:
-    """What is in the file, word for word."""
+    """The object in the file."""
     body = yaml.safe_load((SAMPLES / f"{kind.__name__.lower()}.yaml").read_text())
     return sm.Unstructured.at(kind.resource_type)(body)
 
 
 async def start_operator(cluster: Cluster) -> None:
-    """The cluster knows both kinds, and the operator runs."""
+    """Install both kinds and run the operator."""
     await cluster.install(AppService, WebService)
     await cluster.run_operator(*manager.controllers)
 
 
 @pytest.mark.parametrize("kind", [AppService, WebService])
-async def test_a_sample_runs_twice_and_is_reached_on_its_port_of_every_node(
+async def test_a_sample_has_two_pods_and_a_node_port(
     cluster: Cluster, kind: type[AppService | WebService]
 ) -> None:
     await start_operator(cluster)
@@ -43,7 +43,7 @@ async def test_a_sample_runs_twice_and_is_reached_on_its_port_of_every_node(
     assert "node_port=30002" in repr(service.spec)
 
 
-async def test_the_samples_run_in_turn(cluster: Cluster) -> None:
+async def test_the_samples_run_one_after_the_other(cluster: Cluster) -> None:
     await start_operator(cluster)
     for kind in (AppService, WebService, AppService):
         await cluster.apply(sample(kind))

@@ -9,7 +9,7 @@ from opdemo.webservice import WebService, controller
 
 
 def web(*, size: int) -> WebService:
-    """What a person would apply."""
+    """An object as a user would apply it."""
     return WebService(
         metadata=meta_v1.ObjectMeta(name="web"),
         spec=Spec(image="nginx", size=size, ports=(core_v1.ServicePort(port=80),)),
@@ -44,13 +44,13 @@ async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> N
 
 
 async def life(cluster: Cluster) -> None:
-    """What users do, from the first day to the last."""
+    """The steps of a user: apply an object, then delete it."""
     await cluster.apply(web(size=1))
     await cluster.settle()
     await cluster.delete(WebService, "web")
     await cluster.settle()
 
 
-async def test_it_comes_to_the_same_wherever_the_operator_crashes() -> None:
+async def test_the_result_is_the_same_wherever_the_operator_crashes() -> None:
     scenario = Scenario(operator=lambda: [controller], kinds=[WebService], steps=life)
     await survives_crashes(scenario)

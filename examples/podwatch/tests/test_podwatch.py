@@ -34,7 +34,7 @@ def pod(name: str) -> core_v1.Pod:
 
 
 async def printed(capsys: pytest.CaptureFixture[str], number: int) -> list[str]:
-    """The next lines of output, in the order of the alphabet."""
+    """The next lines of output, sorted."""
     text = ""
     async with CLOCK.timeout(10.0):
         while text.count("\n") < number:
@@ -43,7 +43,7 @@ async def printed(capsys: pytest.CaptureFixture[str], number: int) -> list[str]:
     return sorted(text.splitlines())
 
 
-async def test_it_prints_what_happens_to_each_pod(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_it_prints_each_change_of_a_pod(capsys: pytest.CaptureFixture[str]) -> None:
     rng = Random(0)
     server = ApiServer(
         log=RevisionLog(),
@@ -73,7 +73,7 @@ async def test_it_prints_what_happens_to_each_pod(capsys: pytest.CaptureFixture[
         watching.cancel()
 
 
-def test_killed_at_ten_moments_it_tells_of_every_pod_once_it_is_left_in_peace(
+def test_killed_at_ten_moments_it_prints_every_pod_after_the_last_start(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     rng = Random(10)
@@ -91,13 +91,13 @@ def test_killed_at_ten_moments_it_tells_of_every_pod_once_it_is_left_in_peace(
 
     simulate(steps)
 
-    told = set(capsys.readouterr().out.splitlines())
+    printed_lines = set(capsys.readouterr().out.splitlines())
     there = {f"Sync/Add/Update for Pod web-{number}" for number in range(10)}
-    assert told == {"Pod default/mypod does not exist anymore", *there}
+    assert printed_lines == {"Pod default/mypod does not exist anymore", *there}
 
 
 def failing(times: int) -> Callable[[ObjectKey], None]:
-    """Business logic that fails so often before it works."""
+    """Business logic that fails this many times and then succeeds."""
     failures = iter(range(times))
 
     def sync(key: ObjectKey) -> None:
@@ -115,7 +115,7 @@ def failing(times: int) -> Callable[[ObjectKey], None]:
         (6, "Dropping Pod default/web out of the queue: no luck"),
     ],
 )
-async def test_what_fails_is_tried_again_five_times_and_then_dropped(
+async def test_a_failing_key_is_retried_five_times_and_then_dropped(
     capsys: pytest.CaptureFixture[str], failures: int, last: str
 ) -> None:
     limiter = default_limiter(clock=CLOCK, rng=Random(0))

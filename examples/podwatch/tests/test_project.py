@@ -1,4 +1,4 @@
-"""What lies beside the code: the README, and the program itself."""
+"""Tests of the README and the program."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from steersman_cluster.testing import running_embedded_control_plane
 PROJECT = Path(__file__).parents[1]
 
 
-def test_the_code_that_the_readme_shows_is_that_of_the_program() -> None:
+def test_the_readme_shows_code_of_the_program() -> None:
     shown = re.findall(r"```python\n(.*?)```", (PROJECT / "README.md").read_text(), re.DOTALL)
     code = (PROJECT / "src/podwatch/podwatch.py").read_text()
 
@@ -23,7 +23,7 @@ def test_the_code_that_the_readme_shows_is_that_of_the_program() -> None:
 
 
 @pytest.mark.timeout(60)
-def test_the_program_prints_into_a_pipe_until_it_is_interrupted() -> None:
+def test_the_program_prints_to_a_pipe_until_sigint() -> None:
     with running_embedded_control_plane(clock=SystemClock()) as cluster:
         command = [sys.executable, "-m", "podwatch", "--kubeconfig", str(cluster.kubeconfig)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
@@ -36,7 +36,7 @@ def test_the_program_prints_into_a_pipe_until_it_is_interrupted() -> None:
 
 
 @pytest.mark.timeout(60)
-def test_a_master_alone_needs_no_kubeconfig(tmp_path: Path) -> None:
+def test_the_master_flag_needs_no_kubeconfig(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "podwatch", "-master", "nowhere"]
     environ = {**os.environ, "HOME": str(tmp_path), "KUBECONFIG": ""}
 
@@ -47,7 +47,7 @@ def test_a_master_alone_needs_no_kubeconfig(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(60)
-def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_kubeconfig_is_an_error(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "podwatch", "--kubeconfig", str(tmp_path / "none")]
 
     ended = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""PodSet on a cluster in this process, whose time is a number: nothing is waited for.
+"""PodSet on a cluster in this process, in virtual time: no test waits.
 
 With ``--cluster=real`` the tests that ask for ``cluster`` run on a real control plane.
 """
@@ -29,7 +29,7 @@ from replicaset.replicaset import PodSet, Spec, controller
 
 
 def wanted(replicas: int, *, name: str = "web", image: str = "nginx:1.29") -> PodSet:
-    """What a person would apply."""
+    """An object as a user would apply it."""
     spec = Spec(image=image, replicas=replicas)
     return PodSet(metadata=meta_v1.ObjectMeta(name=name), spec=spec)
 
@@ -41,12 +41,12 @@ async def start_operator(cluster: Cluster) -> None:
 
 
 async def names(cluster: Cluster) -> list[str]:
-    """Of the Pods that are there."""
+    """The names of all Pods."""
     return [pod.name for pod in await cluster.list(core_v1.Pod)]
 
 
 async def no_more_than_two_pods(cluster: Cluster) -> None:
-    """A quota says so, and the cluster has taken notice."""
+    """Create a quota of two Pods, and wait until its status is set."""
     quota = core_v1.ResourceQuota(
         metadata=meta_v1.ObjectMeta(name="two"),
         spec=core_v1.ResourceQuotaSpec(hard={"pods": Quantity("2")}),
@@ -62,7 +62,7 @@ async def no_more_than_two_pods(cluster: Cluster) -> None:
     )
 
 
-async def test_two_observed_and_three_wanted_is_one_created_and_three_reported(
+async def test_with_two_observed_and_three_wanted_it_creates_one_and_reports_three(
     cluster: Cluster,
 ) -> None:
     await start_operator(cluster)
@@ -83,7 +83,7 @@ async def test_two_observed_and_three_wanted_is_one_created_and_three_reported(
     assert sm.is_ready(pod_set)
 
 
-async def test_a_pod_that_is_deleted_is_replaced(cluster: Cluster) -> None:
+async def test_a_deleted_pod_is_replaced(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(wanted(3))
     await cluster.settle()
@@ -95,7 +95,7 @@ async def test_a_pod_that_is_deleted_is_replaced(cluster: Cluster) -> None:
     assert sm.is_ready(await cluster.get(PodSet, "web"))
 
 
-async def test_a_pod_that_was_evicted_is_replaced(cluster: Cluster) -> None:
+async def test_an_evicted_pod_is_replaced(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(wanted(1))
     await cluster.settle()
@@ -108,7 +108,7 @@ async def test_a_pod_that_was_evicted_is_replaced(cluster: Cluster) -> None:
     assert sm.is_ready(await cluster.get(PodSet, "web"))
 
 
-async def test_of_too_many_the_newest_go(cluster: Cluster) -> None:
+async def test_the_newest_surplus_pods_are_deleted(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(wanted(3))
     await cluster.settle()
@@ -119,10 +119,10 @@ async def test_of_too_many_the_newest_go(cluster: Cluster) -> None:
     assert await names(cluster) == ["web-0"]
 
 
-async def test_a_name_that_a_stranger_has_is_left_to_it(cluster: Cluster) -> None:
+async def test_a_name_that_a_foreign_pod_has_is_skipped(cluster: Cluster) -> None:
     await start_operator(cluster)
-    stranger = sm.recipes.pod("web-0", core_v1.Container(name="main", image="postgres:18"))
-    theirs = await cluster.create(stranger)
+    foreign = sm.recipes.pod("web-0", core_v1.Container(name="main", image="postgres:18"))
+    theirs = await cluster.create(foreign)
 
     await cluster.apply(wanted(2))
     await cluster.settle()
@@ -132,29 +132,29 @@ async def test_a_name_that_a_stranger_has_is_left_to_it(cluster: Cluster) -> Non
 
 
 @pytest.mark.parametrize(
-    ("bad", "said"),
+    ("bad", "problem"),
     [
         (wanted(-1), "spec.replicas"),
         (wanted(1, image=""), "spec.image"),
-        (wanted(1, name="w" * 64), "63 letters"),
+        (wanted(1, name="w" * 64), "at most 63 characters"),
     ],
-    ids=["fewer than none", "no image", "a name too long for Pods"],
+    ids=["negative replicas", "empty image", "name too long for a label"],
 )
-async def test_what_cannot_be_had_is_refused_and_disturbs_nothing(
-    cluster: Cluster, bad: PodSet, said: str
+async def test_an_invalid_spec_is_rejected_and_changes_nothing(
+    cluster: Cluster, bad: PodSet, problem: str
 ) -> None:
     await start_operator(cluster)
     await cluster.apply(wanted(1))
     await cluster.settle()
 
-    with pytest.raises(Invalid, match=said):
+    with pytest.raises(Invalid, match=problem):
         await cluster.apply(bad)
     await cluster.settle()
 
     assert await names(cluster) == ["web-0"]
 
 
-async def test_why_a_pod_cannot_be_made_is_said_in_the_status(cluster: Cluster) -> None:
+async def test_the_status_has_the_reason_why_a_pod_cannot_be_created(cluster: Cluster) -> None:
     await start_operator(cluster)
     await no_more_than_two_pods(cluster)
 
@@ -174,10 +174,10 @@ async def test_why_a_pod_cannot_be_made_is_said_in_the_status(cluster: Cluster) 
     assert not sm.is_ready(pod_set)
 
 
-# The end of it
+# Deletion
 
 
-async def test_its_pods_end_one_after_the_other_before_it_goes(cluster: Cluster) -> None:
+async def test_its_pods_are_deleted_one_after_the_other_before_it(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(wanted(3))
     await cluster.settle()
@@ -186,14 +186,14 @@ async def test_its_pods_end_one_after_the_other_before_it_goes(cluster: Cluster)
     await cluster.delete(PodSet, "web")
     await cluster.settle()
 
-    asked = [(each.method, each.target) for each in cluster.writes_since(start)]
-    ended = [target.rpartition("/")[2] for method, target in asked if method == "DELETE"]
-    assert ended == ["web-2", "web-1", "web-0"]
+    sent = [(each.method, each.target) for each in cluster.writes_since(start)]
+    deleted = [target.rpartition("/")[2] for method, target in sent if method == "DELETE"]
+    assert deleted == ["web-2", "web-1", "web-0"]
     assert await names(cluster) == []
     assert await cluster.find(PodSet, "web") is None
 
 
-async def test_whoever_deletes_it_alone_keeps_the_pods(cluster: Cluster) -> None:
+async def test_an_orphaning_delete_keeps_the_pods(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(wanted(2))
     await cluster.settle()
@@ -205,11 +205,11 @@ async def test_whoever_deletes_it_alone_keeps_the_pods(cluster: Cluster) -> None
     assert await cluster.find(PodSet, "web") is None
 
 
-# What goes wrong on the way
+# Failures
 
 
-async def ups_and_downs(cluster: Cluster) -> None:
-    """Somebody wants three, loses one, and then wants one."""
+async def scale_up_and_down(cluster: Cluster) -> None:
+    """The steps of a user: three replicas, a deleted Pod, and one replica."""
     await cluster.apply(wanted(3))
     await cluster.settle()
     await cluster.delete(core_v1.Pod, "web-0")
@@ -218,8 +218,8 @@ async def ups_and_downs(cluster: Cluster) -> None:
     await cluster.settle()
 
 
-async def the_end(cluster: Cluster) -> None:
-    """Somebody wants two, and then nothing of it any more."""
+async def create_and_delete(cluster: Cluster) -> None:
+    """The steps of a user: two replicas, and the deletion of the PodSet."""
     await cluster.apply(wanted(2))
     await cluster.settle()
     await cluster.delete(PodSet, "web")
@@ -227,15 +227,15 @@ async def the_end(cluster: Cluster) -> None:
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("steps", [ups_and_downs, the_end])
+@pytest.mark.parametrize("steps", [scale_up_and_down, create_and_delete])
 @pytest.mark.parametrize("survives", [survives_crashes, survives_late_caches, survives_cut_watches])
-async def test_it_comes_to_the_same_whatever_goes_wrong_and_whenever(
+async def test_the_result_is_the_same_whatever_fails_and_whenever(
     survives: Callable[[Scenario], Awaitable[None]], steps: Callable[[Cluster], Awaitable[None]]
 ) -> None:
     await survives(Scenario(operator=lambda: [controller], kinds=[PodSet], steps=steps))
 
 
-def test_a_cache_that_is_late_leads_to_no_pod_too_many() -> None:
+def test_a_stale_cache_does_not_lead_to_a_surplus_pod() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         cluster.fault_injector = LatePods(cluster.clock)
         await start_operator(cluster)
@@ -243,21 +243,21 @@ def test_a_cache_that_is_late_leads_to_no_pod_too_many() -> None:
             await cluster.apply(wanted(replicas, image=image))
             await cluster.clock.sleep(1.0)
 
-        by_us = [each for each in cluster.history.requests if each.actor == "operator"]
-        created = [each for each in by_us if each.method == "POST" and "/pods" in each.target]
+        by_operator = [each for each in cluster.history.requests if each.actor == "operator"]
+        created = [each for each in by_operator if each.method == "POST" and "/pods" in each.target]
         assert [each.status for each in created] == [201, 201, 201]
 
     simulate(steps)
 
 
 class LatePods(NoFaults):
-    """Nobody hears of a Pod before an hour has passed."""
+    """Delays each watch event of a Pod by an hour."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
     async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:
-        """Some lines of a watch are about to reach the operator."""
+        """Delay the events of Pods."""
         if request.path.endswith("/pods"):
             await self._clock.sleep(3600.0)
 

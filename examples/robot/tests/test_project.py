@@ -1,4 +1,4 @@
-"""What lies beside the code: the manifests, the demo, and the program itself."""
+"""Tests of the manifests, the README, the demo and the program."""
 
 import re
 import runpy
@@ -27,7 +27,7 @@ PROJECT = Path(__file__).parents[1]
 ARTIFACTS = PROJECT / "artifacts/examples"
 
 
-def test_the_crd_in_the_project_is_that_of_the_class() -> None:
+def test_the_crd_in_the_project_is_the_one_of_the_class() -> None:
     expected = yaml_of([as_document(crd_of(Robot))])
 
     assert (ARTIFACTS / "crd.yaml").read_text() == expected, "run hack/generate_crd.py again"
@@ -45,7 +45,7 @@ def test_kubectl_shows_robots_with_their_name_and_age_only() -> None:
     assert version.additional_printer_columns is None
 
 
-def test_the_sample_is_a_robot_of_two() -> None:
+def test_the_sample_is_a_robot_with_two_replicas() -> None:
     sample = yaml.safe_load((ARTIFACTS / "robotone.yaml").read_text())
 
     found = Codec().decode(Robot, Codec().encode(sample), wanted="the sample")
@@ -54,7 +54,7 @@ def test_the_sample_is_a_robot_of_two() -> None:
     assert found.spec == Spec(deployment_name="robot-one", replicas=2)
 
 
-def test_the_code_that_the_readme_shows_is_that_of_the_operator() -> None:
+def test_the_readme_shows_code_of_the_operator() -> None:
     shown = re.findall(r"```python\n(.*?)```", (PROJECT / "README.md").read_text(), re.DOTALL)
     code = [each.read_text() for each in (PROJECT / "src/robot_operator").glob("*.py")]
 
@@ -62,24 +62,28 @@ def test_the_code_that_the_readme_shows_is_that_of_the_operator() -> None:
     assert [block for block in shown if not any(block in text for text in code)] == []
 
 
-async def test_the_steps_of_the_demo_are_true(cluster: Cluster) -> None:
+async def test_the_demo_runs_all_of_its_steps(cluster: Cluster) -> None:
     demo: Demo = runpy.run_path(str(PROJECT / "demo.py"))["demo"]
     await cluster.install(Robot)
     await cluster.run_operator(runnables=demo.manager.runnables)
-    told: list[str] = []
+    printed: list[str] = []
 
     await demo.steps(
         DemoContext(
-            cluster.client, directory=PROJECT, say=told.append, note=told.append, pause_seconds=0
+            cluster.client,
+            directory=PROJECT,
+            say=printed.append,
+            note=printed.append,
+            pause_seconds=0,
         )
     )
 
-    assert len(told) == 10
+    assert len(printed) == 10
 
 
 @contextmanager
 def program(kubeconfig: Path, *flags: str) -> Iterator[subprocess.Popen[str]]:
-    """The program at work on a cluster; whatever happens, it is gone afterwards."""
+    """Run the program on a cluster, and kill it after the block."""
     command = [sys.executable, "-m", "robot_operator", "--kubeconfig", str(kubeconfig), *flags]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
         try:
@@ -89,7 +93,7 @@ def program(kubeconfig: Path, *flags: str) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.timeout(60)
-async def test_the_program_works_until_it_is_told_to_stop() -> None:
+async def test_the_program_runs_until_sigterm() -> None:
     clock = SystemClock()
     with running_embedded_control_plane(clock=clock, nodes=1) as cluster:
         config = find_config(
@@ -97,7 +101,7 @@ async def test_the_program_works_until_it_is_told_to_stop() -> None:
         )
         async with connect(config, clock=clock, rng=Random(), observe=ignore) as client:
             with program(cluster.kubeconfig) as running:
-                # It waits for the kind, which comes later.
+                # The program starts before its CRD.
                 await apply_file(client, ARTIFACTS / "crd.yaml")
                 await apply_file(client, ARTIFACTS / "robotone.yaml")
                 await wait_for(
@@ -109,7 +113,7 @@ async def test_the_program_works_until_it_is_told_to_stop() -> None:
 
 
 @pytest.mark.timeout(60)
-def test_the_program_can_be_stopped_while_it_waits_for_its_kind() -> None:
+def test_sigterm_stops_the_program_while_it_waits_for_its_crd() -> None:
     with (
         running_embedded_control_plane(clock=SystemClock()) as cluster,
         program(cluster.kubeconfig) as running,
@@ -123,7 +127,7 @@ def test_the_program_can_be_stopped_while_it_waits_for_its_kind() -> None:
 
 
 @pytest.mark.timeout(60)
-def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_kubeconfig_is_an_error(tmp_path: Path) -> None:
     with program(tmp_path / "none") as running:
         _, said = running.communicate()
 
@@ -133,7 +137,7 @@ def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(60)
-def test_a_master_takes_the_place_of_the_server_in_the_kubeconfig(tmp_path: Path) -> None:
+def test_the_master_flag_overrides_the_server_of_the_kubeconfig(tmp_path: Path) -> None:
     with running_embedded_control_plane(clock=SystemClock()) as cluster:
         config = yaml.safe_load(cluster.kubeconfig.read_text())
         inside = config["clusters"][0]["cluster"]
@@ -144,12 +148,12 @@ def test_a_master_takes_the_place_of_the_server_in_the_kubeconfig(tmp_path: Path
 
         with program(elsewhere, f"-master={master}") as running:
             assert running.stderr is not None
-            # The cluster has answered.
+            # This is an answer of the API server.
             assert "CustomResourceDefinition is missing" in running.stderr.readline()
 
 
 @pytest.mark.timeout(60)
-def test_a_master_that_is_no_address_is_named() -> None:
+def test_an_invalid_master_flag_is_an_error() -> None:
     command = [sys.executable, "-m", "robot_operator", "-master", "nowhere"]
 
     ended = subprocess.run(command, capture_output=True, text=True, check=False)

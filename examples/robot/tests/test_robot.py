@@ -1,4 +1,4 @@
-"""Robots on a cluster in this process, whose time is a number: nothing is waited for."""
+"""Tests of Robots on a cluster in this process, in virtual time: no test waits."""
 
 from random import Random
 
@@ -17,13 +17,13 @@ OPERATOR = Runnable(lambda services: run_robots(services.client, observe=service
 
 
 def robot(name: str = "robot-one", *, replicas: int = 2, deployment: str = "") -> Robot:
-    """What a person would apply."""
+    """An object as a user would apply it."""
     spec = Spec(deployment_name=deployment or name, replicas=replicas)
     return Robot(metadata=meta_v1.ObjectMeta(name=name), spec=spec)
 
 
-def of_somebody_else() -> apps_v1.Deployment:
-    """A Deployment with the name that a robot wants."""
+def foreign_deployment() -> apps_v1.Deployment:
+    """A Deployment with the name in the robot's spec, and without an owner."""
     return recipes.deployment("robot-one", core_v1.Container(name="main", image="redis"))
 
 
@@ -34,7 +34,7 @@ async def start_operator(cluster: Cluster) -> Operator:
 
 
 async def events_of(cluster: Cluster, name: str) -> list[tuple[str | None, str | None]]:
-    """What the events about a Robot are, each as type and reason."""
+    """Type and reason of each event of a Robot."""
     return [
         (event.type, event.reason)
         for event in await cluster.list(events_v1.Event)
@@ -43,7 +43,7 @@ async def events_of(cluster: Cluster, name: str) -> list[tuple[str | None, str |
     ]
 
 
-# What is wanted comes to be
+# Desired state
 
 
 async def test_a_robot_gets_a_deployment_of_its_own(cluster: Cluster) -> None:
@@ -58,7 +58,7 @@ async def test_a_robot_gets_a_deployment_of_its_own(cluster: Cluster) -> None:
     assert len(await cluster.list(core_v1.Pod)) == 2
 
 
-async def test_its_status_says_how_many_are_available(cluster: Cluster) -> None:
+async def test_its_status_has_the_number_of_available_replicas(cluster: Cluster) -> None:
     await start_operator(cluster)
 
     await cluster.apply(robot(replicas=3))
@@ -70,7 +70,7 @@ async def test_its_status_says_how_many_are_available(cluster: Cluster) -> None:
     assert is_ready(found)
 
 
-async def test_events_say_what_was_done(cluster: Cluster) -> None:
+async def test_events_report_the_changes(cluster: Cluster) -> None:
     await start_operator(cluster)
 
     await cluster.apply(robot())
@@ -90,7 +90,7 @@ async def test_a_change_of_the_spec_reaches_the_deployment(cluster: Cluster) -> 
     assert len(await cluster.list(core_v1.Pod)) == 4
 
 
-async def test_nothing_is_left_of_a_robot_that_is_deleted(cluster: Cluster) -> None:
+async def test_a_deleted_robot_takes_its_deployment_with_it(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(robot())
     await cluster.settle()
@@ -111,12 +111,12 @@ async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> N
     await cluster.restart_operators()
     await cluster.settle()
 
-    # Not even what would change nothing: `assert_second_pass_writes_nothing` lets that pass.
-    asked = cluster.history.requests[before:]
-    assert [each for each in asked if each.actor == "operator" and each.is_write] == []
+    # Stricter than `assert_second_pass_writes_nothing`, which allows writes without an effect.
+    sent = cluster.history.requests[before:]
+    assert [each for each in sent if each.actor == "operator" and each.is_write] == []
 
 
-# What is changed behind its back is put right
+# Drift
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ async def test_it_writes_nothing_when_nothing_has_changed(cluster: Cluster) -> N
     ],
     ids=["replicas", "image", "another container"],
 )
-async def test_what_others_change_in_the_deployment_is_put_right(
+async def test_a_change_of_the_deployment_is_reverted(
     cluster: Cluster, drift: dict[str, object]
 ) -> None:
     await start_operator(cluster)
@@ -151,7 +151,7 @@ async def test_what_others_change_in_the_deployment_is_put_right(
     assert (await events_of(cluster, "robot-one")).count(("Normal", "Corrected")) == 1
 
 
-async def test_a_deployment_that_is_deleted_comes_back(cluster: Cluster) -> None:
+async def test_a_deleted_deployment_is_created_again(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(robot())
     await cluster.settle()
@@ -165,12 +165,12 @@ async def test_a_deployment_that_is_deleted_comes_back(cluster: Cluster) -> None
     assert is_ready(await cluster.get(Robot, "robot-one"))
 
 
-# What belongs to somebody else is left alone
+# Deployments of other owners
 
 
-async def test_a_deployment_of_somebody_else_is_refused(cluster: Cluster) -> None:
+async def test_a_foreign_deployment_is_not_changed(cluster: Cluster) -> None:
     await start_operator(cluster)
-    theirs = await cluster.create(of_somebody_else())
+    theirs = await cluster.create(foreign_deployment())
 
     await cluster.apply(robot())
     await cluster.settle()
@@ -184,9 +184,9 @@ async def test_a_deployment_of_somebody_else_is_refused(cluster: Cluster) -> Non
     assert "delete the existing object" in (found.status.conditions[0].message or "")
 
 
-async def test_it_takes_the_name_once_that_is_free(cluster: Cluster) -> None:
+async def test_a_robot_gets_its_deployment_once_the_name_is_free(cluster: Cluster) -> None:
     await start_operator(cluster)
-    await cluster.create(of_somebody_else())
+    await cluster.create(foreign_deployment())
     await cluster.apply(robot())
     await cluster.settle()
 
@@ -196,7 +196,7 @@ async def test_it_takes_the_name_once_that_is_free(cluster: Cluster) -> None:
     assert is_ready(await cluster.get(Robot, "robot-one"))
 
 
-async def test_of_two_robots_that_want_one_deployment_the_second_waits(cluster: Cluster) -> None:
+async def test_the_second_of_two_robots_with_one_deployment_waits(cluster: Cluster) -> None:
     await start_operator(cluster)
     await cluster.apply(robot("robot-one"))
     await cluster.settle()
@@ -210,7 +210,7 @@ async def test_of_two_robots_that_want_one_deployment_the_second_waits(cluster: 
     assert is_ready(await cluster.get(Robot, "robot-two"))
 
 
-# What cannot be is refused before it gets here
+# Invalid specs
 
 
 @pytest.mark.parametrize(
@@ -223,9 +223,9 @@ async def test_of_two_robots_that_want_one_deployment_the_second_waits(cluster: 
         ({"deploymentName": "r" * 64}, "spec.deploymentName"),
         ({"deploymentName": "robot-two"}, "deploymentName cannot be changed"),
     ],
-    ids=["fewer than none", "too many", "no number", "no name", "long name", "another name"],
+    ids=["negative", "too large", "no integer", "invalid name", "long name", "changed name"],
 )
-async def test_what_no_robot_can_be_is_refused_and_disturbs_nothing(
+async def test_an_invalid_spec_is_rejected_and_changes_nothing(
     cluster: Cluster, spec: dict[str, object], problem: str
 ) -> None:
     await start_operator(cluster)
@@ -240,11 +240,11 @@ async def test_what_no_robot_can_be_is_refused_and_disturbs_nothing(
     assert cluster.writes_since(before) == []
 
 
-# Whatever becomes of the operator
+# Crashes and stops
 
 
 async def life_of_a_robot(cluster: Cluster) -> None:
-    """What users do, from the first day to the last."""
+    """The steps of a user: apply an object, then delete it."""
     await cluster.apply(robot(replicas=2))
     await cluster.settle()
     await cluster.patch(apps_v1.Deployment, "robot-one", MergePatch({"spec": {"replicas": 1}}))
@@ -254,12 +254,12 @@ async def life_of_a_robot(cluster: Cluster) -> None:
 
 
 @pytest.mark.timeout(60)
-async def test_it_comes_to_the_same_wherever_the_operator_crashes() -> None:
+async def test_the_result_is_the_same_wherever_the_operator_crashes() -> None:
     scenario = Scenario(operator=lambda: OPERATOR, kinds=[Robot], steps=life_of_a_robot)
     await survives_crashes(scenario)
 
 
-async def test_it_is_right_in_the_end_when_the_operator_is_killed_ten_times(
+async def test_the_result_is_right_after_the_operator_is_killed_ten_times(
     cluster: Cluster,
 ) -> None:
     rng = Random(10)
@@ -268,7 +268,7 @@ async def test_it_is_right_in_the_end_when_the_operator_is_killed_ten_times(
     for _ in range(10):
         operator = await cluster.run_operator(runnables=[OPERATOR])
         await cluster.apply(robot(replicas=rng.randrange(6)))
-        await cluster.clock.sleep(rng.uniform(0.0, 0.01))  # a whole life takes no longer
+        await cluster.clock.sleep(rng.uniform(0.0, 0.01))  # a whole sync takes no longer
         await operator.kill()
     await cluster.apply(robot(replicas=3))
     await cluster.run_operator(runnables=[OPERATOR])
@@ -278,8 +278,8 @@ async def test_it_is_right_in_the_end_when_the_operator_is_killed_ten_times(
     assert len(await cluster.list(core_v1.Pod)) == 3
 
 
-@pytest.mark.embedded_only(reason="it stops at moments between two requests")
-async def test_what_is_in_hand_when_it_stops_is_brought_to_its_end(cluster: Cluster) -> None:
+@pytest.mark.embedded_only(reason="it stops the operator between two requests")
+async def test_a_running_sync_ends_before_the_operator_stops(cluster: Cluster) -> None:
     await cluster.install(Robot)
     has_deployment: list[bool] = []
     is_done: list[bool] = []

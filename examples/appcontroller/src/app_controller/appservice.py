@@ -1,4 +1,4 @@
-"""AppService: a Deployment under a name of one's choice, corrected when it drifts."""
+"""AppService: keeps a Deployment of nginx with a given name, and corrects drift."""
 
 from collections.abc import Iterable
 from typing import Annotated
@@ -8,28 +8,27 @@ from steersman import changed, recipes
 from steersman.errors import NotOurs
 from steersman.kinds import apps_v1, core_v1
 
-# An AppService says how many and under which name, and not of what: as Kubernetes'
-# sample-controller does, we run this.
+# An AppService has no image. As in Kubernetes' sample-controller, its Deployment runs nginx.
 NGINX = core_v1.Container(name="nginx", image="nginx:latest")
 
 
 class Spec(sm.Part):
-    """What is wanted."""
+    """The desired state."""
 
     deployment_name: Annotated[
         str, sm.Rule(min_length=1, max_length=63, pattern="^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")
     ]
-    """What the Deployment is called; when it is changed, a new one takes the place of the old."""
+    """The name of the Deployment; a new name replaces the Deployment."""
 
     replicas: Annotated[int | None, sm.Rule(ge=0)] = None
-    """How many Pods it has; without it, that is left to whoever scales the Deployment."""
+    """The number of Pods; if unset, other clients or an autoscaler can scale the Deployment."""
 
 
 class Status(sm.Part):
-    """What has become of it."""
+    """The observed state."""
 
     available_replicas: int = 0
-    """How many Pods do their work."""
+    """The number of available Pods."""
 
     observed_generation: int | None = None
     conditions: tuple[sm.Condition, ...] = ()
@@ -39,14 +38,14 @@ class AppService(
     sm.CustomResource[Spec, Status],
     group="appcontroller.k8s.io",
     version="v1alpha1",
-    # Groups under k8s.io belong to Kubernetes: whoever defines a kind there says who approved it.
+    # The API server requires an approval for a CRD whose group ends in k8s.io.
     crd=sm.Crd(approved="unapproved, an example only"),
 ):
-    """A Deployment of nginx under a name of one's choice."""
+    """Keeps a Deployment of nginx with a given name."""
 
 
 async def reconcile(app: AppService, ctx: sm.Context) -> sm.Outcome:
-    """Say what should be there for ``app``; called whenever that may not be so."""
+    """Apply the desired state of ``app``; the controller calls this after each change."""
     wanted = recipes.deployment(app.spec.deployment_name, NGINX, replicas=app.spec.replicas)
     try:
         deployment = await ctx.apply_owned(wanted)
@@ -54,10 +53,10 @@ async def reconcile(app: AppService, ctx: sm.Context) -> sm.Outcome:
         return await refuse(app, taken, ctx)
     ready = sm.Condition.when(sm.is_ready(deployment), "Ready", yes="RolledOut", no="RollingOut")
     if ready.is_true:
-        # Not before: while a new name rolls out, what has the old one does the work.
+        # Not before: the old Deployment must serve until the new one is ready.
         await ctx.prune(apps_v1.Deployment)
         if not sm.is_ready(app):
-            ctx.record("Synced", f"Deployment {deployment.name} is as it should be")
+            ctx.record("Synced", f"Deployment {deployment.name} is up to date")
     await ctx.apply_status(
         app, Status(available_replicas=available([deployment]), conditions=(ready,))
     )
@@ -65,15 +64,15 @@ async def reconcile(app: AppService, ctx: sm.Context) -> sm.Outcome:
 
 
 async def refuse(app: AppService, taken: NotOurs, ctx: sm.Context) -> sm.Outcome:
-    """Leave a Deployment alone that is not ours, and say what can be done about it.
+    """Report that another owner has the Deployment, and change nothing.
 
-    When it is gone, ``reconcile`` is called: whoever was refused something is told.
+    The controller calls ``reconcile`` again when that Deployment is deleted.
     """
     owner = taken.actual_controller
-    whose = f"belongs to {owner}" if owner else "was made by somebody else"
+    whose = f"belongs to {owner}" if owner else "is not managed by this operator"
     note = (
-        f"{taken.wanted} is there already and {whose}: set spec.deploymentName to a name that is"
-        f" free, or delete that Deployment"
+        f"{taken.wanted} already exists and {whose}: set spec.deploymentName to a free name, or"
+        f" delete that Deployment"
     )
     ctx.record("ErrResourceExists", note, type="Warning")
     ready = sm.Condition.false("Ready", reason="ErrResourceExists", message=note)
@@ -83,7 +82,7 @@ async def refuse(app: AppService, taken: NotOurs, ctx: sm.Context) -> sm.Outcome
 
 
 def available(deployments: Iterable[apps_v1.Deployment]) -> int:
-    """How many Pods of these do their work."""
+    """The number of available Pods of these Deployments."""
     return sum((each.status and each.status.available_replicas) or 0 for each in deployments)
 
 

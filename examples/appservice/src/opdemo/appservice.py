@@ -1,4 +1,4 @@
-"""AppService: keep an image running, and reachable on a port of every node."""
+"""AppService: runs an image in a Deployment, and exposes it on a port of every node."""
 
 from collections.abc import Iterable
 from typing import Annotated, TypeAlias
@@ -9,38 +9,38 @@ from steersman.kinds import apps_v1, core_v1
 
 
 class Spec(sm.Part):
-    """What is to run, how many times, and where it is reached."""
+    """The desired state."""
 
     size: Annotated[int, sm.Rule(ge=0)] = 1
-    """How many Pods run it."""
+    """The number of Pods."""
 
     image: Annotated[str, sm.Rule(min_length=1, example="nginx:1.7.9")]
-    """What runs."""
+    """The image of the container."""
 
     resources: core_v1.ResourceRequirements | None = None
-    """What each Pod is given to run with."""
+    """The resources of each Pod."""
 
-    envs: tuple[core_v1.EnvVar, ...] = ()  # a default is a real value: always sent
-    """The environment in which it runs."""
+    envs: tuple[core_v1.EnvVar, ...] = ()  # a default is a value, and is always sent
+    """The environment variables of the container."""
 
     ports: Annotated[
         tuple[core_v1.ServicePort, ...],
         sm.Rule(min_length=1, example=[{"port": 80, "targetPort": 80}]),
     ]
-    """Where it is reached; each leads to the port of the Pods that is its target."""
+    """The ports of the Service."""
 
 
 class Status(apps_v1.DeploymentStatus):
     """The Deployment's status, inlined."""
 
 
-# What the Deployment and the Service are made from: any kind with this spec and this status.
+# Any kind with this spec and this status. The functions below work with all of them.
 App: TypeAlias = sm.CustomResource[Spec, Status]
 
 RULES = (
     sm.Cel(
         "self.metadata.name.size() <= 63 && !self.metadata.name.contains('.')",
-        message="a Service gets this name, so it has 63 characters at most, and no dots",
+        message="the name is also the name of a Service: use at most 63 characters, and no dots",
     ),
 )
 
@@ -59,11 +59,11 @@ CRD = sm.Crd(
 class AppService(
     sm.CustomResource[Spec, Status], group="app.example.com", version="v1", crd=CRD, rules=RULES
 ):
-    """An image kept running at a given size, reachable on a port of every node."""
+    """Runs an image in a Deployment, and exposes it on a port of every node."""
 
 
 def container_of(app: App) -> core_v1.Container:
-    """What runs in each Pod."""
+    """The container of each Pod."""
     return core_v1.Container(
         name=app.name,
         image=app.spec.image,
@@ -75,9 +75,9 @@ def container_of(app: App) -> core_v1.Container:
 
 
 def targets_of(ports: Iterable[core_v1.ServicePort]) -> tuple[core_v1.ContainerPort, ...]:
-    """The ports of a container to which those of its Service lead, each once.
+    """The container ports for the ports of a Service, without duplicates.
 
-    A target that is a name stands for the same number as the first of the Service's ports with it.
+    A named target port gets the number of the first Service port that has this name as its target.
     """
     named: dict[tuple[str, str], int] = {}
     found: dict[tuple[int, str], str | None] = {}
@@ -95,7 +95,7 @@ def targets_of(ports: Iterable[core_v1.ServicePort]) -> tuple[core_v1.ContainerP
 
 
 async def reconcile(app: App, ctx: sm.Context) -> sm.Outcome:
-    """Say what should be there for ``app``; called whenever that may not be so."""
+    """Apply the desired state of ``app``; the controller calls this after each change."""
     deployment = await ctx.apply_owned(
         recipes.deployment(app.name, container_of(app), replicas=app.spec.size)
     )

@@ -1,4 +1,4 @@
-"""WebService: an AppService under another name, with all that one has and does."""
+"""WebService: a second kind with the spec, the status and the behavior of AppService."""
 
 import steersman as sm
 from steersman import changed
@@ -10,7 +10,7 @@ from opdemo.appservice import CRD, RULES, Spec, Status, reconcile
 class WebService(
     sm.CustomResource[Spec, Status], group="app.example.com", version="v1", crd=CRD, rules=RULES
 ):
-    """An image kept running at a given size, reachable on a port of every node."""
+    """Runs an image in a Deployment, and exposes it on a port of every node."""
 
 
 controller = sm.Controller(

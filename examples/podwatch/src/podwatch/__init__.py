@@ -1,1 +1,1 @@
-"""podwatch: what happens to Pods, through a work queue."""
+"""podwatch: prints the changes of Pods, with an informer and a work queue."""

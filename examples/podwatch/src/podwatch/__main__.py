@@ -11,9 +11,7 @@ from steersman.errors import SteersmanError
 from podwatch.podwatch import main
 
 if __name__ == "__main__":
-    parser = ArgumentParser(
-        prog="python -m podwatch", description="Print what happens to the Pods of a cluster."
-    )
+    parser = ArgumentParser(prog="python -m podwatch", description="Print the changes of Pods.")
     parser.add_argument("-kubeconfig", "--kubeconfig", type=Path, help="as for kubectl")
     parser.add_argument(
         "-master", "--master", metavar="URL", help="the API server, in place of the kubeconfig's"

@@ -1,7 +1,7 @@
 """The classic work queue example: an informer, handlers, a rate-limited queue, and one worker.
 
-Prints what happens to the Pods of the default namespace. With nothing but the low-level pieces,
-each of which can be used without the others.
+Prints the changes of the Pods in the default namespace. It uses only low-level packages, each of
+which also works without the others.
 
     python -m podwatch --kubeconfig FILE
 """
@@ -26,7 +26,7 @@ RETRIES = 5
 
 
 def sync_to_stdout(key: ObjectKey, pods: Lister[core_v1.Pod]) -> None:
-    """The business logic. Retrying is not part of it: what goes wrong is raised."""
+    """The business logic. It raises errors, and the worker retries."""
     pod = pods.get(key.name, namespace=key.namespace)
     if pod is None:
         print(f"Pod {key} does not exist anymore")
@@ -35,13 +35,13 @@ def sync_to_stdout(key: ObjectKey, pods: Lister[core_v1.Pod]) -> None:
 
 
 async def work(queue: WorkQueue[ObjectKey], sync: Callable[[ObjectKey], None]) -> None:
-    """Take one key after the other; what fails is tried again five times, then dropped."""
+    """Process one key after the other. After five retries, drop a key that fails."""
     while True:
         try:
             async with queue.take() as key:
                 try:
                     sync(key)
-                except Exception as error:  # noqa: BLE001  whatever it is, the others go on
+                except Exception as error:  # noqa: BLE001  other keys continue after any error
                     if queue.num_requeues(key) < RETRIES:
                         print(f"Error syncing Pod {key}: {error}")
                         queue.add_rate_limited(key)
@@ -53,7 +53,7 @@ async def work(queue: WorkQueue[ObjectKey], sync: Callable[[ObjectKey], None]) -
 
 
 async def watch_pods(client: Client, *, observe: Observer) -> None:
-    """Follow the Pods until cancelled."""
+    """Watch the Pods until cancelled."""
     limiter = default_limiter(clock=client.clock, rng=client.rng)
     queue = WorkQueue[ObjectKey]("pods", limiter=limiter, clock=client.clock, observe=observe)
     informer = Informer(client, core_v1.Pod, scope=Scope(namespaces=("default",)), observe=observe)
@@ -64,11 +64,12 @@ async def watch_pods(client: Client, *, observe: Observer) -> None:
             deleted=lambda pod: queue.add(key_of(pod)),
         )
     )
-    # Suppose that the last run knew of this Pod. If it is gone by now, the handlers are told.
+    # A Pod that the cache had when the program last ran. If it no longer exists, the informer calls
+    # the delete handler.
     mypod = meta_v1.ObjectMeta(name="mypod", namespace="default")
     informer.warm([core_v1.Pod(metadata=mypod)])
 
-    # No worker starts before the cache is whole.
+    # The block starts once the cache has synced.
     async with informer.running():
         await work(queue, lambda key: sync_to_stdout(key, informer.lister))
 
@@ -76,8 +77,8 @@ async def watch_pods(client: Client, *, observe: Observer) -> None:
 async def main(kubeconfig: Path | None, master: str | None = None) -> None:
     """Connect as kubectl would, and watch.
 
-    ``master`` replaces the kubeconfig's server. Alone, it is all that is known of the cluster:
-    there are no credentials then.
+    ``master`` replaces the server of the kubeconfig. Without a kubeconfig, the client connects to
+    it without credentials.
     """
     clock = SystemClock()
     observe = log_to(sys.stderr, clock=clock)

@@ -1,1 +1,1 @@
-"""replicaset-from-scratch: as many Pods as somebody wants, in fifty lines."""
+"""replicaset-from-scratch: a ReplicaSet controller in fifty lines."""

@@ -11,26 +11,26 @@ from steersman.kinds import core_v1, meta_v1
 
 
 class Spec(sm.Part):
-    """What its user wants; only users write it."""
+    """The desired state, which users write."""
 
     replicas: Annotated[int, sm.Rule(ge=0)] = 1
-    """How many Pods there should be."""
+    """The desired number of Pods."""
 
     image: Annotated[str, sm.Rule(min_length=1)]
-    """What a new Pod runs, such as nginx:1.29."""
+    """The image of new Pods, such as nginx:1.29."""
 
 
 class Status(sm.Part):
-    """What its controller has observed; only the controller writes it."""
+    """The observed state, which the controller writes."""
 
     replicas: int = 0
-    """How many Pods there are."""
+    """The number of Pods."""
 
     ready_replicas: int = 0
-    """How many of them are ready."""
+    """The number of ready Pods."""
 
     observed_generation: int | None = None
-    """Which version of the spec this is about."""
+    """The generation that this status describes."""
 
     conditions: tuple[sm.Condition, ...] = ()
 
@@ -48,31 +48,31 @@ class PodSet(
             sm.Column("Age", ".metadata.creationTimestamp"),
         ),
     ),
-    # Its Pods have its name as a label.
-    rules=(sm.Cel("self.metadata.name.size() <= 63", "its name must have 63 letters at most"),),
+    # The name is the value of a label of the Pods.
+    rules=(sm.Cel("self.metadata.name.size() <= 63", "use a name of at most 63 characters"),),
 ):
-    """So many Pods that run the same image."""
+    """Keeps a number of Pods with the same image."""
 
 
 async def reconcile(pod_set: PodSet, ctx: sm.Context) -> sm.Outcome:
-    """Called whenever the PodSet or a Pod of it has changed: have as many as it wants."""
+    """Create missing Pods and delete surplus ones, after a change of the PodSet or its Pods."""
     pods = alive(ctx)  # observe
     missing = pod_set.spec.replicas - len(pods)  # compare
     try:  # act
         for name in islice(next_names(pod_set, ctx), max(missing, 0)):
             await ctx.create_owned(pod_of(pod_set, name))
-            ctx.record("Created", f"Pod {name}: there were too few")
+            ctx.record("Created", f"created Pod {name}: there were too few")
         for pod in newest_first(pods)[: max(-missing, 0)]:
             await ctx.delete(pod)
-            ctx.record("Deleted", f"Pod {pod.name}: there were too many")
-    except ApiError as refusal:
-        await report(pod_set, ctx, why_not=refusal.message)
-        raise  # so that it is tried again, later and later
+            ctx.record("Deleted", f"deleted Pod {pod.name}: there were too many")
+    except ApiError as error:
+        await report(pod_set, ctx, why_not=error.message)
+        raise  # the controller retries with a backoff
     return await report(pod_set, ctx)
 
 
 async def report(pod_set: PodSet, ctx: sm.Context, *, why_not: str = "") -> sm.Outcome:
-    """Say in the status what is there now; what was just written counts."""
+    """Write the observed state, which includes the writes of this reconcile."""
     pods = alive(ctx)
     ready = [pod for pod in pods if sm.is_ready(pod)]
     is_met = len(pods) == len(ready) == pod_set.spec.replicas
@@ -85,9 +85,9 @@ async def report(pod_set: PodSet, ctx: sm.Context, *, why_not: str = "") -> sm.O
 
 
 async def finalize(pod_set: PodSet, ctx: sm.Context) -> sm.Outcome:
-    """Called once somebody deletes the PodSet: end one Pod after the other, the newest first."""
+    """Delete one Pod after the other, the newest first, once the PodSet is being deleted."""
     if "orphan" in (pod_set.metadata.finalizers or ()):
-        return sm.Done()  # kubectl delete --cascade=orphan: the Pods are to stay
+        return sm.Done()  # kubectl delete --cascade=orphan keeps the Pods
     left = ctx.owned(core_v1.Pod)
     if not left:
         return sm.Done()
@@ -95,12 +95,12 @@ async def finalize(pod_set: PodSet, ctx: sm.Context) -> sm.Outcome:
     if all(pod.deletion_time is None for pod in left):
         last = newest_first(left)[0]
         await ctx.delete(last)
-        ctx.record("Ended", f"Pod {last.name}: {len(left) - 1} left to end")
+        ctx.record("Terminated", f"deleted Pod {last.name}: {len(left) - 1} left")
     return sm.Later()
 
 
 def alive(ctx: sm.Context) -> list[core_v1.Pod]:
-    """The Pods that count: neither being deleted nor over."""
+    """The Pods that are neither being deleted nor terminated."""
     return [
         pod
         for pod in ctx.owned(core_v1.Pod)
@@ -110,16 +110,16 @@ def alive(ctx: sm.Context) -> list[core_v1.Pod]:
 
 
 def next_names(pod_set: PodSet, ctx: sm.Context) -> Iterator[str]:
-    """NAME-0, NAME-1 and so on, from where its Pods end, without those that a stranger has."""
-    # Not names by chance: whoever creates NAME-2 for the second time, because it has not heard of
-    # the first, is refused. With a name by chance there would be one Pod too many.
+    """NAME-0, NAME-1 and so on, after the last Pod of the PodSet, without names that are taken."""
+    # Not random names: if the cache does not have NAME-2 yet, a second create of NAME-2 fails. With
+    # a random name, it would succeed, and there would be one Pod too many.
     start = max(map(number_of, ctx.owned(core_v1.Pod)), default=-1) + 1
     names = (f"{pod_set.name}-{number}" for number in count(start))
     return (name for name in names if ctx.get(core_v1.Pod, name) is None)
 
 
 def pod_of(pod_set: PodSet, name: str) -> core_v1.Pod:
-    """One Pod of it."""
+    """A Pod of the PodSet."""
     labels = {"app.kubernetes.io/name": pod_set.name}
     container = core_v1.Container(name="main", image=pod_set.spec.image)
     return core_v1.Pod(
@@ -129,12 +129,12 @@ def pod_of(pod_set: PodSet, name: str) -> core_v1.Pod:
 
 
 def newest_first(pods: list[core_v1.Pod]) -> list[core_v1.Pod]:
-    """The same Pods in the order in which to end them: those first that do not work yet."""
+    """The Pods in the order of deletion: those that are not ready first, then the newest."""
     return sorted(pods, key=lambda pod: (sm.is_ready(pod), -number_of(pod)))
 
 
 def number_of(pod: core_v1.Pod) -> int:
-    """The number at the end of its name."""
+    """The number at the end of the name."""
     number = pod.name.rpartition("-")[2]
     return int(number) if number.isdecimal() else -1
 

@@ -1,4 +1,4 @@
-"""robot-operator: robots, by the pieces of which every controller is made.
+"""robot-operator: a controller of Robots, written with informers, listers and a work queue.
 
-``robot`` is the kind, ``controller`` what looks after its objects, ``__main__`` the program.
+``robot`` is the kind, ``controller`` the controller, and ``__main__`` the program.
 """

@@ -1,4 +1,4 @@
-"""``python -m robot_operator --kubeconfig FILE``: look after Robots until SIGTERM or Ctrl-C."""
+"""``python -m robot_operator --kubeconfig FILE``: run the controller until SIGTERM or Ctrl-C."""
 
 import asyncio
 import os
@@ -20,9 +20,9 @@ from robot_operator.controller import run_robots
 def config_from_flags(
     kubeconfig: Path | None, master: str | None, *, observe: Observer
 ) -> ClusterConfig:
-    """As client-go does it: ``-master`` replaces the server of ``-kubeconfig``.
+    """As in client-go, ``-master`` replaces the server of ``-kubeconfig``.
 
-    Alone, it is all that is known of the cluster: there are no credentials then.
+    With ``-master`` only, the client has no credentials.
     """
     if master and kubeconfig is None:
         return ClusterConfig(server=master, source="-master")
@@ -33,8 +33,8 @@ def config_from_flags(
 
 
 async def operate(kubeconfig: Path | None, master: str | None) -> None:
-    """Connect as kubectl would, and work until told to stop."""
-    # Ctrl-C cancels this task as well, by asyncio.run. A second signal cuts the end short.
+    """Connect as kubectl would, and run the controller until a signal stops it."""
+    # asyncio.run cancels this task at Ctrl-C, too. A second signal ends the program at once.
     if (task := asyncio.current_task()) is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     clock = SystemClock()
@@ -55,7 +55,7 @@ def main() -> None:
     try:
         asyncio.run(operate(arguments.kubeconfig, arguments.master))
     except asyncio.CancelledError:
-        pass  # SIGTERM: it has stopped as it was told to.
+        pass  # SIGTERM has stopped the controller.
     except KeyboardInterrupt:
         sys.exit(130)
     except SteersmanError as error:

@@ -1,38 +1,38 @@
-"""Robot, the kind: the client, the informer, the lister and the CRD all know it from these classes."""
+"""Robot, the kind. The client, the informer, the lister and the CRD use these classes."""
 
 from typing import Annotated
 
 import steersman as sm
 
-# What a Deployment and the label by which it finds its Pods can both be called.
+# A valid name of a Deployment, and a valid value of the label that selects its Pods.
 DNS_LABEL = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
 
 
 class Spec(sm.Part):
-    """What is wanted."""
+    """The desired state."""
 
     deployment_name: Annotated[
         str,
         sm.Rule(pattern=DNS_LABEL, max_length=63),
-        sm.Cel("self == oldSelf", "deploymentName cannot be changed: make another Robot"),
+        sm.Cel("self == oldSelf", "deploymentName cannot be changed: create another Robot"),
     ]
     """The Deployment that runs the robot."""
 
     replicas: Annotated[int, sm.Rule(ge=0, format="int32")] = 1
-    """How many of it run."""
+    """The desired number of Pods."""
 
 
 class Status(sm.Part):
-    """What has become of it."""
+    """The observed state."""
 
     observed_generation: int | None = None
-    """The spec that this status is about."""
+    """The generation that this status describes."""
 
     available_replicas: int = 0
-    """How many of it run and are ready."""
+    """The number of available Pods."""
 
     conditions: tuple[sm.Condition, ...] = ()
-    """Ready, once as many run as are wanted."""
+    """Ready is true once all replicas are available."""
 
 
 class Robot(sm.CustomResource[Spec, Status], group="robot.llleon.io", version="v1"):

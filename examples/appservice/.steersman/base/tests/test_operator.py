@@ -1,9 +1,9 @@
-"""The operator as a whole: what the tests of a single controller would not show."""
+"""Tests of the operator as a whole."""
 
 from opdemo.operator import manager
 
 
-def test_no_kind_is_looked_after_by_two_controllers() -> None:
+def test_no_kind_has_two_controllers() -> None:
     kinds = [each.gvk for each in manager.controllers]
 
     assert len(kinds) == len(set(kinds))

@@ -1,1 +1,1 @@
-"""opdemo: a Kubernetes operator. ``operator.py`` says what it is made of."""
+"""opdemo: a Kubernetes operator. ``operator.py`` has its controllers."""
