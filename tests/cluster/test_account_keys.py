@@ -117,7 +117,7 @@ async def test_a_file_without_a_key_is_reported(tmp_path: Path, name: str) -> No
         ClusterSettings(service_account_signing_key_file=tmp_path / name),
         ClusterSettings(service_account_key_files=(tmp_path / name,)),
     ):
-        with pytest.raises(ClusterError, match=rf"{name} (cannot be read|holds no key)"):
+        with pytest.raises(ClusterError, match=rf"{name} (cannot be read|contains no key)"):
             async with running_cluster(
                 settings, clock=SystemClock(), rng=Random(0), observe=ignore, environ={}
             ):

@@ -323,7 +323,7 @@ async def test_a_plugin_that_is_turned_off_sends_no_request(
     plugins: set[str], asked: list[str], status: int
 ) -> None:
     webhooks = Webhooks(change=allow, judge=allow)
-    api = EmbeddedServer(outbound=webhooks, options=ServerOptions(plugins=frozenset(plugins)))
+    api = EmbeddedServer(outbound=webhooks, options=ServerOptions(admission_plugins=frozenset(plugins)))
     await configure(api, "mutating", webhook("change"))
     await configure(api, "validating", webhook("judge"))
     await policy(api, "none", validations=[{"expression": "false"}])

@@ -156,7 +156,7 @@ async def test_what_we_wrote_stays_when_a_stranger_makes_it_unreadable(scene: Sc
         answer = await caches.record_write(scene.client.patch(Widget, "one", RED, namespace=HERE))
         scene.way.cut()
         await scene.paint("one", "puce")
-        scene.api.server.compactor.forget()
+        scene.api.server.compactor.compact_all()
         scene.way.resume()
         await scene.until(lambda: informer.decode_failures, seconds=1)
 

@@ -96,7 +96,7 @@ class Scenario:
             if rng.random() < 0.002:
                 self.transport.cut()
             if rng.random() < 0.002:
-                self.api.server.compactor.forget()
+                self.api.server.compactor.compact_all()
 
     def something(self, client: Client) -> Awaitable[Widget | Deletion[Widget]]:
         """One of the things that can be done to one of the objects."""
@@ -178,7 +178,7 @@ class Scenario:
         stranger = self.api.client()
         for namespace in NAMESPACES:
             await stranger.create(self.new(namespace, None))
-        self.api.server.compactor.forget()
+        self.api.server.compactor.compact_all()
         await self.settle()
 
     async def check_all_is_received(self) -> None:

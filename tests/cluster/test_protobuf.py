@@ -44,7 +44,7 @@ async def test_a_watch_from_a_forgotten_version_ends_with_a_status_in_a_frame() 
     api = EmbeddedServer()
     namespace = await api.namespace()
     await create_config_maps(api.client(), namespace, "a", "b")
-    api.server.compactor.forget()
+    api.server.compactor.compact_all()
     path = f"/api/v1/namespaces/{namespace}/configmaps?resourceVersion=1"
 
     async with api.watch(path) as lines:

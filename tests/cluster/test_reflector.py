@@ -138,7 +138,7 @@ def cut(scene: Scene) -> None:
 
 
 def cut_and_compact(scene: Scene) -> None:
-    scene.api.server.compactor.forget()
+    scene.api.server.compactor.compact_all()
     scene.way.cut()
 
 
@@ -168,7 +168,7 @@ def find(scene: Scene) -> None:
 
 
 def find_compacted(scene: Scene) -> None:
-    scene.api.server.compactor.forget()
+    scene.api.server.compactor.compact_all()
     scene.way.answer = None
 
 
@@ -305,7 +305,7 @@ async def test_a_compaction_in_the_middle_of_paging_starts_the_list_again(
             if any(name == "continue" for name, _ in request.query) and not compacted:
                 compacted.append(request)
                 await create_config_maps(api.client(), namespace, "meanwhile")
-                api.server.compactor.forget()
+                api.server.compactor.compact_all()
             async with super().open(request) as response:
                 yield response
 

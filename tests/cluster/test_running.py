@@ -106,7 +106,7 @@ async def test_a_kubeconfig_of_a_cluster_that_still_runs_is_not_taken_from_it(
     async with running(ours(tmp_path)) as first:
         before = first.kubeconfig.read_text(encoding="utf-8")
 
-        with pytest.raises(ClusterError, match=f"still runs, at {first.url}"):
+        with pytest.raises(ClusterError, match=f"still runs at {first.url}"):
             async with running(ours(tmp_path)):
                 pass
 

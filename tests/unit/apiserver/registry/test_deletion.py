@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.meta.status_errors import StatusError
-from steersman_cluster.apiserver.registry.deletion import DeletionPlan, may_go, plan_deletion
+from steersman_cluster.apiserver.registry.deletion import (
+    DeletionPlan,
+    plan_deletion,
+    should_delete_during_update,
+)
 from steersman_cluster.apiserver.request.delete_options import DeleteOptions
 from steersman_cluster.apiserver.request.resources import ServedResource
 from tests.embedded import EmbeddedServer
@@ -46,7 +50,7 @@ def fate(
     found: dict[str, Any], served: ServedResource, **options: Any
 ) -> tuple[dict[str, Any] | None, bool]:
     decided = plan_deletion(found, DeleteOptions(**options), served, now=NOW)
-    return decided.marked and decided.marked["metadata"], decided.goes
+    return decided.updated and decided.updated["metadata"], decided.removes
 
 
 def test_what_nothing_holds_goes_unmarked(at_once: ServedResource) -> None:
@@ -131,10 +135,10 @@ def test_a_finalizer_outlasts_any_grace(graceful: ServedResource) -> None:
 def test_an_update_lets_go_of_what_is_deleted_with_its_last_finalizer() -> None:
     held = marked(BEFORE, 0, finalizers=["x"])
 
-    assert may_go(marked(BEFORE, 0), held)
-    assert not may_go(held, held)
-    assert not may_go(obj(), obj(finalizers=["x"]))
-    assert not may_go(marked(IN_TEN, 10), marked(IN_TEN, 10, finalizers=["x"]))
+    assert should_delete_during_update(marked(BEFORE, 0), held)
+    assert not should_delete_during_update(held, held)
+    assert not should_delete_during_update(obj(), obj(finalizers=["x"]))
+    assert not should_delete_during_update(marked(IN_TEN, 10), marked(IN_TEN, 10, finalizers=["x"]))
 
 
 def test_nothing_is_decided_by_changing_the_object(at_once: ServedResource) -> None:

@@ -7,7 +7,12 @@ import msgspec
 
 from steersman.observe import ignore
 from steersman.wire import ClientCertificate, Request
-from steersman_cluster.apiserver import ApiServer, NoWebhookTransport, RevisionLog
+from steersman_cluster.apiserver import (
+    ApiServer,
+    NoWebhookTransport,
+    RevisionLog,
+    ServerOptions,
+)
 from tests.clocks import FakeClock
 from tests.embedded import MERGE_PATCH, EmbeddedServer
 
@@ -60,8 +65,7 @@ def started(log: RevisionLog, *, port: int) -> ApiServer:
         rng=Random(0),
         observe=ignore,
         outbound=NoWebhookTransport(),
-        address="192.0.2.1",
-        port=port,
+        options=ServerOptions(advertise_address="192.0.2.1", secure_port=port),
     )
 
 

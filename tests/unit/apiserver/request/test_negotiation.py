@@ -16,10 +16,10 @@ from steersman_cluster.apiserver.request.negotiation import (
     accepted_format,
     body_type,
     clauses,
+    negotiate,
     no_table,
     patch_type,
     refusal_language,
-    response_format,
 )
 from steersman_cluster.apiserver.request.protobuf_responses import (
     WHOLE_MESSAGES,
@@ -53,7 +53,7 @@ ACCEPTED = {
 
 @pytest.mark.parametrize("accept", ACCEPTED)
 def test_the_answer_is_in_the_most_wanted_language_that_is_spoken(accept: str) -> None:
-    encoder = response_format(request("/", Accept=accept), custom=False)
+    encoder = negotiate(request("/", Accept=accept), custom=False)
 
     assert encoder == ResponseFormat(ACCEPTED[accept])
 
@@ -69,7 +69,7 @@ def test_what_go_reads_is_read_but_not_where_the_way_is_found_by_whole_types(acc
 
 def refusal_or_form(accept: str, *, custom: bool) -> str:
     try:
-        return response_format(request("/", Accept=accept), custom=custom).language
+        return negotiate(request("/", Accept=accept), custom=custom).language
     except StatusError as refusal:
         return str(refusal.code)
 
@@ -102,7 +102,7 @@ def test_many_wanted_languages_are_in_the_order_of_their_weights() -> None:
 
 @pytest.mark.parametrize("name", ["Accept", "accept", "ACCEPT"])
 def test_a_header_is_found_however_its_name_is_written(name: str) -> None:
-    encoder = response_format(request("/", Host="here", **{name: YAML}), custom=False)
+    encoder = negotiate(request("/", Host="here", **{name: YAML}), custom=False)
 
     assert encoder == ResponseFormat(YAML)
 
@@ -112,20 +112,20 @@ def test_a_header_is_found_however_its_name_is_written(name: str) -> None:
 )
 def test_built_in_resources_are_answered_in_protobuf_where_that_is_wanted(accept: str) -> None:
     for watches in (False, True):
-        encoder = response_format(request("/", accept=accept), custom=False, watches=watches)
+        encoder = negotiate(request("/", accept=accept), custom=False, watches=watches)
 
         assert encoder == ResponseFormat(PROTOBUF, WHOLE_MESSAGES)
 
 
 def test_custom_resources_are_answered_in_json_where_protobuf_is_preferred() -> None:
-    assert response_format(request("/", accept=f"{PROTOBUF},{JSON}"), custom=True) == PLAIN
+    assert negotiate(request("/", accept=f"{PROTOBUF},{JSON}"), custom=True) == PLAIN
 
 
 @pytest.mark.parametrize("custom", [True, False])
 def test_metadata_is_answered_in_protobuf_where_that_is_wanted(custom: bool) -> None:
     accept = f"{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{JSON}"
 
-    encoder = response_format(request("/", accept=accept), custom=custom)
+    encoder = negotiate(request("/", accept=accept), custom=custom)
 
     only = MetadataEncoder("PartialObjectMetadata", "v1")
     assert encoder == ResponseFormat(PROTOBUF, ProtobufMetadataEncoder(only))
@@ -134,7 +134,7 @@ def test_metadata_is_answered_in_protobuf_where_that_is_wanted(custom: bool) -> 
 def test_a_table_is_never_in_protobuf() -> None:
     accept = TABLE.replace("json", "vnd.kubernetes.protobuf")
 
-    encoder = response_format(request("/", accept=f"{accept},{YAML}"), custom=False, table=no_table)
+    encoder = negotiate(request("/", accept=f"{accept},{YAML}"), custom=False, table=no_table)
 
     assert encoder == ResponseFormat(YAML)
 
@@ -143,7 +143,7 @@ def test_a_table_is_never_in_protobuf() -> None:
 def test_the_answer_may_be_wanted_without_anything_but_metadata(version: str) -> None:
     accept = f"application/yaml;as=PartialObjectMetadata;g=meta.k8s.io;v={version}"
 
-    encoder = response_format(request("/", accept=accept), custom=True)
+    encoder = negotiate(request("/", accept=accept), custom=True)
 
     assert encoder == ResponseFormat(YAML, MetadataEncoder("PartialObjectMetadata", version))
 
@@ -156,7 +156,7 @@ def test_the_answer_may_be_wanted_as_a_table_where_there_is_one() -> None:
         return MetadataEncoder("PartialObjectMetadata", version)
 
     forms = [
-        response_format(request("/", accept=each), custom=False, table=table)
+        negotiate(request("/", accept=each), custom=False, table=table)
         for each in (KUBECTL, TABLE.replace("v=v1", "v=v1beta1"), f"{TABLE};q=0.1,*/*")
     ]
 
@@ -183,7 +183,7 @@ def test_where_no_wanted_language_is_spoken_the_spoken_ones_are_named(
     accept: str, custom: bool
 ) -> None:
     with pytest.raises(StatusError) as refused:
-        response_format(request("/", accept=accept), custom=custom)
+        negotiate(request("/", accept=accept), custom=custom)
 
     assert refused.value.code == 406
     assert refused.value.message.endswith(f"application/json, application/yaml, {PROTOBUF}")
@@ -192,15 +192,15 @@ def test_where_no_wanted_language_is_spoken_the_spoken_ones_are_named(
 def test_the_way_to_built_in_resources_is_found_by_whole_types_alone() -> None:
     some = request("/", accept="application/*")
 
-    assert response_format(some, custom=True) == PLAIN
+    assert negotiate(some, custom=True) == PLAIN
     with pytest.raises(StatusError, match="406"):
-        response_format(some, custom=False)
+        negotiate(some, custom=False)
 
 
 @pytest.mark.parametrize("accept", [YAML, "application/yaml, application/json;q=0.5"])
 def test_a_watch_is_refused_where_yaml_is_preferred(accept: str) -> None:
     with pytest.raises(StatusError) as refused:
-        response_format(request("/", accept=accept), custom=False, watches=True)
+        negotiate(request("/", accept=accept), custom=False, watches=True)
 
     assert refused.value.message.endswith(
         f"accepted: application/json;stream=watch, {PROTOBUF};stream=watch"
@@ -209,7 +209,7 @@ def test_a_watch_is_refused_where_yaml_is_preferred(accept: str) -> None:
 
 def test_a_list_that_is_not_acceptable_names_the_streams_of_its_watch() -> None:
     with pytest.raises(StatusError) as refused:
-        response_format(request("/", accept="text/html"), custom=False, lists=True)
+        negotiate(request("/", accept="text/html"), custom=False, lists=True)
 
     assert refused.value.message.endswith(
         f"{PROTOBUF}, application/json;stream=watch, {PROTOBUF};stream=watch"

@@ -51,7 +51,7 @@ def test_what_stands_is_never_forgotten() -> None:
     for _ in range(3):
         clock.advance(KEPT_SECONDS)
         history.compact()
-    history.forget()
+    history.compact_all()
 
     assert View(log).get(WEB) is not None
 

@@ -1,7 +1,7 @@
-"""The embedded API server: Kubernetes' API in one Python process, for development and tests.
+"""The embedded API server: the Kubernetes API in one Python process, for development and tests.
 
 Takes:     requests, as bytes, over HTTPS or from within the process
-Gives:     the answers that kube-apiserver 1.36 would give, and the same state afterwards
+Gives:     the responses and the resulting state of kube-apiserver 1.36
 Promises:  - every watcher sees every event once and in order
            - a crash of one request never harms another
            - a list that takes several pages is of one moment
@@ -10,16 +10,16 @@ Promises:  - every watcher sees every event once and in order
            - the server in the process needs no socket, no thread and no task of its own
 Never:     imports ``kinds`` or ``client``, or claims to be a cluster for production
 
-The layers, from the top; each imports only from those below it::
+The layers, from top to bottom; each layer imports only from the layers below::
 
     server          HTTPS, metrics, health, the order in which a request passes the layers
     discovery       discovery documents and OpenAPI
     registry        the handlers of get, list, watch, create, update, patch and delete
     admission       webhooks and policies, before a write
-    custom          CustomResourceDefinitions and the resources that they define
+    custom          CustomResourceDefinitions and the custom resources that they define
     builtin         the rules of the built-in kinds
-    webhooks        calls to webhooks, and requests that run again with their answers
-    authn · authz   who sent a request, and whether they may
+    webhooks        calls to webhooks, and the re-runs of requests with the webhook responses
+    authn · authz   authentication and authorization
     tables          objects as the rows of kubectl's tables
     apply           field management, server-side apply, patches
     request         request info, options, content negotiation, response encoders
@@ -76,7 +76,7 @@ __all__ = [
     "running_cluster",
 ]
 
-# A server on a socket takes cryptography, one in the process does not.
+# A server on a socket needs the package cryptography; a server in the process does not.
 _LAZY = {
     "ClusterSettings": "server.running_cluster",
     "RunningCluster": "server.running_cluster",

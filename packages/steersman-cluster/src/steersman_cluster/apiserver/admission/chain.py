@@ -1,4 +1,4 @@
-"""Admission: webhooks and policies, for every write before it is stored."""
+"""The admission chain: webhooks and policies, run for every write before the object is stored."""
 
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
@@ -38,7 +38,7 @@ _OPTIONS = {CREATE: "CreateOptions", UPDATE: "UpdateOptions"}
 
 
 class AdmissionStore(RuleContext, Protocol):
-    """The stored objects, and the log that tells when configurations have changed."""
+    """The stored objects, and the log that shows when configurations have changed."""
 
     @property
     def log(self) -> RevisionLog: ...
@@ -63,7 +63,7 @@ _NO_HOOKS = _Hooks()
 
 
 class Admission:
-    """Calls webhooks and evaluates policies before a write is made."""
+    """The admission chain: calls webhooks and evaluates policies before a write."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class Admission:
 
     @property
     def is_idle(self) -> bool:
-        """Whether there are no webhooks and no policies."""
+        """Whether no webhooks and no policies are configured."""
         first, second, third, fourth = self._resource_logs
         # Each only grows, and so does their sum whenever one of them does. This runs for every
         # write, and hardly ever finds anything.
@@ -116,11 +116,15 @@ class Admission:
         self._seen = sum(revisions) if max(revisions) <= store.view.revision else -1
 
     def _every(self, resource: GroupResource, plugin: str) -> Iterable[Object]:
-        """All of them, where the plugin that heeds them has not been turned off."""
+        """Return all objects of ``resource``; none if the admission plugin ``plugin`` is turned
+        off.
+        """
         return self._store.every(resource) if plugin in self._plugins else ()
 
     def mutated(self, request: APIRequest, obj: Object, old: Object | None) -> Object:
-        """What is to be written in place of ``obj``, which may be itself."""
+        """Return the object to write after the mutating webhooks; ``obj`` itself if nothing
+        changed.
+        """
         webhooks = self._now().mutating
         if not webhooks:
             return obj
@@ -146,20 +150,20 @@ class Admission:
         obj: Object,
         old: Object | None,
         *,
-        seen_as: Callable[[Object], Object] | None = None,
+        admission_view: Callable[[Object], Object] | None = None,
     ) -> None:
-        """Refuse what a policy or webhook denies.
+        """Raise an error if a policy or a validating webhook denies the write.
 
-        Both objects are as the rules of their kind see them. ``obj`` is complete, and would be
-        written next. Others see what ``seen_as`` makes of them.
+        ``obj`` and ``old`` are in their stored form. ``obj`` is complete, and is written next if
+        the check passes. Policies and webhooks receive the objects that ``seen_as`` returns.
         """
         interested = self._now()
         if not interested.policies and not interested.validating:
             return
         shown = _same if request.served.custom else request.served.from_stored
         obj, old = shown(obj), None if old is None else shown(old)
-        if seen_as is not None:
-            obj, old = seen_as(obj), None if old is None else seen_as(old)
+        if admission_view is not None:
+            obj, old = admission_view(obj), None if old is None else admission_view(old)
         self._check(request, _attributes(request, obj, old), interested)
 
     def _check(self, request: APIRequest, wanted: Attributes, interested: _Hooks) -> None:
@@ -178,7 +182,7 @@ class Admission:
     def check_delete(
         self, request: APIRequest, old: Object, options: Object, *, dry_run: bool
     ) -> None:
-        """Refuse a deletion that a policy or webhook denies."""
+        """Raise an error if a policy or webhook denies the deletion."""
         interested = self._now()
         if not interested:
             return
@@ -244,7 +248,7 @@ def _options(info: RequestInfo, kind: str) -> Object:
 
 
 def _check_owners(request: APIRequest, about: Object, before: Any) -> None:
-    """Restore managedFields that a webhook broke; owners that are there twice go."""
+    """Restore managedFields that a webhook broke, and remove duplicate ownerReferences."""
     given = about.get("managedFields")
     try:
         managers = decoded_from_outside(given or ())

@@ -161,9 +161,7 @@ class ServiceAccountTokens:
         return claims
 
     def _out_of_use(self, claims: Claims, now: datetime) -> str:
-        """Return why a token that has not expired is no longer valid; an empty text if it is
-        valid.
-        """
+        """Return why an unexpired token is no longer valid; an empty text if it is valid."""
         stated = claims.private
         namespace, ref = stated.namespace, stated.serviceaccount
         account = self._store.find(ACCOUNTS, namespace, ref.name)

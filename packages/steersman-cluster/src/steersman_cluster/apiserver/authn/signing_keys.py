@@ -153,9 +153,7 @@ def _public(block: bytes) -> object:
 
 
 def number_bytes(public: ec.EllipticCurvePublicKey) -> int:
-    """Return the bytes of each number of a signature, which consists of two concatenated
-    numbers.
-    """
+    """Return the size in bytes of one of the two numbers that form a signature."""
     return (public.curve.key_size + 7) // 8
 
 

@@ -26,9 +26,7 @@ _COLLECTED = frozenset(("finalizers", "managedFields", "ownerReferences"))
 
 
 class Escalation:
-    """A check that rejects roles and bindings which grant more permissions than their
-    author has.
-    """
+    """A check that rejects roles and bindings granting more permissions than their author has."""
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
@@ -38,9 +36,7 @@ class Escalation:
         return group == GROUP
 
     def check(self, user: User, wanted: Attributes, obj: Object, old: Object | None) -> None:
-        """Raise an error if ``obj``, a role or binding that replaces ``old``, escalates
-        privileges.
-        """
+        """Raise an error if ``obj``, a role or binding replacing ``old``, escalates privileges."""
         if ADMINISTRATORS in user.groups or (old is not None and _is_same(obj, old)):
             return
         ref = obj.get("roleRef")

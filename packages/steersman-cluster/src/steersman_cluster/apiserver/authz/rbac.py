@@ -143,9 +143,7 @@ def _covers(path: str, wanted: str) -> bool:
 
 
 class Authorizer:
-    """An authorizer that reads the store, and caches the results until a role or binding
-    changes.
-    """
+    """An authorizer that reads the store, and caches results until a role or binding changes."""
 
     def __init__(self, store: ObjectReader, *, modes: tuple[str, ...] = (RBAC_MODE,)) -> None:
         self._store = store

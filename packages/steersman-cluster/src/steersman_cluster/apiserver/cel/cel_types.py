@@ -7,9 +7,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class CelType:
-    """A CEL type; an object type contains the types of its fields, by their names in
-    expressions.
-    """
+    """A CEL type; an object type contains the types of its fields, by their expression names."""
 
     kind: str
     name: str = ""

@@ -240,9 +240,7 @@ def as_uint(value: int) -> Uint:
 
 
 def compared(first: Any, second: Any) -> int:
-    """Return a number below, equal to or above zero if the first value is less, equal or
-    greater.
-    """
+    """Return a number below, at or above zero if the first value is less, equal or greater."""
     of, other = type(first), type(second)
     if of is not other and not (of in _NUMBERS and other in _NUMBERS):
         raise NotEvaluated

@@ -24,9 +24,7 @@ _SEQUENCE: Final = b"\x30"  # with which every certificate begins
 
 
 def conversion_errors(spec: Object, *, reads_bundle: bool) -> Iterator[FieldError]:
-    """Yield the errors of a definition's conversion; ``reads_bundle`` also validates the
-    CA bundle.
-    """
+    """Yield the errors of a definition's conversion; ``reads_bundle`` adds the CA bundle's."""
     path, conversion = "spec.conversion", spec["conversion"]
     strategy = conversion.get("strategy") or ""
     webhook = conversion.get("webhook") or {}
@@ -57,9 +55,7 @@ def conversion_errors(spec: Object, *, reads_bundle: bool) -> Iterator[FieldErro
 
 
 def bundle_problem(bundle: str) -> str:
-    """Return why base64-encoded certificates are invalid, as far as it shows without
-    parsing them.
-    """
+    """Return why base64-encoded certificates are invalid; the certificates are not parsed."""
     if not bundle:
         return ""
     pem = b64decode(bundle)

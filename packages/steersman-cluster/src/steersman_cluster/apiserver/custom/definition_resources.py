@@ -261,9 +261,7 @@ _KUBERNETES_VERSION: Final = re.compile(r"v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?
 
 
 def _age(version: str) -> tuple[Any, ...]:
-    """Return a key that sorts versions by preference: v2, v1, v1beta2, v1alpha1, then all
-    others.
-    """
+    """Return a sort key for versions by preference: v2, v1, v1beta2, v1alpha1, then others."""
     found = _KUBERNETES_VERSION.fullmatch(version)
     if found is None:
         return 3, version

@@ -18,9 +18,7 @@ _SEE: Final = "see https://github.com/kubernetes/enhancements/pull/1111"
 
 
 def accepted(crd: Object, others: Iterable[Object], *, now: str) -> Object:
-    """Return the definition with updated names and conditions; ``crd`` itself if nothing
-    changes.
-    """
+    """Return the definition with updated names and conditions; ``crd`` itself if unchanged."""
     status = _status(crd)
     conditions = [dict(each) for each in status.get("conditions") or ()]
     approval = approval_condition(crd)

@@ -76,9 +76,7 @@ class _Version:
         return obj
 
     def kept(self, obj: Object) -> Object:
-        """Add the defaults to an object to store, except for a missing status, which a read
-        adds.
-        """
+        """Add the defaults to an object to store, except a missing status, which a read adds."""
         has_status = "status" in obj
         self._defaults.fill(obj)
         if not has_status:

@@ -81,9 +81,7 @@ class Conversion:
         self._answers = answers
 
     def converted(self, obj: Object, api_version: str) -> Object:
-        """Return a converted copy of the object; the object itself if it already has that
-        version.
-        """
+        """Return a converted copy; the object itself if it already has that version."""
         if obj["apiVersion"] == api_version:
             return obj
         question = _conversion_key(obj, api_version)

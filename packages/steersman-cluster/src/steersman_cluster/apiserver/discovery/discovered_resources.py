@@ -93,9 +93,7 @@ class DiscoveredResource:
 
 
 def stored_version(gvk: GroupVersionKind) -> GroupVersionKind:
-    """Return the version, and possibly the group, in which kube-apiserver stores a
-    built-in kind.
-    """
+    """Return the version, and sometimes the group, in which kube-apiserver stores a kind."""
     return _STORED_ELSEWHERE.get(gvk, gvk)
 
 

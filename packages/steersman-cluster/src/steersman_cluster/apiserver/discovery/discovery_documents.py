@@ -69,9 +69,7 @@ class Discovery:
         self._made: dict[tuple[str, bool, str], DiscoveryDocument] = {}
 
     def find(self, path: str, *, accept: str = "") -> DiscoveryDocument | None:
-        """Return the document at ``path``, given without a trailing slash; None if there is
-        none.
-        """
+        """Return the document at ``path``, without a trailing slash; None if there is none."""
         language = language_of_form(accept, _AGGREGATED) if path in ("/api", "/apis") else ""
         is_aggregated = language != ""
         # Controllers ask for the same again and again, and nearly always in JSON.

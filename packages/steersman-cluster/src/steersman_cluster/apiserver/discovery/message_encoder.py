@@ -31,9 +31,7 @@ class Field(NamedTuple):
 
 
 class Message:
-    """A message type, and its ``value`` encoding inside another message. Unknown keys are
-    omitted.
-    """
+    """A message type, and its ``value`` encoding in another message; unknown keys are omitted."""
 
     def __init__(self, fields: Mapping[str, Field], *, extensions: Field | None = None) -> None:
         """``extensions`` is the field for keys that start with ``x-``, each with its value."""

@@ -45,9 +45,7 @@ class OpenApiDocument(msgspec.Struct, frozen=True, kw_only=True):
     etag: str | None = None
 
     def headers(self, *, hashed: bool) -> dict[str, str]:
-        """Return the headers; ``hashed`` if the client followed a URL of the index and may
-        cache.
-        """
+        """Return the headers; with ``hashed``, for a URL from the index, clients may cache."""
         caching = "public, immutable" if hashed else "no-cache, private"
         headers = {"Cache-Control": caching, "Content-Type": self.content_type}
         return headers if self.etag is None else {**headers, "Etag": self.etag, "Vary": "Accept"}

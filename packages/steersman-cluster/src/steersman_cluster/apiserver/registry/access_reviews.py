@@ -1,4 +1,4 @@
-"""Questions about rights that are asked by creating something: who am I, may I, may they?"""
+"""Handlers of TokenReview, SelfSubjectReview and the access reviews, which are not stored."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -25,7 +25,7 @@ _PATH_RULE = ("verbs", "nonResourceURLs")
 
 
 class AccessReviews:
-    """Answers each kind of review; where they were sent is in their metadata."""
+    """Fills in the status of each kind of review; the namespace is in the review's metadata."""
 
     def __init__(
         self, authenticator: Authenticator, authorizer: Authorizer, *, clock: Clock
@@ -43,11 +43,11 @@ class AccessReviews:
         }
 
     def answers(self, plural: str) -> bool:
-        """Whether this is a review that is answered here."""
+        """Whether the resource is one of these reviews."""
         return plural in self._answers
 
     def answer(self, plural: str, review: Object, *, user: User) -> Object:
-        """The review with its status; some come back without the question."""
+        """The review with its status; some kinds are returned without their spec."""
         return self._answers[plural](review, user)
 
     def _self_access(self, review: Object, user: User) -> Object:
@@ -80,14 +80,16 @@ class AccessReviews:
         if decision.reason:
             status["reason"] = decision.reason
         if _is_unreadable((spec.get("resourceAttributes") or {}).get("labelSelector")):
-            # A selector only ever narrows what is asked.
+            # A selector only narrows the request, so that an invalid one changes nothing.
             where = "spec.resourceAttributes.labelSelector"
             status["evaluationError"] = f"{where} ignored due to parse error"
         return {**review, "status": status}
 
     def _self(self, review: Object, user: User) -> Object:
         now = format_time(self._clock.now())
-        return _alone(review, {"creationTimestamp": now}, status={"userInfo": _user_info(user)})
+        return _without_spec(
+            review, {"creationTimestamp": now}, status={"userInfo": _user_info(user)}
+        )
 
     def _self_rules(self, review: Object, user: User) -> Object:
         namespace = review["spec"].get("namespace")
@@ -105,7 +107,7 @@ class AccessReviews:
         }
         if granted.problem:
             status["evaluationError"] = granted.problem
-        return _alone(review, {}, spec={}, status=status)
+        return _without_spec(review, {}, spec={}, status=status)
 
     def _token(self, review: Object, _: User) -> Object:
         spec = review["spec"]
@@ -125,8 +127,8 @@ class AccessReviews:
         return {**review, "status": status}
 
 
-def _alone(review: Object, metadata: Object, **parts: Object) -> Object:
-    """A review without what was sent."""
+def _without_spec(review: Object, metadata: Object, **parts: Object) -> Object:
+    """A review without the spec that was sent."""
     kind = {name: review[name] for name in ("kind", "apiVersion")}
     return {**kind, "metadata": metadata, **parts}
 
@@ -136,7 +138,7 @@ def _part(rule: Mapping[str, Any], names: tuple[str, ...]) -> Object:
 
 
 def _user_info(user: User) -> Object:
-    """A user, as reviews have it."""
+    """A user in the form of reviews."""
     info: Object = {"username": user.name}
     if user.uid:
         info["uid"] = user.uid
@@ -148,7 +150,7 @@ def _user_info(user: User) -> Object:
 
 def _check(errors: list[FieldError]) -> None:
     if errors:
-        # The server leaves the kind out.
+        # kube-apiserver omits the kind.
         raise status_errors.invalid(".authorization.k8s.io", "", errors)
 
 

@@ -1,4 +1,4 @@
-"""What was sent, as objects and patches; what is odd about it becomes warnings, or a refusal."""
+"""Request bodies as objects and patches; unknown and duplicate fields are warnings or errors."""
 
 import re
 from dataclasses import replace
@@ -39,15 +39,15 @@ from steersman_cluster.apiserver.schema.serializer.decoder import (
 from steersman_cluster.apiserver.schema.serializer.inspection import duplicates
 from steersman_cluster.apiserver.schema.serializer.yaml_bodies import BadYaml, parse_yaml
 
-# What the decoder says around the reason; of a patched object only the reason is reported.
-_AROUND = re.compile(
+# The decoder's message around the reason. Errors of patched objects contain only the reason.
+_DECODER_PREFIX = re.compile(
     r"the object provided is unrecognized \(must be of type \w+\): (?P<unread>.*) \(.*\)"
     r'|\w* in version "[^"]*" cannot be handled as a \w+: (?P<unfit>.*)',
     re.DOTALL,
 )
 
-# JSON or YAML with a number that has a point or an exponent. Prose may match as well, which costs
-# a walk through the object; the tags of images do not, and most objects have those.
+# Matches JSON or YAML with a number that has a point or an exponent. Text may match as well, which
+# costs a walk through the object. Image tags, which most objects have, do not match.
 _has_pointed_number = re.compile(rb"[\s:\[,]-?\d+[.eE][\d_eE+-]*(?:[\s,\]}]|\Z)").search
 
 _NO_SCALE = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/scheme.go:111"'
@@ -56,9 +56,9 @@ _NO_SCALE = 'no kind is registered for the type v1.Scale in scheme "pkg/runtime/
 def read_body(
     request: APIRequest, scope: RequestScope, options: WriteOptions, content_type: str
 ) -> Object:
-    """The object in the body, as the server would write it."""
+    """The decoded object of the body."""
     if content_type == PROTOBUF and scope.expected(request).kinds is None:
-        # No Go type says what the numbers of a custom resource would be.
+        # A custom resource has no protobuf message.
         raise not_spoken(SPOKEN)
     try:
         obj, complaints = decode(request.body, scope.expected(request), content_type=content_type)
@@ -72,7 +72,7 @@ def read_body(
         raise
     except status_errors.StatusError:
         if request.served.custom and not request.is_pruned:
-            # The part of the server that answers for custom resources does not know a Scale.
+            # The scheme of kube-apiserver's custom resources does not contain Scale.
             raise status_errors.bad_request(_NO_SCALE) from None
         raise
     return obj
@@ -81,7 +81,7 @@ def read_body(
 def _of_other_version(
     request: APIRequest, scope: RequestScope, obj: Object, options: WriteOptions
 ) -> list[str]:
-    """What is said of an object of another version: its fields are unknown, if it is."""
+    """The unknown fields of an object that was sent in another version of its kind."""
     group, _, version = str(obj.get("apiVersion") or "").partition("/")
     if group != scope.expected(request).gvk.group:
         return []
@@ -104,18 +104,18 @@ def _pruned(obj: Object, request: APIRequest, scope: RequestScope) -> list[str]:
 
 
 def _note_whole_floats(obj: Object, request: APIRequest) -> None:
-    """The real server takes 1.0 for another value than 1, until both are kept as 1.
+    """Record numbers like 1.0: to kube-apiserver they differ from 1 until it stores both as 1.
 
-    An apply is YAML there, from which both come as 1. A new object is compared with none.
+    An apply decodes YAML, where both are 1. A new object has no old value to compare with.
     """
     if request.info.verb != "create" and _has_pointed_number(request.body):
         request.whole_floats = whole_floats(obj)
 
 
 def patch_body(request: APIRequest, language: str, *, lenient: bool) -> tuple[Any, list[str]]:
-    """The patch, and what is odd about it unless the server is ``lenient``.
+    """The patch, and its unknown and duplicate fields unless field validation is ``lenient``.
 
-    Each language has its own way of saying that it cannot be read.
+    Each patch type has its own message for a body that cannot be decoded.
     """
     try:
         patch = msgspec.json.decode(request.body)
@@ -153,13 +153,13 @@ def patched_object(
     patch: Any,
     mistakes: list[str],
 ) -> Object:
-    """What a patch made, as an object of its own that shares nothing with the live one.
+    """The decoded result of a patch, which shares nothing with the live object.
 
-    A patch that makes something else than an object of its kind is refused, and shown, as is one
-    with ``mistakes`` of its own where those are not allowed.
+    Raises an error that contains the result if it is not an object of the kind, or if the patch
+    has ``mistakes`` and strict field validation.
     """
     if language == STRATEGIC_PATCH:
-        # Go types have no room for another kind.
+        # kube-apiserver decodes into the Go type of this kind.
         gvk = scope.expected(request).gvk
         patched = {**patched, "kind": gvk.kind, "apiVersion": gvk.api_version}
     document = msgspec.json.encode(patched)
@@ -179,7 +179,7 @@ def patched_object(
         if request.is_pruned:
             complaints += _pruned(obj, request, scope)
     except status_errors.StatusError as refusal:
-        if refusal.code != 400 or (found := _AROUND.fullmatch(refusal.message)) is None:
+        if refusal.code != 400 or (found := _DECODER_PREFIX.fullmatch(refusal.message)) is None:
             raise
         why = found["unread"] or found["unfit"]
         if language == STRATEGIC_PATCH:
@@ -194,22 +194,22 @@ def patched_object(
 
 
 def applied_object(request: APIRequest, scope: RequestScope, *, made: Object) -> Object:
-    """What an apply made, as the server would write it. It may be changed in place."""
+    """The decoded result of an apply. It may change ``made`` in place."""
     try:
         obj, _ = canonical(made, scope.expected(request))
     except status_errors.StatusError as refusal:
-        if (found := _AROUND.fullmatch(refusal.message)) is None:
+        if (found := _DECODER_PREFIX.fullmatch(refusal.message)) is None:
             raise
-        raise _inconvertible(request, scope, made, found["unread"] or found["unfit"]) from None
+        raise _conversion_error(request, scope, made, found["unread"] or found["unfit"]) from None
     if request.is_pruned:
         accept_applied(obj, scope.schema(request))
     return obj
 
 
-def _inconvertible(
+def _conversion_error(
     request: APIRequest, scope: RequestScope, made: Object, why: str
 ) -> status_errors.StatusError:
-    """What was applied fits the schema, and yet is nothing that Go can read."""
+    """The error for an applied object that fits the schema but not the Go type."""
     gvk, about = scope.expected(request).gvk, made["metadata"]
     kind = f"{gvk.group}/{gvk.version}, Kind={gvk.kind}"
     name = f"{about.get('namespace', '')}/{about.get('name', '')}"
@@ -222,10 +222,7 @@ def _inconvertible(
 
 
 def applied_body(request: APIRequest) -> tuple[Object, list[str]]:
-    """The configuration that is applied, and what is odd about it.
-
-    It is YAML, of which JSON is a part.
-    """
+    """The applied configuration, and its duplicate fields; the body is YAML or JSON."""
     try:
         applied, complaints = _json_or_yaml(request.body)
     except BadYaml as error:
@@ -241,7 +238,7 @@ def applied_body(request: APIRequest) -> tuple[Object, list[str]]:
 
 
 def settle_applied(request: APIRequest, options: WriteOptions, complaints: list[str]) -> None:
-    """Warn of what is odd, or refuse it: once it is known that nothing else is wrong."""
+    """Warn of the complaints or reject them, after all other errors have been raised."""
     if not complaints or options.field_validation == "Ignore":
         return
     if options.field_validation == "Strict":

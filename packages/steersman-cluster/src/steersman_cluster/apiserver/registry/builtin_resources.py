@@ -1,4 +1,4 @@
-"""The built-in kinds put together: schemas, rules, and how their versions become one another."""
+"""The built-in resources: each joins a schema, rules and version conversion."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -24,7 +24,7 @@ _DEPRECATED = {
     ),
 }
 
-# Kinds of which more than the apiVersion differs between their versions.
+# Kinds whose versions differ in more than the apiVersion.
 _CONVERTED = frozenset(("Event", "HorizontalPodAutoscaler"))
 
 
@@ -59,7 +59,7 @@ def builtin_resources(
 def builtin_resources_with(
     schemas: BuiltinSchemas, network: ServiceNetwork, *, plugins: frozenset[str]
 ) -> list[ServedResource]:
-    """The same with their rules; only Services, which have a network, are a server's own."""
+    """All built-in resources. Servers share them, except Services, which depend on the network."""
     return [
         replace(each, rules=service_rules(network)) if each.group_resource == SERVICES else each
         for each in _shared(schemas, plugins)
@@ -72,7 +72,7 @@ def _shared(schemas: BuiltinSchemas, plugins: frozenset[str]) -> tuple[ServedRes
 
 
 class FieldManagers:
-    """Field management of every resource, made when it is first needed."""
+    """The field manager of every resource, created when it is first needed."""
 
     def __init__(self, registry: ResourceRegistry, schemas: BuiltinSchemas) -> None:
         self._registry = registry
@@ -81,7 +81,7 @@ class FieldManagers:
         self._made: dict[tuple[int, str], FieldManager] = {}
 
     def of(self, served: ServedResource, subresource: str) -> FieldManager:
-        """That of a resource in one version, or of one of its subresources."""
+        """The field manager of a resource in one version, or of a subresource."""
         if self._revision != self._registry.revision:
             self._revision = self._registry.revision
             self._made.clear()

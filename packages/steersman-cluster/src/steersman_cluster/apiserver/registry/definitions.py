@@ -1,7 +1,7 @@
-"""The life of definitions: accepted, served at once, and in the end gone with all their objects.
+"""The controller of CustomResourceDefinitions: names, serving, and finalization.
 
-On a real control plane controllers do this a moment later; here it is done when the request that
-calls for it is answered.
+On a real control plane, controllers do this asynchronously. Here it is complete before the server
+replies to the request that changed a definition.
 """
 
 from steersman.names import GroupResource
@@ -18,12 +18,12 @@ from steersman_cluster.apiserver.request.resources import ResourceRegistry, Serv
 from steersman_cluster.apiserver.schema.node import Schema
 from steersman_cluster.apiserver.storage import Entry
 
-# Who writes the status of definitions.
+# The field manager of the status of definitions.
 SERVER = "kube-apiserver"
 
 
 class DefinitionController:
-    """Keeps what is served in step with the definitions that are kept."""
+    """Serves the resources of the stored definitions."""
 
     def __init__(
         self,
@@ -39,28 +39,28 @@ class DefinitionController:
         self._rules = rules
         self._object_meta = object_meta
         self._status = status
-        self._settled = 0
-        self._ending = False  # whether a definition waits for the last of its objects
+        self._synced_revision = 0
+        self._has_terminating = False  # whether a definition waits for its objects' finalizers
         self._served: dict[
             str, tuple[Object, tuple[ServedResource, ...]]
-        ] = {}  # of which definition, what
+        ] = {}  # by the definition's name
 
-    def settle(self) -> None:
-        """Update every definition's status, and serve or end it accordingly."""
-        if self._ending:
-            self._look_once()
-        # Again after each change: a definition that goes leaves its names to another.
-        while self._store.last_change(DEFINITIONS) != self._settled:
-            self._look_once()
+    def sync(self) -> None:
+        """Update the status of every definition, and serve or finalize its resources."""
+        if self._has_terminating:
+            self._sync_once()
+        # Repeated after each change: a deleted definition frees its names for another.
+        while self._store.last_change(DEFINITIONS) != self._synced_revision:
+            self._sync_once()
 
-    def _look_once(self) -> None:
-        self._settled = self._store.last_change(DEFINITIONS)
-        self._ending = False
+    def _sync_once(self) -> None:
+        self._synced_revision = self._store.last_change(DEFINITIONS)
+        self._has_terminating = False
         for entry in self._entries():
-            self._accept(entry)
+            self._update_names(entry)
         for entry in self._entries():
-            self._serve_or_end(entry)
-        self._forget()
+            self._serve_or_finalize(entry)
+        self._stop_serving_deleted()
 
     def _entries(self) -> list[Entry]:
         return self._store.view.page(str(DEFINITIONS)).entries
@@ -68,7 +68,7 @@ class DefinitionController:
     def _now(self) -> str:
         return format_time(self._store.clock.now())
 
-    def _accept(self, entry: Entry) -> None:
+    def _update_names(self, entry: Entry) -> None:
         crd = entry.value or {}
         others = [each for each in self._store.every(DEFINITIONS) if each is not crd]
         named = accepted(crd, others, now=self._now())
@@ -80,7 +80,7 @@ class DefinitionController:
         self._status.update(entry.value, fresh, manager=SERVER, time=self._now())
         return self._store.write(entry.key, fresh, rules=self._rules, replacing=entry)
 
-    def _serve_or_end(self, entry: Entry) -> None:
+    def _serve_or_finalize(self, entry: Entry) -> None:
         crd = entry.value or {}
         name = crd["metadata"]["name"]
         known, _ = self._served.get(name, (None, ()))
@@ -91,11 +91,11 @@ class DefinitionController:
             if known is not None and not same_json(known["spec"], crd["spec"]):
                 self._store.end_watches(name)
         if crd["metadata"].get("deletionTimestamp"):
-            self._ending = True
-            self._end(entry, self._served[name][1])
+            self._has_terminating = True
+            self._finalize(entry, self._served[name][1])
 
-    def _end(self, entry: Entry, versions: tuple[ServedResource, ...]) -> None:
-        """Delete what is of the definition, and then the definition."""
+    def _finalize(self, entry: Entry, versions: tuple[ServedResource, ...]) -> None:
+        """Delete the objects of a definition, and then the definition."""
         crd = entry.value or {}
         group, plural = crd["spec"]["group"], crd["spec"]["names"]["plural"]
         resource = str(GroupResource(group, plural))
@@ -103,7 +103,7 @@ class DefinitionController:
             for each in self._store.view.page(resource).entries:
                 deletion.delete(self._store, versions[0], each, DeleteOptions())
         if self._store.view.page(resource, limit=1).entries:
-            return  # finalizers hold them
+            return  # some objects have finalizers
         ended = instances_gone(crd, now=self._now())
         if ended["metadata"].get("finalizers"):
             if ended is not crd:
@@ -111,7 +111,7 @@ class DefinitionController:
         else:
             self._store.delete(entry, rules=self._rules)
 
-    def _forget(self) -> None:
+    def _stop_serving_deleted(self) -> None:
         kept = {(entry.value or {})["metadata"]["name"] for entry in self._entries()}
         for name in self._served.keys() - kept:
             del self._served[name]

@@ -1,6 +1,6 @@
-"""Delete: at once, after a grace period, or when the last finalizer is gone.
+"""Deletion: at once, after a grace period, or when the last finalizer is removed.
 
-What becomes of an object is decided by a pure function; the rest asks it and does what it says.
+``plan_deletion`` is a pure function that decides what happens to an object; the rest executes it.
 """
 
 from dataclasses import dataclass, replace
@@ -21,17 +21,17 @@ from steersman_cluster.apiserver.storage import Entry
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletionPlan:
-    """What a deletion makes of an object: it may stay a while (``marked``), and it may go."""
+    """What a deletion does to an object: it writes ``updated``, ``removes`` the object, or both."""
 
-    marked: Object | None = None
-    goes: bool = False
-    is_pending: bool = False  # it was to go sooner all along
+    updated: Object | None = None
+    removes: bool = False
+    is_pending: bool = False  # an earlier deletion has a shorter grace period
 
 
 def plan_deletion(
     obj: Object, options: DeleteOptions, served: ServedResource, *, now: datetime
 ) -> DeletionPlan:
-    """What becomes of ``obj``."""
+    """What the deletion does to ``obj``."""
     metadata: dict[str, Any] = obj["metadata"]
     deadline, grace = metadata.get("deletionTimestamp"), metadata.get("deletionGracePeriodSeconds")
     changed: dict[str, Any] = {}
@@ -44,11 +44,11 @@ def plan_deletion(
             moved = parse_time(deadline) + timedelta(seconds=wanted - grace)
             if moved < now:
                 moved, wanted = now, min(wanted, 1)
-            changed = _marks(moved, wanted)
+            changed = _deletion_fields(moved, wanted)
             graceful = True
         elif deadline is None:
             wanted = served.rules.grace_seconds(obj, options.grace_seconds)
-            changed = _marks(now + timedelta(seconds=wanted), wanted)
+            changed = _deletion_fields(now + timedelta(seconds=wanted), wanted)
             graceful = True
     finalizers = metadata.get("finalizers") or []
     pending = finalizers
@@ -58,7 +58,7 @@ def plan_deletion(
         changed["finalizers"] = pending
     if not graceful and pending:
         if deadline is None or parse_time(deadline) > now:
-            changed |= _marks(now, 0)
+            changed |= _deletion_fields(now, 0)
         else:
             changed["deletionGracePeriodSeconds"] = 0
     if deadline is None and changed and metadata.get("generation"):
@@ -68,19 +68,19 @@ def plan_deletion(
     if not pending:
         merged.pop("finalizers", None)
     if merged == metadata:
-        return DeletionPlan(goes=not stays)
-    return DeletionPlan(marked={**obj, "metadata": merged}, goes=not stays)
+        return DeletionPlan(removes=not stays)
+    return DeletionPlan(updated={**obj, "metadata": merged}, removes=not stays)
 
 
-def _marks(deadline: datetime, grace_seconds: int) -> dict[str, Any]:
+def _deletion_fields(deadline: datetime, grace_seconds: int) -> dict[str, Any]:
     return {
         "deletionTimestamp": format_time(deadline),
         "deletionGracePeriodSeconds": grace_seconds,
     }
 
 
-def may_go(obj: Object, replaced: Object) -> bool:
-    """Whether an update has taken the last finalizer from something that is being deleted."""
+def should_delete_during_update(obj: Object, replaced: Object) -> bool:
+    """Whether an update has removed the last finalizer of a terminating object."""
     was = replaced["metadata"]
     return (
         not obj["metadata"].get("finalizers")
@@ -89,36 +89,37 @@ def may_go(obj: Object, replaced: Object) -> bool:
     )
 
 
-def _is_ending(obj: Object) -> bool:
+def _is_terminating(obj: Object) -> bool:
     return obj["metadata"].get("deletionTimestamp") is not None
 
 
 def admit(request: APIRequest, scope: RequestScope, entry: Entry, options: DeleteOptions) -> None:
-    """Have the deletion of what ``entry`` holds judged, if it is one."""
+    """Run the validating admission of the deletion of ``entry``'s object."""
     if scope.admission.is_idle:
         return
     obj, served, store = entry.value or {}, request.served, scope.store
     options.check(obj, served)
     if served.rules.begin_end is not None:
-        if not _is_ending(obj):
-            # The kind marks the object only if it is still the same one.
+        if not _is_terminating(obj):
+            # Namespaces are marked only if the UID is unchanged.
             bound = replace(options, uid=options.uid or obj["metadata"]["uid"])
             _admit(request, scope, obj, bound, grace_seconds=options.grace_seconds)
         elif not served.rules.is_held(obj):
             _admit(request, scope, obj, options, grace_seconds=options.grace_seconds)
         return
-    fate = plan_deletion(obj, options, served, now=store.clock.now())
-    if fate.is_pending:
+    plan = plan_deletion(obj, options, served, now=store.clock.now())
+    if plan.is_pending:
         return
     if served.rules.grace_seconds is None:
         _admit(request, scope, obj, options, grace_seconds=options.grace_seconds)
         return
-    marked = fate.marked or obj
+    marked = plan.updated or obj
     grace_seconds = marked["metadata"].get("deletionGracePeriodSeconds", options.grace_seconds)
     _admit(request, scope, obj, options, grace_seconds=grace_seconds)
-    if fate.goes and fate.marked is not None:
-        # Marked, it is deleted in a second step, and looked at again. The first guess at its
-        # version stands, or else every other write would need the webhook again.
+    if plan.removes and plan.updated is not None:
+        # kube-apiserver updates the object first, and runs admission again for its removal. The
+        # resourceVersion in that second review is a guess. It is kept for all runs of the request:
+        # otherwise each concurrent write would call the webhook again.
         guess = request.webhook_answers.setdefault(
             (entry.key, entry.revision), str(store.log.revision + 1)
         )
@@ -142,22 +143,22 @@ def _admit(
 
 
 class Deletion(NamedTuple):
-    """What was done, and what to answer."""
+    """The object to return, and whether it was removed."""
 
     obj: Object
-    gone: bool
+    is_removed: bool
 
 
 def delete(store: Store, served: ServedResource, entry: Entry, options: DeleteOptions) -> Deletion:
-    """Delete what ``entry`` holds, as far as it can be done now."""
+    """Delete ``entry``'s object, or mark it as terminating."""
     obj = entry.value or {}
     options.check(obj, served)
     begin_end = served.rules.begin_end
-    if begin_end is not None and (served.rules.is_held(obj) or not _is_ending(obj)):
-        is_ending = _is_ending(obj)
+    if begin_end is not None and (served.rules.is_held(obj) or not _is_terminating(obj)):
+        is_ending = _is_terminating(obj)
         obj = begin_end(obj, format_time(store.clock.now()))
         if is_ending:
-            return Deletion(obj, gone=False)
+            return Deletion(obj, is_removed=False)
         current = obj["metadata"].get("finalizers") or []
         wanted = options.finalizers(current, orphans=False, either_way=True)
         if wanted is not current:
@@ -165,22 +166,22 @@ def delete(store: Store, served: ServedResource, entry: Entry, options: DeleteOp
         if obj is not entry.value and not options.dry_run:
             obj = {**obj, "metadata": {**obj["metadata"]}}
             store.write(entry.key, obj, rules=served.rules, replacing=entry)
-        return Deletion(obj, gone=False)
-    fate = plan_deletion(obj, options, served, now=store.clock.now())
+        return Deletion(obj, is_removed=False)
+    plan = plan_deletion(obj, options, served, now=store.clock.now())
     if options.dry_run:
-        return Deletion(fate.marked or obj, gone=fate.goes)
-    if fate.marked is not None and not (fate.goes and served.rules.grace_seconds is None):
-        marked = {**fate.marked, "metadata": {**fate.marked["metadata"]}}
+        return Deletion(plan.updated or obj, is_removed=plan.removes)
+    if plan.updated is not None and not (plan.removes and served.rules.grace_seconds is None):
+        marked = {**plan.updated, "metadata": {**plan.updated["metadata"]}}
         entry = store.write(entry.key, marked, rules=served.rules, replacing=entry)
-    if not fate.goes:
-        return Deletion(entry.value or obj, gone=False)
+    if not plan.removes:
+        return Deletion(entry.value or obj, is_removed=False)
     tombstone = store.delete(entry, rules=served.rules)
-    return Deletion(object_encoder.last_seen(tombstone), gone=True)
+    return Deletion(object_encoder.last_seen(tombstone), is_removed=True)
 
 
 def answer(deletion: Deletion, served: ServedResource, encoder: ResponseEncoder) -> bytes:
-    """The object where its kind answers with that, or where it is still there; else a Status."""
-    if not deletion.gone or served.rules.returns_deleted:
+    """The object if it still exists or if its kind returns deleted objects; otherwise a Status."""
+    if not deletion.is_removed or served.rules.returns_deleted:
         return encoder.unkept(deletion.obj, served)
     metadata = deletion.obj["metadata"]
     details = {"name": metadata["name"], "group": served.gvk.group, "kind": served.plural}

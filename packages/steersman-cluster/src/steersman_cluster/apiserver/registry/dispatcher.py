@@ -1,4 +1,4 @@
-"""From a request to the handler of its verb and resource."""
+"""Chooses the handler of a request by its verb and resource."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
@@ -26,7 +26,7 @@ from steersman_cluster.apiserver.webhooks import NeedsWebhook, WebhookCall
 
 
 def not_allowed() -> StatusError:
-    """The resource is there, and cannot do that."""
+    """The error for a verb that the resource does not support."""
     return StatusError(
         405,
         "MethodNotAllowed",
@@ -36,9 +36,10 @@ def not_allowed() -> StatusError:
 
 
 def is_out_of_scope(info: RequestInfo, served: ServedResource) -> bool:
-    """Whether a custom resource is asked for in a namespace and has none, or the other way around.
+    """Whether the path's scope is not that of the custom resource.
 
-    The handler of custom resources then passes the request on, and no other takes it.
+    kube-apiserver's handler of custom resources delegates such a request, and no other handler
+    serves it.
     """
     if not served.custom:
         return False
@@ -47,18 +48,18 @@ def is_out_of_scope(info: RequestInfo, served: ServedResource) -> bool:
     return bool(info.namespace)
 
 
-def check_place(info: RequestInfo, served: ServedResource) -> None:
-    """A resource is served in namespaces or outside of them, and a subresource where it is one."""
+def check_scope(info: RequestInfo, served: ServedResource) -> None:
+    """Reject a path with the wrong scope, or with an unknown subresource."""
     if info.subresource and info.subresource not in served.subresources:
         if served.custom:
             raise status_errors.not_found(served.group_resource, info.name)
         raise status_errors.no_such_path()
     if info.subresource and info.subresource not in SUBRESOURCES:
-        raise not_allowed()  # what only a kubelet, or a program in a container, could answer
+        raise not_allowed()  # a proxy to the kubelet or to a container
     if info.rest and not served.custom:
         raise status_errors.no_such_path()
     if info.verb == "watch" and "watch" not in served.verbs and "watch" not in info.query:
-        raise status_errors.no_such_path()  # what cannot be watched has no path for it
+        raise status_errors.no_such_path()  # without the verb watch there is no route
     if served.namespaced:
         if info.name and not info.namespace:
             raise status_errors.no_such_path()
@@ -71,7 +72,7 @@ def check_place(info: RequestInfo, served: ServedResource) -> None:
 
 
 def dispatch(request: APIRequest, scope: RequestScope) -> Answer | AsyncGenerator[bytes, None]:
-    """Answer a request whose place has been checked; a watch answers with its lines."""
+    """Run the handler of a request whose scope has been checked; a watch returns its lines."""
     info, served = request.info, request.served
     if served.rules.kept_seconds is not None:
         scope.store.delete_expired(served.stored_as, rules=served.rules)
@@ -95,8 +96,8 @@ def dispatch(request: APIRequest, scope: RequestScope) -> Answer | AsyncGenerato
     if info.verb not in VERBS:
         raise not_allowed()
     if info.verb == "create" and info.name and not served.custom:
-        raise not_allowed()  # a custom resource is created by the name in its body
-    return _UNKEPT.get(served.group_resource, VERBS)[info.verb](request, scope)
+        raise not_allowed()  # the name of a new custom resource is in the body, not in the path
+    return _NOT_STORED.get(served.group_resource, VERBS)[info.verb](request, scope)
 
 
 def _get(request: APIRequest, scope: RequestScope) -> Answer:
@@ -116,7 +117,7 @@ def _delete(request: APIRequest, scope: RequestScope) -> Answer:
     _check_convertible(request, [entry])
     deletion.admit(request, scope, entry, options)
     deleted = deletion.delete(scope.store, request.served, entry, options)
-    accepted = not deleted.gone and options.orphan_dependents is False
+    accepted = not deleted.is_removed and options.orphan_dependents is False
     return Answer(
         202 if accepted else 200, deletion.answer(deleted, request.served, request.encoder)
     )
@@ -125,14 +126,14 @@ def _delete(request: APIRequest, scope: RequestScope) -> Answer:
 def _delete_collection(request: APIRequest, scope: RequestScope) -> Answer:
     listed = ListOptions.of(request.info)
     options = scope.delete_options(request)
-    reader.selection(request.served, listed)  # what is wrong with it is said without a warning
+    reader.selection(request.served, listed)  # an invalid selector is rejected without a warning
     _warn_of_orphans(request, options)
     page = reader.selected_page(scope.store, request.served, request.info, listed)
     about = reader.list_metadata(page, request.served, request.info, listed)
     _check_convertible(request, page.entries)
-    # The page may be of another moment, and what it lists be changed or gone by now.
+    # The page may be of an earlier revision than the stored objects.
     entries = [each for entry in page.entries if (each := scope.store.view.get(entry.key))]
-    _ask_about(request, scope, entries, options)
+    _admit_all(request, scope, entries, options)
     for entry in entries:
         deletion.admit(request, scope, entry, options)
         deletion.delete(scope.store, request.served, entry, options)
@@ -140,21 +141,21 @@ def _delete_collection(request: APIRequest, scope: RequestScope) -> Answer:
 
 
 def _check_convertible(request: APIRequest, entries: Sequence[Entry]) -> None:
-    """Refuse to delete what cannot be shown in the version of the request."""
+    """Reject the deletion of objects that cannot be converted to the request's version."""
     if request.served.converts_by_webhook:
         object_encoder.prefetch(entries, request.served)
         for entry in entries:
             request.live(entry)
 
 
-def _ask_about(
+def _admit_all(
     request: APIRequest, scope: RequestScope, entries: list[Entry], options: DeleteOptions
 ) -> None:
-    """Have all deletions judged before the first is made; up to the first that is refused."""
+    """Run admission of all deletions, up to the first rejection, before the first deletion."""
     if scope.admission.is_idle:
         return
     missing: list[WebhookCall] = []
-    said = len(request.warnings)
+    number_of_warnings = len(request.warnings)
     for entry in entries:
         try:
             deletion.admit(request, scope, entry, options)
@@ -164,7 +165,7 @@ def _ask_about(
             break
     if missing:
         raise NeedsWebhook(missing)
-    del request.warnings[said:]
+    del request.warnings[number_of_warnings:]
 
 
 def _warn_of_orphans(request: APIRequest, options: DeleteOptions) -> None:
@@ -183,8 +184,8 @@ VERBS: Mapping[str, Callable[[APIRequest, RequestScope], Answer]] = {
     "deletecollection": _delete_collection,
 }
 
-# What is answered from no store.
-_UNKEPT: Mapping[GroupResource, Mapping[str, Callable[[APIRequest, RequestScope], Answer]]] = {
+# Resources without stored objects.
+_NOT_STORED: Mapping[GroupResource, Mapping[str, Callable[[APIRequest, RequestScope], Answer]]] = {
     BINDINGS: {"create": bind_by_name},
     COMPONENT_STATUSES: {"get": component_statuses.get, "list": component_statuses.list_},
 }

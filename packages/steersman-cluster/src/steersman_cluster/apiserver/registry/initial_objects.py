@@ -1,4 +1,4 @@
-"""The objects of a new cluster: namespaces, roles, the server's own service."""
+"""The objects of a new cluster: namespaces, RBAC's bootstrap policy, the Service ``kubernetes``."""
 
 from ipaddress import IPv4Network
 from pathlib import Path
@@ -16,20 +16,20 @@ from steersman_cluster.apiserver.storage import Key
 
 POLICY = Path(__file__).parent / "policy-1.36.json"
 
-# Who has made what, as the real server has it.
+# kube-apiserver's field managers.
 SERVER = "kube-apiserver"
 RBAC = "rbac.authorization.k8s.io"
 FLOW_CONTROL = "flowcontrol.apiserver.k8s.io"
 FLOWS_PRODUCER = "api-priority-and-fairness-config-producer-v1"
-# What rules and allocators fill into the spec has no manager.
-FILLED_IN = {"Namespace": ("finalizers",), "Service": ("clusterIPs", "ipFamilies")}
+# Fields of the spec that strategies and allocators set; they have no manager.
+UNMANAGED = {"Namespace": ("finalizers",), "Service": ("clusterIPs", "ipFamilies")}
 STATUS_MANAGERS = {
     "FlowSchema": "api-priority-and-fairness-config-consumer-v1",
     "ServiceCIDR": "kubernetes-service-cidr-controller",
 }
 
 
-# The parts of Endpoints and EndpointSlices that say where a Service leads to.
+# The fields of Endpoints and EndpointSlices with addresses and ports.
 _REACHED_BY = ("subsets", "endpoints", "ports")
 
 
@@ -43,9 +43,10 @@ def create_initial_objects(
     service_addresses: IPv4Network,
     field_managers: FieldManagers,
 ) -> None:
-    """Create what is missing; what was changed stays as it is.
+    """Create missing objects; existing ones keep their changes.
 
-    Only what says where the server is reached is corrected: it may have moved since its last start.
+    Only the endpoints of the Service ``kubernetes`` are updated: the server's address may have
+    changed since its last start.
     """
     now = store.clock.now()
     policy: list[Object] = msgspec.json.decode(POLICY.read_bytes())
@@ -57,7 +58,7 @@ def create_initial_objects(
         now=now,
     )
     by_kind = {(each.gvk.api_version, each.gvk.kind): each for each in registry}
-    owners = _Owners(field_managers, time=format_time(now))
+    owners = _ManagedFieldsWriter(field_managers, time=format_time(now))
     for obj in (*objects, *policy):
         served = by_kind[obj["apiVersion"], obj["kind"]]
         about = obj["metadata"]
@@ -73,7 +74,7 @@ def create_initial_objects(
 
 
 def _moved(kept: Object, wanted: Object) -> Object | None:
-    """The Service of the server, or where it leads to, corrected; None if it is right."""
+    """The server's Service or endpoints with the current address; None if they are current."""
     about = kept["metadata"]
     if (about.get("namespace"), about["name"]) != ("default", "kubernetes"):
         return None
@@ -90,29 +91,29 @@ def _moved(kept: Object, wanted: Object) -> Object | None:
     return {**kept, **parts, "metadata": fresh}
 
 
-class _Owners:
-    """Objects, whose fields belong to the part of the server that has made them."""
+class _ManagedFieldsWriter:
+    """Adds managedFields to initial objects, with kube-apiserver's field managers."""
 
     def __init__(self, field_managers: FieldManagers, *, time: str) -> None:
         self._field_managers = field_managers
         self._time = time
-        # Roles and bindings are many, and nearly all alike.
+        # Cached by shape: there are many roles and bindings with the same fields.
         self._known: dict[tuple[str, ...], Object] = {}
 
     def of(self, obj: Object, served: ServedResource) -> Object:
-        """The object with its owners."""
+        """The object with its managedFields."""
         if served.gvk.group != RBAC:
-            return self._with_status(self._made(obj, served), obj, served)
+            return self._with_status(self._with_managers(obj, served), obj, served)
         shape = _shape(obj)
         if shape not in self._known:
-            self._known[shape] = self._made(obj, served)["metadata"]["managedFields"]
+            self._known[shape] = self._with_managers(obj, served)["metadata"]["managedFields"]
         return {**obj, "metadata": {**obj["metadata"], "managedFields": self._known[shape]}}
 
-    def _made(self, obj: Object, served: ServedResource) -> Object:
+    def _with_managers(self, obj: Object, served: ServedResource) -> Object:
         is_flow = served.gvk.group == FLOW_CONTROL
         made = {name: value for name, value in obj.items() if name != "status"}
         made["metadata"] = {**obj["metadata"]}
-        for name in FILLED_IN.get(served.gvk.kind, ()):
+        for name in UNMANAGED.get(served.gvk.kind, ()):
             made["spec"] = {key: value for key, value in made["spec"].items() if key != name}
         manager = FLOWS_PRODUCER if is_flow else SERVER
         self._field_managers.of(served, "").update(None, made, manager=manager, time=self._time)
@@ -130,7 +131,7 @@ class _Owners:
 
 
 def _shape(obj: Object) -> tuple[str, ...]:
-    """What has the same of these has the same fields, whatever their values."""
+    """The key of the cache: RBAC objects with the same shape have the same managedFields."""
     about = obj["metadata"]
     labels, annotations = about.get("labels", ()), about.get("annotations", ())
     return (obj["kind"], *obj, "labels", *labels, "annotations", *annotations)

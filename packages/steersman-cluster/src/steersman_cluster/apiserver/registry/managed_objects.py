@@ -1,8 +1,8 @@
-"""Objects that the server keeps beside others, for as long as those are there.
+"""Objects that the server creates and deletes with others.
 
-Each version of a custom group has an APIService, and each address of a Service an IPAddress. On a
-real server they come and go a moment later; here it is when the request that calls for it is
-answered.
+Each version of a custom group has an APIService, and each cluster IP of a Service has an IPAddress.
+kube-apiserver manages them asynchronously. Here they are up to date before the server replies to
+the request that changed a definition or a Service.
 """
 
 from contextlib import suppress
@@ -32,23 +32,23 @@ from steersman_cluster.apiserver.request.delete_options import DeleteOptions
 from steersman_cluster.apiserver.request.resources import ResourceRegistry, ServedResource
 from steersman_cluster.apiserver.storage import Entry, Key, RevisionConflict
 
-# Who makes them.
+# Their field manager.
 SERVER = "kube-apiserver"
 
 _API_SERVICES = GroupResource("apiregistration.k8s.io", "apiservices")
 _ADDRESSES = GroupResource("networking.k8s.io", "ipaddresses")
 
-# Of what comes and goes with a definition; what the server begins with is there for good.
+# The label is "true" on APIServices of definitions; those of built-in groups have "onstart".
 _MANAGED = "kube-aggregator.kubernetes.io/automanaged"
 
-# What is to be looked at again when something of these has changed.
+# The resources whose changes may change an APIService; Services matter only if one is remote.
 _OWN = (str(_API_SERVICES),)
-_WITH_REMOTE = (*_OWN, str(SERVICES), str(SLICES))
+_WITH_ENDPOINTS = (*_OWN, str(SERVICES), str(SLICES))
 TRIGGERS = frozenset((_API_SERVICES, SERVICES, SLICES))
 
 
 class ManagedObjects:
-    """Keeps APIServices in step with definitions, and IPAddresses with Services."""
+    """Manages the APIServices of definitions, and the IPAddresses of Services."""
 
     def __init__(
         self,
@@ -62,30 +62,32 @@ class ManagedObjects:
         self._registry = registry
         self._network = network
         self._field_managers = field_managers
-        self._settled = (-1, 0)  # as of which revision of the registry, and of what is kept
-        self._looked_at: tuple[str, ...] = _OWN
-        self._judged: dict[Key, Entry] = {}  # those whose status is final, being our own
+        self._synced = (-1, 0)  # the revisions of the registry and of the log
+        self._watched_resources: tuple[str, ...] = _OWN
+        self._local: dict[
+            Key, Entry
+        ] = {}  # APIServices that this server serves: their status is final
         self._api_services = registry.versions(_API_SERVICES)[0]
         self._addresses = registry.versions(_ADDRESSES)[0]
 
-    def settle(self) -> None:
-        """Make what is missing, and delete what nothing needs any more."""
-        # Again after each change: one may call for another.
-        while self._settled != (now := self._state()):
-            self._settled = now
-            self._register()
+    def sync(self) -> None:
+        """Create missing objects, and delete those without an owner."""
+        # Repeated after each change: a write may require another.
+        while self._synced != (now := self._state()):
+            self._synced = now
+            self._sync_api_services()
         for address, service in self._network.moved():
             if service is None:
-                self._drop(self._addresses, address)
+                self._delete(self._addresses, address)
             else:
-                self._keep(self._addresses, ip_address_of(address, service))
+                self._create(self._addresses, ip_address_of(address, service))
 
     def _state(self) -> tuple[int, int]:
         resource_log = self._store.log.resource_log
-        last = max([resource_log(each).last_revision for each in self._looked_at])
+        last = max([resource_log(each).last_revision for each in self._watched_resources])
         return self._registry.revision, min(last, self._store.view.revision)
 
-    def _register(self) -> None:
+    def _sync_api_services(self) -> None:
         now = self._now()
         wanted = {
             f"{version}.{group}": api_service(
@@ -110,16 +112,16 @@ class ManagedObjects:
             if managed is None:
                 claims[spec.get("group", ""), spec["version"]] = GroupVersionInfo.of(spec)
         for each in wanted.values():
-            self._keep(self._api_services, each)
+            self._create(self._api_services, each)
         self._registry.claim(claims)
         is_remote = any(each.remote for each in claims.values())
-        self._looked_at = _WITH_REMOTE if is_remote else _OWN
+        self._watched_resources = _WITH_ENDPOINTS if is_remote else _OWN
 
     def _manage(self, entry: Entry, desired: Object | None, now: str) -> None:
         """Restore an object that the server manages."""
         found = entry.value or {}
         if desired is None:
-            with suppress(RevisionConflict):  # another server of the same log was quicker
+            with suppress(RevisionConflict):  # another server of the same log was first
                 deletion.delete(self._store, self._api_services, entry, DeleteOptions())
         elif found["spec"] != desired["spec"]:
             self._write(entry, {**found, "spec": desired["spec"]}, "")
@@ -128,7 +130,7 @@ class ManagedObjects:
 
     def _update_availability(self, entry: Entry, now: str) -> None:
         """Update the status: whether the APIService is available."""
-        if self._judged.get(entry.key) is entry:
+        if self._local.get(entry.key) is entry:
             return
         found = entry.value or {}
         said = verdict(found, self._store)
@@ -136,7 +138,7 @@ class ManagedObjects:
         if now_said is not found:
             self._write(entry, now_said, "status")
         elif said is LOCAL:
-            self._judged[entry.key] = entry
+            self._local[entry.key] = entry
 
     def _write(self, entry: Entry, obj: Object, part: str) -> None:
         served, fresh = self._api_services, {**obj, "metadata": {**obj["metadata"]}}
@@ -145,7 +147,7 @@ class ManagedObjects:
         with suppress(RevisionConflict):  # as above
             self._store.write(entry.key, fresh, rules=served.rules, replacing=entry)
 
-    def _keep(self, served: ServedResource, obj: Object) -> None:
+    def _create(self, served: ServedResource, obj: Object) -> None:
         about = obj["metadata"]
         key = Key(served.stored_as, served.place("", about["name"]))
         if self._store.view.get(key) is not None:
@@ -158,7 +160,7 @@ class ManagedObjects:
         with suppress(RevisionConflict):  # as above
             self._store.write(key, owned, rules=served.rules, replacing=None)
 
-    def _drop(self, served: ServedResource, name: str) -> None:
+    def _delete(self, served: ServedResource, name: str) -> None:
         entry = self._store.entry(served, "", name)
         if entry is not None:
             with suppress(RevisionConflict):  # as above

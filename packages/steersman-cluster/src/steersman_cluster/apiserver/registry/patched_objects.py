@@ -1,7 +1,7 @@
-"""What a patch made, as JSON in the order in which Go would write it: refusals show it.
+"""The result of a patch as JSON with Go's order of fields, for error messages that contain it.
 
-Where the patch went through, Go has a map, and sorts it. The rest it writes as it keeps it: in the
-order of its types, or sorted where it has none.
+Objects on the patch's path are maps in Go, whose keys are sorted. All others have the order of
+their Go types, or are sorted if they have none.
 """
 
 from collections.abc import Callable
@@ -13,14 +13,14 @@ from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.schema.node import Schema
 
 _Steps: TypeAlias = tuple[str, ...]
-# What writes a value that the patch did not go through.
+# Orders a value that is not on the patch's path.
 _Write: TypeAlias = Callable[[Any, Schema | None], Any]
 
 _NOTHING: Final = Schema()
 
 
 def in_go_order(value: Any, schema: Schema | None) -> Any:
-    """The value with its fields in the order of the types, and its maps sorted."""
+    """The value with its fields in the order of the Go types, and its maps sorted."""
     if schema is None or schema.preserve_unknown:
         return value
     if isinstance(value, list):
@@ -45,7 +45,7 @@ def _sorted(value: Any, _: Schema | None = None) -> Any:
 
 
 def shown_after_merge(made: Object, patch: Any, schema: Schema | None) -> str:
-    """What a merge patch made; without a schema, of a custom resource."""
+    """The result of a merge patch. A custom resource has no schema here."""
     write = in_go_order if schema is not None else _sorted
     return _text(_merged(made, patch, schema, write))
 
@@ -62,7 +62,7 @@ def _merged(made: Any, patch: Any, schema: Schema | None, write: _Write) -> Any:
 
 
 def shown_after_operations(made: Object, patch: Any, schema: Schema | None) -> str:
-    """What a JSON patch made; without a schema, of a custom resource."""
+    """The result of a JSON patch. A custom resource has no schema here."""
     through: set[_Steps] = {()}
     given: set[_Steps] = set()
     for operation in patch or ():

@@ -1,4 +1,4 @@
-"""What a write uses up of the ResourceQuotas of its namespace."""
+"""Charges a write to the ResourceQuotas of its namespace."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.storage import Key
 def charged_quotas_of(
     request: APIRequest, scope: RequestScope, kept: Object, old: Object | None
 ) -> Sequence[Object]:
-    """The quotas that the write uses up something of, as they are then; it may be refused."""
+    """The quotas that the write uses, with their new usage; raises an error if one is exceeded."""
     if not request.served.namespaced:
         return ()
     quotas = scope.store.every(QUOTAS, namespace=request.info.namespace)
@@ -21,7 +21,7 @@ def charged_quotas_of(
 
 
 def charge(request: APIRequest, scope: RequestScope, quota: Object) -> None:
-    """Keep what is now used of a quota."""
+    """Write the new usage of a quota."""
     key = Key(str(QUOTAS), f"{request.info.namespace}/{quota['metadata']['name']}")
     entry = scope.store.view.get(key)
     if entry is not None:

@@ -1,4 +1,4 @@
-"""Get and list: what is kept, as of some revision, all of it or a page."""
+"""Get and list: stored objects as of a revision, in one response or in pages."""
 
 import base64
 import binascii
@@ -31,16 +31,16 @@ _OR_GO_ON = (
     " show up in the list."
 )
 
-# Python refuses to read thousands of digits.
+# Python rejects integers with thousands of digits.
 _VERSION_LIMIT = 2**64
 _MOST_DIGITS = len(str(_VERSION_LIMIT))
 
-# A continue token with this revision goes on with whatever is there now.
+# A continue token with this revision continues with the current objects.
 _NOW = -1
 
 
 class Position(NamedTuple):
-    """Where a list goes on: after which place, and as of which revision."""
+    """Where a list continues: after this key, as of this revision."""
 
     after: str
     revision: int
@@ -58,15 +58,15 @@ def get(request: APIRequest, scope: RequestScope) -> bytes:
         raise status_errors.not_found(served.group_resource, info.name)
     wanted = info.option("resourceVersion")
     if wanted:
-        # A real server keeps no copies of Events, and has other words for a failed look at storage.
+        # kube-apiserver has no watch cache of Events, and its storage has other error messages.
         is_copied = served.gvk.kind != "Event"
         read_version = version_or_failure if is_copied else parsed_version
-        not_from_the_future(read_version(wanted), store, is_copied=is_copied)
+        check_not_future(read_version(wanted), store, is_copied=is_copied)
     return request.encoder.one(entry, served)
 
 
 def list_(request: APIRequest, scope: RequestScope) -> bytes:
-    """Objects in order, from one revision, however many requests it takes to fetch them."""
+    """A list of objects, whose pages are all of one revision."""
     store, served, info = scope.store, request.served, request.info
     options = ListOptions.of(info)
     page = selected_page(store, served, info, options)
@@ -77,7 +77,7 @@ def list_(request: APIRequest, scope: RequestScope) -> bytes:
 def list_metadata(
     page: Page, served: ServedResource, info: RequestInfo, options: ListOptions
 ) -> dict[str, object]:
-    """As of when a list is, and where it goes on."""
+    """The ListMeta: the revision, the continue token and the remaining count."""
     metadata: dict[str, object] = {"resourceVersion": str(page.revision)}
     if served.custom:
         metadata = {"continue": "", **metadata}
@@ -94,7 +94,7 @@ def list_metadata(
 def selected_page(
     store: Store, served: ServedResource, info: RequestInfo, options: ListOptions
 ) -> Page:
-    """The page that was asked for."""
+    """The page that the options select."""
     selects = selection(served, options)
     position = _position(store, options)
     # A list at resourceVersion 0 is not limited.
@@ -135,12 +135,12 @@ def _filtered(page: Page, selects: Selects, limit: int) -> Page:
 
 
 def prefix_of(served: ServedResource, info: RequestInfo) -> str:
-    """How the places begin that a request is about."""
+    """The key prefix of the objects of a request."""
     return f"{info.namespace}/" if served.namespaced and info.namespace else ""
 
 
 def selection(served: ServedResource, options: ListOptions) -> Selects | None:
-    """Whether what an entry holds was asked for; None where everything is."""
+    """The predicate of the label and field selectors; None if they select everything."""
     by_label = parse_label_selector(options.label_selector)
     by_field = parse_field_selector(
         options.field_selector,
@@ -156,7 +156,7 @@ def selection(served: ServedResource, options: ListOptions) -> Selects | None:
             return False
         if not by_label.matches(entry.value["metadata"].get("labels") or {}):
             return False
-        # Only fields may differ between versions.
+        # Labels are the same in all versions; fields may differ.
         return by_field.is_everything or by_field.matches(
             selectable(served.from_stored(entry.value))
         )
@@ -165,7 +165,7 @@ def selection(served: ServedResource, options: ListOptions) -> Selects | None:
 
 
 def parsed_version(text: str) -> int:
-    """A resourceVersion as a number; they are opaque to clients, not to us."""
+    """A resourceVersion as a number; it is opaque only to clients."""
     try:
         return _version(text)
     except _NoVersion as problem:
@@ -173,7 +173,7 @@ def parsed_version(text: str) -> int:
 
 
 def version_or_failure(text: str) -> int:
-    """The same, where the real server takes what is no number for a mistake of its own."""
+    """The same for requests whose invalid resourceVersion kube-apiserver reports as code 500."""
     try:
         return _version(text)
     except _NoVersion as problem:
@@ -181,7 +181,7 @@ def version_or_failure(text: str) -> int:
 
 
 class _NoVersion(Exception):
-    """It is no resourceVersion, in Go's words."""
+    """The text is not a resourceVersion; the message is Go's."""
 
 
 def _version(text: str) -> int:
@@ -198,8 +198,8 @@ def _version(text: str) -> int:
     )
 
 
-def not_from_the_future(wanted: int, store: Store, *, is_copied: bool = True) -> None:
-    """Refuse a revision that is still to come."""
+def check_not_future(wanted: int, store: Store, *, is_copied: bool = True) -> None:
+    """Reject a revision that is newer than the current one."""
     current = store.view.revision
     if wanted > current:
         raise too_large_version(wanted, current, is_copied=is_copied)
@@ -208,7 +208,7 @@ def not_from_the_future(wanted: int, store: Store, *, is_copied: bool = True) ->
 def too_large_version(
     wanted: int, current: int, *, is_copied: bool = True
 ) -> status_errors.StatusError:
-    """The revision has not been yet; a copy may have it soon."""
+    """The error for a future revision; a watch cache may reach it soon, and so allows a retry."""
     cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
     return status_errors.timeout(
         f"Too large resource version: {wanted}, current: {current}",
@@ -225,20 +225,20 @@ def _position(store: Store, options: ListOptions) -> Position:
                 "specifying resource version is not allowed when using continue"
             )
         position = _from_token(options.continued)
-        not_from_the_future(position.revision, store)
+        check_not_future(position.revision, store)
         return position
     if not version:
         return Position("", 0)
     wanted = parsed_version(version)
-    not_from_the_future(wanted, store)
+    check_not_future(wanted, store)
     exact = options.resource_version_match == EXACT
-    # Without a word about it, a limited list from a revision means exactly that revision.
+    # Without resourceVersionMatch, a limited list from a revision is Exact.
     implied = not options.resource_version_match and options.limit > 0
     return Position("", wanted if exact or implied else 0)
 
 
 def _token(position: Position) -> str:
-    # The next key there can be: the zero byte is smaller than any letter.
+    # The next possible key: the zero byte sorts before every other character.
     fields = {"v": _TOKEN_VERSION, "rv": position.revision, "start": f"{position.after}\0"}
     return base64.urlsafe_b64encode(msgspec.json.encode(fields)).rstrip(b"=").decode()
 

@@ -1,4 +1,4 @@
-"""What the handlers of requests depend on: the store, and what stands between it and a body."""
+"""The dependencies of request handlers: the store, decoding, field management and admission."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias
@@ -26,7 +26,7 @@ from steersman_cluster.apiserver.webhooks import RequestRunner
 
 
 class Answer(NamedTuple):
-    """A status, and a body as the request's encoder writes it; the media type comes later."""
+    """A status code and an encoded body; the server adds the media type."""
 
     status: int
     body: bytes
@@ -53,14 +53,14 @@ class RequestScope:
         self.account_tokens = account_tokens
         self.webhooks = webhooks
         self._resources = resources
-        self._subresources = subresources  # those with rules of their own
+        self._subresources = subresources  # subresources with their own rules
         self._body_types = body_types
         self._field_managers = field_managers
         self._authorizer = authorizer
         self._escalation = Escalation(authorizer)
 
     def resolve(self, request: APIRequest) -> APIRequest:
-        """The request with the rules of its subresource, and conversions by webhooks."""
+        """The request with the rules of its subresource, and with webhook conversion."""
         served, info = request.registered, request.info
         if info.subresource:
             served = self._subresources.get((served.group_resource, info.subresource), served)
@@ -71,7 +71,7 @@ class RequestScope:
         return msgspec.structs.replace(request, served=served)
 
     def request_for(self, request: APIRequest, info: RequestInfo) -> APIRequest:
-        """A request about another object, which the server makes on behalf of this one."""
+        """A request for another object that the server runs as part of this one."""
         served = self._resources.versions(info.group_resource)[0]
         other = msgspec.structs.replace(
             request, info=info, registered=served, served=served, encoder=WHOLE, whole_floats=()
@@ -79,19 +79,19 @@ class RequestScope:
         return self.resolve(other)
 
     def expected(self, request: APIRequest) -> BodyDecoder:
-        """How the body is decoded."""
+        """The decoder of the body."""
         return self._body_types.of(request.registered, body_part(request.info.subresource))
 
     def schema(self, request: APIRequest) -> Schema:
-        """The schema of what is sent and answered."""
+        """The schema of the request's body and of its response."""
         return self._body_types.schema(request)
 
     def field_manager(self, request: APIRequest) -> FieldManager:
-        """What keeps the managedFields."""
+        """The field manager of the request's resource."""
         return self._field_managers.of(request.registered, body_part(request.info.subresource))
 
     def delete_options(self, request: APIRequest) -> DeleteOptions:
-        """How to delete, as the body or the query says."""
+        """The delete options of the body or the query."""
         return DeleteOptions.of(
             request.info,
             request.body,
@@ -100,7 +100,7 @@ class RequestScope:
         )
 
     def entry(self, request: APIRequest) -> Entry | None:
-        """What is kept of the object."""
+        """The stored entry of the request's object."""
         return self.store.entry(request.served, request.info.namespace, request.info.name)
 
     def versions(self, request: APIRequest) -> list[ServedResource]:
@@ -108,12 +108,12 @@ class RequestScope:
         return self._resources.versions(request.served.group_resource)
 
     def authorize(self, request: APIRequest, verb: str) -> None:
-        """Refuse the request unless its user may use ``verb`` here too."""
+        """Reject the request unless its user may also use ``verb``."""
         attributes = msgspec.structs.replace(attributes_of(request.info), verb=verb)
         authorize(self._authorizer, request.user, attributes)
 
     def check_grant(self, request: APIRequest, obj: Object, old: Object | None) -> None:
-        """Refuse a role or binding that grants more than its author has."""
+        """Reject a role or binding that grants more than its author has."""
         if self._escalation.is_about(request.info.group):
             self._escalation.check(request.user, attributes_of(request.info), obj, old)
 

@@ -1,4 +1,4 @@
-"""Watch: everything that happens to some objects from a revision on, each change once, in order."""
+"""Watch: every change of the selected objects after a revision, once and in order."""
 
 from collections.abc import AsyncGenerator, Iterable
 
@@ -19,16 +19,16 @@ from steersman_cluster.apiserver.request.response_encoders import WatchEncoder
 from steersman_cluster.apiserver.storage import Compacted, Entry
 from steersman_cluster.apiserver.webhooks import NeedsWebhook
 
-# A watch without a timeout of its own ends after this long and up to twice as long, at random, so
-# that clients do not all come back at once.
+# A watch without a timeout ends after one to two times this time, at random, so that clients do not
+# reconnect all at once.
 SHORTEST_SECONDS = 1800.0
 
-# How long before the end of a watch its last bookmark comes.
+# How long before the end of a watch the server sends the last bookmark.
 LAST_BOOKMARK_SECONDS = 2.0
 
 
 def watch(request: APIRequest, scope: RequestScope) -> AsyncGenerator[bytes, None]:
-    """The lines of a watch; what is wrong with the question is refused before the first."""
+    """The lines of a watch; an invalid request is rejected before the first line."""
     store, served, info = scope.store, request.served, request.info
     options = ListOptions.of(info)
     selects = selection(served, options)
@@ -89,12 +89,12 @@ async def _events(
         except Compacted as gone:
             yield request.encoder.failure(_too_old(gone).status())
             return
-        position = max(position, view.revision)  # a watch from a future revision waits for it
+        position = max(position, view.revision)  # a watch from a future revision waits
         if served.converts_by_webhook:
             await _prefetch(request, scope, entries, prefix)
         if entries and (changes := list(_changes(entries, served, lines, selects, prefix))):
             yield b"".join(changes)
-            continue  # while those were sent, more may have come
+            continue  # more changes may have arrived while these were sent
         now = clock.monotonic()
         if now >= ends_at or change_signal.is_closed:
             return
@@ -115,7 +115,7 @@ async def _events(
 async def _prefetch(
     request: APIRequest, scope: RequestScope, entries: Iterable[Entry], prefix: str
 ) -> None:
-    """Have each entry that may be shown converted, and what it replaced."""
+    """Convert each entry that the watch may send, and the entry that it replaced."""
     request.webhook_answers.clear()  # a watch may last for hours
     near = [each for each in entries if each.key.place.startswith(prefix)]
     both = [*near, *(each.previous for each in near if each.previous is not None)]
@@ -137,10 +137,10 @@ def _changes(
     selects: Selects | None,
     prefix: str,
 ) -> Iterable[bytes]:
-    """What the entries mean to someone who sees only the objects that ``selects`` does.
+    """The events of the entries for a watch with the predicate ``selects``.
 
-    An object that begins to match is new to them, and one that no longer does is gone, as it was
-    when it last matched.
+    An object that begins to match is ADDED. An object that no longer matches is DELETED, with its
+    last matching state.
     """
     for entry in entries:
         if prefix and not entry.key.place.startswith(prefix):

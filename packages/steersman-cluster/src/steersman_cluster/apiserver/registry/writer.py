@@ -1,8 +1,8 @@
-"""Create, update, patch and apply: from what was sent to what is kept.
+"""Create, update, patch and apply: from a request body to a stored object.
 
-Every write takes the same road. The new object is made (from the body, or from the live object and
-a patch), defaulted, given its owners of fields, changed by admission, prepared and checked by the
-rules of its kind, judged by admission, and kept if it differs from what is there.
+Every write has the same steps. The new object is decoded (from the body, or from the live object
+and a patch), defaulted, given its managedFields, mutated by admission, prepared and validated by
+the strategy of its kind, validated by admission, and stored if it differs from the stored object.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ from steersman_cluster.apiserver.registry.bodies import (
     read_body,
     settle_applied,
 )
-from steersman_cluster.apiserver.registry.deletion import may_go
+from steersman_cluster.apiserver.registry.deletion import should_delete_during_update
 from steersman_cluster.apiserver.registry.quota_charges import charge, charged_quotas_of
 from steersman_cluster.apiserver.registry.request_scope import Answer, RequestScope
 from steersman_cluster.apiserver.request.api_request import APIRequest
@@ -42,7 +42,7 @@ from steersman_cluster.apiserver.schema.defaults import copied
 from steersman_cluster.apiserver.schema.pruner import Path, accept, prune
 from steersman_cluster.apiserver.storage import Entry, Key
 
-# How often a name is made up before the server gives up; a million names per prefix are then safe.
+# How many names the server tries for a generateName; kube-apiserver's value.
 NAME_ATTEMPTS = 8
 
 CHANGED_SINCE = (
@@ -50,7 +50,7 @@ CHANGED_SINCE = (
 )
 
 
-def _same(obj: Object) -> Object:
+def _identity(obj: Object) -> Object:
     return obj
 
 
@@ -60,8 +60,8 @@ def create(request: APIRequest, scope: RequestScope) -> Answer:
     options = WriteOptions.of(request.info, kind="CreateOptions")
     obj = read_body(request, scope, options, content_type)
     _set_namespace(request, obj)
-    _update_owners(request, scope, None, obj, options)
-    return Answer(201, _keep_new(request, scope, obj, options))
+    _record_manager(request, scope, None, obj, options)
+    return Answer(201, _create(request, scope, obj, options))
 
 
 def update(request: APIRequest, scope: RequestScope) -> Answer:
@@ -76,17 +76,17 @@ def update(request: APIRequest, scope: RequestScope) -> Answer:
         if not served.rules.create_on_update or info.subresource:
             raise status_errors.not_found(served.group_resource, info.name)
         scope.authorize(request, "create")
-        _update_owners(request, scope, None, obj, options)
-        return Answer(201, _keep_new(request, scope, obj, options))
+        _record_manager(request, scope, None, obj, options)
+        return Answer(201, _create(request, scope, obj, options))
     check_uid(request, obj, entry)
-    _update_owners(request, scope, entry, obj, options)
+    _record_manager(request, scope, entry, obj, options)
     return Answer(
-        200, replace(request, scope, entry, _admitted(request, scope, entry, obj), options)
+        200, replace(request, scope, entry, _mutated(request, scope, entry, obj), options)
     )
 
 
 def patch(request: APIRequest, scope: RequestScope) -> Answer:
-    """PATCH of an object, or of its status, in any of the four languages."""
+    """PATCH of an object, or of its status, with any of the four patch types."""
     language = patch_type(request.http, custom=request.served.custom)
     options = WriteOptions.of(request.info, kind="PatchOptions", is_apply=language == APPLY_PATCH)
     if language == APPLY_PATCH:
@@ -97,16 +97,16 @@ def patch(request: APIRequest, scope: RequestScope) -> Answer:
     obj = patched(request, scope, request.live(entry), language, options)
     _set_namespace(request, obj)
     object_meta.check_name(obj["metadata"], request.info.name)
-    _update_owners(request, scope, entry, obj, options)
+    _record_manager(request, scope, entry, obj, options)
     return Answer(
-        200, replace(request, scope, entry, _admitted(request, scope, entry, obj), options)
+        200, replace(request, scope, entry, _mutated(request, scope, entry, obj), options)
     )
 
 
 def patched(
     request: APIRequest, scope: RequestScope, live: Object, language: str, options: WriteOptions
 ) -> Object:
-    """What the patch in the body makes of ``live``."""
+    """The result of applying the body's patch to ``live``."""
     lenient = options.field_validation == "Ignore"
     document, mistakes = patch_body(request, language, lenient=lenient)
     if language == JSON_PATCH:
@@ -139,7 +139,7 @@ def _apply(request: APIRequest, scope: RequestScope, options: WriteOptions) -> A
         and obj is live
         and scope.admission.is_idle
         and _is_settled(request, entry)
-        and _is_kept_as_shown(request, entry, obj)
+        and _is_stored_current(request, entry, obj)
     ):
         return Answer(200, request.encoder.one(entry, request.served))
     changes_nothing = obj is live
@@ -158,15 +158,15 @@ def _apply(request: APIRequest, scope: RequestScope, options: WriteOptions) -> A
         request.served.rules.default(obj)
     if entry is None:
         scope.authorize(request, "create")
-        # Of what is gone; the real server does not mind either.
+        # It is of a deleted object; kube-apiserver ignores it, too.
         obj["metadata"].pop("resourceVersion", None)
-        return Answer(201, _keep_new(request, scope, obj, options, is_applied=True))
-    made = _admitted(request, scope, entry, obj)
+        return Answer(201, _create(request, scope, obj, options, is_applied=True))
+    made = _mutated(request, scope, entry, obj)
     return Answer(200, replace(request, scope, entry, made, options, is_applied=True))
 
 
-def _admitted(request: APIRequest, scope: RequestScope, entry: Entry | None, obj: Object) -> Object:
-    """What the server's own plugins make of ``obj``, in place, and then the webhooks."""
+def _mutated(request: APIRequest, scope: RequestScope, entry: Entry | None, obj: Object) -> Object:
+    """Run mutating admission: built-in plugins, which change ``obj`` in place, then webhooks."""
     if not request.info.subresource:
         request.served.rules.admit(obj, None if entry is None else entry.value, scope.store)
     if scope.admission.is_idle:
@@ -174,17 +174,17 @@ def _admitted(request: APIRequest, scope: RequestScope, entry: Entry | None, obj
     return scope.admission.mutated(request, obj, None if entry is None else request.live(entry))
 
 
-def _check(
+def _run_validating_admission(
     request: APIRequest,
     scope: RequestScope,
     kept: Object,
     old: Object | None,
     *,
-    seen_as: Callable[[Object], Object],
+    admission_view: Callable[[Object], Object],
 ) -> list[str]:
-    """Have ``kept`` judged, and prune what webhooks have added; gives the unknown fields."""
+    """Run validating admission, and prune what webhooks added; returns the unknown fields."""
     if not scope.admission.is_idle:
-        scope.admission.check(request, kept, old, seen_as=seen_as)
+        scope.admission.check(request, kept, old, admission_view=admission_view)
         if request.is_pruned:
             return accept(kept, scope.schema(request))
     return []
@@ -197,7 +197,7 @@ def _set_namespace(request: APIRequest, obj: Object) -> None:
 
 
 def check_uid(request: APIRequest, obj: Object, entry: Entry) -> None:
-    """Refuse to write to another object of the name than the one that was meant."""
+    """Reject a write whose UID is not that of the stored object."""
     wanted, actual = obj["metadata"].get("uid"), (entry.value or {})["metadata"]["uid"]
     if wanted and wanted != actual:
         key = f"/registry/{request.served.registry}/{entry.key.place}"
@@ -210,7 +210,7 @@ def check_uid(request: APIRequest, obj: Object, entry: Entry) -> None:
         )
 
 
-def _update_owners(
+def _record_manager(
     request: APIRequest,
     scope: RequestScope,
     entry: Entry | None,
@@ -230,8 +230,8 @@ def _update_owners(
     )
 
 
-def _make_up_name(request: APIRequest, scope: RequestScope, obj: Object) -> None:
-    """Generate a name that is free, where only its beginning was given."""
+def _generate_name(request: APIRequest, scope: RequestScope, obj: Object) -> None:
+    """Set an unused name on an object with a generateName."""
     about = obj["metadata"]
     if about.get("name") or not about.get("generateName"):
         return
@@ -244,7 +244,7 @@ def _make_up_name(request: APIRequest, scope: RequestScope, obj: Object) -> None
             return
 
 
-def _keep_new(
+def _create(
     request: APIRequest,
     scope: RequestScope,
     obj: Object,
@@ -262,9 +262,9 @@ def _keep_new(
         check_namespace(
             store, request.info.namespace, resource=served.group_resource, name=name, creating=True
         )
-    obj = _admitted(request, scope, None, obj)
+    obj = _mutated(request, scope, None, obj)
     _set_namespace(request, obj)
-    _make_up_name(request, scope, obj)
+    _generate_name(request, scope, obj)
     scope.check_grant(request, obj, None)
     kept = served.ruled(obj)
     about = kept["metadata"]
@@ -273,7 +273,7 @@ def _keep_new(
         served.forget_status(kept)
     rules.prepare_create(kept, store)
     rules.set_requester(kept, request.user)
-    name = about.get("name", "")  # some kinds have made one up
+    name = about.get("name", "")  # some kinds generate it
     if rules.generation_of or served.custom:
         about["generation"] = 1
     errors = _errors_of_create(request, kept)
@@ -281,16 +281,16 @@ def _keep_new(
         raise status_errors.invalid(served.group_kind, name, errors)
     request.warnings += rules.warnings(kept, None)
     request.warnings += rules.validate_admission(kept, None, store)
-    unknown = _check(request, scope, kept, None, seen_as=_same)
+    unknown = _run_validating_admission(request, scope, kept, None, admission_view=_identity)
     charged = charged_quotas_of(request, scope, kept, None)
     key = Key(served.stored_as, served.place(request.info.namespace, name))
     if (current := store.view.get(key)) is not None:
-        raise _taken(request, obj, current)
+        raise _already_exists(request, obj, current)
     if not options.dry_run:
         object_meta.refuse_resource_version(about)
     if is_applied and request.is_pruned:
         unknown += prune(kept, scope.schema(request))
-    return _written(
+    return _store_object(
         request,
         scope,
         key,
@@ -298,7 +298,7 @@ def _keep_new(
         options,
         replacing=None,
         charged=charged,
-        is_unpruned=_keeps_unknown(request, unknown),
+        is_unpruned=_stores_unknown_fields(request, unknown),
     )
 
 
@@ -324,7 +324,7 @@ def _errors_of_create(request: APIRequest, kept: Object) -> list[FieldError]:
     return errors + rules.validate_create(kept)
 
 
-def _taken(request: APIRequest, obj: Object, current: Entry) -> status_errors.StatusError:
+def _already_exists(request: APIRequest, obj: Object, current: Entry) -> status_errors.StatusError:
     about = obj["metadata"]
     refusal = status_errors.already_exists(request.served.group_resource, about["name"])
     if about.get("generateName"):
@@ -342,18 +342,19 @@ def replace(
     obj: Object,
     options: WriteOptions,
     *,
-    seen_as: Callable[[Object], Object] = _same,
+    admission_view: Callable[[Object], Object] = _identity,
     is_applied: bool = False,
 ) -> bytes:
-    """Keep ``obj``, complete with the owners of its fields, in place of what ``entry`` holds.
+    """Store ``obj``, which has its managedFields, in place of ``entry``'s object.
 
-    Who judges it sees what ``seen_as`` makes of it. What ``is_applied`` is pruned only now.
+    Validating admission gets the result of ``admission_view``. An object that ``is_applied`` is
+    pruned after it.
     """
     served, store, rules = request.served, scope.store, request.served.rules
     stored = entry.value or {}
     old = request.live(entry) if served.custom else stored
     scope.check_grant(request, obj, old)
-    _check_version(request, obj, old)
+    _check_resource_version(request, obj, old)
     kept = served.ruled(obj)
     if request.info.subresource == "status":
         served.keep_all_but_status(kept, old)
@@ -362,7 +363,7 @@ def replace(
         object_meta.prepare_update(about, was)
         rules.prepare_status(kept, old, store)
         errors = _metadata_errors(request, about, was)
-        errors += rules.validate_status(kept, _to_ratchet(request, old))
+        errors += rules.validate_status(kept, _ratchet_base(request, old))
     else:
         if rules.has_status:
             served.keep_status(kept, old)
@@ -370,7 +371,7 @@ def replace(
         rules.prepare_update(kept, old, store)
         if served.is_new_generation(kept, old) or _turns_into_float(request, old):
             about["generation"] = was.get("generation", 0) + 1
-        errors = _errors_of_update(request, kept, _to_ratchet(request, old))
+        errors = _errors_of_update(request, kept, _ratchet_base(request, old))
     request.warnings += rules.let_through(kept)
     if errors:
         raise status_errors.invalid(served.group_kind, request.info.name, errors)
@@ -380,20 +381,20 @@ def replace(
         request.warnings += rules.validate_admission(kept, old, store)
     keep_times(old, kept)
     about["resourceVersion"] = was["resourceVersion"]
-    unknown = _check(request, scope, kept, old, seen_as=seen_as)
+    unknown = _run_validating_admission(request, scope, kept, old, admission_view=admission_view)
     charged = [] if request.info.subresource else charged_quotas_of(request, scope, kept, old)
     if is_applied and request.is_pruned:
         unknown += prune(kept, scope.schema(request))
-    is_unpruned = _keeps_unknown(request, unknown)
+    is_unpruned = _stores_unknown_fields(request, unknown)
     kept = served.finished(kept)
     if not is_unpruned and same_json(kept, stored) and _is_settled(request, entry):
         return request.encoder.one(entry, served)
-    if may_go(kept, stored) and not rules.is_held(kept):
+    if should_delete_during_update(kept, stored) and not rules.is_held(kept):
         answer = request.encoder.unkept(kept, served)
         if not options.dry_run:
             store.delete(entry, rules=rules)
         return answer
-    return _written(
+    return _store_object(
         request,
         scope,
         entry.key,
@@ -405,27 +406,27 @@ def replace(
     )
 
 
-def _keeps_unknown(request: APIRequest, unknown: Sequence[str]) -> bool:
-    """Whether the real server would keep the unknown fields of a custom resource.
+def _stores_unknown_fields(request: APIRequest, unknown: Sequence[str]) -> bool:
+    """Whether kube-apiserver would store the unknown fields of a custom resource.
 
-    It prunes what it decodes, and what it converts. An object that is merged or mutated after that
-    goes into etcd as it is, unless it is kept in another version.
+    It prunes after decoding and after conversion. It stores an object that is merged or mutated
+    later as it is, unless it stores another version.
     """
     return bool(unknown) and request.served.gvk.version == request.served.stored_version
 
 
 def _turns_into_float(request: APIRequest, old: Object) -> bool:
-    """Whether a number that is kept without a point was sent with one, and the author meant it."""
-    apart = {"metadata", "status"} if request.served.rules.has_status else {"metadata"}
+    """Whether a stored integer of the spec was sent as a float, which raises the generation."""
+    excluded = {"metadata", "status"} if request.served.rules.has_status else {"metadata"}
     return any(
-        path[0] not in apart and type(_at(old, path)) is int for path in request.whole_floats
+        path[0] not in excluded and type(_at(old, path)) is int for path in request.whole_floats
     )
 
 
-def _to_ratchet(request: APIRequest, old: Object) -> Object:
-    """The old object, in which each number that was sent with a point differs from what was sent.
+def _ratchet_base(request: APIRequest, old: Object) -> Object:
+    """The old object for ratcheting; each number that was sent as a float differs from the new one.
 
-    So an error there is not let through as one that was there before.
+    An error of such a number is therefore not ratcheted.
     """
     if not request.whole_floats:
         return old
@@ -446,20 +447,18 @@ def _at(value: Any, path: Path) -> Any:
 
 
 def _is_settled(request: APIRequest, entry: Entry) -> bool:
-    """Whether a write that changes nothing is none; of some kinds the first update always is.
+    """Whether the server may skip a write that changes nothing.
 
-    Where unknown fields were kept, the next write removes them, which is a change.
+    It may not skip the first update of some kinds, and a write after unknown fields were stored,
+    because that write removes them.
     """
     if entry.is_unpruned:
         return False
     return not request.served.rules.settles_late or entry.previous is not None
 
 
-def _is_kept_as_shown(request: APIRequest, entry: Entry, live: Object) -> bool:
-    """Whether a write of ``live`` as it is would leave the entry as it is.
-
-    Defaults that are filled in on read are not kept until the next write.
-    """
+def _is_stored_current(request: APIRequest, entry: Entry, live: Object) -> bool:
+    """Whether the stored object equals ``live``: defaults that are set on read are not stored."""
     served = request.served
     if live is entry.value or not served.custom:
         return True
@@ -467,7 +466,7 @@ def _is_kept_as_shown(request: APIRequest, entry: Entry, live: Object) -> bool:
     return same_json({**live, "apiVersion": kept_in}, entry.value)
 
 
-def _written(
+def _store_object(
     request: APIRequest,
     scope: RequestScope,
     key: Key,
@@ -478,10 +477,10 @@ def _written(
     charged: Sequence[Object],
     is_unpruned: bool,
 ) -> bytes:
-    """Keep ``kept``, unless it is only for show, and answer with it."""
+    """Store the object unless it is a dry run, and return the encoded object."""
     if options.dry_run:
         return request.encoder.unkept(kept, request.served)
-    # The webhooks that convert it must have answered before it is written.
+    # Conversion webhooks must have responded before the write.
     request.served.prefetch([kept])
     for quota in charged:
         charge(request, scope, quota)
@@ -505,8 +504,8 @@ def _errors_of_update(request: APIRequest, kept: Object, old: Object) -> list[Fi
     return errors + rules.validate(kept) + rules.validate_update(kept, old)
 
 
-def _check_version(request: APIRequest, obj: Object, old: Object) -> None:
-    """Refuse a write that was made from something older than what is there."""
+def _check_resource_version(request: APIRequest, obj: Object, old: Object) -> None:
+    """Reject a write with another resourceVersion than that of the stored object."""
     wanted = obj["metadata"].get("resourceVersion", "")
     served = request.served
     if not wanted or wanted == "0":

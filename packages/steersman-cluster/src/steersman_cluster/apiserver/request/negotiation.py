@@ -147,7 +147,7 @@ def no_table(version: str) -> ResponseEncoder | None:  # noqa: ARG001 - as those
     return None
 
 
-def response_format(
+def negotiate(
     request: Request,
     *,
     custom: bool,

@@ -1,9 +1,9 @@
-"""The server: a request in, a reply out, over HTTPS or from within the process.
+"""The server: handles a request, over HTTPS or from within the process, and replies.
 
-Takes:     requests, as bytes or as ``wire.Request``; the options that kube-apiserver has as flags
-Gives:     replies; files with which clients find and trust the server
+Takes:     requests, as bytes or as ``wire.Request``; options, which are flags in kube-apiserver
+Gives:     replies; a kubeconfig and certificates for clients
 Promises:  - a crash of one request never harms another
-Never:     knows what a verb does to an object
+Never:     implements what a verb does to an object
 
 ``api_server`` handles a request, ``running_cluster`` listens on a socket.
 """

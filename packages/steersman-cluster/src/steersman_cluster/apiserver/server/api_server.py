@@ -1,4 +1,4 @@
-"""The API server: a request in, an answer out, over any transport."""
+"""The API server: the chain from a request to its reply, over any transport."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
@@ -39,7 +39,7 @@ from steersman_cluster.apiserver.registry.builtin_resources import (
 )
 from steersman_cluster.apiserver.registry.definitions import DefinitionController
 from steersman_cluster.apiserver.registry.dispatcher import (
-    check_place,
+    check_scope,
     dispatch,
     is_out_of_scope,
     not_allowed,
@@ -54,9 +54,9 @@ from steersman_cluster.apiserver.request.body_types import BodyTypes
 from steersman_cluster.apiserver.request.negotiation import (
     PLAIN,
     ResponseFormat,
+    negotiate,
     patch_type,
     refusal_language,
-    response_format,
     wants_plain,
 )
 from steersman_cluster.apiserver.request.options import WriteOptions, check_deadline
@@ -80,13 +80,13 @@ if TYPE_CHECKING:
 
 METRICS = "/metrics"
 
-# What a real server takes; etcd's own limit is half of it.
+# kube-apiserver's limit; etcd's limit is half of it.
 LARGEST_BODY = 3 * 1024 * 1024
 
 _PODS = GroupResource("", "pods")
 _SIGNING_REQUESTS = GroupResource("certificates.k8s.io", "certificatesigningrequests")
-# Subresources that show the whole object, and let only a part of it be changed.
-_WITH_RULES_OF_THEIR_OWN = (
+# Subresources that return the whole object and change only a part of it.
+_SUBRESOURCE_RULES = (
     (NAMESPACES, "finalize", NAMESPACE_FINALIZE),
     (_PODS, "ephemeralcontainers", POD_DEBUGGING),
     (_SIGNING_REQUESTS, "approval", SIGNING_REQUEST_APPROVAL),
@@ -98,10 +98,10 @@ _SERVICES = GroupResource("", "services")
 
 
 class ApiServer:
-    """Kubernetes' API over one revision log.
+    """The Kubernetes API over one revision log.
 
-    It has no thread and no task of its own: time passes for it when it is asked something. Whatever
-    a server puts in place at its start is in the log already if that ``is_furnished``.
+    The server starts no thread and no task: expiry, compaction and its controllers run while it
+    handles requests. If the log ``has_initial_objects``, the server does not create them.
     """
 
     def __init__(
@@ -113,11 +113,8 @@ class ApiServer:
         rng: Random,
         observe: Observer,
         outbound: WebhookTransport,
-        address: str = "127.0.0.1",
-        port: int = 443,
-        client_ca: str = "",
         options: ServerOptions = ServerOptions(),
-        is_furnished: bool = False,
+        has_initial_objects: bool = False,
     ) -> None:
         self._observe = observe
         self._runner = RequestRunner(outbound, clock=clock, rng=rng)
@@ -126,28 +123,32 @@ class ApiServer:
         self.compactor = Compactor(log, clock=clock)
         schemas = BuiltinSchemas.read()
         network = ServiceNetwork(
-            rng=rng, addresses=options.service_addresses, ports=options.node_ports
+            rng=rng,
+            addresses=options.service_cluster_ip_range,
+            ports=options.service_node_port_range,
         )
         self.registry = ResourceRegistry(
-            builtin_resources_with(schemas, network, plugins=options.plugins)
+            builtin_resources_with(schemas, network, plugins=options.admission_plugins)
         )
         subresources = {
-            (resource, name): replace(self._serving(resource), rules=own)
-            for resource, name, own in _WITH_RULES_OF_THEIR_OWN
+            (resource, name): replace(self._served(resource), rules=rules)
+            for resource, name, rules in _SUBRESOURCE_RULES
         }
         body_types = BodyTypes(schemas)
         self._field_managers = FieldManagers(self.registry, schemas)
-        account_tokens = ServiceAccountTokens(self.store, options.issuing)
-        self._authenticator = Authenticator(tokens, account_tokens, anonymous=options.anonymous)
-        self._authorizer = Authorizer(self.store, modes=options.authorization)
+        account_tokens = ServiceAccountTokens(self.store, options.token_issuers)
+        self._authenticator = Authenticator(
+            tokens, account_tokens, anonymous=options.anonymous_auth
+        )
+        self._authorizer = Authorizer(self.store, modes=options.authorization_mode)
         self._impersonation = Impersonation(self._authorizer)
         self._reviews = AccessReviews(self._authenticator, self._authorizer, clock=clock)
         self._definitions = DefinitionController(
             self.store,
             self.registry,
-            rules=self._serving(DEFINITIONS).rules,
+            rules=self._served(DEFINITIONS).rules,
             object_meta=schemas.named(OBJECT_META),
-            status=self._field_managers.of(self._serving(DEFINITIONS), "status"),
+            status=self._field_managers.of(self._served(DEFINITIONS), "status"),
         )
         self._scope = RequestScope(
             self.store,
@@ -160,7 +161,7 @@ class ApiServer:
                 self.registry,
                 authorizer=self._authorizer,
                 body_types=body_types,
-                plugins=options.plugins,
+                plugins=options.admission_plugins,
             ),
             authorizer=self._authorizer,
             account_tokens=account_tokens,
@@ -173,29 +174,29 @@ class ApiServer:
             self.registry,
             schemas,
             account_tokens=account_tokens,
-            server_address=f"{address}:{port}",
+            server_address=f"{options.advertise_address}:{options.secure_port}",
         )
         network.rebuild(self.store.every(_SERVICES))
-        if not is_furnished:
+        if not has_initial_objects:
             create_initial_objects(
                 self.store,
                 self.registry,
-                address=address,
-                port=port,
-                client_ca=client_ca,
-                service_addresses=options.service_addresses,
+                address=options.advertise_address,
+                port=options.secure_port,
+                client_ca=options.client_ca,
+                service_addresses=options.service_cluster_ip_range,
                 field_managers=self._field_managers,
             )
-        self._definitions.settle()
+        self._definitions.sync()
         self._managed_objects = ManagedObjects(
             self.store, self.registry, network=network, field_managers=self._field_managers
         )
-        self._managed_objects.settle()
+        self._managed_objects.sync()
 
     def on_first_write(self, kind: ResourceType, call: Callable[[], None]) -> bool:
-        """Call ``call`` when the first object of a kind is written, unless there is one already.
+        """Call ``call`` at the first write of an object of this kind.
 
-        Returns whether it will be called.
+        Returns False, and never calls it, if such an object exists already.
         """
         return self.store.on_first_write(GroupResource(kind.gvk.group, kind.plural), call)
 
@@ -206,7 +207,7 @@ class ApiServer:
         certificate: ClientCertificate | None = None,
         measurement: RequestMeasurement | None = None,
     ) -> Reply:
-        """The answer to a request; whatever goes wrong is one too."""
+        """Return the reply to a request; every error becomes a reply, too."""
         info = parse_request_info(request)
         warnings: list[str] = []
         pretty, is_authorized = replies.wants_layout(request, info), False
@@ -220,65 +221,71 @@ class ApiServer:
             is_authorized = True
             served = self.registry.find(info.group, info.version, info.resource)
             if info.resource and (served is None or is_out_of_scope(info, served)):
-                reply = self._nowhere(info)
+                reply = self._not_found(info)
             elif served is not None:
                 if measurement is not None and (
                     not info.subresource or info.subresource in served.subresources
                 ):
                     measurement.reach_resource(info)
                 if served.custom and served.deprecation:
-                    warnings.append(served.deprecation)  # even if no answer is acceptable
-                wished = (
-                    PLAIN if wants_plain(request) else self._wished(request, info, served, warnings)
+                    warnings.append(served.deprecation)  # even if no media type is acceptable
+                response_format = (
+                    PLAIN
+                    if wants_plain(request)
+                    else self._response_format(request, info, served, warnings)
                 )
                 answers = self._runner.begin()
-                wanted = APIRequest(
+                api_request = APIRequest(
                     http=request,
                     info=info,
                     user=user,
                     registered=served,
                     served=served,
-                    encoder=wished.encoder,
+                    encoder=response_format.encoder,
                     webhook_answers=answers,
                     warnings=warnings,
                 )
                 try:
-                    answer = self._answer(wanted)
+                    answer = self._answer(api_request)
                 except NeedsWebhook as missing:
                     answer = await self._runner.run_again(
-                        lambda _: self._answer(wanted), missing, answers
+                        lambda _: self._answer(api_request), missing, answers
                     )
                 if isinstance(answer, AsyncGenerator):
-                    lines = self._watched(answer, request, wished.encoder)
+                    lines = self._watch_stream(answer, request, response_format.encoder)
+                    language = response_format.language
                     if measurement is not None:
-                        lines = measurement.watched(lines, is_framed=wished.language == PROTOBUF)
-                    headers = replies.STREAMS[wished.language]
+                        lines = measurement.watched(lines, is_framed=language == PROTOBUF)
+                    headers = replies.STREAMS[language]
                     reply = Reply(status=200, headers=headers, stream=lines)
                 else:
                     reply = replies.document(
-                        answer.status, answer.body, language=wished.language, pretty=pretty
+                        answer.status,
+                        answer.body,
+                        language=response_format.language,
+                        pretty=pretty,
                     )
             else:
                 if measurement is not None:
                     measurement.reach_path(info.path)
-                reply = self._about_itself(request, info)
+                reply = self._nonresource_reply(request, info)
         except StatusError as refusal:
             reply = replies.refused(refusal, language=refusal_language(request), pretty=pretty)
             if refusal.code == FORBIDDEN and not is_authorized:
                 reply = replies.not_sniffed(reply)
         except RecursionError:
             reply = replies.refused(status_errors.bad_request(TOO_DEEP))
-        except Exception as error:  # noqa: BLE001 - one request's fault is no other's
+        except Exception as error:  # noqa: BLE001 - other requests continue
             reply = replies.refused(self._failure(request, error))
         if request.method == "HEAD":
             reply = msgspec.structs.replace(reply, body=b"")
         return replies.warned(reply, warnings)
 
-    def _wished(
+    def _response_format(
         self, request: Request, info: RequestInfo, served: ServedResource, warnings: list[str]
     ) -> ResponseFormat:
         try:
-            return response_format(
+            return negotiate(
                 request,
                 custom=served.custom,
                 watches=info.verb == "watch",
@@ -286,15 +293,15 @@ class ApiServer:
                 table=partial(table_of, info, served, clock=self.store.clock),
             )
         except StatusError as refusal:
-            # Without details, it comes from the resource itself, which warns before it refuses.
+            # An error without details comes from the resource, which warns before it rejects.
             if served.deprecation and not served.custom and refusal.details is None:
                 warnings.append(served.deprecation)
             raise
 
-    async def _watched(
+    async def _watch_stream(
         self, lines: AsyncGenerator[bytes, None], request: Request, encoder: ResponseEncoder
     ) -> AsyncGenerator[bytes, None]:
-        """The lines of a watch; one that breaks says so in its last."""
+        """Yield the lines of a watch; an error is the last line."""
         async with aclosing(lines):
             try:
                 async for each in lines:
@@ -308,16 +315,16 @@ class ApiServer:
         self._observe(ResponseFailed(method=request.method, path=request.path, error=error))
         return status_errors.internal_error("the server failed to answer; see its log")
 
-    def _nowhere(self, info: RequestInfo) -> Reply:
-        """Nothing is served there; only groups of the server's own answer with a Status."""
+    def _not_found(self, info: RequestInfo) -> Reply:
+        """Return the reply for an unserved resource; only built-in groups reply with a Status."""
         if self.registry.is_remote(info.group, info.version):
             return replies.unavailable()
         if self.registry.is_builtin(info.group):
             raise status_errors.no_such_path()
         return replies.nothing_there()
 
-    def _about_itself(self, request: Request, info: RequestInfo) -> Reply:
-        """The answer at a path that is no resource's."""
+    def _nonresource_reply(self, request: Request, info: RequestInfo) -> Reply:
+        """Return the reply for a non-resource path."""
         if info.path == METRICS and request.method in ("GET", "HEAD"):
             if self._metrics_page is None:
                 from steersman_cluster.apiserver.server.metrics_page import MetricsPage
@@ -328,7 +335,7 @@ class ApiServer:
             return self._metrics_page.reply()
         return self._nonresource_paths.answer(request, info)
 
-    def _serving(self, resource: GroupResource) -> ServedResource:
+    def _served(self, resource: GroupResource) -> ServedResource:
         return self.registry.versions(resource)[0]
 
     def _user(
@@ -339,14 +346,14 @@ class ApiServer:
 
     def _answer(self, request: APIRequest) -> Answer | AsyncGenerator[bytes, None]:
         http, info, registered = request.http, request.info, request.registered
-        # A run that lacked the answer of a webhook may have left something.
+        # An earlier run, which stopped at a missing webhook response, may have set these.
         request.warnings.clear()
         request.whole_floats = ()
         if http.body is not None and len(http.body) > LARGEST_BODY:
             raise status_errors.too_large(f"limit is {LARGEST_BODY}")
         if registered.custom and registered.deprecation:
             request.warnings.append(registered.deprecation)
-        check_place(info, registered)
+        check_scope(info, registered)
         request = self._scope.resolve(request)
         served = request.served
         if not served.custom and served.deprecation and _is_offered(info, registered):
@@ -357,21 +364,21 @@ class ApiServer:
             return self._review(request)
         try:
             return dispatch(request, self._scope)
-        finally:  # what was written is so even if it cannot be shown as was wanted
+        finally:  # the write is in the log even if the response cannot be encoded
             if info.verb not in _READS:
-                self._settle(served)
+                self._sync(served)
 
-    def _settle(self, served: ServedResource) -> None:
-        """Have follow from a write what follows from it."""
+    def _sync(self, served: ServedResource) -> None:
+        """Run the server's own controllers after a write to this resource."""
         resource = served.group_resource
         if served.custom or resource == DEFINITIONS:
             before = self.registry.revision
-            self._definitions.settle()
+            self._definitions.sync()
             if self.registry.revision == before:
                 return
         elif resource not in TRIGGERS:
             return
-        self._managed_objects.settle()
+        self._managed_objects.sync()
 
     def _review(self, request: APIRequest) -> Answer:
         info = request.info
@@ -396,10 +403,10 @@ class ApiServer:
 
 
 def _is_offered(info: RequestInfo, served: ServedResource) -> bool:
-    """Whether there is a way to ask for it; that to a list is the one to a watch."""
+    """Whether the resource has a route for the request; list and watch share one."""
     return info.verb in served.verbs or info.verb == "watch"
 
 
 def administrator() -> User:
-    """A user who may do everything."""
+    """Return a user with all permissions."""
     return User(name="admin", uid="admin", groups=(ADMINISTRATORS,))

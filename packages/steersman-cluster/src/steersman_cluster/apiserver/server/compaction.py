@@ -1,17 +1,17 @@
-"""How long history is kept: long enough for a client that reconnects, and not forever."""
+"""Compaction of the log: the history is kept long enough for a client that reconnects."""
 
 from steersman.clock import Clock
 from steersman_cluster.apiserver.storage import RevisionLog
 
-# As kube-apiserver has etcd do it: every five minutes, what was history five minutes before.
+# kube-apiserver's interval: every five minutes it compacts etcd to the revision of the last run.
 KEPT_SECONDS = 300.0
 
-# All of it is in memory. A guess: some hundred megabytes, and a minute of the fastest writing.
+# The history is in memory. A guess: a few hundred megabytes, and a minute of the fastest writes.
 MOST_WRITES = 50_000
 
 
 class Compactor:
-    """Compacts a log as time passes and it grows; it checks at each request."""
+    """A compactor of a log by age and by size; the server calls it at each request."""
 
     def __init__(self, log: RevisionLog, *, clock: Clock) -> None:
         self._log = log
@@ -21,7 +21,7 @@ class Compactor:
         self._next_at = clock.monotonic() + KEPT_SECONDS
 
     def compact(self) -> None:
-        """Forget what is old enough, and the older half of what is too much."""
+        """Compact history that is old enough, and the older half of a history that is too long."""
         revision = self._log.revision
         if revision > self._full_revision:
             self._full_revision = revision + MOST_WRITES // 2
@@ -33,6 +33,6 @@ class Compactor:
         self._next_at = now + KEPT_SECONDS
         self._log.compact(old)
 
-    def forget(self) -> None:
-        """Forget all of it now: a watch from an earlier revision has to list again."""
+    def compact_all(self) -> None:
+        """Compact all history now: a watch from an earlier revision expires and lists again."""
         self._log.compact(self._log.revision)

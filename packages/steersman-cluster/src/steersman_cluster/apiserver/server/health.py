@@ -1,7 +1,7 @@
-"""Health, as people and probes ask for it: whether the server is well, and which part of it is not.
+"""The health endpoints ``/healthz``, ``/livez`` and ``/readyz``, and their checks.
 
-A server that answers at all is well in every part. The parts have the names that a real server's
-have, because some ask for one of them by name.
+Every check of a server that responds is ok. The checks have kube-apiserver's names, because probes
+request single checks by name.
 """
 
 from steersman.wire import Reply
@@ -11,7 +11,7 @@ from steersman_cluster.apiserver.request.request_info import RequestInfo
 HEALTHZ, LIVEZ, READYZ = "healthz", "livez", "readyz"
 HEALTH = (f"/{HEALTHZ}", f"/{LIVEZ}", f"/{READYZ}")
 
-_AFTER_THE_START = tuple(
+_POST_START_HOOKS = tuple(
     f"poststarthook/{name}"
     for name in (
         "start-apiserver-admission-initializer",
@@ -53,7 +53,7 @@ _ALIVE = (
     "log",
     "loopback-serving-certificate",
     "etcd",
-    *_AFTER_THE_START,
+    *_POST_START_HOOKS,
     *_REGISTERED,
 )
 CHECKS = {
@@ -65,7 +65,7 @@ CHECKS = {
         "etcd",
         "etcd-readiness",
         "informer-sync",
-        *_AFTER_THE_START,
+        *_POST_START_HOOKS,
         *_REGISTERED,
         "shutdown",
     ),
@@ -73,7 +73,7 @@ CHECKS = {
 
 
 def health(info: RequestInfo) -> Reply:
-    """The answer at a path of health."""
+    """Return the reply of a health endpoint."""
     name, _, check = info.path.strip("/").partition("/")
     checks = CHECKS.get(name, ())
     if check:

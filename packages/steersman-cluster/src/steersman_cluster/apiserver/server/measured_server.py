@@ -1,4 +1,4 @@
-"""What kube-apiserver does around every request: an Audit-Id, a Date, and the metrics."""
+"""The filters around every request: the headers Audit-Id and Date, and the metrics."""
 
 from email.utils import format_datetime
 from random import Random
@@ -13,12 +13,12 @@ from steersman_cluster.apiserver.server.metrics import MUTATING, READ_ONLY, Requ
 AUDIT_ID: Final = "audit-id"
 
 _READS: Final = frozenset(("GET", "HEAD"))
-# No route of kube-apiserver takes such a request, so that nothing there counts it.
+# kube-apiserver has no route for such a request, and so does not count it.
 _UNROUTED: Final = frozenset((405, 406))
 
 
 def _own_id(request: Request) -> str:
-    """The id that the client brings; almost none does, and its length tells so at once."""
+    """Return the client's Audit-Id; comparing the length first is fast, as few clients send one."""
     for name, value in request.headers:
         if len(name) == len(AUDIT_ID) and name.lower() == AUDIT_ID:
             return value
@@ -26,7 +26,7 @@ def _own_id(request: Request) -> str:
 
 
 class MeasuredServer:
-    """Answers as ``server`` does, and counts what it answers."""
+    """A filter that passes requests to ``server``, and counts them in its metrics."""
 
     def __init__(self, server: ApiServer, *, clock: Clock) -> None:
         self._server = server
@@ -36,7 +36,7 @@ class MeasuredServer:
     async def handle(
         self, request: Request, *, certificate: ClientCertificate | None = None
     ) -> Reply:
-        """The answer to a request."""
+        """Return the reply to a request."""
         measurement = RequestMeasurement(self._metrics, request, self._monotonic)
         inflight = self._metrics.inflight
         kind = READ_ONLY if request.method in _READS else MUTATING
@@ -58,12 +58,12 @@ class MeasuredServer:
 
 
 class NetworkServer(MeasuredServer):
-    """The same with the headers of every answer that goes out over a network."""
+    """A ``MeasuredServer`` that also adds the headers of every reply over a network."""
 
     def __init__(self, server: ApiServer, *, clock: Clock, rng: Random) -> None:
         super().__init__(server, clock=clock)
         self._clock = clock
-        # A source of its own: the system's takes a call of the kernel for each id.
+        # Seeded once: the system's source needs a system call for each id.
         self._rng = Random(rng.getrandbits(64))
         self._date = ""
         self._date_until = float("-inf")
@@ -71,7 +71,7 @@ class NetworkServer(MeasuredServer):
     async def handle(
         self, request: Request, *, certificate: ClientCertificate | None = None
     ) -> Reply:
-        """The answer to a request."""
+        """Return the reply to a request."""
         reply = await super().handle(request, certificate=certificate)
         own = (
             ("audit-id", _own_id(request) or new_uid(self._rng)),
@@ -85,7 +85,7 @@ class NetworkServer(MeasuredServer):
         )
 
     def _new_date(self) -> str:
-        """The time in the form of HTTP; good until the next second begins."""
+        """Return the current time in HTTP's format, cached until the next second begins."""
         now = self._clock.now()
         self._date = format_datetime(now.replace(microsecond=0), usegmt=True)
         self._date_until = self._monotonic() + 1 - now.microsecond / 1_000_000

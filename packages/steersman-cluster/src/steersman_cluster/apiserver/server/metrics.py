@@ -1,7 +1,7 @@
-"""The server's metrics, under the names and labels that kube-apiserver gives them.
+"""The server's metrics, with kube-apiserver's names and labels.
 
-A request costs a look into a dict and two bisections. ``metrics_page`` makes of these counts what
-Prometheus reads, when it asks.
+Counting a request costs a dict lookup and two bisections. ``metrics_page`` converts the counts to
+Prometheus' format when a client requests them.
 """
 
 from bisect import bisect_left
@@ -44,7 +44,7 @@ _UsualKey: TypeAlias = tuple[str, str, str, str, str, bool, bool]
 
 
 class SeriesKey(NamedTuple):
-    """The labels of one series of requests, all but the code."""
+    """The labels of one series of requests, except for the code."""
 
     component: str
     dry_run: str
@@ -71,7 +71,7 @@ class RequestSeries:
         self.events = 0
 
     def finish(self, code: int, seconds: float, size: int) -> None:
-        """Count a request that has been answered."""
+        """Count a request after its response."""
         self.codes[code] = self.codes.get(code, 0) + 1
         self.seconds[bisect_left(SECONDS, seconds)] += 1
         self.seconds_sum += seconds
@@ -80,10 +80,10 @@ class RequestSeries:
 
 
 class RequestMeasurement:
-    """One request on its way through the server, and the series that counts it.
+    """The measurement of one request, and the series that counts it.
 
-    Only what a resource, a health check or an OpenAPI document answers is counted, as on
-    kube-apiserver; what is refused before that has no series.
+    As on kube-apiserver, only requests that reach a resource, a health check or an OpenAPI document
+    are counted; a request that is rejected earlier has no series.
     """
 
     __slots__ = ("_metrics", "_monotonic", "request", "series", "started_at")
@@ -98,11 +98,11 @@ class RequestMeasurement:
         self.series: RequestSeries | None = None
 
     def reach_resource(self, info: RequestInfo) -> None:
-        """A resource is about to answer it."""
+        """Record that the request has reached its resource."""
         self.series = self._metrics.of_resource(info, self.request)
 
     def reach_path(self, path: str) -> None:
-        """A path that is no resource's is about to answer it."""
+        """Record that the request has reached a non-resource path."""
         called = _called(path)
         if called:
             method = self.request.method
@@ -112,7 +112,7 @@ class RequestMeasurement:
     async def watched(
         self, pieces: AsyncGenerator[bytes, None], *, is_framed: bool
     ) -> AsyncGenerator[bytes, None]:
-        """The pieces of a watch, counted while it is open; ``is_framed`` if it is in protobuf."""
+        """Count the events of a watch while it is open; ``is_framed`` if they are protobuf."""
         series = self.series
         if series is None:
             raise RuntimeError("a watch is of a resource, which has a series")
@@ -130,7 +130,7 @@ class RequestMeasurement:
 
 
 def _frames_in(piece: bytes) -> int:
-    """How many messages are in a piece; four bytes before each are its length."""
+    """Return the number of messages in a piece; each message starts with a four-byte length."""
     count = start = 0
     while start < len(piece):
         start += 4 + int.from_bytes(piece[start : start + 4], "big")
@@ -139,12 +139,12 @@ def _frames_in(piece: bytes) -> int:
 
 
 class ServerMetrics:
-    """Counts requests and watches."""
+    """The counters of requests and watches."""
 
     def __init__(self) -> None:
         self._series: dict[SeriesKey, RequestSeries] = {}
         self._usual: dict[_UsualKey, RequestSeries] = {}
-        # Requests that are being answered now, by whether they write.
+        # Requests in flight, by kind: mutating or read-only.
         self.inflight = {MUTATING: 0, READ_ONLY: 0}
 
     @property
@@ -153,11 +153,11 @@ class ServerMetrics:
         return self._series
 
     def of_resource(self, info: RequestInfo, request: Request) -> RequestSeries:
-        """The series of a request to a resource."""
+        """Return the series of a request to a resource."""
         query, verb = info.query, info.verb
         if verb == "patch" or "dryRun" in query or "fieldSelector" in query:
             return self.series(_resource_key(info, request))
-        # A shorter way for almost all: without a look at the headers and the query.
+        # A shortcut for almost all requests: it reads neither the headers nor the query.
         usual = (
             verb,
             info.group,
@@ -173,7 +173,7 @@ class ServerMetrics:
         return found
 
     def series(self, key: SeriesKey) -> RequestSeries:
-        """The series with these labels."""
+        """Return the series with these labels."""
         found = self._series.get(key)
         if found is None:
             found = self._series[key] = RequestSeries()
@@ -212,7 +212,7 @@ def _resource_key(info: RequestInfo, request: Request) -> SeriesKey:
 
 
 def _called(path: str) -> str:
-    """What kube-apiserver puts into the label of a path that is no resource's, if it counts it."""
+    """Return kube-apiserver's label of a non-resource path; "" for an uncounted path."""
     if path in HEALTH:
         return path
     if path == _OPEN_API:

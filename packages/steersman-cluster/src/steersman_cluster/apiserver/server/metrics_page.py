@@ -1,4 +1,4 @@
-"""``/metrics``: what the server has counted, as Prometheus reads it."""
+"""``/metrics``: the server's metrics in Prometheus' text format."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -17,7 +17,7 @@ from steersman_cluster.apiserver.registry.store import Store
 from steersman_cluster.apiserver.request.resources import ResourceRegistry, ServedResource
 from steersman_cluster.apiserver.server.metrics import BYTES, SECONDS, SeriesKey, ServerMetrics
 
-# kube-apiserver answers in this form whatever a client accepts.
+# kube-apiserver uses this format whatever the client accepts.
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 
 _ALL = SeriesKey._fields
@@ -25,7 +25,7 @@ _WITHOUT_DRY_RUN = tuple(name for name in _ALL if name != "dry_run")
 
 
 class MetricsPage:
-    """The metrics of one server, and of its process."""
+    """The metrics page of one server and of its process."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class MetricsPage:
         register_families(self._registry, self._families)
 
     def reply(self) -> Reply:
-        """The page as it is now."""
+        """Return the page with the current values."""
         _, text = metrics_text(self._registry)
         return Reply(status=200, headers=self._headers, body=text)
 
@@ -87,7 +87,7 @@ class MetricsPage:
                 for key, each in answered.items()
             ],
         )
-        # A size has no dry run, so that two series may be one here.
+        # Response sizes have no label dry_run, so that two series may merge.
         sizes: dict[tuple[str, ...], tuple[list[int], float]] = {}
         for key, each in answered.items():
             before, size = sizes.get(about := _without_dry_run(key), ([0] * len(each.sizes), 0.0))
@@ -146,14 +146,14 @@ class MetricsPage:
         )
 
     def _stored(self) -> Iterator[tuple[GroupResource, int]]:
-        kept = {each.group_resource: each.stored_as for each in self._served if _is_kept(each)}
+        kept = {each.group_resource: each.stored_as for each in self._served if _is_stored(each)}
         for resource, stored_as in sorted(kept.items()):
             entries = self._store.log.resource_log(stored_as).entries
             yield resource, sum(entry.value is not None for entry in entries.values())
 
 
-def _is_kept(served: ServedResource) -> bool:
-    # A review or a binding is answered and forgotten.
+def _is_stored(served: ServedResource) -> bool:
+    # Reviews and bindings are not stored.
     return "delete" in served.verbs
 
 
@@ -184,7 +184,7 @@ def _without_dry_run(key: SeriesKey) -> tuple[str, ...]:
 
 
 def _cumulative(bounds: Iterable[float], counts: list[int]) -> list[tuple[str, float]]:
-    """The buckets as Prometheus has them: each with all that is in those before it."""
+    """Return cumulative buckets, as in Prometheus."""
     buckets: list[tuple[str, float]] = []
     so_far = 0
     for bound, count in zip((*(f"{each:g}" for each in bounds), "+Inf"), counts, strict=True):

@@ -1,4 +1,4 @@
-"""What the server says about itself: health, version, discovery and OpenAPI."""
+"""The non-resource paths: health, version, discovery and OpenAPI."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
@@ -44,7 +44,7 @@ OTHER_PATHS = (
     "/openapi/v3/",
 )
 
-# The order in which a real server lists them.
+# In kube-apiserver's order.
 CUSTOM_VERBS = (
     "delete",
     "deletecollection",
@@ -58,7 +58,7 @@ CUSTOM_VERBS = (
 
 
 class NonResourcePaths:
-    """Documents about what is served now, made when they are first asked for."""
+    """Discovery and OpenAPI documents of the served resources, created at the first request."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class NonResourcePaths:
         self._discovery = Discovery((), server_address=server_address)
 
     def answer(self, request: Request, info: RequestInfo) -> Reply:
-        """The document at a path that is no resource's."""
+        """Return the document at a non-resource path."""
         path = info.path
         if not path.startswith("/openapi/"):
             path = path.rstrip("/") or "/"
@@ -132,7 +132,7 @@ class NonResourcePaths:
 
     def _nothing_at(self, path: str) -> Reply:
         if path == SWAGGER or self._open_api.find(path) is not None:
-            # It is there, but not in a form that the caller accepts.
+            # The document exists, but not in a media type that the client accepts.
             headers = (("cache-control", "no-cache, private"), ("vary", "Accept"))
             return Reply(status=406, headers=headers)
         if path.startswith(OPEN_API):
@@ -160,7 +160,7 @@ class NonResourcePaths:
         )
 
     def _write_open_api(self) -> None:
-        """Only now: controllers discover resources again and again, and hardly ever read this."""
+        """Write the OpenAPI documents, at the first request: most clients read only discovery."""
         if self._unwritten is not None:
             custom = {each.gvk: _published(each) for each in self._registry if each.custom}
             self._open_api.serve(self._unwritten, custom)
@@ -169,7 +169,7 @@ class NonResourcePaths:
 
 
 def _moved(location: str, headers: Mapping[str, str]) -> Reply:
-    """Where the document is that a client has an old hash of."""
+    """Return a redirect to the current document, for a client with an old hash."""
     kept = tuple((name.lower(), value) for name, value in headers.items())
     others = tuple(each for each in kept if each[0] != "cache-control")
     own = (("cache-control", "no-cache, private"), ("location", location))
@@ -177,7 +177,7 @@ def _moved(location: str, headers: Mapping[str, str]) -> Reply:
 
 
 def _published(served: ServedResource) -> Mapping[str, Any]:
-    """The schema of a custom kind, with the fields by which its objects can be selected."""
+    """Return the schema of a custom kind, with its selectable fields."""
     written = served.schema.written
     if not served.selectable_paths:
         return written
@@ -185,7 +185,8 @@ def _published(served: ServedResource) -> Mapping[str, Any]:
     return {**written, SELECTABLE: fields}
 
 
-# What is built in is the same for all servers of a process, and in tests the rest often is.
+# All servers of a process have the same built-in resources, and those of tests often the same
+# custom ones.
 @lru_cache(maxsize=8)
 def _discovery(
     schemas: BuiltinSchemas,
@@ -236,7 +237,7 @@ def _discovered(served: ServedResource) -> DiscoveredResource:
 
 def _stored_as(served: ServedResource) -> GroupVersionKind | None:
     if "delete" not in served.verbs:
-        return None  # a review or a binding, answered and forgotten
+        return None  # reviews and bindings are not stored
     if served.stored_version:
         return GroupVersionKind(served.gvk.group, served.stored_version, served.gvk.kind)
     return stored_version(served.gvk)

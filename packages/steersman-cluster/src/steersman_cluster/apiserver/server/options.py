@@ -1,4 +1,4 @@
-"""The options of a server, which kube-apiserver has as flags."""
+"""The options of a server, which are flags in kube-apiserver."""
 
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network
@@ -18,7 +18,7 @@ from steersman_cluster.apiserver.builtin.plugins.pod_admission import (
 
 AUTHORIZATION_MODES: Final = (ALWAYS_ALLOW, RBAC_MODE, NODE)
 
-# The admission plugins that can be turned off, and those that call others.
+# The admission plugins that can be disabled.
 ADMISSION_PLUGINS: Final = frozenset(
     (
         DEFAULT_TOLERATIONS,
@@ -37,15 +37,21 @@ ADMISSION_PLUGINS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerOptions:
-    """Token issuers, authorization modes, admission plugins, and the service network.
+    """The options of a server; an option that kube-apiserver has as a flag has the flag's name.
 
-    The plugin ``ServiceAccount`` is off unless asked for: it refuses every Pod until a controller
-    has made the namespace's account, and most clusters of this sort have no controllers.
+    ``client_ca`` is the content of the file in ``--client-ca-file``. The endpoints of the Service
+    ``kubernetes`` have ``advertise_address`` and ``secure_port``.
+
+    The plugin ``ServiceAccount`` is disabled by default: it rejects every Pod until a controller
+    has created the namespace's account, and most embedded clusters run no controllers.
     """
 
-    issuing: TokenIssuers = field(default_factory=TokenIssuers)
-    authorization: tuple[str, ...] = (RBAC_MODE,)
-    anonymous: bool = True
-    plugins: frozenset[str] = ADMISSION_PLUGINS - {SERVICE_ACCOUNT}
-    service_addresses: IPv4Network = ADDRESSES
-    node_ports: range = PORTS
+    token_issuers: TokenIssuers = field(default_factory=TokenIssuers)
+    authorization_mode: tuple[str, ...] = (RBAC_MODE,)
+    anonymous_auth: bool = True
+    admission_plugins: frozenset[str] = ADMISSION_PLUGINS - {SERVICE_ACCOUNT}
+    service_cluster_ip_range: IPv4Network = ADDRESSES
+    service_node_port_range: range = PORTS
+    advertise_address: str = "127.0.0.1"
+    secure_port: int = 443
+    client_ca: str = ""

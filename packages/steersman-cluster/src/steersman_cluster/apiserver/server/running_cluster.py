@@ -1,6 +1,6 @@
-"""A server on a socket, with all that a client needs to find and trust it, for as long as a block.
+"""A server on a socket, with a certificate, a token and a kubeconfig for its clients.
 
-Its keys, its token and its kubeconfig are made at the start, and gone at the end.
+``running_cluster`` creates these files when its block starts, and removes them when the block ends.
 """
 
 import csv
@@ -53,20 +53,20 @@ SERVICE_NAMES = (
 
 T = TypeVar("T")
 
-# For a port of this machine, which is open or is not.
-ANSWER_SECONDS = 1.0
+# Enough for a port of this machine.
+CONNECT_SECONDS = 1.0
 
-# Where every program in a Pod finds the address of the cluster that it runs in.
+# The kubelet sets it in every container.
 IN_CLUSTER = "KUBERNETES_SERVICE_HOST"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSettings:
-    """Where to listen, what to keep, and whose keys to use; by default all of it is temporary.
+    """The settings of a cluster: its address, its data and its keys; by default all is temporary.
 
-    Without a given certificate the server has ``apiserver.crt`` and its key in
-    ``cert_dir``, made if they are not there. Of the ``options``, issuing is by the keys of service
-    accounts that are named here, if any are.
+    Without ``tls_cert_file``, the server uses ``apiserver.crt`` and its key from ``cert_dir``, and
+    creates these files if they do not exist. Key files and issuers of service account tokens in
+    these settings replace those of ``options.token_issuers``.
     """
 
     host: str = LOOPBACK
@@ -90,26 +90,26 @@ class ClusterSettings:
     def __post_init__(self) -> None:
         if (self.tls_cert_file is None) != (self.tls_private_key_file is None):
             raise ClusterError(
-                problem="a certificate and its private key belong together, and only one is given",
+                problem="only one of the certificate and its private key is given",
                 what_now="Give both --tls-cert-file and --tls-private-key-file, or neither.",
             )
         try:
             ipaddress.ip_address(self.host)
         except ValueError as error:
             raise ClusterError(
-                problem=f"{self.host} is no IP address",
-                what_now="Give --bind-address one of this machine's, such as 127.0.0.1.",
+                problem=f"{self.host} is not an IP address",
+                what_now="Set --bind-address to an IP address of this machine, such as 127.0.0.1.",
             ) from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningCluster:
-    """How to reach a cluster, and with which token."""
+    """The address, the certificate and the administrator's token of a running cluster."""
 
     url: str
     kubeconfig: Path
     server: ApiServer
-    measured: Handler  # the same server, which counts what it is asked from within the process
+    measured: Handler  # the same server, with metrics of requests from within the process
     ca: str
     token: str = field(repr=False)
 
@@ -123,12 +123,12 @@ async def running_cluster(
     observe: Observer,
     environ: Mapping[str, str],
 ) -> AsyncIterator[RunningCluster]:
-    """Run a cluster while the block does, and leave nothing of it behind but its data."""
+    """Run a cluster while the block runs; afterwards only its data directory remains."""
     if IN_CLUSTER in environ and not settings.even_in_a_cluster:
         raise ClusterError(
-            problem="this process runs inside a Kubernetes cluster, for which an embedded one is"
-            " no replacement",
-            what_now="Say --force if you mean it.",
+            problem="this process runs inside a Kubernetes cluster, which an embedded cluster does"
+            " not replace",
+            what_now="Use --force to start one anyway.",
         )
     token = secrets.token_urlsafe(32)
     tokens = {token: administrator(), **_tokens_in(settings.token_auth_file)}
@@ -138,9 +138,9 @@ async def running_cluster(
     ):
         directory = Path(temporary)
         ca, context = _tls(settings, directory, clock=clock)
-        outbound, entrance = NetworkWebhookTransport(clock=clock), _DeferredHandler()
-        async with outbound, _listening(entrance, settings, context) as port:
-            # Only now, because it tells its port. No connection has had a turn on the loop yet.
+        outbound, handler = NetworkWebhookTransport(clock=clock), _DeferredHandler()
+        async with outbound, _listening(handler, settings, context) as port:
+            # The server needs the port. No task has handled a connection yet.
             server = ApiServer(
                 log=RevisionLog(journal),
                 tokens=tokens,
@@ -148,12 +148,15 @@ async def running_cluster(
                 rng=rng,
                 observe=observe,
                 outbound=outbound,
-                address=settings.advertise_address or settings.host,
-                port=port,
-                client_ca=_read(settings.client_ca_file) or "",
-                options=replace(settings.options, issuing=_issuing(settings)),
+                options=replace(
+                    settings.options,
+                    token_issuers=_token_issuers(settings),
+                    advertise_address=settings.advertise_address or settings.host,
+                    secure_port=port,
+                    client_ca=_read(settings.client_ca_file) or "",
+                ),
             )
-            entrance.server = NetworkServer(server, clock=clock, rng=rng)
+            handler.server = NetworkServer(server, clock=clock, rng=rng)
             url = f"https://{_bracketed(settings.host)}:{port}"
             path = settings.kubeconfig or directory / "kubeconfig"
             with _kubeconfig(path, _document(url, ca, token), url=url):
@@ -168,12 +171,12 @@ async def running_cluster(
 
 
 class _DeferredHandler:
-    """Hands requests to a server that is made once its port is known."""
+    """A handler for a server that is created once its port is known."""
 
     server: Handler
 
     async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
-        """The server's answer."""
+        """Return the server's reply."""
         return await self.server.handle(request, certificate=certificate)
 
 
@@ -196,11 +199,11 @@ async def _listening(
     except OSError as error:
         if listens or error.errno is None:
             raise
-        # Not the error's own words: asyncio puts others around them.
+        # asyncio wraps the error's message in a longer one.
         why = os.strerror(error.errno).lower()
         raise ClusterError(
             problem=f"cannot listen on {settings.host} port {settings.port}: {why}",
-            what_now="Choose another --port, or 0 for any that is free, or another --bind-address.",
+            what_now="Choose another --port, 0 for any free port, or another --bind-address.",
         ) from error
 
 
@@ -219,7 +222,7 @@ def _journal(directory: Path | None) -> Iterator[SqliteJournal | None]:
 def _tls(
     settings: ClusterSettings, directory: Path, *, clock: Clock
 ) -> tuple[bytes, ssl.SSLContext]:
-    """What clients are to trust, and how the server shows that it is the one."""
+    """Return the certificate that clients trust, and the server's TLS context."""
     certificate, key = settings.tls_cert_file, settings.tls_private_key_file
     if certificate is None or key is None:
         certificate, key = _serving_files(settings, directory, clock=clock)
@@ -228,7 +231,7 @@ def _tls(
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
     try:
-        # An encrypted key is refused: there is no terminal to ask for its password.
+        # An encrypted key is rejected: the server does not prompt for a password.
         context.load_cert_chain(certificate, key, password=lambda: "")
         if settings.client_ca_file is not None:
             context.load_verify_locations(settings.client_ca_file)
@@ -236,7 +239,7 @@ def _tls(
     except (OSError, ssl.SSLError) as error:
         raise ClusterError(
             problem=f"the certificates or keys cannot be used: {error}",
-            what_now="See that the files are there, are PEM, and belong together.",
+            what_now="Check that the files exist, are PEM, and belong together.",
         ) from error
     return trusted, context
 
@@ -244,7 +247,7 @@ def _tls(
 def _serving_files(
     settings: ClusterSettings, directory: Path, *, clock: Clock
 ) -> tuple[Path, Path]:
-    """A certificate, with that of who signed it, and its key: those that are there, or new ones."""
+    """Return the files of the certificate chain and the key; create them if they do not exist."""
     directory = settings.cert_dir or directory
     files = directory / "apiserver.crt", directory / "apiserver.key"
     if all(each.exists() for each in files):
@@ -261,15 +264,15 @@ def _serving_files(
             _write_private(path, content)
     except OSError as error:
         raise ClusterError(
-            problem=f"the server's certificate cannot be kept in {directory}: {error.strerror}",
-            what_now="Name a directory that is yours.",
+            problem=f"the server's certificate cannot be written to {directory}: {error.strerror}",
+            what_now="Set --cert-dir to a directory that you may write to.",
         ) from error
     return files
 
 
-def _issuing(settings: ClusterSettings) -> TokenIssuers:
-    """By which keys tokens of service accounts are made and known."""
-    given = settings.options.issuing
+def _token_issuers(settings: ClusterSettings) -> TokenIssuers:
+    """Return the issuers of service account tokens, with the keys that sign and verify tokens."""
+    given = settings.options.token_issuers
     file, files = settings.service_account_signing_key_file, settings.service_account_key_files
     return TokenIssuers(
         issuers=settings.service_account_issuers or given.issuers,
@@ -285,8 +288,8 @@ def _keys(read: Callable[[bytes], T], path: Path) -> T:
         return read(_must_read(path))
     except ValueError as error:
         raise ClusterError(
-            problem=f"{path} holds no key for tokens of service accounts: {error}",
-            what_now="Give a file with an RSA or ECDSA key in PEM.",
+            problem=f"{path} contains no key for service account tokens: {error}",
+            what_now="Use a file with an RSA or ECDSA key in PEM.",
         ) from error
 
 
@@ -309,17 +312,17 @@ def _document(url: str, ca: bytes, token: str) -> str:
 
 @contextmanager
 def _kubeconfig(path: Path, document: str, *, url: str) -> Iterator[None]:
-    """The file while the block runs; another program's file of that name is left alone."""
+    """Write the file while the block runs; never replace a file of another program."""
     if path.exists() and not _is_ours(path):
         raise ClusterError(
-            problem=f"{path} exists and is not of an embedded cluster",
-            what_now="Name another --kubeconfig; two can be joined with KUBECONFIG=a:b.",
+            problem=f"{path} exists and does not belong to an embedded cluster",
+            what_now="Set another --kubeconfig; KUBECONFIG=a:b merges two files.",
         )
-    # At our own address there is no other cluster: one that was killed had the same port.
+    # A file with this server's own address is stale: it is of a killed cluster with the same port.
     if path.exists() and (other := _answering(path)) not in ("", url):
         raise ClusterError(
-            problem=f"{path} is of an embedded cluster that still runs, at {other}",
-            what_now="Stop that one, or name another --kubeconfig.",
+            problem=f"{path} belongs to an embedded cluster that still runs at {other}",
+            what_now="Stop that cluster, or set another --kubeconfig.",
         )
     try:
         path.unlink(missing_ok=True)
@@ -327,7 +330,7 @@ def _kubeconfig(path: Path, document: str, *, url: str) -> Iterator[None]:
     except OSError as error:
         raise ClusterError(
             problem=f"{path} cannot be written: {error.strerror}",
-            what_now="Name a --kubeconfig in a directory that is there, and yours.",
+            what_now="Set --kubeconfig to a path in an existing directory that you may write to.",
         ) from error
     try:
         yield
@@ -345,12 +348,12 @@ def _is_ours(path: Path) -> bool:
 
 
 def _answering(path: Path) -> str:
-    """Where the cluster of this kubeconfig of ours is, if it is still there."""
+    """Return the URL of this kubeconfig's embedded cluster; "" if the cluster no longer runs."""
     try:
         (found,) = yaml.safe_load(path.read_text(encoding="utf-8"))["clusters"]
         url = str(found["cluster"]["server"])
         parts = urlsplit(url)
-        with socket.create_connection((parts.hostname or "", parts.port or 443), ANSWER_SECONDS):
+        with socket.create_connection((parts.hostname or "", parts.port or 443), CONNECT_SECONDS):
             return url
     except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError, RecursionError):
         return ""
@@ -362,7 +365,7 @@ def _write_private(path: Path, content: bytes) -> None:
 
 
 def _tokens_in(path: Path | None) -> dict[str, User]:
-    """Users by their tokens, from a file with lines ``token,user,uid,"group1,group2"``."""
+    """Return users by token, from a file with lines ``token,user,uid,"group1,group2"``."""
     if path is None:
         return {}
     found: dict[str, User] = {}
@@ -372,7 +375,7 @@ def _tokens_in(path: Path | None) -> dict[str, User]:
         if len(row) < 3 or not row[0]:
             raise ClusterError(
                 problem=f"line {number} of {path} is not TOKEN,USER,UID or TOKEN,USER,UID,GROUPS",
-                what_now="Mend the line, or leave --token-auth-file out.",
+                what_now="Correct the line, or omit --token-auth-file.",
             )
         groups = tuple(filter(None, row[3].split(","))) if len(row) > 3 else ()
         found[row[0]] = User(name=row[1], uid=row[2], groups=groups)
@@ -389,7 +392,7 @@ def _text(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise ClusterError(
             problem=f"{path} is not text in UTF-8: {error.reason} at byte {error.start}",
-            what_now="Name the file that was meant.",
+            what_now="Check the path, or save the file in UTF-8.",
         ) from error
 
 
@@ -399,7 +402,7 @@ def _must_read(path: Path) -> bytes:
     except OSError as error:
         raise ClusterError(
             problem=f"{path} cannot be read: {error.strerror}",
-            what_now="See that it is there, and yours.",
+            what_now="Check that the file exists and that you may read it.",
         ) from error
 
 

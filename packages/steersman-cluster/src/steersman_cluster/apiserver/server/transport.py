@@ -1,4 +1,4 @@
-"""A transport to a server in the same process: no sockets, no threads, no encoding of HTTP."""
+"""A transport to a server in the same process, without sockets, threads and HTTP encoding."""
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -9,7 +9,7 @@ from steersman_cluster.apiserver.request.negotiation import header
 
 
 class InProcessTransport:
-    """Hands requests to a handler with the token of a user, unless they bring one of their own."""
+    """A transport to a handler; requests without a token carry the user's certificate."""
 
     def __init__(
         self,
@@ -22,13 +22,15 @@ class InProcessTransport:
         self._certificate = ClientCertificate(common_name=user, organizations=groups)
 
     def open(self, request: Request) -> AbstractAsyncContextManager[Response]:
-        """Have ``request`` answered."""
+        """Send ``request``, and close the response's stream at the end of the block."""
         own = header(request, "Authorization")
         return _Exchange(self._handler, request, None if own else self._certificate)
 
 
 class _Exchange:
-    """A question and its answer; by hand, because a generator would cost more than all this."""
+    """A request and its response. It is a class because a generator's context manager would cost
+    more.
+    """
 
     __slots__ = ("_certificate", "_handler", "_request", "_stream")
 
@@ -46,7 +48,7 @@ class _Exchange:
             request.guard()
         reply = await self._handler.handle(request, certificate=self._certificate)
         self._stream = reply.stream
-        return _Answered(reply)
+        return _InProcessResponse(reply)
 
     async def __aexit__(
         self,
@@ -58,8 +60,8 @@ class _Exchange:
             await self._stream.aclose()
 
 
-class _Answered:
-    """A reply, as the one who asked sees it."""
+class _InProcessResponse:
+    """A reply with the interface of a client's response."""
 
     def __init__(self, reply: Reply) -> None:
         self._reply = reply
@@ -86,7 +88,7 @@ class _Answered:
         return b"".join(pieces)
 
     def chunks(self) -> AsyncGenerator[bytes, None]:
-        # The stream itself: each generator that passes pieces on takes time at every event.
+        # The stream itself: a generator in between would cost time at every event.
         return self._reply.stream or self._whole()
 
     async def _whole(self) -> AsyncGenerator[bytes, None]:

@@ -1,14 +1,14 @@
-"""A log of revisions, and views of what it says.
+"""The revision log, and views of the log at a revision.
 
-Takes:     writes, each saying which revision of its key it was made from
-Gives:     objects by key and in order, as of any revision that is still known; changes since one
+Takes:     writes, each with the revision of its key on which it is based
+Gives:     objects by key and in order, at any revision that is not compacted; the changes after one
 Promises:  - a write made from an old revision changes nothing
            - a revision is never given twice
            - a list as of a revision does not change while later writes happen
            - what was compacted is refused rather than half answered
            - after a crash every acknowledged write is there
            - data that was changed or cut short is refused, or nothing of it is missing
-Never:     looks into an object, asks what time it is, or waits
+Never:     interprets an object, reads the clock, or waits
 """
 
 from steersman_cluster.apiserver.storage.log import (

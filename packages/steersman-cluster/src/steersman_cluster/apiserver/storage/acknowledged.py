@@ -1,7 +1,7 @@
-"""The last acknowledged revision, in a file of its own beside the database.
+"""The last acknowledged revision, in a separate file beside the database.
 
-SQLite takes a write-ahead log that was cut short for one whose last writes never happened. This
-file knows better: a database that ends before it has lost writes that were acknowledged.
+SQLite cannot tell a truncated write-ahead log from a log whose last writes never happened. This
+file can: a database that ends before the acknowledged revision has lost acknowledged writes.
 """
 
 import os
@@ -21,16 +21,19 @@ _LENGTH: Final = 32
 
 
 class AcknowledgedRevision:
-    """Reads the file at the start, and writes it after each write to the database."""
+    """The file of the last acknowledged revision: read at the start, updated after each database
+    write.
+    """
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / FILE
         self._file: int | None = None
 
     def read(self) -> int | None:
-        """The last acknowledged revision.
+        """Return the last acknowledged revision.
 
-        None if the file is not there; 0 where its content says that any database is accepted.
+        The result is None if the file does not exist, and 0 if the file's content accepts any
+        database.
         """
         try:
             content = self._path.read_bytes()
@@ -47,26 +50,26 @@ class AcknowledgedRevision:
         return int(number)
 
     def open(self, revision: int = FIRST_REVISION) -> None:
-        """Begin to write, with this revision as the last."""
+        """Open the file for writing, with ``revision`` as the last one."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
         self._file = os.open(self._path, flags, 0o600)
         self.write(revision)
         os.ftruncate(self._file, _LENGTH)
 
     def write(self, revision: int) -> None:
-        """This revision is acknowledged from now on."""
+        """Record ``revision`` as acknowledged."""
         if self._file is not None:
             os.pwrite(self._file, _line(revision), 0)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
     @property
     def path(self) -> Path:
-        """Where the file is."""
+        """The path of the file."""
         return self._path
 
     def __repr__(self) -> str:
@@ -74,7 +77,7 @@ class AcknowledgedRevision:
 
 
 def accept_hint(path: Path) -> str:
-    """What to do where writes are missing."""
+    """Return the advice of the error about missing writes."""
     return (
         "Restore the directory from a copy, move it away to begin with an empty cluster, or go on"
         f" with what is left of it: echo {ACCEPT.decode()} > {path}"

@@ -1,4 +1,4 @@
-"""The revision log: every write gets the next number, and knows what it replaced."""
+"""The revision log: every write gets the next revision, and refers to the replaced entry."""
 
 from bisect import bisect_right, insort
 from collections.abc import Iterable, Iterator
@@ -9,9 +9,9 @@ FIRST_REVISION: Final = 1
 
 
 class Key(NamedTuple):
-    """Where an object stands: its resource, and ``namespace/name`` or ``name`` there.
+    """The key of an object: its resource, and ``namespace/name`` or ``name`` in ``place``.
 
-    One string, so that everything comes in the order in which etcd would have it.
+    ``place`` is one string, so that keys sort as in etcd.
     """
 
     resource: str
@@ -19,12 +19,12 @@ class Key(NamedTuple):
 
 
 class Entry:
-    """One write: what stands under a key from this revision on; ``None`` where it was deleted.
+    """One write: the value of a key from this revision on; ``None`` for a deletion.
 
-    ``value`` is shared and never changed. ``rendered`` and ``converted`` are room for
-    encoders to keep what they made of it, as it is and in another version,
-    ``metadata_end`` for where in the first of them the metadata ends, and ``message`` for its form
-    in protobuf. ``is_unpruned`` where kube-apiserver would have stored fields that it never shows.
+    ``value`` is shared and never mutated. Encoders cache their results in other attributes:
+    ``rendered`` is the object as JSON, ``metadata_end`` the end of the metadata in ``rendered``,
+    ``converted`` the object in another version, and ``message`` the object as protobuf.
+    ``is_unpruned`` is set if kube-apiserver would have stored fields that it never serves.
     """
 
     __slots__ = (
@@ -53,14 +53,14 @@ class Entry:
         self.message: tuple[object, bytes] | None = None  # the same
 
     def as_of(self, revision: int) -> "Entry | None":
-        """The entry that stood here at ``revision``, if one did."""
+        """Return the key's entry at ``revision``; None if the key had no entry."""
         entry: Entry | None = self
         while entry is not None and entry.revision > revision:
             entry = entry.previous
         return entry
 
     def alone(self) -> "Entry":
-        """The same without what it replaced."""
+        """Return the entry without the entry that it replaced."""
         if self.previous is None:
             return self
         alone = Entry(self.revision, self.key, self.value, None)
@@ -74,7 +74,7 @@ class Entry:
 
 
 class RevisionConflict(Exception):
-    """The key has been written since; ``current`` is what stands there now."""
+    """The key was written in the meantime; ``current`` is its current entry."""
 
     def __init__(self, key: Key, current: Entry | None) -> None:
         super().__init__(f"{key.resource} {key.place} has been written since")
@@ -83,7 +83,7 @@ class RevisionConflict(Exception):
 
 
 class Compacted(Exception):
-    """History up to ``compacted`` is gone."""
+    """The history up to ``compacted`` is no longer available."""
 
     def __init__(self, wanted: int, compacted: int) -> None:
         super().__init__(f"revision {wanted} is gone; history begins after {compacted}")
@@ -92,27 +92,29 @@ class Compacted(Exception):
 
 
 class WriteFailed(Exception):
-    """The write could not be made to last, and was not made."""
+    """The write could not be persisted, and was not applied."""
 
 
 class Journal(Protocol):
-    """What outlives the process."""
+    """A journal of writes that persists across restarts."""
 
     def load(self) -> tuple[int, int, Iterable[tuple[int, Key, dict[str, Any] | None]]]:
-        """The last revision, the compacted one, and what was recorded, in order."""
+        """Return the last revision, the compacted revision, and the recorded writes in order."""
         ...
 
     def record(self, revision: int, key: Key, value: dict[str, Any] | None) -> None:
-        """Make it last; ``WriteFailed`` if it cannot be done."""
+        """Persist a write; raise ``WriteFailed`` if that is not possible."""
         ...
 
     def compact(self, revision: int) -> None:
-        """Forget what was replaced at or before ``revision``; ``WriteFailed`` if it cannot be."""
+        """Delete entries replaced at or before ``revision``; raise ``WriteFailed`` if that is not
+        possible.
+        """
         ...
 
 
 class RevisionLog:
-    """Every write since the last compaction, and what stands under each key."""
+    """All writes since the last compaction, and the current entry of each key."""
 
     def __init__(self, journal: Journal | None = None) -> None:
         self.revision = FIRST_REVISION
@@ -125,7 +127,7 @@ class RevisionLog:
                 self.resource_log(key.resource).put(Entry(revision, key, value, self.latest(key)))
 
     def forked(self) -> "RevisionLog":
-        """A log in memory that begins with what stands here now, and goes its own way."""
+        """Return an independent log in memory that starts with the current objects of this log."""
         fork = RevisionLog()
         fork.revision = fork.compacted = self.revision
         for resource, resource_log in self._resource_logs.items():
@@ -133,17 +135,17 @@ class RevisionLog:
         return fork
 
     def resource_log(self, resource: str) -> "ResourceLog":
-        """Everything of one resource."""
+        """Return the log of one resource."""
         if resource not in self._resource_logs:
             self._resource_logs[resource] = ResourceLog(forgotten=self.compacted)
         return self._resource_logs[resource]
 
     def latest(self, key: Key) -> Entry | None:
-        """What was last written under the key, a deletion included."""
+        """Return the last entry of the key; a deletion is an entry, too."""
         return self.resource_log(key.resource).entries.get(key.place)
 
     def standing(self) -> Iterator[Entry]:
-        """All that stands now, resource by resource, in order."""
+        """Yield the current entries of all existing objects, sorted by resource and key."""
         for resource in sorted(self._resource_logs):
             resource_log = self._resource_logs[resource]
             for place in resource_log.places:
@@ -152,7 +154,7 @@ class RevisionLog:
                     yield entry
 
     def append(self, key: Key, value: dict[str, Any] | None, *, expected: int) -> Entry:
-        """Write; ``expected`` is the revision that the caller read there, 0 for nothing."""
+        """Write a value; ``expected`` is the revision that the caller read, 0 for no object."""
         resource_log = self.resource_log(key.resource)
         current = resource_log.entries.get(key.place)
         standing = 0 if current is None or current.value is None else current.revision
@@ -167,7 +169,7 @@ class RevisionLog:
         return entry
 
     def since(self, revision: int, resource: str, *, until: int) -> list[Entry]:
-        """What was written to a resource after ``revision``, and not after ``until``."""
+        """Return the writes to a resource after ``revision``, up to and including ``until``."""
         resource_log = self.resource_log(resource)
         # Not the last compaction: who has followed a quiet resource all along has missed nothing.
         if revision < resource_log.forgotten:
@@ -177,7 +179,7 @@ class RevisionLog:
         )
 
     def compact(self, revision: int) -> None:
-        """Forget what was replaced or deleted at or before ``revision``."""
+        """Delete entries that were replaced or deleted at or before ``revision``."""
         revision = min(revision, self.revision)
         if revision <= self.compacted:
             return
@@ -189,7 +191,7 @@ class RevisionLog:
 
 
 class ResourceLog:
-    """One resource: the last entry of each place, the places in order, and the history of both."""
+    """The log of one resource: the last entry of each place, the sorted places, and the history."""
 
     __slots__ = ("_history", "_revisions", "entries", "forgotten", "last_revision", "places")
 
@@ -202,7 +204,7 @@ class ResourceLog:
         self._revisions: list[int] = []
 
     def forked(self, *, forgotten: int) -> "ResourceLog":
-        """The same places with what stands there, without the history that led to it."""
+        """Return a copy with the existing objects, without their history."""
         fork = ResourceLog(forgotten=forgotten)
         fork.last_revision = self.last_revision
         fork.entries = {
@@ -224,12 +226,12 @@ class ResourceLog:
         self.last_revision = entry.revision
 
     def between(self, after: int, until: int) -> list[Entry]:
-        """The entries after one revision, and up to another."""
+        """Return the entries after revision ``after``, up to and including ``until``."""
         revisions = self._revisions
         return self._history[bisect_right(revisions, after) : bisect_right(revisions, until)]
 
     def compact(self, revision: int) -> None:
-        """Forget the entries up to ``revision``, except the last of each place."""
+        """Delete the entries up to ``revision``, except the last entry of each place."""
         kept = bisect_right(self._revisions, revision)
         if not kept:
             return

@@ -1,8 +1,9 @@
-"""A journal in SQLite: one table of writes, one row about the whole.
+"""A journal in SQLite: one table of writes, and one row of totals.
 
-Each row has a checksum, and all of them together are accounted for: up to the last compaction by
-their number and the sum of their checksums, after it because no revision is missing. Beside the
-database a file knows the last revision that was acknowledged. So a journal is whole, or refused.
+Each row has a checksum, and missing writes are detected. Up to the last compaction, the totals
+contain the number of writes and the sum of their checksums. After it, no revision may be missing. A
+file beside the database stores the last acknowledged revision. A journal that fails a check is
+rejected.
 """
 
 import sqlite3
@@ -55,7 +56,7 @@ DELETE FROM writes WHERE revision <= :revision AND (
 
 
 class SqliteJournal:
-    """A directory with a database in it that only its owner may read."""
+    """A directory with a database that only its owner can read."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -81,9 +82,9 @@ class SqliteJournal:
             raise
 
     def load(self) -> tuple[int, int, Iterator[tuple[int, Key, dict[str, Any] | None]]]:
-        """The last revision, the compacted one, and what was recorded, in order.
+        """Return the last revision, the compacted revision, and the recorded writes in order.
 
-        ``ClusterError`` where something of it is missing or was changed.
+        Raises ``ClusterError`` if data is missing or was changed.
         """
         try:
             state = self._database.execute(
@@ -132,7 +133,7 @@ class SqliteJournal:
             raise self._damaged(f"it has {found} of {rows} writes up to revision {base}, or others")
 
     def record(self, revision: int, key: Key, value: dict[str, Any] | None) -> None:
-        """Make it last; ``WriteFailed`` if it cannot be done."""
+        """Persist a write; raise ``WriteFailed`` if that is not possible."""
         resource, place = key
         encoded = None if value is None else msgspec.json.encode(value)
         try:
@@ -153,7 +154,9 @@ class SqliteJournal:
             raise
 
     def compact(self, revision: int) -> None:
-        """Forget what was replaced at or before ``revision``; ``WriteFailed`` if it cannot be."""
+        """Delete entries replaced at or before ``revision``; raise ``WriteFailed`` if that is not
+        possible.
+        """
         database = self._database
         try:
             with database:
@@ -168,12 +171,12 @@ class SqliteJournal:
             raise WriteFailed(f"history could not be forgotten: {error}") from error
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self._acknowledged.close()
         self._database.close()
 
     def _account(self, last: int, compacted: int) -> None:
-        """Write the row about the whole: what there is up to the last revision."""
+        """Write the row of totals for all writes up to the last revision."""
         rows, total = self._database.execute(
             "SELECT COUNT(*), COALESCE(SUM(checksum), 0) FROM writes"
         ).fetchone()
@@ -183,7 +186,7 @@ class SqliteJournal:
         )
 
     def _checked_files(self) -> int | None:
-        """The last acknowledged revision, None if it is unknown; refuses a lost database."""
+        """Return the last acknowledged revision, or None; raise an error for a missing database."""
         path = self._directory / FILE
         size = path.stat().st_size if path.exists() else None
         known = self._acknowledged.read()
@@ -202,7 +205,7 @@ class SqliteJournal:
         return known
 
     def _check_format(self) -> None:
-        """Make the tables, or check those that are there, and bring old ones up to date."""
+        """Create the tables, or check the existing ones and upgrade an old format."""
         database = self._database
         (version,) = database.execute("PRAGMA user_version").fetchone()
         has_tables = database.execute("SELECT COUNT(*) FROM sqlite_master").fetchone() != (0,)
@@ -236,7 +239,7 @@ class SqliteJournal:
             database.execute(f"PRAGMA user_version = {FORMAT}")
 
     def _upgrade(self) -> None:
-        """Give checksums to what was written before there were any."""
+        """Add checksums to writes of a version without checksums."""
         database = self._database
         columns = [name for _, name, *_ in database.execute("PRAGMA table_info(writes)")]
         if columns != ["revision", "resource", "place", "value"]:
@@ -297,7 +300,7 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 
 def _is_in_the_way(error: sqlite3.DatabaseError) -> bool:
-    """Whether it is not the data that keeps it from being used."""
+    """Whether the error has a cause other than damaged data, such as a lock."""
     name = getattr(error, "sqlite_errorname", "")
     return name.startswith(("SQLITE_BUSY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_READONLY"))
 

@@ -1,7 +1,7 @@
 """A view of the log, up to a revision.
 
-A view is a place in the log and nothing more; several of them, at different places, are several
-API servers, some of which lag.
+A view is only a position in the log. Several views at different positions represent several API
+servers, some of which lag.
 """
 
 from bisect import bisect_left, bisect_right
@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.storage.log import Compacted, Entry, Key, Revis
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
-    """Some entries in order, whether others follow, and as of when."""
+    """A page of a list: sorted entries, the number of remaining entries, and the revision."""
 
     entries: list[Entry]
     remaining: int
@@ -21,23 +21,23 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class View:
-    """Reads as of ``revision``, which moves only forward."""
+    """A reader of the log at ``revision``, which only increases."""
 
     def __init__(self, log: RevisionLog) -> None:
         self._log = log
         self.revision = log.revision
 
     def advance(self, revision: int) -> None:
-        """Hear of everything up to ``revision``."""
+        """Advance the view up to ``revision``."""
         self.revision = max(self.revision, min(revision, self._log.revision))
 
     def check(self, revision: int) -> None:
-        """Refuse a revision from before the last compaction: ``Compacted``."""
+        """Raise ``Compacted`` for a revision before the last compaction."""
         if revision < self._log.compacted:
             raise Compacted(revision, self._log.compacted)
 
     def get(self, key: Key) -> Entry | None:
-        """What stands under the key."""
+        """Return the key's entry; None if the object does not exist."""
         entry = self._log.latest(key)
         if entry is not None and entry.revision > self.revision:
             entry = entry.as_of(self.revision)
@@ -52,7 +52,7 @@ class View:
         limit: int | None = None,
         revision: int | None = None,
     ) -> Page:
-        """Entries in order whose place begins with ``prefix`` and comes after ``after``."""
+        """Return the sorted entries whose place starts with ``prefix`` and is after ``after``."""
         at = self.revision if revision is None else revision
         self.check(at)
         resource_log = self._log.resource_log(resource)
@@ -75,5 +75,5 @@ class View:
         return Page(entries=found[:limit], remaining=len(found) - limit, revision=at)
 
     def since(self, revision: int, resource: str) -> list[Entry]:
-        """The entries of a resource after ``revision`` that this view has reached."""
+        """Return the entries of a resource after ``revision`` that this view has reached."""
         return self._log.since(revision, resource, until=self.revision)

@@ -1,15 +1,16 @@
-"""Objects as the rows of tables, for clients that show them to people.
+"""Objects as table rows, for clients that print them.
 
-Takes:     what is kept of objects, and the moment to which their ages are counted
-Gives:     tables with the columns and cells that kube-apiserver 1.36 would give
+Takes:     stored objects, and the time from which their ages are computed
+Gives:     tables with the columns and cells of kube-apiserver 1.36
 Promises:  - every built-in kind has a table
            - a custom resource has the columns of its definition
            - a watch names its columns once
            - a row carries as much of its object as was asked for
-Never:     changes an object, or says what a column means: that is documentation of Kubernetes
+Never:     changes an object, or describes a column: the Kubernetes documentation does
 
-A ``Printer`` is the columns of a kind and a function from an object to its cells. ``builtin`` has
-one for each kind; their modules follow the API groups. ``custom`` makes them from definitions.
+A ``Printer`` consists of the columns of a kind and a function from an object to its cells.
+``builtin`` contains a printer for each kind; the modules of the printers follow the API groups.
+``custom`` creates printers from definitions.
 """
 
 from steersman_cluster.apiserver.meta.table_columns import Column, Printer

@@ -1,4 +1,4 @@
-"""The row of an autoscaler: each target, and how far it is from it."""
+"""The table row of an autoscaler: each target with its current value."""
 
 from collections.abc import Sequence
 

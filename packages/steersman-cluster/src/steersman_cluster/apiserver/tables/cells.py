@@ -1,4 +1,4 @@
-"""How parts of objects read in a cell."""
+"""The formatting of parts of objects in table cells."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -16,12 +16,12 @@ _OPERATORS = {"In": "in", "NotIn": "notin"}
 
 
 def labels_text(labels: Mapping[str, str] | None) -> str:
-    """Labels in order: ``a=b,c=d``."""
+    """Return labels sorted as text: ``a=b,c=d``."""
     return ",".join(f"{key}={labels[key]}" for key in sorted(labels)) if labels else NONE
 
 
 def selector_text(selector: Mapping[str, Any] | None) -> str:
-    """A label selector as one would write it in a query; empty where it selects everything."""
+    """Return a label selector in query syntax; empty if the selector selects everything."""
     if selector is None:
         return ""
     labels = (selector.get("matchLabels") or {}).items()
@@ -47,7 +47,7 @@ def _expression(requirement: Mapping[str, Any]) -> str:
 
 
 def selected(path: str) -> CellOf:
-    """The label selector at a dotted path."""
+    """Return a cell function for the label selector at a dotted path."""
     steps = path.split(".")
 
     def cell(obj: Object, _: Ages) -> str:
@@ -57,7 +57,7 @@ def selected(path: str) -> CellOf:
 
 
 def labelled(path: str) -> CellOf:
-    """The labels at a dotted path."""
+    """Return a cell function for the labels at a dotted path."""
     steps = path.split(".")
 
     def cell(obj: Object, _: Ages) -> str:
@@ -67,7 +67,7 @@ def labelled(path: str) -> CellOf:
 
 
 def joined(path: str, otherwise: str = "") -> CellOf:
-    """The texts at a dotted path."""
+    """Return a cell function for the list of strings at a dotted path."""
     steps = path.split(".")
 
     def cell(obj: Object, _: Ages) -> str:
@@ -77,7 +77,7 @@ def joined(path: str, otherwise: str = "") -> CellOf:
 
 
 def containers(spec: str) -> tuple[ColumnCell, ColumnCell]:
-    """What the containers of a Pod's spec are called, and what runs in them."""
+    """Return the columns for the names and the images of a Pod spec's containers."""
     path = f"{spec}.containers"
     return wide_column("Containers", _each(path, "name")), wide_column(
         "Images", _each(path, "image")
@@ -94,13 +94,13 @@ def _each(path: str, field: str) -> CellOf:
 
 
 def first_few(texts: Sequence[str], most: int) -> str:
-    """The first of them, and how many more there are."""
+    """Return the first texts, and the number of the others."""
     shown = ",".join(texts[:most])
     return f"{shown} + {len(texts) - most} more..." if len(texts) > most else shown
 
 
 def amount(text: str | int | None) -> str:
-    """A quantity as Kubernetes prints it; what is not there is none at all."""
+    """Return a quantity in canonical form; "0" for a missing quantity."""
     if text is None:
         return "0"
     try:
@@ -110,12 +110,12 @@ def amount(text: str | int | None) -> str:
 
 
 def condition(obj: Object, name: str) -> Object | None:
-    """The first condition of that type in an object's status."""
+    """Return the first condition of that type in an object's status."""
     conditions: Iterable[Object] = part(obj, "status", "conditions")
     return next((each for each in conditions if each.get("type") == name), None)
 
 
 def is_true(obj: Object, name: str) -> bool:
-    """Whether the object is in that condition."""
+    """Whether the object's condition of that type is true."""
     found = condition(obj, name)
     return found is not None and found.get("status") == "True"

@@ -1,4 +1,4 @@
-"""Rows of nodes, namespaces, and the small things in them."""
+"""The table rows of nodes, namespaces and small namespaced objects."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
@@ -219,7 +219,7 @@ RUNTIME_CLASS = printer(name_column(), column("Handler", at("handler")), age_col
 
 
 def _either(path: str) -> CellOf:
-    """A number or a percentage."""
+    """Return a cell function for a number or a percentage."""
     found = at(path, "N/A")
 
     def cell(obj: Object, ages: Ages) -> str:

@@ -1,4 +1,4 @@
-"""Tables of custom resources: the columns that their definition names."""
+"""The tables of custom resources, with the columns of their definition."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -27,9 +27,9 @@ _AGE: Mapping[str, Any] = {"name": "Age", "type": "date", "jsonPath": ".metadata
 
 
 def custom_printer(columns: Sequence[Mapping[str, Any]]) -> Printer:
-    """That of the columns of a version; without any, objects have their age.
+    """Return the printer for the columns of a version; without columns, it shows the age.
 
-    Columns end before the first whose path is not understood.
+    The first column with an invalid path and all columns after it are omitted.
     """
     if not columns:
         return printer(name_column(), _custom_column(_AGE, description=""))
@@ -81,7 +81,7 @@ def _text(value: Any, _: Ages) -> str:
 
 
 def _go_json(value: Any) -> str:
-    """JSON in the order of its keys, with the letters that mean something in HTML escaped."""
+    """Return JSON with sorted keys, and with the HTML characters ``<``, ``>`` and ``&`` escaped."""
     text = msgspec.json.encode(value, order="sorted").decode()
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
@@ -121,7 +121,7 @@ _SHOWN: Mapping[str, _Shown] = {
 
 
 def _or_none(cell: CellOf) -> CellOf:
-    """Go leaves out a number that is 0."""
+    """Return a cell function that omits a zero, as Go does."""
     return lambda obj, ages: cell(obj, ages) or None
 
 

@@ -1,4 +1,4 @@
-"""Rows of devices, and claims to them."""
+"""The table rows of devices and device claims."""
 
 from steersman_cluster.apiserver.meta.ages import Ages
 from steersman_cluster.apiserver.meta.rules import Object

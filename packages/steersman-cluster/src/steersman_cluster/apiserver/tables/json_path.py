@@ -1,4 +1,4 @@
-r"""JSONPath as kubectl and printer columns have it: the first value that a path leads to.
+r"""JSONPath as in kubectl and in printer columns: the first value that a path selects.
 
 ``.spec.replicas``, ``.metadata.labels.app\.example\.com/name``, ``.items[0]``, ``.items[-1:]``,
 ``.items[*].name``, ``.items[0,2]``, ``['a','b']``, ``..name``, and
@@ -33,21 +33,21 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 
 class BadPath(ValueError):
-    """It is no path."""
+    """A text that is not a valid path."""
 
 
 class LeadsAstray(Exception):
-    """The path does not fit the value: an index that is not there, or a list that is none."""
+    """A path that does not match the value, as for an index out of bounds or of no list."""
 
 
 class JsonPath:
-    """A path, ready to be followed."""
+    """A parsed path."""
 
     def __init__(self, text: str) -> None:
         self._steps = _Reader(text).steps()
 
     def first(self, value: Any) -> tuple[bool, Any]:
-        """Whether the path leads anywhere in ``value``, and the first that it leads to."""
+        """Return whether the path selects anything in ``value``, and the first selected value."""
         try:
             found = _follow(self._steps, [value])
         except LeadsAstray:
@@ -62,14 +62,14 @@ def _follow(steps: Iterable[Step], values: Sequence[Any]) -> Sequence[Any]:
 
 
 class _Reader:
-    """Reads the steps of a path."""
+    """A parser of the steps of a path."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._at = 0
 
     def steps(self) -> list[Step]:
-        """All of them; what stands after a closing brace is no part of the path."""
+        """Return all steps; text after a closing brace is ignored."""
         steps: list[Step] = []
         while self._at < len(self._text) and not self._ahead("}"):
             if (step := self._step(descends=bool(steps) and steps[-1] is _descended)) is not None:
@@ -213,7 +213,10 @@ def _union(ways: Sequence[Sequence[Step]]) -> Step:
 
 
 def _slice(text: str) -> Step:
-    """``[2]``, ``[1:3]``, ``[::2]``; ``[]`` is ``[0]``. An index out of bounds leads astray."""
+    """Parse ``[2]``, ``[1:3]``, ``[::2]``; ``[]`` is ``[0]``.
+
+    An index out of bounds raises ``LeadsAstray``.
+    """
     found = _SLICE.fullmatch(text)
     if found is None:
         raise BadPath(f"invalid array index {text}")
@@ -279,7 +282,7 @@ def _comparing(left: Sequence[Step], operator: str, right: Sequence[Step]) -> St
 
 
 def _comparable(left: Any, right: Any, operator: str) -> tuple[Any, Any]:
-    """Both, if they are of one type that can be compared so."""
+    """Return both values if their type supports the comparison; raise ``LeadsAstray`` otherwise."""
     types = (str, int, float) if operator not in ("==", "!=") else (str, int, float, bool)
     if type(left) is not type(right) or type(left) not in types:
         raise LeadsAstray

@@ -1,4 +1,4 @@
-"""Rows of what makes Pods reachable."""
+"""The table rows of network resources."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -48,7 +48,7 @@ def _external_address(service: Object, _: Ages) -> str:
 
 
 def _balancers(obj: Object) -> list[str]:
-    """Where load balancers stand, each once and in order."""
+    """Return the addresses of load balancers, sorted, without duplicates."""
     found: Iterable[Object] = part(obj, "status", "loadBalancer", "ingress")
     return sorted({each.get("ip") or each.get("hostname") or "" for each in found} - {""})
 

@@ -1,4 +1,4 @@
-"""The row of a Pod: what its containers add up to."""
+"""The table row of a Pod: the aggregated state of its containers."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ _COMPLETED = {
 
 
 class _Restarts(NamedTuple):
-    """How often containers were started again, and when the last of them ended before."""
+    """The number of container restarts, and the time of the last termination before a restart."""
 
     times: int = 0
     last: str = ""
@@ -33,7 +33,7 @@ class _Restarts(NamedTuple):
 
 
 class _Summary(NamedTuple):
-    """What the containers of one sort add up to."""
+    """The aggregated state of the containers of one type."""
 
     ready: int
     restarts: _Restarts
@@ -41,7 +41,7 @@ class _Summary(NamedTuple):
 
 
 class _Beginning(NamedTuple):
-    """How far a Pod has come with what is to run before its containers."""
+    """The progress of a Pod's init containers."""
 
     summary: _Summary
     staying: _Restarts  # of those that run on beside the containers
@@ -94,7 +94,7 @@ def _summary(pod: Object) -> _Summary:
 
 
 def _staying(spec: Object) -> set[str]:
-    """The containers that are started before the others and run on beside them."""
+    """Return the names of sidecar containers: init containers with ``restartPolicy: Always``."""
     return {
         each["name"]
         for each in spec.get("initContainers") or ()
@@ -132,7 +132,7 @@ def _beginning(pod: Object) -> _Beginning:
 
 
 def _ending(ended: Object) -> str:
-    """Why a container ended."""
+    """Return the reason why a container terminated."""
     if ended.get("reason"):
         return str(ended["reason"])
     if ended.get("signal"):
@@ -141,7 +141,7 @@ def _ending(ended: Object) -> str:
 
 
 def _running(pod: Object, reason: str, restarts: _Restarts) -> _Summary:
-    """What the containers proper say; where several have something to say, the first does."""
+    """Return the summary of the main containers, with the reason of the first one that has one."""
     ready, failure = 0, ""
     statuses: Sequence[Object] = part(pod, "status", "containerStatuses") or ()
     for status in reversed(statuses):

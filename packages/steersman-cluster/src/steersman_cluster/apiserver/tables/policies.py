@@ -1,4 +1,4 @@
-"""Rows of who may do what, what is let in, and in which turn."""
+"""The table rows of permissions, admission configurations and priorities."""
 
 from collections.abc import Iterable
 
@@ -79,7 +79,7 @@ def _parameters(binding: Object, _: Ages) -> str:
 
 
 def _go_selector(selector: Object) -> str:
-    """A selector as Go shows its struct."""
+    """Return a selector in Go's struct format."""
     labels = selector.get("matchLabels") or {}
     pairs = "".join(f"{key}: {labels[key]}," for key in sorted(labels))
     expressions = "".join(

@@ -1,4 +1,4 @@
-"""What tables are made of: columns, and printers, which know the columns and cells of a kind."""
+"""The parts of tables: columns, and printers, which contain the columns and cells of a kind."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -12,27 +12,27 @@ ColumnCell: TypeAlias = tuple[Column, CellOf]
 
 
 def column(name: str, cell: CellOf, type_: str = "string", format_: str = "") -> ColumnCell:
-    """A column that is always shown."""
+    """Return a column that is always shown."""
     return Column(name=name, type=type_, format=format_), cell
 
 
 def wide_column(name: str, cell: CellOf) -> ColumnCell:
-    """A column that is shown to those who want more."""
+    """Return a column that is shown only in wide output."""
     return Column(name=name, priority=1), cell
 
 
 def name_column(cell: CellOf | None = None) -> ColumnCell:
-    """The name of the object."""
+    """Return the column of the object's name."""
     return column("Name", name_of if cell is None else cell, format_="name")
 
 
 def age_column() -> ColumnCell:
-    """How long the object has been there."""
+    """Return the column of the object's age."""
     return column("Age", age_of)
 
 
 def printer(*columns: ColumnCell, order: Callable[[Object], Any] | None = None) -> Printer:
-    """A printer of columns that stand for themselves."""
+    """Return a printer of independent columns, each with its own cell function."""
     functions = tuple(cell for _, cell in columns)
 
     def cells(obj: Object, ages: Ages) -> list[Cell]:
@@ -42,17 +42,17 @@ def printer(*columns: ColumnCell, order: Callable[[Object], Any] | None = None) 
 
 
 def name_of(obj: Object, _: Ages) -> str:
-    """The object's name; a bookmark has none."""
+    """Return the object's name; empty for a bookmark."""
     return str(obj["metadata"].get("name", ""))
 
 
 def age_of(obj: Object, ages: Ages) -> str:
-    """How long the object has been there."""
+    """Return the object's age."""
     return ages.since(obj["metadata"].get("creationTimestamp"))
 
 
 def at(path: str, otherwise: Cell = "") -> CellOf:
-    """What stands at a dotted path, or what is said where there is nothing."""
+    """Return a cell function for the value at a dotted path; ``otherwise`` if it is missing."""
     *way, last = path.split(".")
 
     def cell(obj: Object, _: Ages) -> Cell:
@@ -65,7 +65,7 @@ def at(path: str, otherwise: Cell = "") -> CellOf:
 
 
 def filled(path: str, otherwise: str) -> CellOf:
-    """The same, where an empty text is nothing too."""
+    """Return a cell function for the value at a dotted path; ``otherwise`` if missing or empty."""
     found = at(path)
 
     def cell(obj: Object, ages: Ages) -> Cell:
@@ -75,17 +75,17 @@ def filled(path: str, otherwise: str) -> CellOf:
 
 
 def number(path: str) -> CellOf:
-    """The number at a dotted path; what is not there is none."""
+    """Return a cell function for the number at a dotted path; 0 if it is missing."""
     return at(path, 0)
 
 
 def flag(path: str, *, otherwise: bool = False) -> CellOf:
-    """The yes or no at a dotted path."""
+    """Return a cell function for the boolean at a dotted path."""
     return at(path, otherwise)
 
 
 def count(path: str) -> CellOf:
-    """How many there are at a dotted path."""
+    """Return a cell function for the length of the list at a dotted path."""
     steps = path.split(".")
 
     def cell(obj: Object, _: Ages) -> int:
@@ -95,7 +95,7 @@ def count(path: str) -> CellOf:
 
 
 def since(path: str, otherwise: str) -> CellOf:
-    """How long ago the moment at a dotted path was."""
+    """Return a cell function for the time since the timestamp at a dotted path."""
     found = at(path)
 
     def cell(obj: Object, ages: Ages) -> str:
@@ -106,7 +106,7 @@ def since(path: str, otherwise: str) -> CellOf:
 
 
 def part(obj: Object, *steps: str) -> Any:
-    """The map or list that is reached by some steps; an empty one where there is nothing."""
+    """Return the map or list at the end of some steps; an empty map if it does not exist."""
     found: Any = obj
     for step in steps:
         found = found.get(step) or {}

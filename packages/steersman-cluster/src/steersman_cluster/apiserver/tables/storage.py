@@ -1,4 +1,4 @@
-"""Rows of volumes, claims to them, and what they are made by."""
+"""The table rows of volumes, volume claims and storage classes."""
 
 from collections.abc import Collection
 
@@ -75,7 +75,7 @@ PERSISTENT_VOLUME = printer(
 
 
 def _of_bound(cell: CellOf) -> CellOf:
-    """What is said of a claim only when it has its volume."""
+    """Return a cell function that is empty until the claim is bound to a volume."""
 
     def shown(claim: Object, ages: Ages) -> Cell:
         return cell(claim, ages) if part(claim, "spec").get("volumeName") else ""

@@ -1,4 +1,4 @@
-"""The form of an answer in which objects are rows of a table."""
+"""The response encoder for tables: objects are rows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,9 +31,9 @@ from steersman_cluster.apiserver.tables.custom import CUSTOM_SCALE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Tables in one version of theirs, of what one printer is for.
+    """A response encoder for tables of one printer, in one version of the Table kind.
 
-    Each row carries its object in a form of its own, or not at all.
+    Each row contains its object, encoded by a separate encoder, or no object.
     """
 
     printer: Printer
@@ -42,35 +42,35 @@ class Table:
     clock: Clock
 
     def one(self, entry: Entry, served: ServedResource) -> bytes:
-        """A table with one row."""
+        """Return a table with one row."""
         encoder = self.carried()
         carried = None if encoder is None else encoder.one(entry, served)
         return self.single(object_encoder.seen_in(entry, served), carried)
 
     def unkept(self, obj: Object, served: ServedResource) -> bytes:
-        """The same of an object that is in no entry."""
+        """Return a table with one row, for an object without an entry in the log."""
         encoder = self.carried()
         carried = None if encoder is None else encoder.unkept(obj, served)
         return self.single(object_encoder.seen(obj, served), carried)
 
     def other(self, document: Object, *, custom: bool = False) -> bytes:
-        """The same of what is no object of a resource: a scale."""
+        """Return a table with one row, for a document that is no object of a resource: a Scale."""
         encoder = self.carried()
         carried = None if encoder is None else encoder.other(document, custom=custom)
         return self.single(document, carried)
 
     def unchanged(self, document: Object) -> bytes:
-        """What has no other form than its own: a Status."""
+        """Return a document that is never a table: a Status."""
         return msgspec.json.encode(document)
 
     def failure(self, status: Object) -> bytes:
-        """The line with which a watch ends that cannot go on."""
+        """Return the last line of a watch that ends with an error."""
         return object_encoder.line(b"ERROR", msgspec.json.encode(status))
 
     def many(
         self, entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str, object]
     ) -> bytes:
-        """A table with a row for each."""
+        """Return a table with a row for each entry."""
         encoder, ages, order = self.carried(), Ages(self.clock.now()), self.printer.order
         object_encoder.prefetch(entries, served)
         rows = [
@@ -84,11 +84,13 @@ class Table:
         return self._encoded(rows, without_empty(metadata))
 
     def lines(self) -> WatchEncoder:
-        """Those of a watch: tables of one row, of which the first names the columns."""
+        """Return the encoder of a watch: tables of one row, of which the first names the
+        columns.
+        """
         return _TableLines(self)
 
     def carried(self) -> ResponseEncoder | None:
-        """The form of the object that a row carries; a wish for another one is refused."""
+        """Return the encoder of the objects in rows; raise an error for a bad ``includeObject``."""
         match self.include:
             case "" | "Metadata":
                 return MetadataEncoder(OBJECT, self.version)
@@ -105,7 +107,7 @@ class Table:
         )
 
     def single(self, obj: Object, carried: bytes | None, *, columns: bool = True) -> bytes:
-        """A table of one object."""
+        """Return a table with one object."""
         version = obj["metadata"].get("resourceVersion")
         row = self._row(obj, Ages(self.clock.now()), carried)
         about = {"resourceVersion": version} if version else {}
@@ -145,7 +147,7 @@ def _sorted(
 
 
 class _TableLines:
-    """The lines of one watch."""
+    """The encoder of the lines of one watch."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -153,18 +155,18 @@ class _TableLines:
         self._columns = True  # until they have been sent
 
     def event(self, kind: bytes, entry: Entry, served: ServedResource) -> bytes:
-        """What happened to an object."""
+        """Return the line of an event for an object."""
         carried = None if self._form is None else self._form.one(entry, served)
         return self._line(kind, object_encoder.seen_in(entry, served), carried)
 
     def departure(self, entry: Entry, served: ServedResource) -> bytes:
-        """An object went out of sight."""
+        """Return the DELETED line for an object that the watch no longer selects."""
         gone = object_encoder.last_seen(entry)
         carried = None if self._form is None else self._form.unkept(gone, served)
         return self._line(b"DELETED", object_encoder.seen(gone, served), carried)
 
     def bookmark(self, revision: int, served: ServedResource, *, initial_events_end: bool) -> bytes:
-        """How far the watch has come: a row of nothing."""
+        """Return the line of a bookmark: one row without an object's data."""
         about = object_encoder.bookmark_metadata(revision, initial_events_end=initial_events_end)
         obj = {"kind": served.gvk.kind, "apiVersion": served.gvk.api_version, "metadata": about}
         encoder = self._form
@@ -181,7 +183,7 @@ class _TableLines:
 def table_of(
     info: RequestInfo, served: ServedResource, version: str, *, clock: Clock
 ) -> Table | None:
-    """The form of an answer to what is asked; None where it cannot be a table."""
+    """Return the table encoder for a request; None if the response cannot be a table."""
     printer = _printer(served, info.subresource)
     if printer is None:
         return None

@@ -1,4 +1,4 @@
-"""Rows of what runs Pods, and of what it leaves behind."""
+"""The table rows of workloads, and of the objects that workloads create."""
 
 from collections.abc import Sequence
 

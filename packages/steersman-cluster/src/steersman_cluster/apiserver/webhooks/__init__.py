@@ -1,20 +1,21 @@
-"""Calls to webhooks, for requests that cannot go on without an answer.
+"""Calls to webhooks, for requests that cannot continue without a webhook's response.
 
-Takes:     calls that a handler needs, and the handler
-Gives:     the answers, and a run of the handler that has them all
+Takes:     the calls that a handler needs, and the handler
+Gives:     the responses, and the result of a run of the handler that has all of them
 Promises:  - a handler is run again with the answers that it needs
            - calls needed together are made at the same time
            - every run happens when the first did
            - a handler that never has enough answers is given up
-Never:     writes, or knows what an answer means
+Never:     writes, or interprets a response
 
-A handler reads objects, decides, and writes, without a pause. Where it needs the answer of a
-webhook, it looks in the request's ``WebhookAnswers``; without it, it raises ``NeedsWebhook``, and
-nothing is written. ``RequestRunner`` makes the calls and runs the handler again from the start, on
-the objects as they are by then. So its last run has every answer, and no write came in between.
+A handler reads objects, decides and writes, without an ``await``. If it needs the response of a
+webhook, it looks the response up in the request's ``WebhookAnswers``. If the response is missing,
+the handler raises ``NeedsWebhook``, and nothing is written. ``RequestRunner`` then makes the calls
+and runs the handler again from the start, on the current objects. The last run therefore has every
+response, and no other write happens between its reads and its write.
 
-``addresses`` finds where a webhook is, ``network`` calls it, ``responses`` reads what it answers,
-and ``client_config`` validates what configurations say about all that.
+``addresses`` determines the address of a webhook, ``network`` calls the webhook, ``responses``
+parses the response, and ``client_config`` validates the client configuration of webhooks.
 """
 
 from steersman_cluster.apiserver.webhooks.request_runner import (

@@ -1,7 +1,7 @@
-"""Where a webhook is: from what its configuration says to an address.
+"""The address of a webhook, determined from its configuration.
 
-There is no network of Pods here. A service leads to where its endpoints are, or its external name,
-so that webhooks on this machine can be named by a service as well as by a url.
+An embedded cluster has no Pod network. A service resolves to the address of its endpoints or to its
+external name, so that a configuration can refer to webhooks on this machine by service or by URL.
 """
 
 from base64 import b64decode
@@ -28,7 +28,7 @@ _OF_SERVICE: Final = "kubernetes.io/service-name"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookAddress:
-    """A webhook's address; ``why_not`` says what is wrong with it, in Go's words."""
+    """A webhook's address; ``why_not`` is the error if the address is unusable, in Go's words."""
 
     url: str
     ca_bundle: bytes = b""
@@ -39,7 +39,7 @@ class WebhookAddress:
     async def post(
         self, outbound: WebhookTransport, body: bytes, *, timeout_seconds: float
     ) -> WebhookResponse:
-        """The answer; ``WebhookUnreachable`` names the url, as Go's HTTP client does."""
+        """Return the response; ``WebhookUnreachable`` names the URL, as Go's HTTP client does."""
         joint = "&" if "?" in self.url else "?"
         url = f"{self.url}{joint}timeout={timeout_seconds:.0f}s"
         try:
@@ -58,7 +58,7 @@ class WebhookAddress:
 
 
 def webhook_address(client: Object, around: RuleContext) -> WebhookAddress:
-    """Where a ``clientConfig`` says that its webhook is."""
+    """Return the address of the webhook of a ``clientConfig``."""
     trusted = b64decode(client.get("caBundle") or "").strip()
     if (url := client.get("url")) is not None:
         return WebhookAddress(url=_tidied(url), ca_bundle=trusted)
@@ -82,14 +82,14 @@ def webhook_address(client: Object, around: RuleContext) -> WebhookAddress:
 
 
 def _tidied(url: str) -> str:
-    """As Go's client has it: with a path, and no slashes in it that lead nowhere."""
+    """Return the URL as Go's client normalizes it: with a path, and without redundant slashes."""
     parts = urlsplit(url)
     path = normpath(f"/{parts.path}").lstrip("/")
     return urlunsplit(parts._replace(path=f"/{path}"))
 
 
 def _address(around: RuleContext, namespace: str, name: str, port: int) -> str:
-    """Where the port of a service leads to; LookupError if nowhere."""
+    """Return the address of a service port; raise ``LookupError`` if the port has no address."""
     service = around.find(SERVICES, namespace, name)
     if service is None:
         raise LookupError(f'service "{name}" not found')
@@ -107,7 +107,7 @@ def _address(around: RuleContext, namespace: str, name: str, port: int) -> str:
 def _endpoints(
     around: RuleContext, namespace: str, service: str, port: str
 ) -> Iterable[tuple[str, int]]:
-    """The addresses behind one port of a service, those that are ready."""
+    """Yield the addresses of the ready endpoints of one service port."""
     for each in around.every(SLICES):
         about: dict[str, Any] = each["metadata"]
         if about["namespace"] != namespace:

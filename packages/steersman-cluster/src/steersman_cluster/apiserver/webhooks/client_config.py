@@ -20,7 +20,7 @@ _NEVER_IN_HOSTS: Final = frozenset(' "<>\\^`{|}')
 
 
 def client_errors(client: Object, path: str) -> Iterator[FieldError]:
-    """What is wrong with a ``clientConfig``."""
+    """Yield the errors of a ``clientConfig``."""
     url, service = client.get("url"), client.get("service")
     if (url is None) == (service is None):
         yield required(path, "exactly one of url or service is required")
@@ -51,7 +51,7 @@ def _url_errors(url: str, path: str) -> Iterator[FieldError]:
 
 
 def _url_problem(url: str) -> str:
-    """Why Go does not read it, in its words; "" if it does."""
+    """Return Go's error message for an invalid URL; "" if the URL is valid."""
     if any(ord(letter) < 0x20 or ord(letter) == 0x7F for letter in url):
         return "net/url: invalid control character in URL"
     scheme = _scheme(url)
@@ -76,7 +76,7 @@ def _url_problem(url: str) -> str:
 
 
 def _scheme(url: str) -> tuple[str, str] | None:
-    """What stands before the colon, and what after it; None where there is no scheme."""
+    """Return the text before and after the first colon; None if there is no scheme."""
     match = re.match(r"([A-Za-z][A-Za-z0-9+.-]*|):", url)
     return (match[1], url[match.end() :] if match[1] else "") if match else None
 
@@ -115,7 +115,7 @@ def _path_errors(url_path: str, path: str) -> Iterator[FieldError]:
 
 
 def review_errors(versions: list[Any], path: str, *, why: str = "") -> Iterator[FieldError]:
-    """What is wrong with the forms of reviews; ``why`` is said where there are none."""
+    """Yield the errors of the review versions; ``why`` is the message if there are none."""
     if not versions:
         yield required(path, why)
         return

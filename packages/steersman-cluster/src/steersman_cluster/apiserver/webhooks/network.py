@@ -1,4 +1,4 @@
-"""The way out over the network: webhooks called as the real server calls them."""
+"""The network transport of webhook calls, with the behavior of kube-apiserver."""
 
 import errno
 import os
@@ -33,7 +33,7 @@ _NAMES_ANOTHER = frozenset((62, 64))
 
 
 class _Destination(NamedTuple):
-    """Where connections lead, and what has to be shown at their other end."""
+    """The destination of connections, and what their TLS certificate must prove."""
 
     origin: str
     ca_bundle: bytes
@@ -41,7 +41,7 @@ class _Destination(NamedTuple):
 
 
 class _Kept:
-    """The connections to one destination."""
+    """The open connections to one destination."""
 
     def __init__(self, transport: NetworkTransport) -> None:
         self.transport = transport
@@ -49,7 +49,7 @@ class _Kept:
 
 
 class NetworkWebhookTransport:
-    """Posts over HTTPS, on connections that are kept and used again."""
+    """A transport that posts over HTTPS, on reused connections."""
 
     def __init__(self, *, clock: Clock) -> None:
         self._clock = clock
@@ -78,7 +78,7 @@ class NetworkWebhookTransport:
         connect_to: str,
         timeout_seconds: float,
     ) -> WebhookResponse:
-        """The answer to a JSON document; ``WebhookUnreachable`` if there is none."""
+        """Return the response to a JSON document; raise ``WebhookUnreachable`` if there is none."""
         parts = urlsplit(url)
         host = connect_to or parts.netloc
         name = server_name or parts.hostname or ""
@@ -128,7 +128,7 @@ class NetworkWebhookTransport:
         return kept
 
     async def _let_go(self) -> None:
-        """Close what has not been used for longest, if there is too much of it."""
+        """Close the connections of the longest unused destination, if there are too many."""
         if len(self._kept) <= MOST_KEPT:
             return
         unused = next((each for each, kept in self._kept.items() if not kept.calls), None)
@@ -140,7 +140,7 @@ class NetworkWebhookTransport:
 
 
 def _why(cause: BaseException | None, *, host: str, name: str) -> str:
-    """What Go says where a call fails so."""
+    """Return Go's error message for the cause of a failed call."""
     if isinstance(cause, ssl.SSLCertVerificationError):
         return f"tls: failed to verify certificate: x509: {_mistrust(cause, name)}"
     if isinstance(cause, ssl.SSLError):

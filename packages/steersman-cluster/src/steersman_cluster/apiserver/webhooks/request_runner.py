@@ -1,4 +1,4 @@
-"""Runs a handler again until it has the webhook answers that it needs."""
+"""The runner that repeats a handler until the handler has the webhook responses that it needs."""
 
 import asyncio
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -20,7 +20,7 @@ MOST_RUNS = 100
 
 
 class WebhookResponse(NamedTuple):
-    """An answer from outside, whatever it says."""
+    """The response of a webhook, before any check."""
 
     status: int
     headers: Mapping[str, str]
@@ -28,7 +28,7 @@ class WebhookResponse(NamedTuple):
 
 
 class WebhookUnreachable(Exception):
-    """There was no answer; ``why`` is in the words of Go's HTTP client."""
+    """The webhook did not respond; ``why`` is the error message of Go's HTTP client."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -36,7 +36,7 @@ class WebhookUnreachable(Exception):
 
 
 class WebhookTransport(Protocol):
-    """The way out of the server."""
+    """A transport for webhook calls."""
 
     async def post(
         self,
@@ -48,17 +48,17 @@ class WebhookTransport(Protocol):
         connect_to: str,
         timeout_seconds: float,
     ) -> WebhookResponse:
-        """The answer to a JSON document; ``WebhookUnreachable`` if there is none.
+        """Return the response to a JSON document; raise ``WebhookUnreachable`` if there is none.
 
-        Empty ones mean: ``ca_bundle``, the authorities that this machine trusts; ``server_name``,
-        that the certificate must name the host of the url; ``connect_to``, that it is found at
-        the host and port of the url.
+        Empty arguments have these meanings. ``ca_bundle``: this machine's certificate authorities
+        are trusted. ``server_name``: the certificate must name the host of the URL. ``connect_to``:
+        the connection leads to the host and port of the URL.
         """
         ...
 
 
 class NoWebhookTransport:
-    """No transport: a server in the process has no network of its own."""
+    """The transport of a server without network access, such as one within the process."""
 
     async def post(
         self,
@@ -70,23 +70,23 @@ class NoWebhookTransport:
         connect_to: str,  # noqa: ARG002
         timeout_seconds: float,  # noqa: ARG002
     ) -> WebhookResponse:
-        """Never anything."""
+        """Raise ``WebhookUnreachable``."""
         raise WebhookUnreachable("this server has no way out: give ApiServer an outbound")
 
 
 class WebhookCall(Protocol):
-    """Something to ask outside."""
+    """A call to a webhook."""
 
     async def ask(self, outbound: WebhookTransport, *, uid: str) -> Mapping[Hashable, Any]:
-        """What is known once it has been asked; a failure to answer is something to know too.
+        """Make the call; return the results by key. A failed call is a result, too.
 
-        Each inquiry is made under a ``uid`` of its own, which is no part of what the verb draws.
+        Each call has its own ``uid``, which is independent of the random numbers of the handler.
         """
         ...
 
 
 class NeedsWebhook(Exception):
-    """Webhooks have to be called first; the calls may be made at the same time."""
+    """Webhooks must be called before the handler can continue; the calls may be concurrent."""
 
     def __init__(self, inquiries: Sequence[WebhookCall]) -> None:
         super().__init__(f"{len(inquiries)} answers from outside are missing")
@@ -94,7 +94,9 @@ class NeedsWebhook(Exception):
 
 
 class ReplayableRandom(Random):
-    """Chance that can be had again: a run of a verb draws what its first run drew."""
+    """A random source that can be replayed: later runs of a handler draw the numbers of the first
+    run.
+    """
 
     def __init__(self, rng: Random) -> None:
         super().__init__(0)
@@ -103,12 +105,12 @@ class ReplayableRandom(Random):
         self._position = 0
 
     def begin(self, drawn: list[tuple[int, Any]] | None = None) -> None:
-        """Draw new numbers, or first those that were drawn before."""
+        """Start a run: replay the numbers in ``drawn``, then draw new ones."""
         self._drawn = [] if drawn is None else drawn
         self._position = 0
 
     def drawn(self) -> list[tuple[int, Any]]:
-        """What has been drawn since the beginning."""
+        """Return the numbers drawn since ``begin``."""
         return self._drawn
 
     def random(self) -> float:
@@ -131,7 +133,7 @@ class ReplayableRandom(Random):
 
 
 class HeldClock:
-    """A clock on which a run of a verb happens when its first run did."""
+    """A clock that can be stopped: later runs of a handler read the time of the first run."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -142,25 +144,25 @@ class HeldClock:
         self.timeout = clock.timeout
 
     def now(self) -> datetime:
-        """The time, or the one that is held."""
+        """Return the current time, or the time at which the clock is stopped."""
         self._last = time = self._held or self._clock.now()
         return time
 
     def begin(self) -> None:
-        """Forget the last time."""
+        """Forget the last time read."""
         self._last = None
 
     def last(self) -> datetime:
-        """The last time that was read since the beginning; the time now, if none was."""
+        """Return the last time read since ``begin``; the current time if none was read."""
         return self._last or self.now()
 
     def freeze(self, time: datetime | None) -> None:
-        """Stop at this time; None: go on."""
+        """Stop the clock at this time; None resumes it."""
         self._held = time
 
 
 class RequestRunner:
-    """Runs verbs until they have all they need."""
+    """The runner of handlers: it repeats a handler until all webhook responses are available."""
 
     def __init__(self, outbound: WebhookTransport, *, clock: Clock, rng: Random) -> None:
         self._outbound = outbound
@@ -169,7 +171,10 @@ class RequestRunner:
         self.rng = ReplayableRandom(rng)
 
     def begin(self) -> WebhookAnswers:
-        """What the first run of a verb knows: nothing. Most need no more, and that costs little."""
+        """Return the responses for the first run of a handler: none.
+
+        Most handlers need none, so the first run must be cheap.
+        """
         self.rng.begin()
         self.clock.begin()
         return {}
@@ -177,7 +182,9 @@ class RequestRunner:
     async def run_again(
         self, run: Callable[[WebhookAnswers], T], unanswered: NeedsWebhook, answers: WebhookAnswers
     ) -> T:
-        """What ``run`` gives once it knows all that it needs; a first run has just asked."""
+        """Run ``run`` again until it has all responses; its first run has just raised
+        ``unanswered``.
+        """
         drawn, time = self.rng.drawn(), self.clock.last()
         for _ in range(MOST_RUNS):
             await self.fetch(unanswered, answers)
@@ -196,7 +203,7 @@ class RequestRunner:
         )
 
     async def fetch(self, unanswered: NeedsWebhook, answers: WebhookAnswers) -> None:
-        """Ask, and know the answers."""
+        """Make the calls concurrently, and add their responses to ``answers``."""
         async with asyncio.TaskGroup() as group:
             asked = [
                 group.create_task(

@@ -1,4 +1,4 @@
-"""What a webhook answered, read as Go's client library reads it, and with its complaints."""
+"""The response of a webhook, parsed like in Go's client library, with the same error messages."""
 
 from typing import Any
 
@@ -37,11 +37,11 @@ _ELOQUENT = frozenset((403, 406, 415))
 
 
 class BadResponse(Exception):
-    """What came back is no answer; says why in Go's words."""
+    """An invalid response; the message is Go's."""
 
 
 def document(delivered: WebhookResponse) -> Object:
-    """The JSON object that was answered; raises ``BadResponse``."""
+    """Return the JSON object in the response; raise ``BadResponse``."""
     if not 200 <= delivered.status <= 206:
         raise BadResponse(_failure(delivered))
     if not delivered.body:
@@ -69,7 +69,9 @@ def document(delivered: WebhookResponse) -> Object:
 
 
 def check_kind(found: Object, *, group: str, version: str, kind: str) -> None:
-    """Refuse what cannot be read as a document of that kind; one that does not say its kind can."""
+    """Raise ``BadResponse`` if a document is of another kind; a document without a kind is
+    accepted.
+    """
     api_version, own = found.get("apiVersion") or "", found.get("kind") or ""
     if not api_version or not own or (api_version, own) == (f"{group}/{version}", kind):
         return
@@ -95,7 +97,7 @@ def _parsed(body: bytes) -> Any:
 
 
 def _failure(delivered: WebhookResponse) -> str:
-    """What is made of a status that is no success; a Status in the body speaks for itself."""
+    """Return the error message for an HTTP error; a Status in the body provides its own message."""
     try:
         status = msgspec.json.decode(delivered.body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

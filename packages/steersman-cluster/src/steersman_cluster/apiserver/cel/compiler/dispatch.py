@@ -52,9 +52,7 @@ def implementation(
     given: Sequence[CelType],
     constants: tuple[Any, ...],
 ) -> Function:
-    """Return the function of a call; it checks argument types unknown to the checker in
-    each call.
-    """
+    """Return the function of a call; types unknown to the checker are checked in each call."""
     if function == "matches" and isinstance(constants[1], str):
         return strings.matcher(constants[1])
     if function in ("find", "findAll") and isinstance(constants[1], str):

@@ -134,9 +134,7 @@ class Unfolding:
         self.issues.append(Issue(self._positions.get(node.id, 0), message))
 
     def starts_at_brace(self, node_id: int) -> None:
-        """Set a message literal's position to its brace; the library sets it to the message's
-        name.
-        """
+        """Move a message literal's position from its name, as in the library, to its brace."""
         start = self._positions.get(node_id, 0)
         self._positions[node_id] = max(start, self._text.find("{", start))
 

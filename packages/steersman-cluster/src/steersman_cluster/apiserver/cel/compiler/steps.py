@@ -106,9 +106,7 @@ def element(operand: Step, index: Step, cost: int, *, optional: bool) -> Step:
 
 
 def logical(first: Step, second: Step, *, absorbing: bool) -> Step:
-    """Return a step for ``&&`` or ``||``: one side can decide the result even if the other
-    fails.
-    """
+    """Return a step for ``&&`` or ``||``: one side can decide the result if the other fails."""
 
     def run(frame: Frame) -> bool:
         failure: NotEvaluated | None = None

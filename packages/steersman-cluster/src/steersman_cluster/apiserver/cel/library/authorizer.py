@@ -25,9 +25,7 @@ Decide = Callable[[Mapping[str, str], tuple[str, str] | None], AuthorizerDecisio
 
 @dataclass(frozen=True, slots=True)
 class Authorizer:
-    """An authorizer for the requesting user, or for the account selected with
-    ``serviceAccount``.
-    """
+    """An authorizer for the requesting user, or for an account set by ``serviceAccount``."""
 
     cel_name: ClassVar[str] = "kubernetes.authorization.Authorizer"
     decide: Decide = field(compare=False)

@@ -285,9 +285,7 @@ def to_string(value: Any) -> str:
 
 
 def double_text(value: float) -> str:
-    """Return the shortest digits that represent the same double, with an exponent for long
-    numbers.
-    """
+    """Return the shortest digits that give the same double, with an exponent for long numbers."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):

@@ -26,9 +26,7 @@ _TEXT: Final[Written] = {"type": "string"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
-    """A type, the maximum number of elements or characters of its values, and their
-    minimum size.
-    """
+    """A type, the maximum number of its values' elements or characters, and their minimum size."""
 
     type: CelType
     most: int = 0

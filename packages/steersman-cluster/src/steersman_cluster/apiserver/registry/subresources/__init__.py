@@ -1,7 +1,7 @@
-"""The subresources, parts of objects and actions on them, each with a handler of its own.
+"""The handlers of subresources.
 
 Takes:     requests for ``scale``, ``eviction``, ``binding``, ``token``, ``log``, ``exec``
-Gives:     their answers
+Gives:     their responses
 Promises:  - a scale from an old version is a conflict
 Never:     handles a request for a whole object
 """

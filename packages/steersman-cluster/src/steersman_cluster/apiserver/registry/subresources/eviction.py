@@ -1,4 +1,4 @@
-"""POST of an Eviction: the Pod is deleted, if its disruption budget has something left."""
+"""POST of an Eviction: deletes the Pod if its PodDisruptionBudget allows a disruption."""
 
 from dataclasses import replace
 
@@ -14,23 +14,23 @@ from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.users import ADMINISTRATORS, AUTHENTICATED, User
 from steersman_cluster.apiserver.registry import deletion, writer
 from steersman_cluster.apiserver.registry.request_scope import RequestScope
-from steersman_cluster.apiserver.registry.subresources.posted_body import changed, read_post
+from steersman_cluster.apiserver.registry.subresources.posted_body import mutated, read_post
 from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.delete_options import DeleteOptions
 from steersman_cluster.apiserver.request.options import WriteOptions
 from steersman_cluster.apiserver.request.request_info import RequestInfo
 from steersman_cluster.apiserver.storage import Entry
 
-# The user of the server's own writes.
+# The server's own user and its groups.
 _SERVER = "kube-apiserver"
 _SERVER_USER = "system:apiserver"
 _SERVER_GROUPS = (AUTHENTICATED, ADMINISTRATORS)
 
 
 def evict(request: APIRequest, scope: RequestScope) -> None:
-    """Charge the budget, say in the Pod why it ends, and delete it."""
+    """Charge the budget, set the Pod's condition DisruptionTarget, and delete the Pod."""
     eviction, written = read_post(request, scope)
-    eviction = changed(request, scope, eviction, written)
+    eviction = mutated(request, scope, eviction, written)
     options = DeleteOptions.written(eviction_options(eviction, request.info.name))
     options = replace(options, dry_run=options.dry_run or written.dry_run)
     scope.admission.check(request, eviction, None)
@@ -67,7 +67,7 @@ def _write_budget(
         time = format_time(scope.store.clock.now())
         scope.field_manager(budget).update(budget.live(entry), charged, manager=_SERVER, time=time)
         if not scope.admission.is_idle:
-            # A real server has another one after each start.
+            # kube-apiserver's own user has a new UID after each start.
             uid = object_meta.new_uid(scope.store.rng)
             budget.user = User(name=_SERVER_USER, uid=uid, groups=_SERVER_GROUPS)
             charged = scope.admission.mutated(budget, charged, budget.live(entry))
@@ -78,7 +78,7 @@ def _marked(
     request: APIRequest, scope: RequestScope, entry: Entry, options: DeleteOptions
 ) -> Entry:
     pod = entry.value or {}
-    # Here the server names the kind where it otherwise names the resource.
+    # In this error kube-apiserver names the kind instead of the resource.
     options.check(pod, replace(request.served, plural=request.served.gvk.kind))
     marked = marked_disrupted(pod, now=scope.store.clock.now())
     if marked == pod:

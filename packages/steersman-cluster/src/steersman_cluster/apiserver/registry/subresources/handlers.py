@@ -1,4 +1,4 @@
-"""Subresources: the status of an object, its scale, and the few actions that are POSTed."""
+"""The handlers of each subresource: status, scale, and those with only POST."""
 
 from collections.abc import Callable, Mapping
 
@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.registry import reader, writer
 from steersman_cluster.apiserver.registry.request_scope import Answer, RequestScope
 from steersman_cluster.apiserver.registry.subresources import kubelet_proxy, scale
 from steersman_cluster.apiserver.registry.subresources.eviction import evict
-from steersman_cluster.apiserver.registry.subresources.posted_body import changed, read_post
+from steersman_cluster.apiserver.registry.subresources.posted_body import mutated, read_post
 from steersman_cluster.apiserver.registry.subresources.token_requests import request_token
 from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.options import WriteOptions
@@ -26,7 +26,7 @@ def _get(request: APIRequest, scope: RequestScope) -> Answer:
     return Answer(200, reader.get(request, scope))
 
 
-def _there(request: APIRequest, scope: RequestScope) -> Entry:
+def _stored_entry(request: APIRequest, scope: RequestScope) -> Entry:
     entry = scope.entry(request)
     if entry is None:
         raise status_errors.not_found(request.served.group_resource, request.info.name)
@@ -34,9 +34,9 @@ def _there(request: APIRequest, scope: RequestScope) -> Entry:
 
 
 def _bind(request: APIRequest, scope: RequestScope) -> Answer:
-    """POST of a Binding: the Pod runs on that node from now on."""
+    """POST of a Binding: assigns the Pod to a node."""
     binding, options = read_post(request, scope)
-    binding = changed(request, scope, binding, options)
+    binding = mutated(request, scope, binding, options)
     check_binding(binding, request.info.name)
     scope.admission.check(request, binding, None)
     return _bound(request, scope, binding, options)
@@ -45,7 +45,7 @@ def _bind(request: APIRequest, scope: RequestScope) -> Answer:
 def _bound(
     request: APIRequest, scope: RequestScope, binding: Object, options: WriteOptions
 ) -> Answer:
-    entry = _there(request, scope)
+    entry = _stored_entry(request, scope)
     node = scope.store.find(_NODES, "", binding["target"].get("name", ""))
     pod = bound(request.live(entry), binding, node=node, now=scope.store.clock.now())
     if not options.dry_run:
@@ -54,9 +54,9 @@ def _bound(
 
 
 def bind_by_name(request: APIRequest, scope: RequestScope) -> Answer:
-    """POST of a Binding as if it were an object: its name says which Pod is meant."""
+    """POST of a Binding to the resource ``bindings``: its name is that of the Pod."""
     binding, options = read_post(request, scope)
-    binding = changed(request, scope, binding, options)
+    binding = mutated(request, scope, binding, options)
     if not (name := binding["metadata"].get("name")):
         raise status_errors.bad_request("Name parameter required.")
     pod = msgspec.structs.replace(request.info, resource="pods", name=name, subresource="binding")
@@ -81,24 +81,24 @@ def _created(request: APIRequest) -> Answer:
     return Answer(201, request.encoder.unchanged(status))
 
 
-# Of those that show the whole object.
-_WHOLE: Mapping[str, Callable[[APIRequest, RequestScope], Answer]] = {
+# The handlers of subresources that return the whole object.
+_WHOLE_OBJECT: Mapping[str, Callable[[APIRequest, RequestScope], Answer]] = {
     "get": _get,
     "update": writer.update,
     "patch": writer.patch,
 }
 SUBRESOURCES: Mapping[str, Mapping[str, Callable[[APIRequest, RequestScope], Answer]]] = {
-    "approval": _WHOLE,
+    "approval": _WHOLE_OBJECT,
     "attach": {"create": kubelet_proxy.attach, "get": kubelet_proxy.attach},
     "binding": {"create": _bind},
-    "ephemeralcontainers": _WHOLE,
+    "ephemeralcontainers": _WHOLE_OBJECT,
     "eviction": {"create": _evict},
     "exec": {"create": kubelet_proxy.execute, "get": kubelet_proxy.execute},
     "finalize": {"update": writer.update},
     "log": {"get": kubelet_proxy.log},
     "portforward": {"create": kubelet_proxy.forward_ports, "get": kubelet_proxy.forward_ports},
-    "resize": _WHOLE,
+    "resize": _WHOLE_OBJECT,
     "scale": {"get": scale.get, "update": scale.update, "patch": scale.patch},
-    "status": _WHOLE,
+    "status": _WHOLE_OBJECT,
     "token": {"create": request_token},
 }

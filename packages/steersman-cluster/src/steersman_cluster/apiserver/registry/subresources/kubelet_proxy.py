@@ -1,7 +1,7 @@
-"""What only a kubelet could answer: logs, commands in containers, forwarded ports.
+"""The subresources that kube-apiserver proxies to the kubelet: log, exec, attach, portforward.
 
-Nothing runs Pods here. A client gets what a real server says when the way to the kubelet ends
-where it does here: at a Pod without a node, a node without an address, or a closed port.
+No kubelet listens here. The client gets kube-apiserver's error for a Pod without a node, a node
+without an address, or a closed port.
 """
 
 from steersman.names import GroupResource
@@ -13,14 +13,14 @@ from steersman_cluster.apiserver.request.api_request import APIRequest
 
 _NODES = GroupResource("", "nodes")
 
-# The order in which a server tries what a node calls itself.
+# kube-apiserver's --kubelet-preferred-address-types.
 _PREFERRED = ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP")
 _KUBELET_PORT = 10250
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 
 def log(request: APIRequest, scope: RequestScope) -> Answer:
-    """GET of a log: there is none yet where no node was chosen."""
+    """GET of a log; it is empty while the Pod is not scheduled."""
     pod = _pod(request, scope)
     container = _container(request, pod)
     if not pod["spec"].get("nodeName"):
@@ -29,17 +29,17 @@ def log(request: APIRequest, scope: RequestScope) -> Answer:
 
 
 def execute(request: APIRequest, scope: RequestScope) -> Answer:
-    """A command in a container."""
+    """Run a command in a container."""
     return _connect(request, scope, "exec")
 
 
 def attach(request: APIRequest, scope: RequestScope) -> Answer:
-    """Input and output of a container."""
+    """Attach to the input and output of a container."""
     return _connect(request, scope, "attach")
 
 
 def forward_ports(request: APIRequest, scope: RequestScope) -> Answer:
-    """Ports of a Pod."""
+    """Forward ports of a Pod."""
     pod = _pod(request, scope)
     raise _unreachable(scope, _placed(pod), f"portForward/{_named(pod)}", method=_method(request))
 

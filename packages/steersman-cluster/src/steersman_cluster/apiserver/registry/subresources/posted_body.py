@@ -1,4 +1,4 @@
-"""What is POSTed to a subresource, read and checked as far as all of them do it."""
+"""Decoding and mutating admission of objects that are POSTed to a subresource and not stored."""
 
 from steersman.units import format_time
 from steersman_cluster.apiserver.builtin.cluster.namespaces import check_namespace
@@ -10,8 +10,8 @@ from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.options import WriteOptions
 
 
-def changed(request: APIRequest, scope: RequestScope, obj: Object, options: WriteOptions) -> Object:
-    """What webhooks make of something that is POSTed and never kept."""
+def mutated(request: APIRequest, scope: RequestScope, obj: Object, options: WriteOptions) -> Object:
+    """The object after mutating admission."""
     if scope.admission.is_idle:
         return obj
     manager = options.field_manager or request.agent
@@ -22,7 +22,7 @@ def changed(request: APIRequest, scope: RequestScope, obj: Object, options: Writ
 
 
 def read_post(request: APIRequest, scope: RequestScope) -> tuple[Object, WriteOptions]:
-    """The object in the body, in the namespace of the request, and how it is to be taken."""
+    """The object of the body, with the request's namespace, and the write options."""
     options = WriteOptions.of(request.info, kind="CreateOptions")
     obj = read_body(request, scope, options, request.content_type)
     info = request.info

@@ -1,7 +1,4 @@
-"""The scale subresource: an object seen as a number of replicas.
-
-What is read, written, patched and applied is a Scale; what is kept is the object.
-"""
+"""The scale subresource: clients read and write a Scale, and the server stores the object."""
 
 import msgspec
 
@@ -23,7 +20,7 @@ from steersman_cluster.apiserver.storage import Entry
 
 
 def get(request: APIRequest, scope: RequestScope) -> Answer:
-    """How many there are, and should be."""
+    """GET of a Scale."""
     entry, paths = _found(request, scope)
     shown = scale_of(request.live(entry), paths)
     return Answer(200, request.encoder.other(shown, custom=request.served.custom))
@@ -41,7 +38,7 @@ def update(request: APIRequest, scope: RequestScope) -> Answer:
 
 
 def patch(request: APIRequest, scope: RequestScope) -> Answer:
-    """PATCH of a Scale, in any language that its kind speaks."""
+    """PATCH of a Scale, with any patch type of its kind."""
     language = patch_type(request.http, custom=request.served.custom)
     options = WriteOptions.of(request.info, kind="PatchOptions", is_apply=language == APPLY_PATCH)
     entry, _ = _found(request, scope)
@@ -64,7 +61,7 @@ def patch(request: APIRequest, scope: RequestScope) -> Answer:
 
 
 def _inapplicable(applied: Object) -> status_errors.StatusError:
-    """The real server fails to apply the scale of a custom resource, conflicts apart."""
+    """The error of applying a custom resource's scale, which kube-apiserver cannot do."""
     about = applied["metadata"]
     shown = f"{about.get('namespace', '')}/{about.get('name', '')}; autoscaling/v1, Kind=Scale"
     return status_errors.StatusError(
@@ -97,7 +94,7 @@ def _now(scope: RequestScope) -> str:
 def _live(
     request: APIRequest, scope: RequestScope, entry: Entry, *, to_patch: bool = False
 ) -> Object:
-    """The Scale as it stands, with those who own the number."""
+    """The current Scale, with the managers of its replicas."""
     _, paths = _found(request, scope)
     obj = request.live(entry)
     scale = scale_of(obj, paths, to_patch=to_patch)
@@ -108,7 +105,7 @@ def _live(
 
 
 def _replicas(request: APIRequest, scope: RequestScope) -> dict[str, tuple[str, ...]]:
-    """Where each version keeps the number."""
+    """The path of the replicas in each version."""
     return {
         each.gvk.api_version: each.scale.spec_replicas
         for each in scope.versions(request)
@@ -147,14 +144,14 @@ def _write(
         obj["metadata"].pop("managedFields", None)
     whole = msgspec.structs.replace(request, encoder=WHOLE)
     answer = writer.replace(
-        whole, scope, entry, obj, options, seen_as=lambda each: scale_of(each, paths)
+        whole, scope, entry, obj, options, admission_view=lambda each: scale_of(each, paths)
     )
     kept = msgspec.json.decode(answer)
     return Answer(200, request.encoder.other(scale_of(kept, paths), custom=request.served.custom))
 
 
 def _check_uid(request: APIRequest, live: Object, scale: Object) -> None:
-    """Built-in kinds look at it once more: a patch may have changed it."""
+    """Check the UID of a built-in kind's Scale, which a patch may have changed."""
     wanted, actual = scale["metadata"].get("uid"), live["metadata"]["uid"]
     if wanted and wanted != actual:
         resource = GroupResource(request.info.group, f"{request.info.resource}/scale")

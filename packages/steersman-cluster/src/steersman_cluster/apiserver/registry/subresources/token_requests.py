@@ -1,4 +1,4 @@
-"""POST of a TokenRequest: a token for a service account, for a while."""
+"""POST of a TokenRequest: issues a token of a service account."""
 
 from datetime import timedelta
 from typing import Any
@@ -17,8 +17,8 @@ USUAL_SECONDS = 3600
 SHORTEST_SECONDS = 600
 LONGEST_SECONDS = 2**32
 
-# What kubelets ask for on behalf of Pods. Clients that never read their token again are given a
-# year, in which they can be found by the time from which they should have.
+# The lifetime that the kubelet requests for Pods. kube-apiserver extends such tokens to a year, for
+# clients that do not reload them, and records in the token when they should have.
 POD_SECONDS = 3607
 POD_EXTENDED_SECONDS = 365 * 24 * 3600
 
@@ -29,7 +29,7 @@ _KIND = GroupResource("authentication.k8s.io", "TokenRequest")
 
 
 def request_token(request: APIRequest, scope: RequestScope) -> Answer:
-    """Answer with the request, and the token in its status."""
+    """Return the TokenRequest with the token in its status."""
     wanted, options = read_post(request, scope)
     now = scope.store.clock.now()
     _default(wanted["spec"])
@@ -102,7 +102,7 @@ def _duration_errors(seconds: int) -> list[FieldError]:
 def _bound(
     request: APIRequest, scope: RequestScope, ref: dict[str, Any] | None
 ) -> dict[str, Object]:
-    """What the token stands and falls with, by kind; a Pod's node is mentioned beside it."""
+    """The objects that the token is bound to, by kind: the referenced one, and a Pod's node."""
     if ref is None:
         return {}
     group, _, version = ref.get("apiVersion", "").rpartition("/")
