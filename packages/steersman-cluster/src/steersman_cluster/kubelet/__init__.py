@@ -1,12 +1,12 @@
-"""The simulated kubelet: Pods that are bound to a node run there, without any process.
+"""The simulated kubelet: it runs the Pods that are bound to its nodes, without any process.
 
-Takes:     how many nodes there are and how large, and annotations of Pods
+Takes:     the number and the size of the nodes, and annotations of Pods
 Gives:     Node objects with leases, and the statuses, events and deletions of Pods
 Promises:  - a Pod that starts at once costs one binding and one status
            - no two Pods have one IP address
            - a deleted node is registered again
            - a Pod of another scheduler or kubelet is left alone
-Never:     runs a process, probes a container, or reads the clock of the machine
+Never:     runs a process, probes a container, or reads the machine's clock
 """
 
 from steersman_cluster.kubelet.node_registrar import node_registrar

@@ -13,9 +13,9 @@ _STUCK: Final = (CRASHING, PULL_WAITING)
 def has_pending_changes(pod: core_v1.Pod) -> bool:
     """Return whether the simulated scheduler and kubelet will change the Pod soon.
 
-    They will while the Pod waits for a node, starts, becomes ready, runs to completion, or
-    terminates. They will not while the Pod is unschedulable, crashes repeatedly, lacks its image,
-    or is scripted never to become ready.
+    The Pod will change while it waits for a node, starts, becomes ready, runs to completion, or
+    terminates. The Pod will not change while it is unschedulable, crashes repeatedly, lacks its
+    image, or is scripted never to become ready.
     """
     spec, status, metadata = pod.spec, pod.status, pod.metadata
     if spec is None:

@@ -152,7 +152,7 @@ def pods_of(node: core_v1.Node, cached: CacheReader) -> Iterable[core_v1.Pod]:
 def matters(old: core_v1.Pod | None, new: core_v1.Pod) -> bool:
     """Return whether a change of a Pod requires a sync.
 
-    Status changes do not: only the kubelet writes the status.
+    Status changes do not, because the kubelet writes them itself.
     """
     spec, metadata = new.spec, new.metadata
     if spec is None or not spec.node_name:

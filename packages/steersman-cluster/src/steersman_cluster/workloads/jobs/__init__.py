@@ -9,7 +9,8 @@ Promises:  - each Pod that ends is counted once, whatever happens in between
            - a Pod that no Job will count loses its finalizer
            - a finished Job is deleted after its ttl and not before
            - a Job of another controller is left alone
-Never:     creates a Pod for a finished or deleted Job, or counts one whose uid is not in the status
+Never:     creates a Pod for a finished or deleted Job, or counts a Pod whose uid is not in the
+           status
 """
 
 from dataclasses import replace

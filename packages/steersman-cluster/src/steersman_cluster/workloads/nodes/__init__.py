@@ -1,4 +1,4 @@
-"""Node lifecycle: a Pod leaves a node whose taints it does not tolerate, or that is gone.
+"""Node lifecycle: eviction by taints that a Pod does not tolerate, and deletion of Pods without node.
 
 Takes:     Pods that are bound to a node, and the taints of nodes
 Gives:     evictions, and the ``DisruptionTarget`` conditions that say why

@@ -1,4 +1,4 @@
-"""ResourceQuotas: the controller that maintains the usage in their status.
+"""The resource quota controller, which maintains the usage in the status of ResourceQuotas.
 
 Takes:     quotas, and the objects of the kinds that they count
 Gives:     the quotas' status: hard limits and usage

@@ -1,11 +1,11 @@
 """The scheduler: it binds Pods to nodes, as kube-scheduler does.
 
-Takes:     Pods without a node, nodes, and the volume claims of those Pods
+Takes:     Pods without a node, nodes, and the volume claims of these Pods
 Gives:     bindings, and conditions and events that say why a Pod is unschedulable
 Promises:  - a Pod is bound only to a node on which it fits
            - an unschedulable Pod has the reason in its status and is retried after a change
            - many identical unschedulable Pods do not block others
-Never:     preempts a Pod, or binds one that names another scheduler
+Never:     preempts a Pod, or binds a Pod that names another scheduler
 """
 
 from steersman.manager import Runnable

@@ -316,7 +316,7 @@ class Scheduler:
     # Writers
 
     def start_writers(self, start: Start) -> None:
-        """Start one writer for each result to write, and one spare writer."""
+        """Start a writer; whenever no writer is idle, another one starts, up to ``MAX_WORKERS``."""
         started = idle = 0
 
         async def work() -> None:

@@ -1,7 +1,7 @@
 """The endpoint, endpointslice and endpointslice-mirroring controllers of Services.
 
 Takes:     Services with a selector, the selected Pods and their nodes; Endpoints that are written
-           by hand for Services without one
+           by hand for Services without a selector
 Gives:     EndpointSlices, and the deprecated Endpoints
 Promises:  - an endpoint is marked as ready, serving and terminating
            - a burst of Pod changes becomes one write

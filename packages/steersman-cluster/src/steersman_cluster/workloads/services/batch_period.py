@@ -50,8 +50,9 @@ class Batches:
 
 
 class OwnWrites:
-    """The resource version of each slice after the controller's last write, to recognize its own
-    events.
+    """The resource version of each slice after the controller's last write.
+
+    An event with this resource version was caused by that write.
     """
 
     def __init__(self) -> None:

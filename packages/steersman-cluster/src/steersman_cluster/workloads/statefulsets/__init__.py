@@ -10,7 +10,7 @@ Promises:  - ordered Pods are created one after the other and deleted in reverse
            - a recreated Pod gets its previous claims
            - claims are deleted with their set or their Pod only by the retention policy
            - a settled StatefulSet writes nothing
-Never:     creates two Pods of one name, or deletes a claim itself
+Never:     creates two Pods with the same name, or deletes a claim itself
 """
 
 from typing import Any, Final

@@ -78,8 +78,8 @@ def mismatch(volume: Volume, claim: Claim) -> str | None:
 def best_match(volumes: Iterable[Volume], claim: Claim) -> Volume | None:
     """Return the volume that is reserved for a claim.
 
-    If there is none, return the smallest volume that fits, then with the fewest access modes, then
-    the first by name.
+    If there is none, return the fitting volume with the fewest access modes; of several, the
+    smallest, then the first by name.
     """
     fitting: list[Volume] = []
     for volume in volumes:

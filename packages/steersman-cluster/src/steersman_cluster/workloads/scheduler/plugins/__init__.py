@@ -1,7 +1,7 @@
-"""What decides on which nodes a Pod fits, by the names of kube-scheduler's plugins.
+"""The plugins that decide on which nodes a Pod fits, named as in kube-scheduler.
 
-Takes:     a Pod, a node, and the Pods that run there
-Gives:     why a node does not fit, in kube-scheduler's words, and scores of nodes that fit
+Takes:     a Pod, a node, and the Pods that run on the node
+Gives:     why a node does not fit, worded as in kube-scheduler, and scores of nodes that fit
 Promises:  - a node selector requires all its labels
            - a toleration matches a taint by key value and effect
 Never:     decides between nodes, or reads from the API server
