@@ -106,9 +106,7 @@ class AdmissionResponse:
 
 
 def response_of(asked: ReviewAnswer, webhook: Webhook, *, mutating: bool) -> AdmissionResponse:
-    """Return the webhook's response; raise ``CallFailed`` if the call failed or the response is
-    invalid.
-    """
+    """Return the webhook's response; raise ``CallFailed`` if it failed or is invalid."""
     if isinstance(asked.answer, WebhookUnreachable):
         raise CallFailed(f"failed to call webhook: {asked.answer.why}")
     try:

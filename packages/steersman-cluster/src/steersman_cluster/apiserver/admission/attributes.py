@@ -51,8 +51,9 @@ class Attributes:
 
     @property
     def is_namespace(self) -> bool:
-        """Whether the object is a Namespace: its name is also its namespace, yet its scope is the
-        cluster.
+        """Whether the object is a Namespace, whose ``namespace`` is its own name.
+
+        A Namespace is cluster-scoped nevertheless.
         """
         return self.resource == _NAMESPACES
 

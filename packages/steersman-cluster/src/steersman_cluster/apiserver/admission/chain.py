@@ -116,15 +116,11 @@ class Admission:
         self._seen = sum(revisions) if max(revisions) <= store.view.revision else -1
 
     def _every(self, resource: GroupResource, plugin: str) -> Iterable[Object]:
-        """Return all objects of ``resource``; none if the admission plugin ``plugin`` is turned
-        off.
-        """
+        """Return all objects of ``resource``; none if the admission plugin is turned off."""
         return self._store.every(resource) if plugin in self._plugins else ()
 
     def mutated(self, request: APIRequest, obj: Object, old: Object | None) -> Object:
-        """Return the object to write after the mutating webhooks; ``obj`` itself if nothing
-        changed.
-        """
+        """Return the object after the mutating webhooks; ``obj`` itself if unchanged."""
         webhooks = self._now().mutating
         if not webhooks:
             return obj

@@ -41,9 +41,7 @@ class Budget:
 
 
 def outcome(expression: Compiled, values: Mapping[str, Any], budget: Budget) -> Outcome:
-    """Evaluate the expression and return its outcome; raise ``OutOfBudget`` if the budget is
-    exceeded.
-    """
+    """Evaluate the expression and return its outcome; raise ``OutOfBudget``."""
     if isinstance(expression, NotCompiled):
         return Outcome(problem=f"compilation error: {expression}")
     try:

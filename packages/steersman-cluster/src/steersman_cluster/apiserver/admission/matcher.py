@@ -17,9 +17,7 @@ _NAMESPACES = GroupResource("", "namespaces")
 
 
 class MatchedResource(NamedTuple):
-    """The resource and kind as which an object matched: its own, or an equivalent in another
-    version.
-    """
+    """The resource and kind as which an object matched: its own or an equivalent."""
 
     resource: GroupVersionResource
     kind: GroupVersionKind

@@ -23,9 +23,7 @@ def values_of(
     namespace: Object | None = None,
     params: Object | None = None,
 ) -> Mapping[str, Any]:
-    """Return the variables' values; ``seen`` is ``wanted`` with objects in the version of
-    ``place``.
-    """
+    """Return the values; ``seen`` is ``wanted`` with objects in the version of ``place``."""
     request = request_of(seen, place)
     del request["object"], request["oldObject"]
     who = authorizers(wanted.user)

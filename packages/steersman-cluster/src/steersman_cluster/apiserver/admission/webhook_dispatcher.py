@@ -55,7 +55,7 @@ class ObjectVersions(MatchContext, Protocol):
         ...
 
     def read(self, document: Any, wanted: Attributes, place: MatchedResource) -> Object:
-        """Decode a patched object in the version of ``place``, and apply defaults; raise
+        """Decode and default a patched object in the version of ``place``; raise
         ``StatusError``.
         """
         ...
@@ -84,12 +84,11 @@ class WebhookDispatcher:
         *,
         again: Callable[[Object], Object],
     ) -> Attributes:
-        """Return the request after all mutating webhooks; each receives the changes of the webhooks
-        before.
+        """Return the request after all mutating webhooks, which are called one after the other.
 
-        When a webhook changes the object, the earlier webhooks with ``reinvocationPolicy:
-        IfNeeded`` are called once more. Before that, ``again`` runs the server's own admission
-        plugins on the object.
+        Each webhook receives the changes of the previous webhooks. When a webhook changes the
+        object, the previous webhooks with ``reinvocationPolicy: IfNeeded`` are called once more.
+        Before that, ``again`` runs the server's own admission plugins on the object.
         """
         invoked: set[object] = set()
         invited: set[object] = set()
@@ -123,8 +122,9 @@ class WebhookDispatcher:
     def _asked(
         self, wanted: Attributes, webhook: Webhook, *, turn: str
     ) -> tuple[Attributes, bool, bool]:
-        """Return the request after one webhook, whether the webhook was called, and whether the
-        webhook changed the object.
+        """Return the request after one webhook.
+
+        The second value is whether the webhook was called, the third whether it changed the object.
         """
         place = self._place(wanted, webhook)
         if place is None:

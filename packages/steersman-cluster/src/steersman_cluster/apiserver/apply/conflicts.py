@@ -9,9 +9,7 @@ from steersman_cluster.apiserver.meta.status_errors import StatusError, apply_co
 
 
 def conflict(disputed: Mapping[Manager, FieldSet]) -> StatusError:
-    """Return a conflict error that names the manager of each disputed field, with one cause a
-    field.
-    """
+    """Return a conflict error that names the managers, with one cause for each field."""
     owners = [
         (str(manager), list(paths(ordered(disputed[manager]))))
         for manager in sorted(disputed, key=lambda each: each.identity)

@@ -122,8 +122,7 @@ class FieldManager:
         return result
 
     def _has_unfit_status(self, live: Object | None, new: Object) -> bool:
-        """Whether a custom resource has a status that does not match the schema and will be
-        dropped.
+        """Whether a custom resource's status does not match the schema and will be dropped.
 
         The status is dropped later, without validation. Until then, its fields have no managers.
         """
@@ -165,9 +164,7 @@ class FieldManager:
         return self._known(managers or decoded(stored))
 
     def _known(self, managers: Managers) -> Managers:
-        """Return the managers whose version is still served, with fields divided by the current
-        schema.
-        """
+        """Return the managers of served versions, with fields divided by the current schema."""
         known = {}
         for manager, managed in managers.items():
             if (schema := self.schemas.get(managed.api_version)) is not None:
@@ -263,9 +260,7 @@ class _Changes:
         self._found: dict[str, tuple[FieldSet, FieldSet]] = {}
 
     def in_version(self, api_version: str) -> tuple[FieldSet, FieldSet]:
-        """Return two sets: the fields that the write changes or adds, and the fields that it
-        removes.
-        """
+        """Return two sets: the fields that the write changes or adds, and the removed fields."""
         if api_version not in self._found:
             management, old, new = self._management, self._old, self._new
             if management.worded is not None and api_version != management.gvk.api_version:
@@ -281,9 +276,7 @@ class _Changes:
         return intersection(managed.fields, changed)
 
     def left_of_all(self, managers: Managers) -> Managers:
-        """Return what each manager still manages after the write, without managers that own
-        nothing.
-        """
+        """Return the managers with their remaining fields; managers without fields are omitted."""
         left = {manager: self._left_of(managed) for manager, managed in managers.items()}
         return {manager: managed for manager, managed in left.items() if managed.fields}
 

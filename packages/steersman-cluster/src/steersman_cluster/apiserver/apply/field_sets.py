@@ -40,9 +40,7 @@ def _joined(one: FieldSet, other: FieldSet) -> FieldSet:
 
 
 def difference(one: FieldSet, other: FieldSet) -> FieldSet:
-    """Return the fields of ``one`` that are not in ``other``; the children of a field are separate
-    fields.
-    """
+    """Return the fields of ``one`` not in ``other``; a field's children are separate fields."""
     return _children_left(one, other) if other else one
 
 
@@ -111,9 +109,7 @@ def ordered(one: FieldSet) -> FieldSet:
 
 
 def paths(one: FieldSet, prefix: str = "") -> Iterator[str]:
-    """Yield every field of an ordered set as a readable path; at each level parents before
-    children.
-    """
+    """Yield the fields of an ordered set as readable paths; on each level, parents come first."""
     branches = [(prefix + shown(key), branch) for key, branch in one.items() if key != SELF]
     yield from (path for path, branch in branches if is_member(branch))
     for path, branch in branches:

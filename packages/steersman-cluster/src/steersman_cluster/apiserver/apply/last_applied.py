@@ -38,8 +38,9 @@ def fields_of_last_applied(live: Object, schema: Schema, gvk: GroupVersionKind) 
 
 
 def with_last_applied(obj: Object, applied: Object) -> Object:
-    """Return the object with an updated annotation, if it has one; too long an annotation is
-    removed.
+    """Return the object with an updated annotation, if it has one.
+
+    An annotation that became too long is removed.
     """
     annotations = _annotations(obj)
     text = _written(applied)

@@ -90,9 +90,7 @@ def decoded_from_outside(entries: Any) -> Managers:
 
 
 def encoded(managers: Managers) -> list[dict[str, Any]]:
-    """Return the entries: first those of apply, then those of updates, each sorted by age, oldest
-    first.
-    """
+    """Return the entries: applies before updates, each sorted from oldest to newest."""
     entries = []
     for manager in sorted(managers, key=lambda each: _age(each, managers[each])):
         managed = managers[manager]

@@ -1,7 +1,7 @@
-"""The merge of a configuration into an object, and the removal of fields, as the schema divides
-them.
+"""The merge of a configuration into an object, and the removal of fields.
 
-No function mutates its arguments; results share parts with the arguments.
+The schema determines how values are divided into fields. No function mutates its arguments; results
+share parts with the arguments.
 """
 
 from collections.abc import Iterator
@@ -67,8 +67,7 @@ def _merged_lists(live: list[Any], applied: list[Any], schema: Schema) -> list[A
 
 
 def _interleaved(live: list[str], applied: list[str]) -> Iterator[tuple[str, int | None]]:
-    """Yield the order of a merged list: applied items in their order, live items at their
-    positions.
+    """Yield the order of a merged list: applied items in order, live items in position.
 
     Each result is the name of an item, and the item's index in ``live`` if only ``live`` contains
     it.
@@ -156,8 +155,7 @@ def with_structs(fields: FieldSet, schema: Schema) -> FieldSet:
 
 
 def pruned(value: Any, schema: Schema, *, last: FieldSet, owned: list[FieldSet]) -> Any:
-    """Return the merged value without the fields that its applier applied last and no manager owns
-    now.
+    """Return the merged value without fields that its applier no longer applies and nobody owns.
 
     ``last`` is the set that the applier managed so far. ``owned`` contains the sets of all managers
     from now on, including the applier's. A field in neither stays, unless its struct is removed.

@@ -32,9 +32,7 @@ def written(value: Any, *, order: Literal["sorted"] | None = None) -> str:
 
 
 def element_of(item: Any, of: Schema) -> str:
-    """Return the path element of ``item`` in a list of type set or map; ``of`` is the list's
-    schema.
-    """
+    """Return the path element of ``item`` in a list of type set or map with the schema ``of``."""
     if not of.list_map_keys:
         return _element_of_set(item)
     if item.__class__ is not dict:
@@ -108,9 +106,7 @@ def _quoted(value: Any) -> str:
 
 
 def place(element: str) -> tuple[Any, ...]:
-    """Return the sort key of an element among its siblings: fields by name, then items by key or
-    value.
-    """
+    """Return the sort key of an element: fields by name, then items by key or value."""
     if element[0] in ".f":
         return (0, element)
     value = msgspec.json.decode(element[2:])

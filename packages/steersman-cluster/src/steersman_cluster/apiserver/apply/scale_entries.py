@@ -18,9 +18,7 @@ _REPLICAS: FieldSet = {"f:spec": {"f:replicas": {}}}
 
 
 def scale_entries(entries: Any, paths: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
-    """Return the managedFields of a Scale; ``paths`` is the path of the replicas field in each
-    version.
-    """
+    """Return the managedFields of a Scale; ``paths`` is the replicas path of each version."""
     return encoded(_about_replicas(decoded(entries), paths))
 
 

@@ -91,9 +91,7 @@ def whole(value: Any, schema: Schema) -> FieldSet:
 
 
 def compared(old: Any, new: Any, schema: Schema) -> tuple[FieldSet, FieldSet]:
-    """Return two sets: the fields added or modified from ``old`` to ``new``, and the removed
-    fields.
-    """
+    """Return two sets: the fields added or modified in ``new``, and the removed fields."""
     # Only where types are not declared can a truth take the place of a number.
     typed = schema.name is not None
     if old == new and (typed or same_booleans(old, new)):

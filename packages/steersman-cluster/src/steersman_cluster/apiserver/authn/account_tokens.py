@@ -107,9 +107,7 @@ class ServiceAccountTokens:
         return f"{message}.{_encoded(key.sign(message.encode()))}"
 
     def bearer(self, token: str, *, audiences: Sequence[str]) -> Bearer | NotAccepted | None:
-        """Return the user of ``token`` for one of ``audiences``; None if it is another kind of
-        token.
-        """
+        """Return the user of ``token`` for one of ``audiences``; None for another kind of token."""
         claims = self._claims(token)
         if not isinstance(claims, Claims):
             return claims

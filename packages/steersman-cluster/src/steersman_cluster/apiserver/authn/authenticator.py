@@ -50,9 +50,7 @@ class Authenticator:
         return found.user
 
     def bearer(self, token: str, *, audiences: Sequence[str] = ()) -> Bearer | NotAccepted:
-        """Return the user of ``token`` for one of ``audiences``; this server is the default
-        audience.
-        """
+        """Return the user of ``token`` for one of ``audiences``, by default for this server."""
         own = self._accounts.audiences
         audiences = audiences or own
         meant = own if audiences is own else tuple(each for each in own if each in audiences)

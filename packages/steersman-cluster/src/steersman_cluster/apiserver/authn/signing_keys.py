@@ -117,9 +117,7 @@ def signing_key_in(pem: bytes) -> SigningKey:
 
 
 def verifying_keys_in(pem: bytes) -> list[VerifyingKey]:
-    """Return all keys of a PEM file: public, private or in a certificate; raise ``ValueError`` if
-    none.
-    """
+    """Return all keys of a PEM file: public, private or certified; raise ``ValueError``."""
     found = [
         VerifyingKey(key)
         for key in map(_public, _blocks(pem))

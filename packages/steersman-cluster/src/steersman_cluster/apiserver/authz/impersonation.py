@@ -98,9 +98,7 @@ class Impersonation:
         self._last: dict[str, _Mode] = {}
 
     def speaker(self, request: Request, user: User, wanted: Attributes) -> User:
-        """Return the user that ``user`` impersonates for ``wanted``; without impersonation,
-        ``user`` itself.
-        """
+        """Return the user that ``user`` impersonates for ``wanted``; by default ``user`` itself."""
         shown = [
             (name, value.strip())
             for header, value in request.headers

@@ -221,8 +221,9 @@ class Authorizer:
         return self._store.every(BINDINGS, namespace=namespace)
 
     def role(self, role: dict[str, Any], namespace: str) -> Object | None:
-        """Return the role that a RoleBinding or ClusterRoleBinding references, None if it does not
-        exist.
+        """Return the role that a binding references; None if it does not exist.
+
+        ``namespace`` is the binding's, empty for a ClusterRoleBinding.
         """
         if role["kind"] == "ClusterRole":
             return self._store.find(CLUSTER_ROLES, "", role["name"])

@@ -86,7 +86,7 @@ class Substitutions:
         return CelType("parameter", f"_var{self._count - 1}")
 
     def agree(self, wanted: tuple[CelType, ...], given: tuple[CelType, ...]) -> bool:
-        """Whether each given type is assignable to the wanted one; if all are, keep the inferred
+        """Whether each given type is assignable to the wanted one; if so, keep the inferred
         types.
         """
         before = dict(self._known)
@@ -96,9 +96,7 @@ class Substitutions:
         return False
 
     def applied(self, to: CelType, *, free: CelType | None = None) -> CelType:
-        """Return the type with its parameters replaced; ``free`` replaces parameters without a
-        type.
-        """
+        """Return the type with its parameters replaced; ``free`` replaces unknown parameters."""
         if to.kind == "parameter":
             if (known := self._known.get(to.name)) is not None:
                 return self.applied(known, free=free)
@@ -132,9 +130,7 @@ class Substitutions:
         return first == second
 
     def _substitutes(self, value: CelType, parameter: CelType) -> tuple[bool, bool]:
-        """Return whether the parameter can stand for the type, and whether it already stood for a
-        type.
-        """
+        """Return whether the parameter can stand for the type, and whether it already did."""
         if value == parameter:
             return True, True
         known = self._known.get(parameter.name)

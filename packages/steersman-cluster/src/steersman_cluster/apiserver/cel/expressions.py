@@ -36,9 +36,7 @@ class Expression:
         variables: Mapping[str, CelType | Literal["dyn"]],
         result: type | CelType | None = bool,
     ) -> "Expression":
-        """Compile the text; raise ``NotCompiled``. Without ``result``, every result type is
-        accepted.
-        """
+        """Compile the text; raise ``NotCompiled``. Without ``result``, every type is accepted."""
         # Only now: a server without expressions does not load the parser.
         from steersman_cluster.apiserver.cel.compiler.compilation import checked_expression
         from steersman_cluster.apiserver.cel.compiler.planner import Plan

@@ -79,9 +79,7 @@ def present(value: Any, key: str) -> bool:
 
 
 def indexed(value: Any, index: Any, *, optional: bool = False) -> Any:
-    """Return an element; with ``optional``, return an optional, empty if the element does not
-    exist.
-    """
+    """Return an element; with ``optional`` an optional, which is empty if there is no element."""
     if isinstance(value, Optional):
         return indexed(value.value, index, optional=True) if value.has_value else NONE
     try:

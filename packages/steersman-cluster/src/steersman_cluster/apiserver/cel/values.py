@@ -187,9 +187,7 @@ def contains(elements: Iterable[Any], wanted: Any) -> bool:
 
 
 def added(first: Any, second: Any) -> Any:
-    """Return two lists joined: sets are united, and in maps the second list's elements replace the
-    first's.
-    """
+    """Return two lists joined: sets are united; in maps, elements of the second list win."""
     if type(first) is SetList:
         return SetList([*first, *(each for each in second if not contains(first, each))])
     if type(first) is MapList:

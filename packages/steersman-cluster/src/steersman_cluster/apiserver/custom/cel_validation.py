@@ -55,7 +55,7 @@ class CelValidation:
         return [*errors, *found.errors]
 
     def warnings(self, new: Object) -> list[str]:
-        """Return the warnings of the object that was validated last: errors that it had before the
+        """Return the warnings of the last validated object: errors that existed before the
         write.
         """
         if self._latest is None or self._latest[0] is not new:

@@ -142,9 +142,7 @@ def _check_fields(written: Object, fields: Mapping[str, tuple[type, str]], where
 
 
 def _checked(obj: Object, answer: Any, api_version: str) -> Object | ConversionFailed:
-    """Return a converted object, or ``ConversionFailed`` if it is not a valid conversion of
-    ``obj``.
-    """
+    """Return a converted object, or ``ConversionFailed`` if the conversion is invalid."""
     if answer is None:
         return ConversionFailed("unexpected end of JSON input")
     if not isinstance(answer, dict):

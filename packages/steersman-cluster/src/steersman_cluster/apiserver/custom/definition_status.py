@@ -157,9 +157,7 @@ def terminating(crd: Object, now: str) -> Object:
 
 
 def instances_gone(crd: Object, *, now: str) -> Object:
-    """Return the definition after the deletion of all its objects; ``crd`` itself if already
-    updated.
-    """
+    """Return the definition after the deletion of its objects; ``crd`` itself if unchanged."""
     metadata = dict(crd["metadata"])
     if FINALIZER not in (metadata.get("finalizers") or ()):
         return crd

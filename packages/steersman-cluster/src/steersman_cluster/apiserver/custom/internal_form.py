@@ -134,9 +134,7 @@ def shown_schema(schema: Object) -> msgspec.Raw:
 
 
 def first_keyword(schema: Object, allowed: frozenset[str]) -> str | None:
-    """Return the first keyword, in internal order, that is set and not allowed; None if there is
-    none.
-    """
+    """Return the first keyword, in internal order, that is set and not allowed, or None."""
     for name, (key, nothing) in _KEYWORDS.items():
         if name not in allowed and schema.get(key, nothing) != nothing:
             return name

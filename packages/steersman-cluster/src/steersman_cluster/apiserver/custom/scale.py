@@ -105,9 +105,7 @@ def selector_errors(obj: Object, path: tuple[str, ...]) -> list[FieldError]:
 
 
 def found(obj: Object, path: tuple[str, ...], wanted: type) -> Any:
-    """Return the value at a path, None if there is none; raise ``Misplaced`` if it is not
-    ``wanted``.
-    """
+    """Return the value at a path, or None; raise ``Misplaced`` if it is not ``wanted``."""
     value: Any = obj
     for depth, key in enumerate(path):
         if value is None:

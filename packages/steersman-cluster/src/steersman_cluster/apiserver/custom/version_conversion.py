@@ -84,9 +84,7 @@ class _Version:
         return obj
 
     def known_of(self, obj: Object) -> Object:
-        """Prune the fields that the version does not declare from the object in place, and return
-        it.
-        """
+        """Prune undeclared fields from the object in place, and return the object."""
         accept(obj, self._schema)
         return obj
 

@@ -140,8 +140,9 @@ def _conversion_key(obj: Object, api_version: str) -> _ConversionKey:
 
 
 def _with_its_metadata(converted: Object, obj: Object) -> Object:
-    """Return a converted copy with the original metadata, except for fields that a webhook may
-    change.
+    """Return a converted copy with the original metadata.
+
+    The fields that a webhook may change keep the converted values.
     """
     fresh: Object = msgspec.json.decode(msgspec.json.encode(converted))
     about = fresh["metadata"]

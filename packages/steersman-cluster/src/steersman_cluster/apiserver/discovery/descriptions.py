@@ -47,15 +47,11 @@ class Descriptions:
         return self._made[1]
 
     def of_object(self, schema: Json) -> Json:
-        """Return the schema of a custom kind, with descriptions of the fields that every object
-        has.
-        """
+        """Return the schema of a custom kind, with descriptions of the common object fields."""
         return self._with_common(schema, _OBJECT)
 
     def of_list(self, schema: Json, *, kind: str, plural: str) -> Json:
-        """Return the list schema of a custom kind, with descriptions of the fields that every list
-        has.
-        """
+        """Return the list schema of a custom kind, with descriptions of the common list fields."""
         schema = self._with_common(schema, _LIST)
         if not self._types or "items" not in schema.get("properties", {}):
             return schema
@@ -105,9 +101,7 @@ NO_DESCRIPTIONS = Descriptions({})
 
 @cache
 def installed_descriptions() -> Descriptions:
-    """Return the descriptions of the package, if it is installed and supports this Kubernetes
-    version.
-    """
+    """Return the package's descriptions, if it is installed and supports this version."""
     # The name of a package is found without running it.
     spec = find_spec(_PACKAGE)
     for directory in (spec.submodule_search_locations if spec is not None else None) or ():

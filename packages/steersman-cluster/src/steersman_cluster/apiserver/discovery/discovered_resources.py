@@ -174,9 +174,7 @@ class DiscoveryCatalog:
 
 
 def in_order(versions: Iterable[str]) -> list[str]:
-    """Return versions in Kubernetes' order of preference: v10, v2, v1, v2beta1, v1alpha1, then
-    others.
-    """
+    """Return versions by Kubernetes' preference: v10, v2, v1, v2beta1, v1alpha1, then others."""
     return sorted(versions, key=_version_order)
 
 

@@ -51,9 +51,7 @@ class DiscoveryDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Discovery:
-    """The discovery documents for a fixed set of kinds; a change of the kinds creates a new
-    instance.
-    """
+    """The discovery documents for a fixed set of kinds; other kinds need a new instance."""
 
     def __init__(
         self,

@@ -36,9 +36,7 @@ def open_id_document(
     keys: Sequence[Mapping[str, str]],
     server_address: str,
 ) -> OpenIdDocument:
-    """Return the document at ``path``; raise ``NotAcceptable`` if ``accept`` excludes its media
-    type.
-    """
+    """Return the document at ``path``; raise an error if ``accept`` excludes its media type."""
     form = _FORMS[path]
     if not _takes(accept, form):
         problem = "406: Not Acceptable\n\nAvailable representations:"

@@ -43,7 +43,7 @@ class Swagger:
         self._open_api = open_api
 
     def find(self, accept: str) -> OpenApiDocument | None:
-        """Return the document in the most preferred media type; None if no accepted type is
+        """Return the document in the preferred media type; None if no accepted type is
         supported.
         """
         wanted = accepted_format(accept, _FORMS)

@@ -101,9 +101,7 @@ class OpenApi:
         resources: Iterable[DiscoveredResource],
         custom: Mapping[GroupVersionKind, Mapping[str, Any] | None],
     ) -> None:
-        """Replace the served resources. ``custom`` contains the schemas of the
-        CustomResourceDefinitions.
-        """
+        """Replace the served resources; ``custom`` contains the schemas of the definitions."""
         sources: dict[str, _Source] = {}
         for resource in sorted(resources, key=lambda each: each.plural):
             gvk = resource.gvk
@@ -138,9 +136,7 @@ class OpenApi:
             yield from self._paths(source)
 
     def custom(self) -> Iterator[tuple[GroupVersionKind, str, Mapping[str, Any]]]:
-        """Yield every custom kind, its plural name, and its schema from the
-        CustomResourceDefinition.
-        """
+        """Yield every custom kind, its plural name, and its schema from its definition."""
         for source in self._sources.values():
             for resource in source.resources:
                 if resource.custom:

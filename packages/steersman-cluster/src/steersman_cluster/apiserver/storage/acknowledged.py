@@ -21,9 +21,7 @@ _LENGTH: Final = 32
 
 
 class AcknowledgedRevision:
-    """The file of the last acknowledged revision: read at the start, updated after each database
-    write.
-    """
+    """The file of the last acknowledged revision: read at the start, then written at each write."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / FILE

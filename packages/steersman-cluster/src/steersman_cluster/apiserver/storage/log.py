@@ -107,9 +107,7 @@ class Journal(Protocol):
         ...
 
     def compact(self, revision: int) -> None:
-        """Delete entries replaced at or before ``revision``; raise ``WriteFailed`` if that is not
-        possible.
-        """
+        """Delete entries replaced at or before ``revision``; raise ``WriteFailed`` on failure."""
         ...
 
 

@@ -154,9 +154,7 @@ class SqliteJournal:
             raise
 
     def compact(self, revision: int) -> None:
-        """Delete entries replaced at or before ``revision``; raise ``WriteFailed`` if that is not
-        possible.
-        """
+        """Delete entries replaced at or before ``revision``; raise ``WriteFailed`` on failure."""
         database = self._database
         try:
             with database:

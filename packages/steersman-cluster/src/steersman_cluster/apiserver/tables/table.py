@@ -84,9 +84,7 @@ class Table:
         return self._encoded(rows, without_empty(metadata))
 
     def lines(self) -> WatchEncoder:
-        """Return the encoder of a watch: tables of one row, of which the first names the
-        columns.
-        """
+        """Return the encoder of a watch: tables of one row; the first one names the columns."""
         return _TableLines(self)
 
     def carried(self) -> ResponseEncoder | None:

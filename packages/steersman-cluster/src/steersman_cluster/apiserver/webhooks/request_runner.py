@@ -94,9 +94,7 @@ class NeedsWebhook(Exception):
 
 
 class ReplayableRandom(Random):
-    """A random source that can be replayed: later runs of a handler draw the numbers of the first
-    run.
-    """
+    """A replayable random source: later runs of a handler draw the numbers of the first run."""
 
     def __init__(self, rng: Random) -> None:
         super().__init__(0)
@@ -182,9 +180,7 @@ class RequestRunner:
     async def run_again(
         self, run: Callable[[WebhookAnswers], T], unanswered: NeedsWebhook, answers: WebhookAnswers
     ) -> T:
-        """Run ``run`` again until it has all responses; its first run has just raised
-        ``unanswered``.
-        """
+        """Run ``run`` again until it has all responses; the first run raised ``unanswered``."""
         drawn, time = self.rng.drawn(), self.clock.last()
         for _ in range(MOST_RUNS):
             await self.fetch(unanswered, answers)

@@ -69,9 +69,7 @@ def document(delivered: WebhookResponse) -> Object:
 
 
 def check_kind(found: Object, *, group: str, version: str, kind: str) -> None:
-    """Raise ``BadResponse`` if a document is of another kind; a document without a kind is
-    accepted.
-    """
+    """Raise ``BadResponse`` for a document of another kind; one without a kind is accepted."""
     api_version, own = found.get("apiVersion") or "", found.get("kind") or ""
     if not api_version or not own or (api_version, own) == (f"{group}/{version}", kind):
         return

@@ -10,9 +10,7 @@ Object = dict[str, Any]
 
 
 def unprocessable() -> StatusError:
-    """Return the error of a patch that does not apply to the object; kube-apiserver gives no
-    reason.
-    """
+    """Return the error of a patch that does not apply; kube-apiserver gives no reason."""
     message = "the server rejected our request due to an error in our request"
     return StatusError(422, "Invalid", message, details={})
 

@@ -197,9 +197,7 @@ def _reorder(merged: Object, patch: Object, directive: str, schema: Schema) -> N
 
 
 def _check_order(wanted: list[Any], order: list[Any], merge_key: str | None) -> None:
-    """Raise an error unless all elements of the patch are in the wanted order, in the same
-    sequence.
-    """
+    """Raise an error unless the elements of the patch occur in ``order``, in the same sequence."""
     if not wanted or not order:
         return
     key_of = ElementKey(merge_key)

@@ -99,9 +99,7 @@ def _sets(factor: int) -> Meter:
 
 
 def _within_block(extra: int) -> Meter:
-    """Return the cost function of a CIDR check: twice the traversal of the address bytes, and
-    ``extra``.
-    """
+    """Return the cost function of a CIDR check: address bytes traversed twice, plus ``extra``."""
 
     def cost(args: tuple[Any, ...], _: Any) -> int:
         size: int = args[0].size

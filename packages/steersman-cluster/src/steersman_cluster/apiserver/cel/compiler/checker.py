@@ -236,9 +236,7 @@ class _Checker:
         return cel_types.BOOL
 
     def _instance(self, overload: Overload) -> tuple[tuple[CelType, ...], CelType]:
-        """Return the parameters and the result of an overload, with fresh type parameters for this
-        call.
-        """
+        """Return an overload's parameters and result, with fresh type parameters for this call."""
         if not overload.names:
             return overload.parameters, overload.result
         fresh = {name: self._subs.fresh() for name in overload.names}

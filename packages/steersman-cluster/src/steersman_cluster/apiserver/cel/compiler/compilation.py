@@ -9,9 +9,7 @@ from steersman_cluster.apiserver.cel.compiler.parser import parse
 
 
 def checked_expression(text: str, variables: Mapping[str, CelType]) -> Checked:
-    """Parse the text, check its types and literals; raise ``NotCompiled`` with the checker's
-    message.
-    """
+    """Parse and check the text; raise ``NotCompiled`` with the checker's message."""
     checked = check(parse(text), variables)
     check_literals(checked)
     return checked

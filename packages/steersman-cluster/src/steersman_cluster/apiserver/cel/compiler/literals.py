@@ -62,9 +62,7 @@ def _problems(call: nodes.FunctionCall, checked: Checked) -> Iterator[tuple[node
 
 
 def _mixed(node: nodes.Node, checked: Checked) -> Iterator[tuple[nodes.Node, CelType, CelType]]:
-    """Yield elements whose type differs from the first element's; arguments of ``format`` may
-    differ.
-    """
+    """Yield elements whose type differs from the first one's, except arguments of ``format``."""
     if isinstance(node, nodes.FunctionCall) and node.function == "format":
         return
     match node:

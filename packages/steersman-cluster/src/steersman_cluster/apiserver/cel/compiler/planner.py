@@ -98,9 +98,7 @@ class _Planner:
         return steps.uncertain(slot) if name in _UNCERTAIN else steps.variable(slot)
 
     def _chain(self, node: nodes.Node) -> tuple[Step, int]:
-        """Return the operand of a selection, and the selection's cost: more if the path starts with
-        a value.
-        """
+        """Return the operand of a selection and its cost: more if the path starts with a value."""
         step = self.plan(node)
         begins = not isinstance(node, nodes.Select) and not _is_index(node, "_?_:_")
         return step, 2 if begins and node.id not in self._checked.idents else 1
@@ -168,9 +166,7 @@ class _Planner:
         return steps.call_of(call, planned, meter)
 
     def _branch(self, node: nodes.Node) -> Step:
-        """Plan an alternative or an index: the first variable of a path in this position costs
-        nothing.
-        """
+        """Plan an alternative or an index, in which the first variable of a path costs nothing."""
         step = self.plan(node)
         is_path = isinstance(node, nodes.Select) and not node.test_only
         is_path = is_path or isinstance(node, nodes.Ident) or _is_index(node)

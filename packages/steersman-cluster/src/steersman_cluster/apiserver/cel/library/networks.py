@@ -183,9 +183,7 @@ def _ip(value: Any) -> Address:
 
 
 def _given(read: Function, value: Any) -> Any:
-    """Return the parsed value of a text; the error of an invalid text is generic, as in
-    kube-apiserver.
-    """
+    """Return the parsed value of a text; raise a generic error, as kube-apiserver does."""
     if not isinstance(value, str):
         return value
     try:

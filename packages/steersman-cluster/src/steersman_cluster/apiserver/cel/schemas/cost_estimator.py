@@ -33,8 +33,9 @@ _ACCUMULATORS: Final = frozenset(("@result", "__result__"))
 
 
 def estimated(checked: Checked, root: Declared) -> Estimate:
-    """Return the estimated cost of an expression over ``self`` (and ``oldSelf``), declared by
-    ``root``.
+    """Return the estimated cost of an expression over ``self`` and ``oldSelf``.
+
+    ``root`` declares both variables.
     """
     return _Estimator(checked, root).cost(checked.tree.root)
 
@@ -316,7 +317,7 @@ class _Estimator:
         return None
 
     def _declared_size(self, path: tuple[str, ...]) -> Estimate | None:
-        """Return the maximum size that the schema permits; the first path step is the variable's
+        """Return the maximum size that the schema permits; ``path`` starts with the variable's
         name.
         """
         at: Declared | None = self._root

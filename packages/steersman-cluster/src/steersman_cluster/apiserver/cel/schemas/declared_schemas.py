@@ -150,9 +150,7 @@ def _text(written: Written) -> Declared:
 
 
 def _or_any(limit: int | None) -> int:
-    """Return the limit; without a limit, the longest text between two quotes that fits into a
-    request.
-    """
+    """Return the limit, by default the longest quoted text that fits into a request."""
     return REQUEST_BYTES - 2 if limit is None else limit
 
 

@@ -1,6 +1,4 @@
-"""The errors of the validation rules in a CustomResourceDefinition's schema, ordered as in
-kube-apiserver.
-"""
+"""The errors of validation rules in a definition's schema, in kube-apiserver's order."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -44,9 +44,7 @@ class Failure(NamedTuple):
 
 
 class Exhausted(Exception):
-    """The cost budget is exhausted, and no further rule is evaluated; the last error gives the
-    reason.
-    """
+    """The cost budget is exhausted, and no further rule is evaluated; ``error`` is the reason."""
 
     def __init__(self, error: FieldError) -> None:
         super().__init__(str(error))
