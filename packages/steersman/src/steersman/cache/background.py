@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 
 class Start(Protocol):
-    """Starts a task in the background of the block."""
+    """Starts a task that runs in the background of the block."""
 
     def __call__(self, work: Coroutine[Any, Any, None], *, name: str) -> asyncio.Task[None]:
         """Start it; it may be cancelled before the block ends.
@@ -20,10 +20,10 @@ class Start(Protocol):
 
 @asynccontextmanager
 async def background_tasks() -> AsyncIterator[Start]:
-    """Tasks run while the block does, and are cancelled with its end.
+    """Run tasks while the block runs, and cancel them at its end.
 
-    What the block raises comes out as it is. A task that fails ends the block, and what it raised
-    comes out in a group; with what the block raised in it, if both did.
+    An exception of the block is raised as it is. A task that fails ends the block, and its
+    exception is raised in a group, together with that of the block if both failed.
     """
     failure: Exception | None = None
     try:
@@ -65,6 +65,6 @@ async def background_tasks() -> AsyncIterator[Start]:
 
 
 def is_cancelled() -> bool:
-    """Whether a ``CancelledError`` is meant for this task, and not for what it waited for."""
+    """Whether a ``CancelledError`` is for this task, and not for an operation that it awaited."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

@@ -1,6 +1,6 @@
-"""The indexer, the local store: objects by key, and by whatever index functions say of them. Pure.
+"""The indexer, the local store: objects by key, and by the values of index functions. Pure.
 
-The objects that it gives out are its own, and frozen; the lists that it gives out are the caller's.
+The objects that it returns are its own, and frozen; the lists that it returns are the caller's.
 """
 
 from collections import defaultdict
@@ -31,14 +31,14 @@ class Indexer(Generic[Obj]):
         indexes: Mapping[str, IndexFunction[Obj]] | None = None,
     ) -> None:
         self._failed = failed
-        # By namespace, because that is asked for most, and costs nothing here.
+        # By namespace, the most frequent query, at no extra cost.
         self._namespaces: defaultdict[str | None, dict[ObjectKey, Obj]] = defaultdict(dict)
         self._indexes: dict[str, _Index[Obj]] = {}
         for name, function in (indexes or {}).items():
             self.add_index(name, function)
 
     def add_index(self, name: str, function: IndexFunction[Obj]) -> None:
-        """Index by ``function`` what is there and what will come."""
+        """Index the present and future objects by ``function``."""
         there = self._indexes.get(name)
         if there is not None and there.function == function:
             return
@@ -62,7 +62,7 @@ class Indexer(Generic[Obj]):
                 index.put(key, obj)
 
     def put_all(self, objects: Iterable[tuple[ObjectKey, Obj]]) -> None:
-        """The same for many, each with its key."""
+        """Store many objects, each with its key."""
         namespaces, indexes = self._namespaces, tuple(self._indexes.values())
         for key, obj in objects:
             namespaces[key.namespace][key] = obj
@@ -70,7 +70,7 @@ class Indexer(Generic[Obj]):
                 index.put(key, obj)
 
     def remove(self, key: ObjectKey) -> Obj | None:
-        """Take out what has this key, and return it; nothing happens if nothing has."""
+        """Remove and return the object with this key, if there is one."""
         objects = self._namespaces.get(key.namespace)
         obj = objects.pop(key, None) if objects is not None else None
         if obj is not None:
@@ -99,12 +99,12 @@ class Indexer(Generic[Obj]):
         return [] if bucket is None else list(bucket.values())
 
     def index_values(self, name: str) -> list[str]:
-        """All values under which the index ``name`` has something."""
+        """All values for which the index ``name`` has an object."""
         return list(self._index(name).buckets)
 
     @property
     def index_names(self) -> list[str]:
-        """The names of the indexes there are."""
+        """The names of all indexes."""
         return sorted(self._indexes)
 
     def _index(self, name: str) -> "_Index[Obj]":

@@ -1,4 +1,4 @@
-"""Index functions: under which values an object is to be found. Pure."""
+"""Index functions: the values that an object is indexed by. Pure."""
 
 from collections.abc import Callable, Iterable
 from typing import TypeAlias, TypeVar
@@ -13,20 +13,20 @@ IndexFunction: TypeAlias = Callable[[Obj], Iterable[str]]
 
 
 def by_namespace(obj: Resource | Unstructured) -> Iterable[str]:
-    """Under its namespace; an object that lives in none is under nothing."""
+    """Its namespace; nothing for a cluster-scoped object."""
     namespace = obj.namespace
     return (namespace,) if namespace else ()
 
 
 def by_owner(obj: Resource | Unstructured) -> Iterable[str]:
-    """Under the uid of each of its owners."""
+    """The uid of each of its owners."""
     if isinstance(obj, Unstructured):
         return [owner["uid"] for owner in obj.metadata.get("ownerReferences") or ()]
     return [owner.uid for owner in obj.metadata.owner_references or ()]
 
 
 def by_controller(obj: Resource | Unstructured) -> Iterable[str]:
-    """Under the uid of the owner that controls it, if one does."""
+    """The uid of the owner that controls it, if there is one."""
     if isinstance(obj, Unstructured):
         owners = obj.metadata.get("ownerReferences") or ()
         return [owner["uid"] for owner in owners if owner.get("controller")]
@@ -34,12 +34,12 @@ def by_controller(obj: Resource | Unstructured) -> Iterable[str]:
 
 
 def by_label(key: str) -> Callable[[Resource | Unstructured], Iterable[str]]:
-    """A function: under its value of the label ``key``; without the label, under nothing."""
+    """A function that returns the value of the label ``key``, or nothing without that label."""
     return _ByLabel(key)
 
 
-# A value, and not a function in a function: two users of one cache who ask for the same index are
-# to be understood as such.
+# A value, and not a nested function: two users of one cache that need the same index must be
+# recognized as such.
 class _ByLabel(msgspec.Struct, frozen=True):
     key: str
 

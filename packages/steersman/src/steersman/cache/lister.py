@@ -73,7 +73,7 @@ class Lister(Generic[Obj]):
             )
 
     def _check_listed(self) -> None:
-        # Half a cache looks exactly like a cluster in which someone has deleted half the objects.
+        # An incomplete cache looks like a cluster in which someone has deleted the other objects.
         self._had_listed = self._has_listed()
         if not self._had_listed:
             raise NotSynced(

@@ -1,4 +1,4 @@
-"""``CacheOptions``: what the caches of one operator hold of a kind, and in which form."""
+"""``CacheOptions``: the objects of a kind that an operator caches, and their form."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
@@ -15,19 +15,19 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 class _OfKind(msgspec.Struct, Generic[Obj], frozen=True):
-    # Apart from the rest, because it is given by position.
+    # Separate from the rest, because it is a positional argument.
     kind: type[Obj]
 
 
 class CacheOptions(_OfKind[Obj], Generic[Obj], frozen=True, kw_only=True):
-    """For all controllers and runnables of a manager, what is cached of a kind.
+    """What is cached of a kind, for all controllers and runnables of a manager.
 
-    - ``namespaces`` go before those of the manager: ``None`` is as the manager has it, and none of
-      them, ``()``, means all. A runnable that names namespaces itself has those.
-    - ``labels`` and ``fields`` are added to the selectors that a controller has itself.
-    - ``transform`` gets each object before it is cached, and returns what is kept of it: for large
-      fields that no controller reads. It must be a pure function, and keep the metadata. It is for
-      objects of this class: another class for the same kind has a cache of its own.
+    - ``namespaces`` replace the manager's: ``None`` keeps those of the manager, and ``()`` means
+      all namespaces. They do not apply to a runnable that names namespaces itself.
+    - ``labels`` and ``fields`` are added to a controller's own selectors.
+    - ``transform`` gets each object before it is cached, and returns the object to cache: use it to
+      drop large fields that no controller reads. It must be a pure function, and keep the metadata.
+      It is for objects of this class: another class for the same kind has a cache of its own.
     """
 
     namespaces: tuple[str, ...] | None = None
@@ -63,12 +63,12 @@ class CacheOptions(_OfKind[Obj], Generic[Obj], frozen=True, kw_only=True):
 
     @property
     def group_kind(self) -> tuple[str, str]:
-        """Which kind it is about, in whichever version."""
+        """The kind that the options are for, in any version."""
         gvk = self.kind.resource_type.gvk
         return gvk.group, gvk.kind
 
     def limit(self, scope: Scope) -> Scope:
-        """The same scope with what these options add to it; the namespaces that it names stay."""
+        """The scope, limited by these options; the namespaces that it names stay."""
         return Scope(
             namespaces=scope.namespaces or self.namespaces or (),
             labels=scope.labels & self.labels,
@@ -77,6 +77,6 @@ class CacheOptions(_OfKind[Obj], Generic[Obj], frozen=True, kw_only=True):
 
 
 def options_of(kind: type[Any], options: Iterable[CacheOptions[Any]]) -> CacheOptions[Any] | None:
-    """Those for this kind, if there are any."""
+    """The options for this kind, if there are any."""
     gvk = kind.resource_type.gvk
     return next((each for each in options if each.group_kind == (gvk.group, gvk.kind)), None)

@@ -1,10 +1,10 @@
-"""Read-your-own-writes: answers to our own writes, laid over the events of the watch.
+"""Read-your-own-writes: responses to the operator's own writes, laid over the events of the watch.
 
     watch event ────▶ under ───┐
                                ├──▶ shown ──▶ readers
     write answer ──▶ overlay ──┘
 
-The answer to a write is an event that arrives early. It is shown until the watch has reached its
+The response to a write is an event that arrives early. It is shown until the watch has reached its
 version. A deletion has no version of its own, so its uid is hidden until the watch has passed it.
 Readers use one indexer and pay nothing for this; only keys with a recent own write are checked.
 """
@@ -22,13 +22,13 @@ from steersman.watch import identity_of, is_far_ahead, is_older
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
-# Older than any version there is.
+# Older than any version.
 BEGINNING: Final = "0"
 
-# In place of the version of an object's last state, where it is unknown. Its deletion is still to
-# be received; or a list may have skipped it; or there was one list since. That list may be older
-# than the object, so that all its events are still to come. The list after it was requested when
-# the object was deleted already.
+# Stands for the version of an object's last state if it is unknown. Its deletion has still to be
+# received; or a list may have skipped it; or there was one list since. That list may be older than
+# the object, so that all its events are still to come. The list after it was requested when the
+# object was already deleted.
 _TO_COME: Final = ""
 _TO_COME_OR_PAST: Final = "to come, or past"
 _LISTED_ONCE: Final = "listed once"

@@ -9,9 +9,9 @@ from steersman.names import ResourceType, check_label
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True):
-    """Which objects of a kind: of these namespaces (none named: of all), with these selectors.
+    """The objects of a kind in these namespaces (all, if none is named) that match these selectors.
 
-    Each namespace is listed and watched on its own, so that rights in just those are enough.
+    Each namespace is listed and watched separately, so that permissions in these are enough.
     """
 
     namespaces: tuple[str, ...] = ()
@@ -21,11 +21,11 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         for namespace in self.namespaces:
             check_label(namespace, wanted="a namespace's name")
-        # In one order and once each, so that equal scopes are equal values.
+        # Sorted and without duplicates, so that equal scopes are equal values.
         msgspec.structs.force_setattr(self, "namespaces", tuple(sorted(set(self.namespaces))))
 
     def check_fits(self, resource_type: ResourceType) -> None:
-        """Refuse namespaces for a kind that lives in none."""
+        """Refuse namespaces for a cluster-scoped kind."""
         if self.namespaces and not resource_type.namespaced:
             raise BadValue(
                 wanted=f"a scope for {resource_type}",
@@ -34,16 +34,16 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True):
             )
 
     def parts(self) -> tuple[str | None, ...]:
-        """The namespaces to watch one by one; ``None`` stands for all at once."""
+        """The namespaces to watch one by one; ``None`` means all at once."""
         return self.namespaces or (None,)
 
     def holds(self, namespace: str | None) -> bool:
-        """Whether objects of this namespace are in it."""
+        """Whether objects of this namespace are in the scope."""
         return not self.namespaces or namespace in self.namespaces
 
     @property
     def is_limited(self) -> bool:
-        """Whether a selector may leave objects out."""
+        """Whether a selector may exclude objects."""
         return bool(self.labels.requirements or self.fields.terms)
 
     def selects(self, obj: Resource | Unstructured) -> bool:

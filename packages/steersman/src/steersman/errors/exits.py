@@ -1,8 +1,7 @@
-"""``SystemExit`` and ``KeyboardInterrupt`` from a function of the author's: failures like others.
+"""``SystemExit`` and ``KeyboardInterrupt`` from an author's function: failures like others.
 
-Either one, once it leaves a task, ends the event loop and with it the operator. Every place that
-calls a function of the author's therefore catches ``AUTHOR_ERRORS``, and takes ``failure_of`` what
-it caught.
+Either one, once it leaves a task, ends the event loop and with it the operator. So every call of an
+author's function catches ``AUTHOR_ERRORS``, and passes the error to ``failure_of``.
 """
 
 import signal
@@ -17,7 +16,7 @@ AUTHOR_ERRORS: Final = (Exception, SystemExit, KeyboardInterrupt)
 
 
 class ExitRaised(SteersmanError):
-    """A function of the author's raised ``SystemExit`` or ``KeyboardInterrupt``."""
+    """An author's function raised ``SystemExit`` or ``KeyboardInterrupt``."""
 
     def __init__(self, *, raised: str, where: str) -> None:
         self.raised = raised
@@ -29,7 +28,7 @@ class ExitRaised(SteersmanError):
 
 
 def failure_of(error: BaseException) -> Exception:
-    """The failure of a function of the author's.
+    """The failure of an author's function.
 
     A ``KeyboardInterrupt`` that a signal caused is raised again: it is for the whole process.
     """
@@ -50,8 +49,8 @@ def _is_from_signal(error: KeyboardInterrupt) -> bool:
     if innermost is None:
         return False
     if handler is signal.default_int_handler:
-        # Python's own handler is no Python code: the traceback ends where the signal has found the
-        # program, and no ``raise`` stands there.
+        # Python's own handler is not Python code: the traceback ends where the signal has
+        # interrupted the program, and there is no ``raise`` at that place.
         return not _is_at_raise(innermost)
     while isinstance(handler, partial):
         handler = handler.func
@@ -60,7 +59,7 @@ def _is_from_signal(error: KeyboardInterrupt) -> bool:
 
 
 def _is_at_raise(trace: TracebackType) -> bool:
-    # Here, because programs rarely need it.
+    # Imported here, because programs rarely need it.
     from dis import opname
 
     return opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] in {"RAISE_VARARGS", "RERAISE"}

@@ -7,8 +7,8 @@ class SteersmanError(Exception):
     """The root of all errors that steersman raises."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # To copy or unpickle an exception, Python calls its class with the message; ours are made
-        # from keywords.
+        # To copy or unpickle an exception, Python calls its class with the message; these classes
+        # take keywords.
         return _without_init, (type(self), *self.args), vars(self)
 
 
@@ -17,7 +17,7 @@ def _without_init(kind: type[SteersmanError], *args: object) -> SteersmanError:
 
 
 def shown(value: object) -> str:
-    """A value as a message may show it: never very long."""
+    """A value for a message, truncated."""
     try:
         text = repr(value)
     except ValueError:  # an int of thousands of digits

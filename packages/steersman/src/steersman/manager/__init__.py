@@ -1,4 +1,4 @@
-"""``Manager``: starts and stops an operator in order, and lets one replica act.
+"""``Manager``: starts and stops an operator in order; only one replica writes at a time.
 
     settings         arguments, environment and a file
     leader_election  the lease, and the fence that refuses writes without it
@@ -7,16 +7,16 @@
 
 Takes:     controllers and runnables, settings, and a connection to the cluster
 Gives:     an operator: caches, then leadership, then workers; probes and metrics beside them
-Promises:  - no worker starts before the caches are whole
-           - a controller whose kind is missing holds up no other
+Promises:  - no worker starts before the caches have synced
+           - a controller whose kind is missing delays no other
            - a standby keeps its caches warm and writes nothing
-           - a stop ends within its grace
-           - a second signal ends an operator at once
-           - it is not ready while a cache is stale
-           - it is not ready within a minute of a server that hangs
-           - an operator whose server is away is alive
+           - an operator stops within its grace period
+           - a second signal ends an operator immediately
+           - an operator with a stale cache is not ready
+           - an operator is not ready within a minute after its server hangs
+           - an operator whose server is unreachable is alive
            - a missing permission is named with the rule that would grant it
-           - an operator that lacks a right goes on by itself once it has it
+           - an operator that lacks a permission continues when it is granted
 Never:     configures the root logger, or listens beyond this machine unless its settings say so
 """
 

@@ -1,4 +1,4 @@
-"""The author's lifespan: entered before the controllers start, left after the last has ended."""
+"""The operator author's lifespan, entered before the first controller and left after the last one."""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -18,8 +18,8 @@ async def entered(
 ) -> AsyncIterator[Services]:
     """Enter the lifespan, and yield the services with its value.
 
-    It is left in the same way however the block ends, so that the code after its ``yield`` always
-    runs. It cannot suppress the error that has ended the operator.
+    The lifespan is left in the same way however the block ends, so that the code after its
+    ``yield`` always runs. The lifespan cannot suppress the error that has ended the operator.
     """
     if lifespan is None:
         yield services

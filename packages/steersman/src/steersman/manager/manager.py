@@ -40,19 +40,20 @@ LAST_SECONDS: Final = 5.0
 class Manager:
     """Controllers and runnables that share a client and caches, and of which one replica acts.
 
-    Creating one has no effect. ``run`` is for a program; a caller that has a loop, a clock and a
-    connection to a cluster uses ``operate``. ``informers`` says how the caches list and watch.
+    Creating a manager has no side effect. ``run`` is for a program; a caller that has a loop, a
+    clock and a connection to a cluster uses ``operate``. ``informers`` defines how the caches list
+    and watch.
 
-    - ``lifespan`` opens the resources outside the cluster that reconcilers need: a function of
-      ``Services`` that returns an async context manager. It is entered before the controllers start
-      and left after the last has ended; ``ctx.lifespan(Class)`` returns its value.
+    - ``lifespan`` opens the resources outside the cluster that reconcilers need. It is a function
+      of ``Services`` that returns an async context manager, which is entered before the controllers
+      start and left after the last one has ended. ``ctx.lifespan(Class)`` returns its value.
     - ``metrics`` of prometheus_client, created with ``registry=None``, are served with the
       operator's own.
     - ``healthz`` and ``readyz`` are further checks for ``/healthz`` and ``/readyz``.
     - ``caches`` limits the objects that are cached of some kinds, and transforms them.
-    - ``client`` has the limits and retries of the client for controllers, runnables and caches. It
-      does not change those of the manager's own requests.
-    - ``trust`` says what a kubeconfig may make this process do.
+    - ``client`` contains the limits and retries of the client for controllers, runnables and
+      caches. It does not change the limits and retries of the manager's own requests.
+    - ``trust`` defines what a kubeconfig may make this process do.
     """
 
     def __init__(
@@ -93,7 +94,7 @@ class Manager:
 
     @property
     def settings(self) -> ManagerSettings | None:
-        """The settings that were passed; without any, ``run`` reads them."""
+        """The settings that were passed, or ``None``; without settings, ``run`` reads them."""
         return self._settings
 
     def adjusted(
@@ -104,7 +105,7 @@ class Manager:
         healthz: Sequence[HealthCheck] | None = None,
         readyz: Sequence[HealthCheck] | None = None,
     ) -> Self:
-        """The same manager with these settings instead of its own."""
+        """Return the same manager with these values instead of its own."""
         other = copy(self)
         other._settings = settings or self._settings
         other.informers = informers or self.informers
@@ -115,10 +116,10 @@ class Manager:
         return other
 
     def run(self, *, new_loop: Callable[[], asyncio.AbstractEventLoop] | None = None) -> None:
-        """Run the operator until SIGTERM or SIGINT; a second signal ends it at once.
+        """Run the operator until SIGTERM or SIGINT; a second signal ends the process immediately.
 
-        Settings are read from the command line, the environment and a file, unless the manager was
-        given some. ``new_loop`` may be ``uvloop.new_event_loop``.
+        Settings are read from the command line, the environment and a file, unless settings were
+        passed to the manager. ``new_loop`` may be ``uvloop.new_event_loop``.
         """
         try:
             settings = self._settings or ManagerSettings.read(
@@ -186,7 +187,7 @@ class Manager:
 
 
 def _counting(log: Observer, *, clock: Clock) -> "tuple[CollectorRegistry, Observer]":
-    """Metrics, and an observer that updates them beside the log."""
+    """Return a metrics registry, and an observer that updates the registry in addition to ``log``."""
     # Imported here: prometheus_client takes long to import, and not every operator has metrics.
     from steersman.observe import MetricsObserver, new_registry
 
@@ -195,9 +196,10 @@ def _counting(log: Observer, *, clock: Clock) -> "tuple[CollectorRegistry, Obser
 
 
 class _Signals:
-    """Waits for the first signal and returns its name; the second one ends the process at once.
+    """A wait for the first signal, which returns the signal's name.
 
-    The process ends within ``within_seconds`` of the first, even if a task in it does not.
+    A second signal ends the process immediately. The process ends within ``within_seconds`` of the
+    first signal, even if a task in the process does not end.
     """
 
     # Not with the loop's own handlers: those do not run while the loop is blocked.
@@ -253,7 +255,7 @@ def _end_by_force(after_seconds: float) -> None:
 
 
 def _check_names(controllers: Sequence[Controller[Any]]) -> None:
-    """Reject two controllers with the same name: each would undo the other's work."""
+    """Reject two controllers with the same name, because each would undo the other's writes."""
     seen: dict[str, Controller[Any]] = {}
     for controller in controllers:
         other = seen.setdefault(controller.name, controller)

@@ -4,10 +4,10 @@
     probes ◀────────────────── lifespan ◀── caches ◀── release ◀───── workers, within the grace
 
 Each controller has caches of its own kinds. A controller whose kinds cannot be listed starts later,
-and delays neither the others nor the leadership.
+and delays neither the other controllers nor leader election.
 
-A replica that does not lead keeps its caches synced. One that has lost its lease stops its workers
-at once, and becomes a candidate again.
+A replica that does not lead keeps its caches synced. A replica that has lost its lease stops its
+workers immediately, and becomes a candidate again.
 """
 
 import asyncio
@@ -192,7 +192,7 @@ class Operation:
 
     @asynccontextmanager
     async def _entered(self, services: Services) -> AsyncIterator[Services]:
-        """The services with the value of the author's lifespan, and health checks that use them."""
+        """Yield the services with the lifespan's value, and run the health checks that use them."""
         lifespan, grace_seconds = self._options.lifespan, self._settings.grace_seconds
         async with entered(lifespan, services, grace_seconds=grace_seconds) as services:
             async with background_tasks() as start:
@@ -229,7 +229,7 @@ class Operation:
         services: Services,
         lost: Callable[[], Awaitable[None]],
     ) -> None:
-        """Run controllers and runnables until the end, or the loss of leadership."""
+        """Run controllers and runnables until the operator stops or leadership is lost."""
         async with background_tasks() as start:
             led = [
                 start(self._run(each, services), name=each.name)
@@ -262,7 +262,7 @@ class Operation:
     async def _start_late(
         self, startup: Startup, ready: Sequence[SyncedController[Any]], group: asyncio.TaskGroup
     ) -> None:
-        """Start each controller whose kinds are served later, once they are."""
+        """Start each remaining controller when its caches have synced."""
         started = list(ready)
         while len(started) < len(self._controllers):
             await startup.more(len(started))
@@ -315,7 +315,7 @@ class Operation:
         )
 
     async def _permit(self, client: Client) -> None:
-        """Wait until all permissions are granted, and report the missing ones."""
+        """Report the missing permissions, and wait until all needed permissions are granted."""
         settings = self._settings
         # A failed check is repeated soon anyway, with one line in the log and not one for each
         # attempt.
@@ -548,7 +548,7 @@ async def _cancel_after(lost: Callable[[], Awaitable[None]], *work: asyncio.Task
 
 
 def _hanging_objects(loop: ControlLoop[Any]) -> Check:
-    """The hanging objects: information for people, and no reason not to be ready."""
+    """Return a check that never fails and whose detail names the hanging objects."""
     return Check(
         f"objects-of-{loop.name}",
         lambda: None,
@@ -573,7 +573,10 @@ async def _never() -> None:
 
 
 def _alone(failed: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The only error in nested groups of one; the first, if all of them say what to do."""
+    """Return the only error in nested groups of one error.
+
+    If all errors of a group say what to do, return the first one.
+    """
     inner = failed.exceptions[0]
     if len(failed.exceptions) > 1 and failed.split(SteersmanError)[1] is not None:
         return failed

@@ -1,4 +1,4 @@
-"""The options of a manager beside its controllers and runnables, as one frozen value."""
+"""The options of a manager in addition to its controllers and runnables, as one frozen value."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -33,18 +33,18 @@ class Collector(Protocol):
     """A source of metrics: a counter or gauge of prometheus_client, a collector, or a registry."""
 
     def collect(self) -> Iterable[Any]:
-        """The current metrics."""
+        """Return the current metrics."""
         ...
 
 
 class HealthCheck(msgspec.Struct, frozen=True):
-    """A condition of the author's that must hold for the operator to be alive, or ready.
+    """A condition of the operator author that must hold for the operator to be alive, or ready.
 
-    ``check`` gets the manager's ``Services``. It returns ``None`` if the condition holds, and else
-    the reason, which is logged and not in the answer to a probe; an exception counts as a failure.
-    A plain function is called at every probe and once a second, so it should only use known facts.
-    An ``async def`` function is called every ``every_seconds``, must return within that time, and
-    probes get its last result.
+    ``check`` is called with the manager's ``Services``. It returns ``None`` if the condition holds,
+    and else the reason, which is logged and not included in the response to a probe. An exception
+    counts as a failure. A plain function is called at every probe and once a second, so it should
+    only use facts that are already known. An ``async def`` function is called every
+    ``every_seconds`` and must return within that time; probes use its last result.
     """
 
     name: str
@@ -134,7 +134,7 @@ class ManagerOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _is_like(one: type[Any], other: type[Any]) -> bool:
-    """Whether both classes share one cache, as those of ``Unstructured.of`` for one kind do."""
+    """Return whether both classes share one cache, as two ``Unstructured`` classes of one kind do."""
     if issubclass(one, Unstructured) and issubclass(other, Unstructured):
         return one.resource_type == other.resource_type
     return one is other
@@ -175,7 +175,10 @@ def _names(collector: Collector) -> Iterable[str]:
 
 
 def register(registry: Any, collector: Collector) -> None:
-    """Add it to the registry; ``BadManager`` if the registry has a metric of that name."""
+    """Add the collector to the registry.
+
+    Raise ``BadManager`` if the registry has a metric of the same name.
+    """
     try:
         registry.register(collector)
     except ValueError as error:

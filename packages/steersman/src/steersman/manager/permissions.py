@@ -1,6 +1,6 @@
 """The RBAC rules of an operator: for its controllers, its runnables, its lease and its metrics.
 
-The preflight checks exactly these, and manifests grant exactly these.
+The preflight checks exactly these rules, and manifests grant exactly these rules.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def needed_rules(
     runnables: Sequence[Runnable] = (),
     caches: Sequence[CacheOptions[Any]] = (),
 ) -> tuple[RbacRule, ...]:
-    """All rules for an operator with these settings in this namespace."""
+    """Return all rules for an operator with these settings in this namespace."""
     lease = None
     if settings.leader_election:
         name = settings.lease_name or lease_name(controllers)
@@ -43,7 +43,10 @@ def needed_rules(
 
 
 def metrics_rules(settings: ManagerSettings) -> tuple[RbacRule, ...]:
-    """The rules for reviews of metrics readers; none if metrics are only for this machine."""
+    """Return the rules for reviews of metrics readers.
+
+    No rules are needed if metrics are served only to this machine.
+    """
     if settings.metrics is None or settings.metrics.is_loopback:
         return ()
     return tuple(
@@ -53,7 +56,7 @@ def metrics_rules(settings: ManagerSettings) -> tuple[RbacRule, ...]:
 
 
 def lease_name(controllers: Sequence[Controller[Any]]) -> str:
-    """The default name of the lease: that of the first controller.
+    """Return the default name of the lease: the field manager of the first controller.
 
     All replicas of an operator have the same controllers in the same order.
     """

@@ -22,9 +22,9 @@ _RULES_FOR_ONE_MORE: Final = 8
 async def missing_permissions(
     client: Client, rules: Sequence[RbacRule], *, observe: Observer
 ) -> tuple[RbacRule, ...]:
-    """The rules that are not granted, with only their missing verbs; each is reported.
+    """Return the rules that are not granted, with only their missing verbs; report each of them.
 
-    If the operator may not even ask, which is rare, that is reported instead.
+    If the operator may not even send access reviews, which is rare, that is reported instead.
     """
     more = len(rules) // _RULES_FOR_ONE_MORE
     turn = asyncio.Semaphore(min(_LEAST_AT_ONCE + more, _MOST_AT_ONCE))
@@ -81,7 +81,7 @@ async def _may(client: Client, rule: RbacRule, verb: str, name: str | None) -> b
 
 
 def _first(failed: ExceptionGroup[Exception]) -> Exception:
-    """The first of several similar errors."""
+    """Return the first of several similar errors."""
     matched = failed.subgroup(SteersmanError)
     inner = (matched or failed).exceptions[0]
     return _first(inner) if isinstance(inner, ExceptionGroup) else inner

@@ -1,4 +1,4 @@
-"""The runnables of a manager, and the services that they get."""
+"""The runnables of a manager, and the services that are passed to them."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class Services(msgspec.Struct, frozen=True, kw_only=True):
-    """The argument of a runnable: the client and the caches that the controllers have, too.
+    """The argument of a runnable: the client, caches and other services of the controllers.
 
     While this replica does not lead, writes of the client raise ``NotLeading``.
     """
@@ -47,13 +47,17 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     lifespan_value: object = NO_LIFESPAN
 
     def lifespan(self, kind: type[T]) -> T:
-        """The value of the manager's ``lifespan``; ``NoLifespanValue`` if it has another class."""
+        """Return the value of the manager's ``lifespan``.
+
+        Raise ``NoLifespanValue`` if the value has another class.
+        """
         return lifespan_value(self.lifespan_value, kind)
 
     def check_leadership(self) -> None:
         """Raise ``NotLeading`` unless this replica leads at this moment.
 
-        A runnable that needs leadership calls it immediately before an effect outside the cluster.
+        A runnable that needs leadership calls this immediately before an effect outside the
+        cluster.
         """
         if self.leads is not None and not self.leads():
             raise NotLeading(wanted="an effect outside", was_stopped=True)
@@ -62,12 +66,13 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
 class Runnable(msgspec.Struct, frozen=True):
     """A function that runs as long as the manager does, or as long as this replica leads.
 
-    It is cancelled at the end, and may return earlier. If it raises, the manager ends with that
-    error.
+    The function is cancelled at the end, and may return earlier. If the function raises, the
+    manager ends with that error.
 
-    ``watches``, ``reads`` and ``writes`` declare the kinds that it lists and watches, that it gets
-    and lists, and that it writes. The preflight checks these permissions, and ``steersman
-    generate`` grants them. They do not limit its client.
+    ``watches`` are the kinds that the function lists and watches, ``reads`` the kinds that it gets
+    and lists, and ``writes`` the kinds that it writes. The preflight checks the permissions for
+    these, and ``steersman generate`` grants them. These declarations do not limit the function's
+    client.
     """
 
     run: Callable[[Services], Awaitable[None]]
@@ -97,26 +102,26 @@ class Runnable(msgspec.Struct, frozen=True):
 
     @property
     def written(self) -> tuple[Writes, ...]:
-        """The kinds that it writes, each as a ``Writes``."""
+        """The kinds that the runnable writes, each as a ``Writes``."""
         return as_writes(self.writes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManagerEnvironment:
-    """The environment of a manager: what the program that runs it provides, beside its settings.
+    """The environment of a manager, which the calling program provides in addition to the settings.
 
-    - ``connect`` opens a connection to the API server, a new one at each call.
-    - ``namespace`` is the one that the operator runs in, and ``hostname`` its machine or Pod.
-    - ``clock``, ``rng`` and ``observe`` are the time, the randomness and the observer of all its
-      parts.
-    - ``registry`` has the metrics that it serves; without one it serves none.
+    - ``connect`` opens a new connection to the API server at each call.
+    - ``namespace`` is the namespace that the operator runs in, and ``hostname`` its machine or Pod.
+    - ``clock``, ``rng`` and ``observe`` are the time, the randomness and the observer of all parts
+      of the manager.
+    - ``registry`` contains the metrics to serve; without a registry, no metrics are served.
     - ``server`` is the address of the API server, for messages and checks.
-    - ``thread_policy`` says whether the event loop runs while a plain function does.
-    - ``loop_check_seconds`` is the interval at which it checks its event loop, its readiness and
-      its liveness.
-    - ``stall_seconds`` is how late such a check is before a thread records what blocks the event
-      loop. With ``inf`` there is no such thread.
-    - ``server_probe`` says whether it probes a silent API server. Without it, only the
+    - ``thread_policy`` defines whether the event loop runs while a plain function runs.
+    - ``loop_check_seconds`` is the interval of the checks of the event loop, of readiness and of
+      liveness.
+    - ``stall_seconds`` is how late such a check must be before a thread records what blocks the
+      event loop. With ``inf`` no such thread runs.
+    - ``server_probe`` defines whether a silent API server is probed. Without the probe, only the
       ``silence_seconds`` of each watch end a connection on which nothing arrives.
     """
 

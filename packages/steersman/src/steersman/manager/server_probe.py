@@ -1,9 +1,11 @@
-"""The server probe: whether the API server answers, without a request if other traffic shows it.
+"""The server probe: checks that the API server responds, without a request if other traffic shows
+it.
 
-A watch may be silent for two minutes and work: the first bookmark of a quiet kind takes that long.
-So silence of a watch alone says nothing. Anything that the server sends counts as a sign of life:
-events and bookmarks of any watch, and responses to any request, such as renewals of the lease. Only
-after a while without any does the operator send a probe, once for all its watches.
+A watch may be silent for two minutes and still work: the first bookmark of a quiet kind takes that
+long. So silence of a single watch does not show a failure. Anything that the server sends counts as
+a sign of life: events and bookmarks of any watch, and responses to any request, such as renewals of
+the lease. Only after a while without a sign of life does the operator send a probe, one for all its
+watches.
 """
 
 from collections.abc import Sequence
@@ -24,10 +26,11 @@ MOST_NAMED: Final = 5
 
 
 class ServerProbe:
-    """Probes the server after ``probe_seconds`` without a sign of life.
+    """A probe of the server after ``probe_seconds`` without a sign of life.
 
-    After ``timeout_seconds`` without one, the server counts as unresponsive and its watches are
-    cut: the next server to respond may be another one, which does not know them.
+    After ``timeout_seconds`` without a sign of life, the server counts as unresponsive and its
+    watches are cut: the next server to respond may be another one, in which these watches do not
+    exist.
     """
 
     def __init__(
@@ -62,11 +65,11 @@ class ServerProbe:
 
     @property
     def silent_seconds(self) -> float:
-        """The time since the server has last sent anything."""
+        """The time since the server last sent anything."""
         return self._clock.monotonic() - self._answered_at
 
     def why_not_ready(self) -> str | None:
-        """The reason of a server that does not answer; ``None`` while it does."""
+        """The reason for not being ready if the server does not respond; ``None`` if it responds."""
         if not self._is_unresponsive or self.silent_seconds < self._probe_seconds:
             return None
         watches = f", and these watches are silent: {_named(self._silent_watches)}"

@@ -1,7 +1,8 @@
-"""Where the event loop stands, when it does not turn: a thread that looks at it from outside.
+"""The stall watch: a thread that finds out what blocks the event loop.
 
-The code that blocks the loop has returned by the time that a task in the loop can look. So a thread
-knows when the next turn is due, and takes the stack of the loop's thread if it does not come.
+When a task in the loop can run again, the blocking code has already returned. So a separate thread
+stores the time when the next check of the loop is due. If the check does not happen by then, the
+thread records the stack of the loop's thread.
 """
 
 import asyncio
@@ -21,8 +22,8 @@ from steersman.clock import Clock
 from steersman.controller import start_thread
 from steersman.names import ObjectRef
 
-# Half of them from the author's function inwards, and half from where it stands outwards: what it
-# calls, such as an HTTP library, may be twenty frames deep.
+# Half of them from the author's function inwards, and half from the innermost outwards: a library
+# that it calls, such as an HTTP client, may be twenty frames deep.
 MOST_FRAMES: Final = 8
 
 _ASYNCIO: Final = f"{Path(asyncio.__file__).parent}{os.sep}"
@@ -30,19 +31,19 @@ _WAITING: Final = (_ASYNCIO, selectors.__file__)
 
 
 class Stall(msgspec.Struct, frozen=True, kw_only=True):
-    """What the loop was busy with: the innermost frame is the last."""
+    """The code that blocked the loop; the innermost frame is last."""
 
     controller: str = ""
     ref: ObjectRef | None = None
     stack: tuple[str, ...] = ()
 
 
-# What a task works on, if it is a worker's: its controller and its object.
+# The task's reconcile, if it is a worker's: its controller and its object.
 About = Callable[["asyncio.Task[Any]"], tuple[str, ObjectRef] | None]
 
 
 class StallWatch:
-    """Looks where this thread's event loop stands if a turn that is due is so late."""
+    """A recorder of what blocks this thread's event loop when a check is late by ``after_seconds``."""
 
     def __init__(self, *, after_seconds: float, about: About, clock: Clock) -> None:
         self._after_seconds = after_seconds
@@ -65,7 +66,7 @@ class StallWatch:
         self._changed.set()
 
     def expect(self, due_at: float) -> None:
-        """The next turn is due at this moment."""
+        """Set the time when the next check is due."""
         is_first = self._due_at is None
         self._found, self._due_at = None, due_at
         if is_first:
@@ -73,7 +74,7 @@ class StallWatch:
 
     @property
     def found(self) -> Stall | None:
-        """What the loop was busy with when the turn was due that was expected last."""
+        """The code that blocked the loop when the last expected check was due."""
         return self._found
 
     # In the thread
@@ -91,12 +92,15 @@ class StallWatch:
                 wait_seconds = self._after_seconds
                 if self._found is None:
                     found = self._look()
-                    # Not if it has turned meanwhile: that is another turn's.
+                    # Not if a check has come meanwhile: then the stack is from another turn.
                     if self._due_at == due_at:
                         self._found = found
 
     def _look(self) -> Stall | None:
-        """What the loop is busy with; ``None`` if it waits, as after a pause of the process."""
+        """Return the code that the loop runs; ``None`` if the loop waits.
+
+        The loop waits, for instance, after a pause of the process.
+        """
         task = asyncio.current_task(self._loop)
         about = None if task is None else self._about(task)
         # Not public, and the only way to see what another thread does.
@@ -111,9 +115,12 @@ class StallWatch:
 
 
 def _lines(frame: FrameType | None) -> tuple[str, ...]:
-    """The frames from the author's function to where it stands; from the loop if there is none."""
+    """Return the frames from the operator author's function to the innermost frame.
+
+    Without such a function, start at the frame of the event loop.
+    """
     inside: list[str] = []
-    others = 0  # so many frames there are up to the outermost that is not steersman's
+    others = 0  # the number of frames up to the outermost that is not steersman's
     while frame is not None:
         code = frame.f_code
         if code.co_filename.startswith(_ASYNCIO) and inside:

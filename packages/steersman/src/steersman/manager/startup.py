@@ -1,7 +1,8 @@
-"""Controllers on their way to work: each waits for the caches of its own kinds and no others.
+"""The start of controllers: each controller waits for the caches of its own kinds only.
 
-A kind that the API server does not serve, or whose list fails or hangs, holds up the controllers
-that declare it. The others start without them, and those that were held up start when it is there.
+A kind that the API server does not serve, or whose list fails or hangs, delays only the controllers
+that declare the kind. The other controllers start without delay, and the delayed ones start when
+the kind has been listed.
 """
 
 import asyncio
@@ -15,14 +16,14 @@ from steersman.controller import Controller, SyncedController
 from steersman.errors import CacheSyncTimeout
 from steersman.observe import CacheSyncOverdue, Observer
 
-# So long the first lists may take before the controllers that are ready start without the others:
-# longer than a list of tens of thousands of objects, and shorter than a request to a server that
-# hangs. Until then it may be better that a replica leads whose caches are all filled.
+# The time for the first lists, before the controllers that are ready start without the others:
+# longer than a list of tens of thousands of objects, and shorter than a request to a hanging
+# server. Until then a replica with complete caches may be the better leader.
 PATIENCE_SECONDS: Final = 10.0
 
 
 class Prepare(Protocol):
-    """Makes a controller ready to work, for as long as the block runs."""
+    """A protocol for a context manager that prepares a controller while its block runs."""
 
     def __call__(
         self,
@@ -30,12 +31,12 @@ class Prepare(Protocol):
         *,
         joined: Callable[[Mapping[type[Any], Informer[Any]]], None],
     ) -> AbstractAsyncContextManager[SyncedController[Any]]:
-        """``joined`` is called with the informers before they have synced."""
+        """Prepare a controller; ``joined`` is called with the informers before they have synced."""
         ...
 
 
 class _Start:
-    """How far one controller has come."""
+    """The start progress of one controller."""
 
     def __init__(self, controller: Controller[Any]) -> None:
         self.controller = controller
@@ -43,12 +44,14 @@ class _Start:
         self.is_ready = asyncio.Event()
         self.informers: Mapping[type[Any], Informer[Any]] = {}
         self.prepared: SyncedController[Any] | None = None
-        # Ready, or held up by something that may take for ever.
+        # Ready, or delayed by something that may take forever.
         self.is_settled = False
 
     @property
     def pending(self) -> tuple[tuple[str, str], ...]:
-        """The kinds that it waits for, each with what keeps its cache from being filled."""
+        """The kinds that the controller waits for, each with the reason why its cache has not
+        synced.
+        """
         if self.prepared is not None:
             return ()
         return tuple(
@@ -59,9 +62,9 @@ class _Start:
 
 
 class Startup:
-    """Prepares controllers side by side, and knows which of them are ready.
+    """The concurrent start of all controllers.
 
-    ``filled`` is called once all are.
+    ``filled`` is called once all of them are ready.
     """
 
     def __init__(
@@ -87,7 +90,7 @@ class Startup:
 
     @property
     def ready(self) -> tuple[SyncedController[Any], ...]:
-        """The controllers that can work, in the order in which they were declared."""
+        """The controllers that can run, in the order of declaration."""
         return tuple(each.prepared for each in self._starts if each.prepared is not None)
 
     @property
@@ -97,19 +100,21 @@ class Startup:
 
     @property
     def pending(self) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
-        """Each controller that is not ready, with the kinds that it waits for and why."""
+        """The controllers that are not ready, each with the kinds that it waits for and the
+        reasons.
+        """
         return tuple(
             (each.controller.name, each.pending) for each in self._starts if each.prepared is None
         )
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator["Startup"]:
-        """Prepare the controllers, and keep what they need until the block ends."""
+        """Prepare the controllers, and keep their caches running until the block ends."""
         if not self._starts:
             self._filled()
         ended = asyncio.Event()
-        # In a task each, from beginning to end: what fails behind one then ends the operator, and
-        # at the end all write their last events at once.
+        # In one task for each: a failure in one then ends the operator, and at the end all write
+        # their last events at once.
         async with asyncio.TaskGroup() as group:
             kept = [
                 group.create_task(self._keep(each, ended), name=f"caches of {each.controller.name}")
@@ -119,17 +124,17 @@ class Startup:
             ended.set()
             for each, task in zip(self._starts, kept, strict=True):
                 if each.prepared is None:
-                    task.cancel()  # It waits for a kind that may never be there.
+                    task.cancel()  # It waits for a kind that may never be served.
 
     async def settled(self) -> None:
-        """Wait until each controller is ready, or is held up by a list that fails or takes long."""
+        """Wait until each controller is ready, or is delayed by a list that fails or takes long."""
         with suppress(TimeoutError):
             async with self._clock.timeout(PATIENCE_SECONDS):
                 while not all(each.is_settled for each in self._starts):
                     await self._change()
 
     async def more(self, than: int) -> None:
-        """Wait until more controllers are ready than so many."""
+        """Wait until more than ``than`` controllers are ready."""
         while len(self.ready) <= than:
             await self._change()
 

@@ -1,4 +1,4 @@
-"""Metrics of the author's own, as plain data that a registry collects."""
+"""Metrics of an author's own as plain data, which a registry collects."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
@@ -13,7 +13,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-#: The counts of a histogram up to each bound, ``+Inf`` last.
+#: The cumulative counts of a histogram by upper bound, ``+Inf`` last.
 Buckets: TypeAlias = Sequence[tuple[str, float]]
 
 
@@ -25,7 +25,7 @@ class HistogramValue(msgspec.Struct, frozen=True):
 
 
 class MetricFamily(msgspec.Struct, frozen=True, kw_only=True):
-    """A metric with all its samples, each with the values of the labels in their order.
+    """A metric with all its samples, each with the values of the labels in order.
 
     The name of a counter is without ``_total``.
     """
@@ -45,7 +45,7 @@ def register_families(
 
 
 class _FamilyCollector(Collector):
-    """Passes the families to Prometheus' library."""
+    """Passes the families to prometheus_client."""
 
     def __init__(self, collect: Callable[[], Iterable[MetricFamily]]) -> None:
         self._collect = collect

@@ -1,4 +1,4 @@
-"""A histogram in plain numbers, for what happens too often for prometheus_client's."""
+"""A histogram in plain numbers, for observations too frequent for prometheus_client's."""
 
 from bisect import bisect_left
 
@@ -6,7 +6,7 @@ from prometheus_client.utils import floatToGoString
 
 
 class Seconds:
-    """How many lengths of time are in each bucket; ``bounds`` are their upper ends."""
+    """The number of durations in each bucket; ``bounds`` are their upper ends."""
 
     __slots__ = ("_bounds", "_counts", "sum_seconds")
 
@@ -16,12 +16,12 @@ class Seconds:
         self.sum_seconds = 0.0
 
     def observe(self, seconds: float) -> None:
-        """Count one."""
+        """Count one duration."""
         self._counts[bisect_left(self._bounds, seconds)] += 1
         self.sum_seconds += seconds
 
     def buckets(self) -> list[tuple[str, float]]:
-        """The upper end of each bucket, and how many fell into it or below."""
+        """The upper end of each bucket, and the cumulative count."""
         total = 0
         cumulative: list[tuple[str, float]] = []
         ends = map(floatToGoString, (*self._bounds, float("inf")))

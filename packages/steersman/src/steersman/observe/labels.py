@@ -1,14 +1,14 @@
-"""Bounds the values of labels."""
+"""Limits the number of values of a label."""
 
 from typing import Final
 
 # An operator has about a dozen values for a label. Names can come from the cluster, and each new
-# one costs memory here and in Prometheus for ever; after these, the label is "other".
+# one costs memory here and in Prometheus for good; beyond the limit, the label is "other".
 MOST_VALUES: Final = 100
 
 
 def bounded(value: str, known: set[str]) -> str:
-    """The value, if it is one of the first hundred in ``known``; it is put there."""
+    """The value, if it is among the first hundred, which are kept in ``known``; else "other"."""
     if value not in known:
         if len(known) >= MOST_VALUES:
             return "other"

@@ -10,9 +10,9 @@ from steersman.observe.observation import Fields, Observation, Observer
 
 Style: TypeAlias = Literal["plain", "json"]
 
-# A server's messages may be of any length. This is more than a screenful.
+# A server's messages may have any length. This is more than a screenful.
 LONGEST_TEXT: Final = 4000
-# The end of a trace has the place; traces of error groups can be endless.
+# The end of a trace has the place of the error; traces of error groups can be endless.
 LONGEST_TRACE: Final = 20_000
 
 
@@ -33,10 +33,10 @@ class LogObserver:
 def log_to(
     stream: TextIO, *, clock: Clock, style: Style = "plain", level: int = logging.INFO
 ) -> Observer:
-    """An observer that writes one line to ``stream`` for each observation from ``level`` up.
+    """An observer that writes one line to ``stream`` for each observation at ``level`` or above.
 
-    No logger is involved, because a logger costs more than the line. A line that cannot be written
-    is lost, and nothing else.
+    It uses no logger, because a logger costs more than the line. A line that cannot be written is
+    lost, without any other effect.
     """
     return _Lines(stream, clock=clock, style=style, level=level)
 
@@ -70,7 +70,7 @@ class _Lines:
 
 
 class LineFormatter(logging.Formatter):
-    """One line for each record, plain or JSON, with the time of ``clock``."""
+    """Formats each record as one line, plain or JSON, with the time of ``clock``."""
 
     def __init__(self, *, style: Style, clock: Clock) -> None:
         super().__init__()
@@ -96,9 +96,9 @@ def _line(style: Style, clock: Clock, level: str, text: str, fields: Fields, tra
     trace = trace[-LONGEST_TRACE:]
     if style == "plain":
         line = f"{time} {level:<7} {_on_one_line(text)}"
-        # Indented, so that nothing in it looks like a line of its own.
+        # Indented, so that nothing in it looks like a separate line.
         return "\n    ".join((line, *map(_on_one_line, trace.splitlines())))
-    # Here, because plain lines do not need it.
+    # Imported here, because plain lines do not need it.
     import json
 
     line_fields = {"time": time, "level": level.lower(), "message": text, **fields}
@@ -106,7 +106,7 @@ def _line(style: Style, clock: Clock, level: str, text: str, fields: Fields, tra
 
 
 def _on_one_line(text: str) -> str:
-    # A server's message may hold newlines and terminal codes, and could write lines of its own.
+    # A server's message may contain newlines and terminal codes, and so forge lines.
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)

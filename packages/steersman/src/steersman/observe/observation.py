@@ -1,7 +1,7 @@
 """``Observation``: something that happened, as a frozen value with its log line and its metrics.
 
 Structs, because some happen several times for each object, and a frozen dataclass takes ten times
-as long to make.
+as long to create.
 """
 
 import logging
@@ -70,26 +70,27 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True):
         return self.LEVEL
 
     def describe(self) -> tuple[str, Fields]:
-        """The text of its log line, and the fields for those who search."""
+        """The text of its log line, and its searchable fields."""
         raise NotImplementedError
 
     def traced_error(self, *, is_debug: bool) -> Exception | None:  # noqa: ARG002
-        """The error whose trace belongs in the log: one of the author's code."""
+        """The error whose trace belongs in the log: one of an author's code."""
         return None
 
     def samples(self) -> Iterable[Sample]:
-        """What it adds to its metrics: by default one count each."""
+        """Its contribution to its metrics: by default one count each."""
         return [
             metric.sample(1, *[str(getattr(self, label)) for label in metric.labels])
             for metric in self.METRICS
         ]
 
 
-# It must not raise, for it is called in the middle of the work; ``fan_out`` makes any one safe.
+# It must not raise, because it is called in the middle of other code; ``fan_out`` makes any
+# observer safe.
 Observer: TypeAlias = Callable[[Observation], None]
 
 
 def observation_classes(base: type[Observation] = Observation) -> list[type[Observation]]:
-    """All classes of observations that are defined."""
+    """All defined classes of observations."""
     below = [each for direct in base.__subclasses__() for each in observation_classes(direct)]
     return below if base is Observation or below else [base]

@@ -14,9 +14,9 @@ def ignore(_observation: Observation) -> None:
 
 
 def fan_out(*observers: Observer) -> Observer:
-    """Call each of ``observers``, in this order, even if others raise.
+    """An observer that calls each of ``observers``, in this order, even if others raise.
 
-    One that raises is called again. Only its first error is logged: a broken observer mostly fails
+    One that raises is called again. Only its first error is logged: a broken observer usually fails
     for every observation.
     """
     return _FanOut(observers).notify
@@ -34,7 +34,7 @@ class _FanOut:
     __slots__ = ("_calls", "_failed", "observers")
 
     def __init__(self, observers: tuple[Observer, ...]) -> None:
-        # The observers of a fan-out inside this one are called from here, with the same result.
+        # This calls the observers of an inner fan-out directly, with the same result.
         self.observers = tuple(each for observer in observers for each in _inside(observer))
         # The functions for each class of observations, found once: most classes have one metric and
         # no log line.
@@ -70,7 +70,7 @@ def _inside(observer: Observer) -> tuple[Observer, ...]:
 
 
 def _listener(observer: Any, kind: type[Any]) -> Observer | None:
-    """What to call, as a function or method: any other object takes twice as long to call."""
+    """The function or method to call: calling any other object takes twice as long."""
     if _chooses(type(observer)):
         with suppress(Exception):  # it gets everything, and its error shows there
             choosy: Choosy = observer

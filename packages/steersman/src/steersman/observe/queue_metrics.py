@@ -24,10 +24,10 @@ from steersman.observe.queue_events import (
     QueueEnded,
 )
 
-# controller-runtime's: ten nanoseconds, and then ten times as much each time.
+# The buckets of controller-runtime: from ten nanoseconds, each ten times as long as the last.
 _BOUNDS: Final = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1000.0)
 
-# The name twice, because dashboards query either label.
+# The name under two labels, because dashboards query either of them.
 _LABELS: Final = ("name", "controller")
 
 
@@ -42,15 +42,15 @@ class _OneQueue:
         self.depth: dict[int | str, int] = {}  # by priority
         self.waited = Seconds(_BOUNDS)
         self.worked = Seconds(_BOUNDS)
-        # The keys that are held now, and those only: there is one for each worker.
+        # Only the keys that are held now: at most one for each worker.
         self.taken_at: dict[object, float] = {}
 
 
 class QueueMetrics(Collector):
-    """Counts in plain numbers, which become metrics when they are collected.
+    """Counts queue operations in plain numbers, which become metrics when they are collected.
 
-    prometheus_client's own counters would take longer for a key than the queue does; and for how
-    long keys have been held is only known at the moment of the collection.
+    A counter of prometheus_client would take longer for a key than the queue does. And the time for
+    which keys have been held is known only at the collection.
     """
 
     def __init__(self, registry: CollectorRegistry, *, clock: Clock) -> None:
@@ -61,42 +61,42 @@ class QueueMetrics(Collector):
         registry.register(self)
 
     def added(self, observation: KeyAdded) -> None:
-        """A key came in."""
+        """A key was added."""
         queue = self._queues.get(observation.queue) or self._new(observation.queue)
         queue.adds += 1
         self._count(queue, observation.priority, 1)
 
     def raised(self, observation: KeyRaised) -> None:
-        """A key changed its priority."""
+        """A key's priority was raised."""
         queue = self._queues.get(observation.queue) or self._new(observation.queue)
         self._count(queue, observation.old_priority, -1)
         self._count(queue, observation.priority, 1)
 
     def delayed(self, observation: KeyDelayed) -> None:
-        """A key is to come in later; controller-runtime calls every one of those a retry."""
+        """A key was added with a delay; controller-runtime counts each of these as a retry."""
         (self._queues.get(observation.queue) or self._new(observation.queue)).retries += 1
 
     def taken(self, observation: KeyTaken) -> None:
-        """A key went out."""
+        """A key was given to a worker."""
         queue = self._queues.get(observation.queue) or self._new(observation.queue)
         self._count(queue, observation.priority, -1)
         queue.waited.observe(observation.waited_seconds)
         queue.taken_at[observation.key] = observation.taken_at
 
     def done(self, observation: KeyDone) -> None:
-        """A key came back."""
+        """A worker is done with a key."""
         queue = self._queues.get(observation.queue) or self._new(observation.queue)
         queue.worked.observe(observation.took_seconds)
         queue.taken_at.pop(observation.key, None)
 
     def ended(self, observation: QueueEnded) -> None:
-        """All that was waiting is dropped."""
+        """The queue was shut down, and its waiting keys were dropped."""
         depth = (self._queues.get(observation.queue) or self._new(observation.queue)).depth
         for priority in depth:
             depth[priority] = 0
 
     def held(self, name: str) -> int:
-        """How many keys of this queue are held now."""
+        """The number of keys of this queue that workers hold."""
         queue = self._queues.get(name)
         return 0 if queue is None else len(queue.taken_at)
 
@@ -105,7 +105,7 @@ class QueueMetrics(Collector):
         return self._families(())
 
     def collect(self) -> Iterator[Metric]:
-        """The metrics as they are now."""
+        """The current metrics."""
         # A copy, made in one step: the collection may run in another thread.
         return self._families(tuple(self._queues.items()))
 

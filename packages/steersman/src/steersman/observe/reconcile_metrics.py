@@ -11,8 +11,8 @@ from steersman.observe.controller_events import ReconcileFinished
 from steersman.observe.histogram import Seconds
 from steersman.observe.labels import bounded
 
-# From a reconcile that finds nothing to do to one at its timeout. controller-runtime has forty
-# buckets, which is more than a dashboard shows.
+# From a reconcile with nothing to do to one at its timeout. controller-runtime has forty buckets,
+# which is more than a dashboard shows.
 _BOUNDS: Final = (
     *(0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5),
     *(1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0),
@@ -55,10 +55,9 @@ class _OneController:
 
 
 class ReconcileMetrics(Collector):
-    """Counts in plain numbers, which become metrics when they are collected.
+    """Counts reconciles in plain numbers, which become metrics when they are collected.
 
-    A reconcile that has nothing to do takes little longer than a few of prometheus_client's own
-    counters.
+    A few counters of prometheus_client would take about as long as a reconcile with nothing to do.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
@@ -68,7 +67,7 @@ class ReconcileMetrics(Collector):
         registry.register(self)
 
     def finished(self, finished: ReconcileFinished) -> None:
-        """A reconcile is done."""
+        """A reconcile has finished."""
         one = self._controllers.get(finished.controller)
         if one is None:
             name = bounded(finished.controller, self._names)
@@ -102,7 +101,7 @@ class ReconcileMetrics(Collector):
         return self._families(())
 
     def collect(self) -> Iterator[Metric]:
-        """The metrics as they are now."""
+        """The current metrics."""
         # A copy, made in one step: the collection may run in another thread.
         return self._families(tuple(self._controllers.items()))
 

@@ -8,12 +8,12 @@ from steersman.names import ObjectRef
 from steersman.observe.observation import Fields, Metric, Observation, Sample, counter
 from steersman.observe.phrases import length, place_of, ref_fields
 
-# Refusals that an operator's administrator has to handle. The caller handles the others: to get an
-# object that does not exist is normal.
+# Rejections that an operator's administrator has to handle. The caller handles the others: getting
+# an object that does not exist is normal.
 _LOUD_CODES: Final = frozenset({401, 403, 429})
 
-# A reflector retries until there is an answer, and reports a row of failures once, not at each
-# attempt (``WatchFailed``). Any other caller of a list has the error.
+# A reflector retries until there is an answer, and reports a series of failures once, not at each
+# attempt (``WatchFailed``). Any other caller of a list gets the error.
 _QUIET_VERBS: Final = frozenset({"list", "watch"})
 
 _RENEWALS: Final = counter(

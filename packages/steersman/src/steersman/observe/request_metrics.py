@@ -11,7 +11,7 @@ from steersman.observe.histogram import Seconds
 from steersman.observe.labels import bounded
 from steersman.observe.request_events import RequestFinished
 
-# From an answer from the server's memory to the longest deadline of an ordinary request.
+# From an answer out of the server's memory to the longest deadline of an ordinary request.
 _BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 REQUEST: Final = ("verb", "resource")
@@ -28,10 +28,10 @@ class _OneKind:
 
 
 class RequestMetrics(Collector):
-    """Counts in plain numbers, which become metrics when they are collected.
+    """Counts requests in plain numbers, which become metrics when they are collected.
 
-    Every write is a request, and two of prometheus_client's own metrics take as long for it as all
-    other observers.
+    Every write is a request, and two metrics of prometheus_client take as long as all other
+    observers.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
@@ -41,7 +41,7 @@ class RequestMetrics(Collector):
         registry.register(self)
 
     def finished(self, finished: RequestFinished) -> None:
-        """A request was answered, or given up."""
+        """A request was answered, or has failed for good."""
         one = self._kinds.get((finished.verb, finished.resource))
         if one is None:
             one = self._new(finished)
@@ -55,7 +55,7 @@ class RequestMetrics(Collector):
         return self._families(())
 
     def collect(self) -> Iterator[Metric]:
-        """The metrics as they are now."""
+        """The current metrics."""
         # A copy, made in one step: the collection may run in another thread.
         return self._families(tuple(self._kinds.items()))
 

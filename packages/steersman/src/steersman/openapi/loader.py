@@ -1,4 +1,4 @@
-"""The facts, read from this package's files."""
+"""Loads the facts from this package's files."""
 
 from functools import cache
 from pathlib import Path
@@ -8,12 +8,12 @@ import msgspec
 
 # The version of Kubernetes.
 VERSION: Final = "1.36"
-# Where the files are: importing importlib.resources takes longer than reading all of them.
+# The directory of the files: importing importlib.resources takes longer than reading all of them.
 DIRECTORY: Final = Path(__file__).parent / f"kubernetes-{VERSION}"
 
 
 class Facts(TypedDict):
-    """A version of a group: where its kinds are served, and what they are made of."""
+    """The facts of a group and version: the paths of its kinds, and their schemas."""
 
     group: str
     version: str

@@ -1,4 +1,4 @@
-"""The amounts, lengths of time and moments that Kubernetes writes as text, and JSON's equality.
+"""The quantities, durations and times that Kubernetes writes as text, and JSON's equality.
 
 Takes:     text of objects: "1500m", "1h30m", "2006-01-02T15:04:05Z", "25%",
            "*/5 * * * *"
@@ -12,7 +12,7 @@ Promises:  - a quantity prints exactly the text it was made from
            - a schedule loses no day because clocks change at midnight
            - a boolean never equals a number
            - text of any length is read or refused in time proportional to its length
-Never:     asks what time it is, holds an amount in a float, or guesses at malformed text
+Never:     reads a clock, holds a quantity in a float, or guesses at malformed text
 """
 
 from typing import TYPE_CHECKING
@@ -49,7 +49,7 @@ __all__ = [
     "time_zone",
 ]
 
-# Which module each name is in. It is loaded when the name is first asked for: few programs read
+# The module of each name, which is loaded at the first use of the name: few programs read
 # schedules.
 _LAZY = {
     "IntOrString": "intstr",

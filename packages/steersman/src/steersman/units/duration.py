@@ -1,4 +1,4 @@
-"""Lengths of time as Go writes them, "1h30m", to and from seconds."""
+"""Durations as Go writes them, "1h30m", to and from seconds."""
 
 import math
 import re
@@ -25,7 +25,7 @@ _MOST_NANOS = 2**63 - 1  # 292 years
 
 
 def parse_duration(text: str) -> float:
-    """The seconds that ``text`` stands for, by the rules of Go's ``time.ParseDuration``."""
+    """The seconds of a duration, by the rules of Go's ``time.ParseDuration``."""
     try:
         matched = re.fullmatch(_TERMS, text)
     except TypeError:
@@ -47,9 +47,9 @@ def parse_duration(text: str) -> float:
 
 
 def format_duration(seconds: float) -> str:
-    """``seconds``, rounded to the nanosecond, as Go's ``Duration.String`` would print them."""
-    # By way of the shortest text that stands for this float: 1234567890.123 is meant to have three
-    # places, not the 1234567890.1229999065399169921875 that it is.
+    """``seconds``, rounded to the nanosecond, in the format of Go's ``Duration.String``."""
+    # By way of the shortest text for this float: 1234567890.123 is meant to have three places, not
+    # the 1234567890.1229999065399169921875 that it is.
     try:
         numerator, denominator = Decimal(repr(seconds)).as_integer_ratio()
     except (ArithmeticError, ValueError):
@@ -78,8 +78,8 @@ def _check_range(nanos: int, value: object) -> None:
 
 
 def _fraction_nanos(digits: str, unit_nanos: int) -> int:
-    # In floats, and with only as many digits as an int64 holds, because Go does it so and the
-    # last nanosecond depends on it.
+    # In floats, with only as many digits as an int64 holds: Go does so, and the last nanosecond
+    # depends on it.
     significant = digits.lstrip("0")
     if not significant:
         return 0

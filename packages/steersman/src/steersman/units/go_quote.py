@@ -1,4 +1,4 @@
-"""Quotes text like Go's ``%q``, which messages of Kubernetes use."""
+"""Quotes text like Go's ``%q``, which Kubernetes uses in messages."""
 
 from typing import Final
 

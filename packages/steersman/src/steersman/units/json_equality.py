@@ -1,4 +1,4 @@
-"""Equality of JSON values, where Python's own takes true for 1."""
+"""Equality of JSON values; Python's own equates true and 1."""
 
 from typing import Any
 

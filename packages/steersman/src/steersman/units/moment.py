@@ -1,4 +1,4 @@
-"""Moments as Kubernetes writes them: RFC 3339 in UTC, to the second or to the microsecond."""
+"""Times as Kubernetes writes them: RFC 3339 in UTC, to the second or to the microsecond."""
 
 import re
 from datetime import UTC, datetime
@@ -14,25 +14,25 @@ _match = re.compile(
 
 
 class MicroTime(datetime):
-    """A moment in a field that Kubernetes writes with six digits after the second, always.
+    """A time in a field that Kubernetes always writes with six digits after the second.
 
-    Leases and events have such fields. In all else it is the ``datetime`` it derives from.
+    Leases and events have such fields. In all else it is a ``datetime``.
     """
 
     @classmethod
     def of(cls, moment: datetime) -> Self:
-        """``moment``, which must know its zone, as a ``MicroTime`` in UTC."""
+        """A timezone-aware ``datetime`` as a ``MicroTime`` in UTC."""
         utc = _in_utc(moment)
         return cls.combine(utc.date(), utc.timetz())
 
 
 def parse_time(text: str) -> datetime:
-    """The moment in UTC that ``text`` names; digits beyond the microsecond are dropped."""
+    """The time in ``text``, in UTC; digits beyond the microsecond are dropped."""
     try:
         if _match(text) is not None:
             return datetime.fromisoformat(text).astimezone(UTC)
     except (TypeError, ValueError, OverflowError):
-        pass  # not text, no such day, or a zone that leads out of the years 1 to 9999
+        pass  # not text, no such day, or a time zone that leads out of the years 1 to 9999
     raise BadValue(
         wanted="a moment",
         value=text,

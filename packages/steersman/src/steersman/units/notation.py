@@ -1,6 +1,6 @@
-"""How Kubernetes writes quantities: from text to a number of nanos, and back.
+"""The notation of quantities: from text to a number of nanos, and back.
 
-Kubernetes rounds every amount up to a whole number of nanos, so nanos are what is counted here:
+Kubernetes rounds every amount up to a whole number of nanos, so amounts are counted in nanos here:
 Python's integers are then exact at any size.
 """
 
@@ -13,13 +13,13 @@ from steersman.errors import BadValue
 
 NANOS = 10**9
 
-# Kubernetes takes any number of digits, and computes for hours on what "1e999999999" says.
-# Within these bounds every text is read at once, and what is computed can be read again.
+# Kubernetes accepts any number of digits, and computes for hours on "1e999999999". Within these
+# bounds every text is read quickly, and every result can be read again.
 MOST_DIGITS = 999
 MOST_EXPONENT = 999
 MOST_NANOS = 10**MOST_DIGITS - 1
 
-# Kubernetes holds binary quantities to an int64, and decimal ones to nothing.
+# Kubernetes limits binary quantities to an int64, and does not limit decimal ones.
 _MOST_BINARY_NANOS = (2**63 - 1) * NANOS
 
 _DECIMAL_SUFFIXES = ("n", "u", "m", "", "k", "M", "G", "T", "P", "E")
@@ -27,7 +27,7 @@ _BINARY_SUFFIXES = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
 
 class Style(Enum):
-    """Which family of suffixes a quantity is printed with."""
+    """The family of suffixes that a quantity is printed with."""
 
     BINARY = auto()
     DECIMAL = auto()
@@ -39,8 +39,8 @@ _SUFFIXES = {
     **{suffix: (Style.BINARY, index) for index, suffix in enumerate(_BINARY_SUFFIXES) if suffix},
 }
 
-# Quantifiers end in + where they must not give back what they took: a failed match would else
-# try every split of a long row of zeros.
+# Quantifiers end in + so that they do not backtrack: a failed match would otherwise try every split
+# of a long row of zeros.
 _PATTERN = rf"""
     ([+-]?)
     (?= \.?[0-9] )
@@ -51,8 +51,8 @@ _PATTERN = rf"""
 
 
 def match(text: str) -> re.Match[str] | None:
-    """The text taken apart, if it is a quantity."""
-    # Compiled when the first is read: it takes a millisecond, and many programs read none.
+    """The parts of the text, if it is a quantity."""
+    # Compiled at the first use: it takes a millisecond, and many programs read no quantity.
     return re.fullmatch(_PATTERN, text, re.VERBOSE)
 
 
@@ -64,17 +64,17 @@ class Amount(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """A quantity's text, taken apart."""
+    """The parts of a quantity's text."""
 
     negative: bool
     digits: str
-    places: int  # how many of the digits stand behind the point
+    places: int  # the number of digits after the point
     power: int  # of 1024 if the style is binary, else of ten
     style: Style
 
 
 def read(text: str) -> Amount:
-    """What ``text`` amounts to."""
+    """The amount of ``text``."""
     negative, digits, places, power, style = _parts(text)
     numerator, denominator = int(digits) * NANOS, 10**places
     if style is Style.BINARY:
@@ -92,7 +92,7 @@ def read(text: str) -> Amount:
 
 
 def printed(amount: Amount) -> str:
-    """``amount`` as a whole number with the largest suffix that loses nothing."""
+    """``amount`` as a whole number with the largest suffix that keeps it exact."""
     nanos, style = amount
     if nanos == 0:
         return "0"
@@ -104,8 +104,8 @@ def printed(amount: Amount) -> str:
         number, index = without_factors(nanos, 1000)
         exponent = 3 * index - 9
         return f"{number}e{exponent}" if exponent else str(number)
-    # Where the number would need a suffix beyond E, Kubernetes leaves the suffix out and prints
-    # 1000E as "1". We print 1000E.
+    # Where the number would need a suffix beyond E, Kubernetes omits the suffix and prints 1000E as
+    # "1". This prints 1000E.
     number, index = without_factors(nanos, 1000, most=len(_DECIMAL_SUFFIXES) - 1)
     return f"{number}{_DECIMAL_SUFFIXES[index]}"
 
@@ -122,10 +122,10 @@ def misspelled(text: str) -> BadValue:
 
 
 def is_left_alone(text: str) -> bool:
-    """Whether Kubernetes hands ``text`` out as it came, although it may print the value otherwise.
+    """Whether Kubernetes returns ``text`` unchanged, although it may print the value differently.
 
-    It does so where a quick look at the digits finds nothing to shorten: "+1", "01" and "1.500"
-    stay as they are, while "1.50" becomes "1500m".
+    It does so if a quick check of the digits finds nothing to shorten: "+1", "01" and "1.500" stay
+    unchanged, while "1.50" becomes "1500m".
     """
     _, digits, places, power, style = _parts(text)
     if style is Style.BINARY:
@@ -141,13 +141,13 @@ def is_left_alone(text: str) -> bool:
 
 
 def divided(numerator: int, denominator: int) -> int:
-    """The quotient, rounded away from zero: who asks for something gets something."""
+    """The quotient, rounded away from zero."""
     magnitude = -(-abs(numerator) // abs(denominator))
     return magnitude if (numerator < 0) == (denominator < 0) else -magnitude
 
 
 def without_factors(number: int, factor: int, *, most: float = math.inf) -> tuple[int, int]:
-    """``number`` divided by ``factor`` as often as it goes, and how often that was."""
+    """``number`` without its powers of ``factor``, and their count."""
     times = 0
     while times < most and number % factor == 0:
         number //= factor

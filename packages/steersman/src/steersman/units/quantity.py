@@ -1,4 +1,4 @@
-"""``Quantity``: so much cpu, so much memory, so many of anything that is counted."""
+"""``Quantity``: an amount of CPU, memory or any other resource."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from steersman.units.notation import (
 @final
 @total_ordering
 class Quantity:
-    """An amount as Kubernetes counts it: ``Quantity("1500m")``, ``Quantity("2Gi")``.
+    """An amount in Kubernetes' notation: ``Quantity("1500m")``, ``Quantity("2Gi")``.
 
-    It is exact to the nano, and a finer amount is rounded away from zero. Amounts are equal and
-    ordered by value; the text one was made from is kept, and a computed one is printed with the
-    suffixes of the left operand, or of the right one where the left is zero.
+    It is exact to the nano, and a finer amount is rounded away from zero. Amounts are compared by
+    value. The original text is kept; a computed amount is printed with the suffixes of the left
+    operand, or of the right one if the left is zero.
     """
 
-    # Decoding makes many of these and looks into few, so the text is only checked when it comes
-    # in, and read when the amount is wanted. A computed amount is printed when it is wanted.
+    # Decoding creates many of these and few are used, so the text is only checked at first, and
+    # read when the amount is needed. A computed amount is printed when its text is needed.
     __slots__ = ("_amount", "_text")
 
     _amount: Amount | None
@@ -72,7 +72,7 @@ class Quantity:
         return divided(self._read().nanos, NANOS // 1000)
 
     def canonical(self) -> str:
-        """The amount as the API server would print it, had it been given this text."""
+        """The amount as the API server would print it for this text."""
         text = str(self)
         return text if is_left_alone(text) else printed(self._read())
 
@@ -140,7 +140,7 @@ class Quantity:
     def __truediv__(self, divisor: int | Decimal) -> Quantity: ...
 
     def __truediv__(self, divisor: Quantity | int | Decimal) -> Quantity | Decimal:
-        """A part of this amount; or, by another amount, how often that one goes into this."""
+        """A fraction of this amount; or, divided by another amount, their ratio."""
         if isinstance(divisor, Quantity):
             if not divisor:
                 raise ZeroDivisionError(f"{self} / {divisor}")

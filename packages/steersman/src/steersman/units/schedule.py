@@ -1,11 +1,11 @@
-"""Schedules as CronJobs have them: ``*/5 * * * *``, ``@daily``, ``@every 1h30m``.
+"""The schedules of CronJobs: ``*/5 * * * *``, ``@daily``, ``@every 1h30m``.
 
     minute  hour  day of the month  month  day of the week
     0-59    0-23  1-31              1-12   0-6, from Sunday
 
-Days are those of both fields if one of them is a star, and those of either if none is. Clocks that
-are put forward skip what would have been in the hour that is not; what is in an hour that comes
-twice comes twice.
+A day must match both day fields if one of them is a star, and either of them if none is. When
+clocks are put forward, runs in the skipped hour do not happen; when they are put back, runs in the
+repeated hour happen twice.
 """
 
 import re
@@ -60,7 +60,7 @@ _FIELDS: Final = (
 
 
 class _Chosen(msgspec.Struct, frozen=True):
-    """The values of a field that are in the schedule, a bit for each."""
+    """The values of a field that are in the schedule, one bit each."""
 
     bits: int
     is_star: bool
@@ -70,7 +70,7 @@ class _Chosen(msgspec.Struct, frozen=True):
 
 
 class CalendarSchedule(msgspec.Struct, frozen=True, kw_only=True):
-    """Certain minutes of certain hours of certain days, by the clocks of a zone."""
+    """Certain minutes of certain hours of certain days, in a time zone."""
 
     minutes: _Chosen
     hours: _Chosen
@@ -80,7 +80,7 @@ class CalendarSchedule(msgspec.Struct, frozen=True, kw_only=True):
     zone: tzinfo
 
     def after(self, moment: datetime) -> datetime | None:
-        """The first moment of the schedule after this one; ``None`` if it takes years to come."""
+        """The first time of the schedule after this one; ``None`` if it is years away."""
         at = moment.astimezone(UTC).replace(microsecond=0) + _SECOND
         local = at.astimezone(self.zone)
         last_year = local.year + _YEARS_AHEAD
@@ -107,12 +107,12 @@ class CalendarSchedule(msgspec.Struct, frozen=True, kw_only=True):
         return of_month or of_week
 
     def _minutes_on(self, local: datetime) -> int:
-        """How far it is to the next of its minutes, or to the end of the hour."""
+        """The time until its next minute, or until the end of the hour."""
         later = (each for each in range(local.minute + 1, 60) if each in self.minutes)
         return next(later, 60) - local.minute
 
     def _first_of(self, local: datetime) -> datetime:
-        """The first moment of a day: not all have a midnight."""
+        """The first moment of a day: some days have no midnight."""
         midnight = datetime(local.year, local.month, local.day, tzinfo=self.zone)
         return midnight.astimezone(UTC)
 
@@ -123,7 +123,7 @@ class IntervalSchedule(msgspec.Struct, frozen=True, kw_only=True):
     seconds: int
 
     def after(self, moment: datetime) -> datetime | None:
-        """So many seconds after this moment; ``None`` if time ends before."""
+        """The time so many seconds after this one; ``None`` beyond the year 9999."""
         try:
             at = moment.astimezone(UTC).replace(microsecond=0)
             return at + timedelta(seconds=self.seconds)
@@ -135,15 +135,15 @@ Schedule: TypeAlias = CalendarSchedule | IntervalSchedule
 
 
 def parse_schedule(text: str, *, zone: str | None = None) -> Schedule:
-    """What ``text`` says, by the clocks of ``zone``, or of the zone that it names itself.
+    """The schedule in ``text``, in ``zone`` or in the time zone that the text names.
 
-    The rule of a ``BadValue`` is what the parser of the real controller says.
+    The rule of a ``BadValue`` is the message of the real controller's parser.
     """
     spec, name = text, zone or ""
     if text.startswith(("TZ=", "CRON_TZ=")):
         name, space, spec = text.partition("=")[2].partition(" ")
         if not space:
-            # Where it looks for the space, the real parser falls over and is caught.
+            # The real parser panics where it looks for the space, and recovers.
             raise _bad(
                 text, "invalid schedule format: runtime error: slice bounds out of range [:-1]"
             )
@@ -159,7 +159,7 @@ def parse_schedule(text: str, *, zone: str | None = None) -> Schedule:
 
 
 class _Unreadable(Exception):
-    """What the real parser says of a text."""
+    """The real parser's message for a text."""
 
 
 def _read(spec: str, zone: tzinfo) -> Schedule:
@@ -235,7 +235,7 @@ def _number(text: str, names: Mapping[str, int]) -> int:
     failed = f"failed to parse int from {text}: strconv.Atoi: parsing {quoted(text)}"
     if not _integer(text):
         raise _Unreadable(f"{failed}: invalid syntax")
-    # What is longer than any number that fits is not read at all: reading takes its time.
+    # A text longer than any number that fits is not read, because that takes time.
     if len(text.lstrip("+-0")) > 19 or not -_MOST <= (number := int(text)) < _MOST:
         raise _Unreadable(f"{failed}: value out of range")
     if number < 0:
@@ -244,7 +244,7 @@ def _number(text: str, names: Mapping[str, int]) -> int:
 
 
 def _next_month(local: datetime) -> datetime:
-    # From the first, four days after four weeks are in the next month, whatever its length.
+    # From the 1st, four weeks and four days later is always in the next month.
     return (local.replace(day=1) + 32 * _DAY).replace(day=1)
 
 

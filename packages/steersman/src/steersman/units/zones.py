@@ -7,7 +7,7 @@ from steersman.errors import BadValue
 
 
 def time_zone(name: str) -> tzinfo:
-    """The zone of this name; that of no name, and of "Local", is UTC.
+    """The time zone of this name; UTC for an empty name, and for "Local".
 
     The rule of a ``BadValue`` is Go's error for the name.
     """
@@ -16,7 +16,7 @@ def time_zone(name: str) -> tzinfo:
         return UTC
     if ".." in name or name[0] in "/\\":
         raise _no_zone(name, "time: invalid location name")
-    # Here, because zones are rare, and the import takes as long as the rest.
+    # Imported here, because time zones are rare, and the import takes as long as the rest.
     from zoneinfo import TZPATH, ZoneInfo, ZoneInfoNotFoundError
 
     try:

@@ -1,4 +1,4 @@
-"""The items that wait, by priority and then first in, first out. Pure; it knows no time."""
+"""The waiting items, by priority and then first in, first out. Pure: it does not use the time."""
 
 from collections import deque
 from collections.abc import Hashable

@@ -64,7 +64,7 @@ class BackoffPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BucketPolicy(msgspec.Struct, frozen=True, kw_only=True):
-    """So many at once, and so many a second after that: 100 and 10, as in client-go."""
+    """This many at once, and this many a second after that: 100 and 10, as in client-go."""
 
     per_second: float = 10.0
     burst: int = 100
@@ -80,7 +80,7 @@ class BucketPolicy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeyBackoff(Generic[K]):
-    """Each key waits longer with each failure, until it is forgotten."""
+    """A delay for each key that grows with each failure, until the key is forgotten."""
 
     def __init__(self, policy: BackoffPolicy, *, rng: Random) -> None:
         self._policy = policy
@@ -167,6 +167,6 @@ class MaxOf(Generic[K]):
 
 
 def default_limiter(*, clock: Clock, rng: Random) -> RateLimiter[Hashable]:
-    """A backoff for each key and a bucket for all, as controllers in Go have by default."""
+    """A backoff for each key and a bucket for all, the default of Go's controllers."""
     backoff: KeyBackoff[Hashable] = KeyBackoff(BackoffPolicy(), rng=rng)
     return MaxOf(backoff, TokenBucket(BucketPolicy(), clock=clock))

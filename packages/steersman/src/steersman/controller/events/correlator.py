@@ -1,4 +1,4 @@
-"""Decides which Kubernetes events are written: repeated ones are counted, floods are dropped. Pure."""
+"""The event correlator: repeated Kubernetes events are counted, floods are dropped. Pure."""
 
 from collections import Counter, OrderedDict
 from datetime import datetime

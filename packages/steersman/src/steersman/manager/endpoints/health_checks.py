@@ -1,4 +1,6 @@
-"""The author's health checks: probes call plain functions; async ones run in the background."""
+"""The operator author's health checks: plain functions run in probes, async ones in background
+tasks.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
@@ -13,7 +15,7 @@ from steersman.manager.runnables import Services
 
 
 class HealthChecks:
-    """The author's checks for one probe, called while the manager's services exist."""
+    """The operator author's checks for one probe, called while the manager's services exist."""
 
     def __init__(self, checks: Sequence[HealthCheck], *, clock: Clock) -> None:
         self._checks = tuple(checks)
@@ -25,7 +27,7 @@ class HealthChecks:
         return f"<HealthChecks {', '.join(each.name for each in self._checks) or 'none'}>"
 
     def begin(self, services: Services, start: Start) -> None:
-        """Start calling the checks, the async ones in the background."""
+        """Start calling the checks; async checks run in the background."""
         self._services = services
         for each in self._checks:
             if is_async(each.check):
@@ -36,9 +38,9 @@ class HealthChecks:
         self._services = None
 
     def checks(self, *, before: str | None) -> Iterator[Check]:
-        """The checks for the probe.
+        """Yield each check for the probe.
 
-        Each reports ``before`` until it has its first result, and outside ``begin`` and ``end``.
+        A check reports ``before`` until its first result, and outside ``begin`` and ``end``.
         """
         for each in self._checks:
             yield Check(each.name, self._answer_of(each, before))

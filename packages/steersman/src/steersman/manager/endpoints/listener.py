@@ -31,7 +31,7 @@ async def serving(
     what: str,
     observe: Observer,
 ) -> AsyncIterator[Address]:
-    """Listen at ``address`` while the block runs; yields the address with the actual port."""
+    """Listen at ``address`` while the block runs; yield the address with the actual port."""
     async with AsyncExitStack() as held:
         try:
             port = await _listen(held, handler, address, tls)

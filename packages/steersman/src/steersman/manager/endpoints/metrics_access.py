@@ -1,8 +1,8 @@
-"""Access to the metrics: open to clients on this machine; others need a token and the permission.
+"""Access to the metrics: clients on this machine need nothing, other clients a permitted token.
 
-Other machines use HTTPS, a bearer token that the API server accepts (TokenReview), and need the
-permission to get /metrics (SubjectAccessReview). If the API server does not answer, access is
-denied.
+Other clients use HTTPS and a bearer token that the API server accepts (TokenReview). The user of
+the token needs the permission to get /metrics (SubjectAccessReview). If the API server does not
+respond, access is denied.
 """
 
 import ssl
@@ -38,7 +38,7 @@ _NAME: Final = "steersman metrics"
 
 
 class Door(msgspec.Struct, frozen=True, kw_only=True):
-    """The handler of the metrics, and the certificate in front of it."""
+    """The handler of the metrics, and the TLS context of its listener."""
 
     handler: Handler
     tls: ssl.SSLContext | None
@@ -52,9 +52,9 @@ def metrics_door(
     clock: Clock,
     observe: Observer,
 ) -> Door:
-    """The metrics endpoint for the address in ``settings``.
+    """Return the metrics endpoint for the address in ``settings``.
 
-    ``client`` sends the reviews; a replica that does not lead sends them, too.
+    ``client`` sends the reviews, also in a replica that does not lead.
     """
     pages = Routes(metrics_pages(registry), observe=observe)
     address = settings.metrics
@@ -67,7 +67,7 @@ def metrics_door(
 
 
 class Guarded:
-    """Pages that are served only to clients whose token allows the path."""
+    """Pages that are served only to clients whose token permits the path."""
 
     def __init__(self, inner: Routes, reviews: TokenReviews, *, clock: Clock) -> None:
         self._inner = inner
@@ -75,7 +75,7 @@ class Guarded:
         self._clock = clock
 
     async def handle(self, request: Request, *, certificate: ClientCertificate | None) -> Reply:
-        """The page, or an error; both before the scraper's timeout."""
+        """Return the page or an error, in either case before the scraper's timeout."""
         if request.path not in self._inner.paths:
             # No review for a path without a page: any number of such paths could be requested.
             return await self._inner.handle(request, certificate=certificate)
@@ -103,7 +103,7 @@ def _unauthorized() -> Reply:
 
 
 def _bearer_token(request: Request) -> str | None:
-    """The bearer token of the request; ``None`` if there is none or more than one."""
+    """Return the bearer token of the request; ``None`` without a token or with more than one."""
     scheme, _, token = header(request, "authorization").partition(" ")
     token = token.strip()
     is_token = token.isascii() and token.isprintable() and not set(token) & set(" ,")

@@ -1,7 +1,7 @@
 """The readiness and liveness checks of an operator.
 
-An operator whose API server is unreachable is alive, because a restart would not help. It is not
-alive if a part of it has stopped that must run even then.
+An operator whose API server is unreachable is alive, because a restart would not help. An operator
+is not alive if one of its parts has stopped that must run even without the API server.
 """
 
 import asyncio
@@ -23,7 +23,10 @@ IDLE_SECONDS: Final = 30.0
 
 
 def cache_checks(startup: Startup | None, informers: Sequence[Informer[Any]]) -> Iterator[Check]:
-    """Whether the caches have synced and are up to date; the reason names those that are not."""
+    """Yield checks that the caches have synced and are up to date.
+
+    The reason of a failure names the kinds whose cache is not.
+    """
     is_filled = startup is not None and startup.is_complete
     yield Check("caches", _said(is_filled, "not all have been filled yet"), is_public=True)
     if startup is not None:
@@ -43,7 +46,7 @@ def cache_checks(startup: Startup | None, informers: Sequence[Informer[Any]]) ->
 
 
 def server_checks(probe: "ServerProbe | None") -> Iterator[Check]:
-    """Whether the API server answers."""
+    """Yield a check that the API server responds."""
     if probe is not None:
         yield Check("api-server", probe.why_not_ready, is_public=True)
 
@@ -57,7 +60,7 @@ def live_checks(
     leadership: "Leadership | None",
     lease_seconds: float,
 ) -> Iterator[Check]:
-    """Whether the parts of an operator that run all the time are still running."""
+    """Yield checks that the permanently running parts of an operator are still running."""
     yield Check(
         "event-loop",
         _said(

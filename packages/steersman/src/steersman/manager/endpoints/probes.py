@@ -1,7 +1,7 @@
-"""The pages of an operator: liveness, readiness, and metrics.
+"""The HTTP pages of an operator: liveness, readiness, and metrics.
 
-Answers contain the names of checks. The reason of a failure is in the log, and in the answer only
-if the check is public. With ``?verbose`` they also name some of the hanging objects.
+Responses contain the names of checks. The reason of a failure is logged, and is in the response
+only if the check is public. With ``?verbose`` the response also names some of the hanging objects.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,8 +30,9 @@ _NAMED: Final = 10
 class Check(msgspec.Struct, frozen=True):
     """A condition that must hold; ``is_ok`` returns ``None`` if it does, and else the reason.
 
-    Every probe calls it, so it only uses known facts. If ``is_public``, the answer includes the
-    reason. ``detail`` is further information for people, or ``""``.
+    Every probe calls ``is_ok``, so the function may only use facts that are already known. If
+    ``is_public``, the response includes the reason. ``detail`` is further information for people,
+    or ``""``.
     """
 
     name: str
@@ -41,7 +42,7 @@ class Check(msgspec.Struct, frozen=True):
 
 
 def failing(checks: Sequence[Check]) -> tuple[tuple[str, str], ...]:
-    """The name of each check that does not hold, and the reason."""
+    """Return the name of each check that does not hold, and the reason."""
     found = ((check.name, _why_not(check)) for check in checks)
     return tuple((name, why) for name, why in found if why is not None)
 
@@ -55,7 +56,7 @@ def _why_not(check: Check) -> str | None:
 
 
 def named_objects(what: str, refs: Sequence[ObjectRef]) -> str:
-    """The number of objects, and the names that fit on a line; ``""`` if there are none."""
+    """Return the number of objects, and the names that fit on a line; ``""`` for no objects."""
     if not refs:
         return ""
     more = f" and {len(refs) - _NAMED} more" if len(refs) > _NAMED else ""
@@ -63,7 +64,7 @@ def named_objects(what: str, refs: Sequence[ObjectRef]) -> str:
 
 
 class Routes:
-    """Serves each page at its path; an error of a page is observed, and not shown."""
+    """A handler that serves each page at its path; errors of a page are observed, not shown."""
 
     def __init__(self, pages: Mapping[str, Page], *, observe: Observer) -> None:
         self._pages = MappingProxyType(dict(pages))
@@ -80,7 +81,10 @@ class Routes:
         *,
         certificate: ClientCertificate | None = None,  # noqa: ARG002 - a Handler gets it
     ) -> Reply:
-        """The page at the request's path; the listener omits the body in the answer to HEAD."""
+        """Return the page at the request's path.
+
+        The listener omits the body of the response to a HEAD request.
+        """
         page = self._pages.get(request.path)
         if page is None:
             return said(404, "not found")
@@ -97,9 +101,10 @@ class Routes:
 def probe_pages(
     *, live: Callable[[], Sequence[Check]], ready: Callable[[], Sequence[Check]]
 ) -> Mapping[str, Page]:
-    """``/healthz`` and ``/livez`` with the liveness checks, ``/readyz`` with the readiness checks.
+    """Return ``/healthz`` and ``/livez`` with the liveness checks, ``/readyz`` with the others.
 
-    With ``?verbose`` the answer lists every check, also if all of them pass.
+    The checks of ``/readyz`` are the readiness checks. With ``?verbose`` the response lists every
+    check, also if all of them pass.
     """
     return {
         "/healthz": _checking("healthz", live),
@@ -109,7 +114,7 @@ def probe_pages(
 
 
 def metrics_pages(registry: "CollectorRegistry") -> Mapping[str, Page]:
-    """``/metrics``, with the metrics of ``registry``."""
+    """Return ``/metrics``, with the metrics of ``registry``."""
     # Imported here: prometheus_client takes long to import, and probes do not need it.
     from steersman.observe import metrics_text
 
@@ -123,12 +128,12 @@ def metrics_pages(registry: "CollectorRegistry") -> Mapping[str, Page]:
 
 
 def header(request: Request, name: str) -> str:
-    """All headers of that name, joined as HTTP allows; empty if there is none."""
+    """Return all headers of that name, joined as HTTP permits; ``""`` without such a header."""
     return ", ".join(value for key, value in request.headers if key.lower() == name)
 
 
 def said(status: int, text: str, *headers: tuple[str, str]) -> Reply:
-    """A reply with one short text."""
+    """Return a reply with one short text."""
     return Reply(status=status, headers=(*_headers(_TEXT), *headers), body=f"{text}\n".encode())
 
 

@@ -1,8 +1,8 @@
-"""Whether the user of a token may read a path, according to the API server.
+"""Token reviews: whether the user of a token may read a path, according to the API server.
 
 Results are cached for as long as the components of Kubernetes cache them, so that a scrape every
-few seconds does not cost two more requests each time. Failed reviews are not cached. Only digests
-of tokens are kept.
+few seconds does not cost two more requests each time. Failed reviews are not cached. Tokens
+themselves are never stored, only their digests.
 """
 
 import asyncio
@@ -51,7 +51,7 @@ _User: TypeAlias = tuple[str, str, tuple[str, ...], _Extra]
 
 
 class TokenReviews:
-    """Reviews tokens and permissions, with one review at a time for each token."""
+    """A reviewer of tokens and permissions, with at most one review at a time for each token."""
 
     def __init__(self, client: Client, *, clock: Clock) -> None:
         # One attempt: Prometheus scrapes again soon.
@@ -65,7 +65,7 @@ class TokenReviews:
         self._places = asyncio.Semaphore(MOST_AT_ONCE)
 
     async def verdict(self, token: str, path: str) -> Verdict:
-        """Whether the user of ``token`` may get ``path``."""
+        """Return whether the user of ``token`` may get ``path``."""
         digest = hashlib.sha256(token.encode()).digest()
         if self._unknown.get(digest):
             return Verdict.UNKNOWN_CALLER
@@ -137,7 +137,7 @@ class Remembered(Generic[K, V]):
         return len(self._entries)
 
     def get(self, key: K) -> V | None:
-        """The cached result; ``None`` if there is none, or it has expired."""
+        """Return the cached result, or ``None`` if the result is missing or has expired."""
         entry = self._entries.get(key)
         if entry is None:
             return None
@@ -149,7 +149,7 @@ class Remembered(Generic[K, V]):
         return value
 
     def put(self, key: K, value: V, *, for_seconds: float) -> None:
-        """Cache a result for this long; the entry of a cached one keeps its expiry time."""
+        """Cache a result for this long; a result that is already cached keeps its expiry time."""
         if self.get(key) is not None:
             return
         self._entries[key] = value, self._clock.monotonic() + for_seconds
@@ -158,13 +158,13 @@ class Remembered(Generic[K, V]):
 
 
 class SharedRequests(Generic[K, V]):
-    """One request at a time for each key; concurrent callers share its answer."""
+    """At most one request at a time for each key; concurrent callers share its result."""
 
     def __init__(self) -> None:
         self._open: dict[K, asyncio.Future[V]] = {}
 
     async def join(self, key: K, ask: Callable[[], Awaitable[V]]) -> V:
-        """The answer to ``ask``, or to the request of another caller that is in flight."""
+        """Return the result of ``ask``, or of another caller's request that is in flight."""
         while (flight := self._open.get(key)) is not None:
             # The other caller may be cancelled, because its client disconnected; then this one
             # asks.

@@ -1,4 +1,4 @@
-"""Leader election: replicas share a Lease, and only the one that holds it writes.
+"""Leader election: replicas share a Lease, and only the replica that holds the Lease writes.
 
     leadership ─▶ election      reads and writes the Lease; the rules, which do no I/O
     fence                       lets a write pass only while the lease is certainly held

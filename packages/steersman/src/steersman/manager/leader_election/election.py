@@ -1,16 +1,17 @@
-"""The rules of leader election: how candidates share a Lease. Pure: no I/O.
+"""The rules of leader election: how candidates share a Lease. No I/O.
 
-The numbers and the record are those of client-go, and replicas with client-go can share the lease.
-But the times in the record are never compared with the local clock, because another machine wrote
-them by its own. What counts is how long the record has not changed, by the local monotonic clock:
+The durations and the record are those of client-go, so that replicas with client-go can share the
+lease. But the times in the record are never compared with the local clock, because another machine
+wrote them with another clock. The rules use only the time for which the record has not changed, by
+the local monotonic clock:
 
     leader      acts until ``renew_seconds`` after the start of its last confirmed write
     candidates  acquire a lease that has not changed for the ``lease_seconds`` in its record
 
-A candidate sees a write after it was made, and the leader counts from before it was made. So the
-leader has stopped before another replica takes over, unless one clock is faster than another by
-more than a factor of ``lease_seconds / renew_seconds``. Every write has the version that was read
-as its precondition.
+A candidate sees a write after the write was made, and the leader counts from before the write. So
+the leader has stopped before another replica takes over, unless one clock is faster than another by
+more than a factor of ``lease_seconds / renew_seconds``. The precondition of every write is the
+version that was read.
 """
 
 from datetime import datetime
@@ -35,7 +36,7 @@ RELEASED_SECONDS: Final = 1
 
 
 class LeaseSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """The lease, the identity and the intervals; ``unique_identity`` names a process."""
+    """The lease, the identity and the intervals; see ``unique_identity`` for an identity."""
 
     namespace: str
     name: str
@@ -65,7 +66,7 @@ class LeaseSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def unique_identity(hostname: str, *, rng: Random) -> str:
-    """An identity for this process, different after each restart."""
+    """Return an identity for this process, which is different after each restart."""
     return f"{hostname}_{rng.getrandbits(64):016x}"
 
 
@@ -73,7 +74,7 @@ def unique_identity(hostname: str, *, rng: Random) -> str:
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """The content of a lease; ``holder`` is empty if no replica holds it.
+    """The content of a lease; ``holder`` is empty if no replica holds the lease.
 
     The times are for people to read, and to distinguish one claim from another.
     """
@@ -85,7 +86,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     transitions: int = 0
 
     def is_same_claim(self, other: "Record | None") -> bool:
-        """Whether both are of one term: the same holder, since the same time."""
+        """Return whether both records belong to one term: the same holder, since the same time."""
         return other is not None and (
             (self.holder, self.acquire_time, self.transitions)
             == (other.holder, other.acquire_time, other.transitions)
@@ -93,19 +94,19 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
-    """A lease as it was read: its record, and its version, which is empty if there is no lease."""
+    """A lease as it was read: its record and its version; the version is empty without a lease."""
 
     record: Record = Record()
     version: str = ""
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """What a candidate knows.
+    """The knowledge of a candidate about the lease.
 
     ``seen`` may be out of date if ``must_read``. Unless the record changes, another replica may act
-    until ``taken_until_at``. ``claim`` is the last record that this candidate tried to write, whose
-    response may have been lost. This replica may act until ``acting_until_at``, by its last
-    confirmed write.
+    until ``taken_until_at``. ``claim`` is the last record that this candidate tried to write; the
+    response to that write may have been lost. By the last confirmed write, this replica may act
+    until ``acting_until_at``.
     """
 
     must_read: bool = True
@@ -121,7 +122,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def rival(self) -> str:
-        """Another holder of the lease, as far as is known."""
+        """The holder of the lease if another replica holds it, as far as is known; else ``""``."""
         return "" if self.is_claimed else self.seen.record.holder
 
 
@@ -129,19 +130,19 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Read(msgspec.Struct, frozen=True, kw_only=True):
-    """The lease was read, with this result."""
+    """An event: the lease was read, with this result."""
 
     seen: Seen
 
 
 class Sending(msgspec.Struct, frozen=True, kw_only=True):
-    """This record is about to be written; whether it was is unknown until ``Written``."""
+    """An event: ``claim`` is about to be written; the result is unknown until ``Written``."""
 
     claim: Record
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
-    """The server has confirmed a write that was started at ``sent_at``."""
+    """An event: the server has confirmed a write that was started at ``sent_at``."""
 
     seen: Seen
     sent_at: float
@@ -153,7 +154,7 @@ LeaseEvent: TypeAlias = Read | Sending | Written
 def advance(
     standing: Standing, event: LeaseEvent, *, settings: LeaseSettings, now_at: float
 ) -> Standing:
-    """The standing after an event, at ``now_at`` or before."""
+    """Return the standing after an event that happened at ``now_at`` or before."""
     match event:
         case Read(seen=seen):
             return _looked(standing, seen, settings, now_at)
@@ -197,18 +198,21 @@ def _valid_seconds(record: Record, settings: LeaseSettings) -> float:
 
 
 class Look(msgspec.Struct, frozen=True, kw_only=True):
-    """Read the lease."""
+    """A step: read the lease."""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """Write this record, if the lease still has this version; without a version, create it."""
+    """A step: write this record if the lease still has this version.
+
+    Without a version, create the lease.
+    """
 
     record: Record
     version: str
 
 
 class Wait(msgspec.Struct, frozen=True, kw_only=True):
-    """Another replica may act until this time."""
+    """A step: wait, because another replica may act until this time."""
 
     until_at: float
 
@@ -219,7 +223,7 @@ Step: TypeAlias = Look | Claim | Wait
 def next_step(
     standing: Standing, *, settings: LeaseSettings, now_at: float, now_time: datetime
 ) -> Step:
-    """The next step of a candidate towards leadership, or of a leader to keep it."""
+    """Return the next step of a candidate to become leader, or of a leader to stay leader."""
     if standing.must_read:
         return Look()
     record = standing.seen.record
@@ -247,7 +251,7 @@ def next_step(
 
 
 def released(record: Record, *, now_time: datetime) -> Record:
-    """The record that a stopped leader leaves: the lease is free."""
+    """Return the record of a free lease, which a stopped leader writes."""
     return replace(
         record,
         holder="",
@@ -260,7 +264,10 @@ def released(record: Record, *, now_time: datetime) -> Record:
 def wait_seconds(
     standing: Standing, *, settings: LeaseSettings, now_at: float, rng: Random
 ) -> float:
-    """The time until a candidate's next attempt, at most until it may take over."""
+    """Return the time until a candidate's next attempt.
+
+    The attempt is never later than the time when the candidate may take over.
+    """
     pause_seconds = settings.retry_seconds * (1 + JITTER * rng.random())
     left_seconds = standing.taken_until_at - now_at
     return min(pause_seconds, left_seconds) if left_seconds > 0 else pause_seconds

@@ -1,19 +1,20 @@
-"""The fence: no write leaves a replica that cannot be sure to lead.
+"""The fence: a replica that may no longer be the leader sends no write.
 
 A lease alone does not keep two replicas from writing: the leader may be paused (stopped, swapped
-out, starved) just before a write, and send it long after another has taken over. So the leader's
-time ends at a time of its own monotonic clock, and the fence checks it *immediately before* the
-bytes of each write are sent, after any wait for a connection. Once that time has come, no task
-waits for an answer any more, and unsent bytes are discarded.
+out, starved) just before a write, and send the write long after another replica has taken over. So
+leadership has a deadline on the leader's own monotonic clock. The fence checks the deadline
+*immediately before* the bytes of each write are sent, after any wait for a connection. After the
+deadline, no task waits for a response any more, and unsent bytes are discarded.
 
 Some risk remains. Between the check and the system call that sends there are about ten microseconds
-(encryption; with uvloop, the rest of the loop's turn): a process that is paused there for longer
-than the lease lasts sends one write too late. The server may execute a write late that it has
-received in time. And on a suspended machine, the monotonic clock stands still. Only preconditions
-help against these: the server rejects a write with an outdated uid or resourceVersion.
+(encryption; with uvloop, the rest of the loop's iteration). A process that is paused in this time
+for longer than the lease lasts sends one write too late. The server may execute late a write that
+it has received in time. And while a machine is suspended, the monotonic clock stands still. Only
+preconditions help against these cases: the server rejects a write with an outdated uid or
+resourceVersion.
 
-Not fenced are reads, Leases (which are needed to become the leader), Events (to report it), and
-reviews of tokens and access, which write nothing.
+Not fenced are reads, writes of Leases (which are needed to become the leader) and of Events (which
+report a loss of leadership), and reviews of tokens and access, which change nothing.
 """
 
 import asyncio
@@ -38,17 +39,18 @@ _REVIEWERS: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
 
 
 class Passing(Protocol):
-    """A write that is passing the fence."""
+    """A protocol for a write that is passing the fence."""
 
     def cut(self) -> None:
-        """Abort it: the fence has closed."""
+        """Abort the write, because the fence has closed."""
         ...
 
 
 class Fence:
-    """The time until which this replica may write; closed at first.
+    """The deadline until which this replica may write; at first, the fence is closed.
 
-    ``closing`` closes it in time, so that every write that waits for an answer fails at once.
+    ``closing`` closes the fence at the deadline, so that every write that waits for a response
+    fails immediately.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -60,17 +62,17 @@ class Fence:
         return f"<Fence open for {self.left_seconds:.3g} s>" if self.is_open else "<Fence closed>"
 
     def extend_to(self, deadline_at: float) -> None:
-        """Allow writes before this time, or before a later one that was given earlier."""
+        """Permit writes before this time, or before a later time of an earlier call."""
         self._open_until_at = max(self._open_until_at, deadline_at)
 
     def close(self) -> None:
-        """Refuse all writes until the fence is extended again, and abort those in flight."""
+        """Refuse all writes until the fence is extended again, and abort the writes in flight."""
         self._open_until_at = -inf
         for passing in self._passing:
             passing.cut()
 
     async def closing(self) -> None:
-        """Wait until its time is over, and close it."""
+        """Wait until the deadline, and close the fence."""
         while self.is_open:
             # By then it may have been extended.
             await self._clock.sleep(self.left_seconds)
@@ -78,7 +80,7 @@ class Fence:
 
     @property
     def left_seconds(self) -> float:
-        """How long writes may still be sent."""
+        """The time for which writes may still be sent."""
         return max(0.0, self._open_until_at - self._clock.monotonic())
 
     @property
@@ -87,23 +89,23 @@ class Fence:
         return self._clock.monotonic() < self._open_until_at
 
     def leads(self) -> bool:
-        """Whether this replica leads, by its own clock; safe in threads."""
+        """Return whether this replica leads, by its own clock; safe to call in threads."""
         return self._clock.monotonic() < self._open_until_at
 
     def add(self, passing: Passing) -> None:
-        """Abort this write if the fence closes before it is discarded."""
+        """Abort this write if the fence closes before ``discard`` is called with it."""
         self._passing.add(passing)
 
     def discard(self, passing: Passing) -> None:
-        """The write has ended."""
+        """Stop tracking a write that has passed the fence or has been aborted."""
         self._passing.discard(passing)
 
 
 class FencedTransport:
-    """Sends writes while ``fence`` is open, and everything else always.
+    """A transport that sends writes while ``fence`` is open, and all other requests always.
 
-    A write raises ``NotLeading`` if the fence is closed, and also if it closes before the response
-    begins to arrive; ``may_have_happened`` distinguishes the two.
+    A write raises ``NotLeading`` if the fence is closed, and also if the fence closes before the
+    response begins to arrive; ``may_have_happened`` distinguishes the two cases.
     """
 
     def __init__(self, inner: Transport, fence: Fence, *, observe: Observer) -> None:
@@ -201,9 +203,9 @@ class _FencedExchange:
 
 
 def is_fenced(method: str, path: str) -> bool:
-    """Whether only a leader may send this; an unusual path is fenced.
+    """Return whether only a leader may send this request; an unusual path is fenced.
 
-    A dry run is fenced as well: a replica that does not lead has no use for one.
+    A dry run is fenced as well, because a replica that does not lead does not need one.
     """
     if method not in _WRITES:
         return False
@@ -220,7 +222,7 @@ def _is_open_to_all(group: str, resource: str) -> bool:
 
 
 def _resource_of(path: str) -> tuple[str, str]:
-    """Group and plural; a subresource counts as its resource."""
+    """Return the group and the plural of the path; a subresource counts as its resource."""
     match path.split("/"):
         case ["", "api", _version, "namespaces", _namespace, resource, *_rest]:
             return "", resource

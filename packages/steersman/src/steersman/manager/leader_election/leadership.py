@@ -4,8 +4,8 @@
         ...                                  # actions of the leader
         await term.lost()
 
-``steersman.manager.leader_election.election`` has the rules; this module applies them with a
-client.
+``steersman.manager.leader_election.election`` contains the rules; this module applies the rules
+with a client.
 """
 
 import asyncio
@@ -71,15 +71,15 @@ class Term:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the term has ended by itself: the lease was lost or could not be renewed."""
+        """Whether the term has ended before its block: the lease was lost or could not be renewed."""
         return self._lost.is_set()
 
     async def lost(self) -> None:
-        """Wait until the term is over; by then no write is sent any more."""
+        """Wait until the term is over; by then, no write is sent any more."""
         await self._lost.wait()
 
     def lose(self, reason: str) -> None:
-        """End the term for every task that waits on it."""
+        """End the term for every task that waits for its end."""
         self.reason = reason
         self._lost.set()
 
@@ -88,7 +88,7 @@ class Leadership:
     """One candidate for one lease.
 
     ``client`` should have its own connection and retry budget, so that nothing else that the leader
-    does delays its lease, and must not be fenced. While a term lasts, ``fence`` is open.
+    does delays the lease. ``client`` must not be fenced. ``fence`` is open while a term lasts.
     """
 
     def __init__(
@@ -119,21 +119,22 @@ class Leadership:
 
     @property
     def holder(self) -> str:
-        """The last known holder of the lease; empty if no replica holds it."""
+        """The last known holder of the lease; ``""`` if no replica holds it."""
         return self._standing.seen.record.holder
 
     @property
     def idle_seconds(self) -> float:
-        """The time since its last attempt to acquire or renew the lease."""
+        """The time since the last attempt to acquire or renew the lease."""
         return self._clock.monotonic() - self._tried_at
 
     @asynccontextmanager
     async def term(self) -> AsyncIterator[Term]:
-        """Lead while the block runs; enters it once this replica leads, however long that takes.
+        """Lead while the block runs; enter the block when this replica leads, however long that
+        takes.
 
-        The lease is renewed all the time. If the term is lost, the block is not ended by force, but
-        the fence refuses every write. If the block ends first, everything in it must have ended,
-        too: the lease is then released, and another replica can lead at once.
+        The lease is renewed while the block runs. If the term is lost, the block is not cancelled,
+        but the fence refuses every write. All tasks of the block must have ended when the block
+        ends: the lease is then released, and another replica can lead immediately.
         """
         term = Term()
         try:
@@ -171,7 +172,7 @@ class Leadership:
         )
 
     async def _keep(self, term: Term) -> None:
-        """Renew the lease until that fails, and end the term."""
+        """Renew the lease until a renewal fails, and then end the term."""
         pause_seconds = self._settings.retry_seconds
         while not self._standing.rival:
             await self._clock.sleep(min(pause_seconds, self._fence.left_seconds))
@@ -219,7 +220,7 @@ class Leadership:
         return max(self._settings.retry_seconds, self._settings.renew_seconds / TRIES)
 
     async def _try(self, *, within_seconds: float, must_look: bool = False) -> None:
-        """Read the lease if necessary, and acquire or renew it if the rules allow that."""
+        """Read the lease if necessary, and acquire or renew it if the rules permit that."""
         self._tried_at = self._clock.monotonic()
         deadline_at = self._tried_at + within_seconds
         try:
@@ -254,7 +255,7 @@ class Leadership:
             self._observed(Read(seen=_seen(lease)))
 
     async def _claim(self, step: Claim, deadline_at: float) -> bool:
-        """Whether the write succeeded; false if the lease has changed since it was read."""
+        """Return whether the write succeeded; false if the lease has changed since it was read."""
         was_open = self._fence.is_open
         # Before anything can have been sent.
         sent_at = self._clock.monotonic()
@@ -281,7 +282,7 @@ class Leadership:
         return True
 
     async def _written(self, record: Record, version: str, deadline_at: float) -> Seen:
-        """The lease after ``record`` was written over this version of it."""
+        """Write ``record`` over this version of the lease, and return the lease after the write."""
         client, settings = self._until(deadline_at), self._settings
         if version:
             patch = MergePatch({"metadata": {"resourceVersion": version}, "spec": _spec(record)})

@@ -2,9 +2,9 @@
 
     manager_settings ─▶ sources ─▶ address
 
-Takes:     command-line arguments, environment variables, a TOML file
+Takes:     command-line arguments, environment variables, a YAML file
 Gives:     ``ManagerSettings``, one frozen value
-Promises:  - arguments go before the environment and that before the file
+Promises:  - arguments override the environment and the environment overrides the file
            - an unknown key is refused with the one that was meant
 Never:     reads anything after the operator has started
 """

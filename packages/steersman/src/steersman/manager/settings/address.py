@@ -1,4 +1,4 @@
-"""Where to listen: a host and a port."""
+"""The address of a listener: a host and a port."""
 
 import ipaddress
 import re
@@ -14,21 +14,24 @@ _LARGEST_PORT: Final = 65535
 
 
 class Address(msgspec.Struct, frozen=True):
-    """A host, all interfaces if it is empty, and a port, any that is free if it is 0."""
+    """The host and the port of a listener.
+
+    An empty host means all interfaces, and port 0 any free port.
+    """
 
     host: str
     port: int
 
     @classmethod
     def parse(cls, text: str) -> "Address":
-        """From HOST:PORT; an IPv6 address stands in brackets."""
+        """Return the address for the text HOST:PORT; an IPv6 address must be in brackets."""
         found = re.fullmatch(_ADDRESS, text)
         if found is None:
             raise _bad(text, "it is HOST:PORT, [::1]:8080 or :8080")
         host = found["host"] if found["six"] is None else found["six"]
         if found["six"] is not None and not _is_ip(host, version=6):
             raise _bad(text, "what stands in brackets is an IPv6 address")
-        # What has no letters was meant as an address: 300.0.0.1 is no name.
+        # A text without letters is meant as an IP address: 300.0.0.1 is no host name.
         numeric = bool(host) and not any(each.isalpha() for each in host)
         if found["six"] is None and numeric and not _is_ip(host, version=4):
             raise _bad(text, "an IPv4 address is four numbers up to 255")
@@ -40,7 +43,7 @@ class Address(msgspec.Struct, frozen=True):
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this machine, or this Pod, can come here."""
+        """Whether only clients on this machine, or in this Pod, can connect."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:

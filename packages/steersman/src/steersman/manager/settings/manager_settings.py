@@ -1,4 +1,4 @@
-"""``ManagerSettings``: everything about a manager that is not in its code, as one frozen value."""
+"""``ManagerSettings``: the settings of a manager that are not in its code, as one frozen value."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,11 +22,11 @@ from steersman.manager.settings.sources import (
 )
 from steersman.names import check_label, check_subdomain
 
-# As ``logging`` counts them.
+# With the names that ``logging`` has.
 _LEVELS: Final = {"debug": 10, "info": 20, "warning": 30, "error": 40}
 
 
-# Fields that are lengths of time.
+# The fields with durations.
 _LENGTHS: Final = (
     "lease_seconds",
     "renew_seconds",
@@ -39,7 +39,7 @@ _LENGTHS: Final = (
 
 
 class _Flaw(msgspec.Struct, frozen=True, kw_only=True):
-    """What cannot be, in which fields, and what to do."""
+    """An invalid value: the problem, its fields, and what to do."""
 
     fields: tuple[str, ...]
     problem: str
@@ -54,24 +54,25 @@ class _Flawed(BadSettings):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManagerSettings:
-    """Everything about a manager that is not in its code.
+    """The settings of a manager that are not in its code.
 
-    ``read`` makes one from arguments, environment and a file. An address that is empty is off.
+    ``read`` reads the settings from arguments, environment and a file. An empty address disables a
+    listener.
     """
 
     kubeconfig: Path | None = None
     context: str | None = None
 
-    # The second yes that a kubeconfig with insecure-skip-tls-verify needs.
+    # The second consent that a kubeconfig with insecure-skip-tls-verify needs.
     insecure_skip_tls_verify: bool = False
 
-    # None of them: all.
+    # Empty means all.
     namespaces: tuple[str, ...] = ()
 
-    # On, from a laptop as well: a second copy, started by mistake, perhaps beside the one in the
-    # cluster, then has a log line that says who leads instead of two that undo each other's work.
-    # It costs one small object, and no time: a replica that ends releases the Lease. The two only
-    # meet if both look in one namespace: from a laptop, name that of the Deployment.
+    # On by default, also on a laptop: a second copy, started by mistake, perhaps beside the one in
+    # the cluster, then logs who leads, instead of the two undoing each other's work. It costs one
+    # small object, and no time: a replica that ends releases the Lease. Both must use the Lease of
+    # one namespace: on a laptop, set that of the Deployment.
     leader_election: bool = True
     lease_namespace: str | None = None
     lease_name: str | None = None
@@ -81,8 +82,8 @@ class ManagerSettings:
     renew_seconds: float = 10.0
     retry_seconds: float = 2.0
 
-    # This machine only by default: a kubelet, which comes from outside, needs
-    # that, and has nothing to learn there but yes and no.
+    # This machine only by default: a kubelet, which connects from outside, needs the port, and
+    # learns only whether the checks pass.
     health_address: str = "127.0.0.1:8081"
     metrics_address: str = "127.0.0.1:8080"
     tls_cert_file: Path | None = None
@@ -91,26 +92,26 @@ class ManagerSettings:
     log_style: Literal["plain", "json"] = "plain"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
-    # A Pod is killed 30 s after SIGTERM. The rest is for giving back the Lease and for
-    # writing the last events.
+    # A Pod is killed 30 s after SIGTERM. The rest is for releasing the Lease and for writing the
+    # last events.
     grace_seconds: float = 25.0
 
-    # Room for a hundred plain functions that hang, and the workers beside them. Each thread is made
-    # when it is needed, and waits for the server, not for a core.
+    # Room for a hundred plain functions that hang, and the workers beside them. Each thread is
+    # created when it is needed, and waits for the server, not for a core.
     max_threads: int = 128
 
-    # Any sign of life counts: events, bookmarks, answers, renewals of the lease. After so long
-    # without one the server is asked, and after so long the operator is not ready. Leaves time for
-    # two questions, and is less than the minute after which caches count as stale.
+    # Any sign of life counts: events, bookmarks, responses, renewals of the lease. After the first
+    # time without one the server is probed, and after the second the operator is not ready. There
+    # is time for two probes, and it is less than the minute after which caches count as stale.
     server_probe_seconds: float = 30.0
     server_timeout_seconds: float = 50.0
 
-    # As controller-runtime has it: longer than any list takes. A controller whose caches are not
-    # filled by then is reported with the kinds that it waits for, and starts once they are.
+    # As in controller-runtime: longer than any list takes. A controller whose caches have not
+    # synced by then is reported with the kinds that it waits for, and starts once they have.
     cache_sync_seconds: float = 120.0
 
-    # Waiting shows what is missing in the log and in /readyz, and needs no restart once it is
-    # granted; a crash loop would.
+    # Waiting shows the missing permissions in the log and in /readyz, and needs no restart once
+    # they are granted; a crash loop would.
     preflight: Literal["wait", "warn", "off"] = "wait"
 
     user_agent: str | None = None
@@ -129,10 +130,11 @@ class ManagerSettings:
         prog: str,
         usual: "ManagerSettings | None" = None,
     ) -> "ManagerSettings":
-        """From ``arguments``, else ``environ``, else the file that one of them names.
+        """Read each setting from ``arguments``, else ``environ``, else the file that one of them
+        names.
 
-        What none of them sets is as in ``usual``. Ends the program after ``--help``, and for an
-        argument that there is not.
+        A setting that none of the three contains has its value from ``usual``. End the program
+        after ``--help``, and for an unknown argument.
         """
         defaults = {each.name: getattr(usual or cls(), each.name) for each in fields(cls)}
         given = gather(arguments, environ, prog=prog, defaults=defaults)
@@ -145,7 +147,10 @@ class ManagerSettings:
             raise _Flawed(error.flaw, source=" and ".join(origins)) from None
 
     def environ(self) -> dict[str, str]:
-        """The variables from which ``read`` makes the same: one for each that is set otherwise."""
+        """Return the environment variables from which ``read`` reads the same settings.
+
+        There is one variable for each setting that differs from its default.
+        """
         usual = ManagerSettings()
         values = ((each, getattr(self, each.field)) for each in SETTINGS)
         return {
@@ -156,17 +161,17 @@ class ManagerSettings:
 
     @property
     def health(self) -> Address | None:
-        """Where the probes are; ``None`` if nowhere."""
+        """The address of the probes; ``None`` if they are off."""
         return Address.parse(self.health_address) if self.health_address else None
 
     @property
     def metrics(self) -> Address | None:
-        """Where the metrics are; ``None`` if nowhere."""
+        """The address of the metrics; ``None`` if they are off."""
         return Address.parse(self.metrics_address) if self.metrics_address else None
 
     @property
     def log_level_number(self) -> int:
-        """The level as ``logging`` has it."""
+        """The log level as a number of ``logging``."""
         return _LEVELS[self.log_level]
 
     def _flaws(self) -> Iterator[_Flaw]:
@@ -288,7 +293,7 @@ class ManagerSettings:
 
 
 def trust_of(trust: Trust, settings: ManagerSettings) -> Trust:
-    """What a kubeconfig may make this process do: as its author says, and as settings allow."""
+    """Return what a kubeconfig may make this process do, by ``trust`` and these settings."""
     if settings.insecure_skip_tls_verify:
         return msgspec.structs.replace(trust, unverified_servers=True)
     return trust

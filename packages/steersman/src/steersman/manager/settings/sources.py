@@ -1,8 +1,8 @@
-"""Where settings come from: arguments, the environment, and a file, in this order.
+"""The sources of settings: arguments, the environment, and a file, in this order.
 
-One table has them all: ``lease_seconds`` is ``--lease-seconds``, ``STEERSMAN_LEASE_SECONDS``, and
-``lease-seconds:`` in the file. Variables that begin like ours and are none are left alone: for a
-Service called steersman, Kubernetes puts some into every Pod.
+One table contains all settings: the setting ``lease_seconds`` is ``--lease-seconds``,
+``STEERSMAN_LEASE_SECONDS``, and ``lease-seconds:`` in the file. Unknown variables with the prefix
+are ignored: for a Service called steersman, Kubernetes sets some in every Pod.
 """
 
 import argparse
@@ -28,14 +28,14 @@ _WORDS: Final = {
 
 
 class Given(msgspec.Struct, frozen=True, kw_only=True):
-    """The value that a field was set to, and where, in words for an error."""
+    """The value of a field, and its source for an error message."""
 
     value: Any
     origin: str
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """One field, and how it is read; ``read`` raises ``ValueError`` for what is not ``wanted``."""
+    """One field and its parser; ``read`` raises ``ValueError`` for a value that is not ``wanted``."""
 
     field: str
     read: Callable[[Any], Any]
@@ -45,22 +45,22 @@ class Setting(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """Its name in a file."""
+        """The key of the setting in a file."""
         return self.field.replace("_", "-")
 
     @property
     def flag(self) -> str:
-        """Its name as an argument."""
+        """The flag of the setting on the command line."""
         return f"--{self.key}"
 
     @property
     def is_flag(self) -> bool:
-        """Whether its name alone, as an argument, means yes."""
+        """Whether the flag without a value means true."""
         return self.read is _flag
 
     @property
     def variable(self) -> str:
-        """Its name in the environment."""
+        """The environment variable of the setting."""
         return f"STEERSMAN_{self.field.upper()}"
 
 
@@ -71,9 +71,9 @@ def gather(
     prog: str,
     defaults: Mapping[str, object],
 ) -> dict[str, Given]:
-    """What was given for each field; a field that was not set is not there.
+    """Return the value of each field that was set.
 
-    Ends the program, as ``argparse`` does, after ``--help`` and for an argument that there is not.
+    End the program, as ``argparse`` does, after ``--help`` and for an unknown argument.
     """
     flags = vars(_parser(prog, defaults).parse_args(list(arguments)))
     config = flags[CONFIG] or environ.get(f"STEERSMAN_{CONFIG.upper()}")
@@ -139,7 +139,7 @@ def _in_file(path: Path) -> Mapping[str, object]:
 def _parser(prog: str, defaults: Mapping[str, object]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=prog,
-        # An abbreviation means something else as soon as there is one more setting.
+        # An abbreviation would change its meaning with each further setting.
         allow_abbrev=False,
         description="Each setting is taken from its argument, else from its variable in the"
         " environment, else from the file, where its name is that of the argument without the"
@@ -173,11 +173,11 @@ def _parser(prog: str, defaults: Mapping[str, object]) -> argparse.ArgumentParse
     return parser
 
 
-# Values, from text as well as from YAML; and back
+# Values, parsed from text and from YAML, and printed
 
 
 def as_text(value: object) -> str:
-    """What to write so that the value is read again."""
+    """Return the text from which ``read`` returns the same value."""
     match value:
         case None:
             return ""
@@ -218,7 +218,7 @@ def _count(raw: object) -> int:
     if isinstance(raw, int) and not isinstance(raw, bool):
         return raw
     text = _text(raw)
-    # Not all that Python takes: 1_000, and the digits of other alphabets.
+    # Not all that Python accepts: 1_000, and the digits of other alphabets.
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise ValueError
     return int(text)
@@ -241,7 +241,7 @@ def _address(raw: object) -> str:
 def _names(raw: object) -> tuple[str, ...]:
     names: Iterator[str] | list[Any]
     names = raw if isinstance(raw, list) else (each.strip() for each in _text(raw).split(","))
-    # An empty variable, and a comma at the end, name nothing.
+    # An empty variable, and a trailing comma, name nothing.
     return tuple(dict.fromkeys(check_label(_text(each)) for each in names if each != ""))
 
 
@@ -283,138 +283,142 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         _path,
         _FILE,
         "FILE",
-        "Where the cluster is; without it $KUBECONFIG, the Pod's service account, or"
-        " ~/.kube/config.",
+        "Kubeconfig of the cluster (default: $KUBECONFIG, the Pod's service account, or"
+        " ~/.kube/config).",
     ),
-    Setting("context", _some_text, "the name of a context", "NAME", "Which context of it."),
+    Setting("context", _some_text, "the name of a context", "NAME", "Context of the kubeconfig."),
     Setting(
         "insecure_skip_tls_verify",
         _flag,
         "true or false",
         "BOOL",
-        "Allow a kubeconfig to leave the server's certificate unverified.",
+        "Accept a kubeconfig that sets insecure-skip-tls-verify; it is rejected by default.",
     ),
     Setting(
         "namespaces",
         _names,
         "names of namespaces with commas between them",
         "A,B",
-        "Manage these namespaces only; without it, all of them.",
+        "Namespaces to manage (default: all).",
     ),
     Setting(
         "leader_election",
         _flag,
         "true or false",
         "BOOL",
-        "Act only while holding a Lease, so that of several replicas one does.",
+        "Use leader election: only the replica that holds the Lease reconciles.",
     ),
     Setting(
         "lease_namespace",
         _label,
         "the name of a namespace",
         "NAME",
-        "Where that Lease is; without it, in the Pod's namespace or the context's.",
+        "Namespace of the Lease (default: the Pod's namespace, or that of the context).",
     ),
     Setting(
         "lease_name",
         _subdomain,
         "the name of an object",
         "NAME",
-        "What it is called; without it, after the controllers.",
+        "Name of the Lease (default: derived from the controllers' names).",
     ),
     Setting(
         "lease_seconds",
         _seconds,
         _DURATION,
         "TIME",
-        "After so long without a sign of the leader another replica takes over.",
+        "Lease duration: another replica takes over if the Lease is not renewed for this long.",
     ),
     Setting(
         "renew_seconds",
         _seconds,
         _DURATION,
         "TIME",
-        "A leader that could not renew its Lease for so long stops acting.",
+        "Renew deadline: a leader that cannot renew its Lease for this long stops reconciling.",
     ),
     Setting(
         "retry_seconds",
         _seconds,
         _DURATION,
         "TIME",
-        "How often the Lease is renewed, and how often others look at it.",
+        "Retry period: the interval between attempts to acquire or renew the Lease.",
     ),
     Setting(
         "health_address",
         _address,
         _ADDRESS,
         "HOST:PORT",
-        "Where /healthz, /livez and /readyz are; empty: nowhere. A kubelet needs :8081.",
+        "Address of /healthz, /livez and /readyz; empty disables them. In a Pod, use :8081, because"
+        " the kubelet connects from outside the Pod.",
     ),
     Setting(
         "metrics_address",
         _address,
         _ADDRESS,
         "HOST:PORT",
-        "Where /metrics is; empty: nowhere. Beyond this machine it is HTTPS, for those with the"
-        " right to get /metrics.",
+        "Address of /metrics; empty disables it. An address that is not loopback uses HTTPS and"
+        " requires the RBAC permission to get /metrics.",
     ),
-    Setting("tls_cert_file", _path, _FILE, "FILE", "The certificate of the metrics, in PEM."),
-    Setting("tls_key_file", _path, _FILE, "FILE", "The key of that certificate, in PEM."),
-    Setting("log_style", _one_of(*LOG_STYLES), "plain or json", "STYLE", "How lines are written."),
+    Setting("tls_cert_file", _path, _FILE, "FILE", "TLS certificate of /metrics (PEM)."),
+    Setting("tls_key_file", _path, _FILE, "FILE", "Private key of the TLS certificate (PEM)."),
+    Setting(
+        "log_style", _one_of(*LOG_STYLES), "plain or json", "STYLE", "Log format: plain or json."
+    ),
     Setting(
         "log_level",
         _one_of(*LOG_LEVELS),
         "debug, info, warning or error",
         "LEVEL",
-        "Which lines are written: from this level up.",
+        "Minimum log level: debug, info, warning or error.",
     ),
     Setting(
         "grace_seconds",
         _seconds,
         _DURATION,
         "TIME",
-        "How long running reconciles may take when the operator stops.",
+        "Grace period for reconciles in progress when the operator stops.",
     ),
     Setting(
         "max_threads",
         _count,
         "a whole number",
         "N",
-        "How many plain (not async) reconcile functions may run at once.",
+        "Maximum number of plain (not async) reconcile functions that run concurrently.",
     ),
     Setting(
         "server_probe_seconds",
         _seconds,
         _DURATION,
         "TIME",
-        "After so long without a sign of life from the API server, it is asked for one.",
+        "Probe the API server if it has sent nothing for this long.",
     ),
     Setting(
         "server_timeout_seconds",
         _seconds,
         _DURATION,
         "TIME",
-        "After so long without one, the operator is not ready.",
+        "Report not ready if the API server has sent nothing for this long.",
     ),
     Setting(
         "cache_sync_seconds",
         _seconds,
         _DURATION,
         "TIME",
-        "After so long, a controller that still waits for its caches is reported with their kinds.",
+        "Log a warning if the caches of a controller have not synced after this long.",
     ),
     Setting(
         "preflight",
         _one_of(*PREFLIGHT),
         "wait, warn or off",
         "WHAT",
-        "Whether to look for missing permissions first, and to wait until they are there.",
+        "Check RBAC permissions at the start: wait for missing permissions (wait), log them (warn),"
+        " or skip the check (off).",
     ),
     Setting(
         "user_agent",
         _some_text,
         "text on one line",
         "TEXT",
-        "What the operator calls itself in requests to the API server.",
+        "User-Agent header of requests to the API server.",
     ),
 )
