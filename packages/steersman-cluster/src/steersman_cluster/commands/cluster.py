@@ -56,13 +56,13 @@ Examples:
     "--kubeconfig",
     type=_FILE,
     metavar="FILE",
-    help="Write the kubeconfig here, for as long as the cluster runs.",
+    help="Write the kubeconfig to this file; it is removed when the cluster stops.",
 )
 @click.option(
     "--data",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Keep everything in this directory; without it, in memory.",
+    help="Persist the cluster's data in this directory (default: in memory).",
 )
 @click.option(
     "--bind-address",
@@ -72,17 +72,19 @@ Examples:
     metavar="IP",
     help="Address to listen on.",
 )
-@click.option("--tls-cert-file", type=_FILE, help="The server's certificate; made if not given.")
-@click.option("--tls-private-key-file", type=_FILE, help="The key of that certificate.")
+@click.option(
+    "--tls-cert-file", type=_FILE, help="TLS certificate of the server (default: generated)."
+)
+@click.option("--tls-private-key-file", type=_FILE, help="Private key of the TLS certificate.")
 @click.option(
     "--client-ca-file",
     type=_FILE,
-    help="The CA of client certificates: CN is the user, O are the groups.",
+    help="CA of client certificates; their CN is the user, their O the groups.",
 )
 @click.option(
     "--token-auth-file",
     type=_FILE,
-    help='More users, one a line: token,user,uid,"group1,group2".',
+    help='File with more users, one per line: token,user,uid,"group1,group2".',
 )
 @click.option(
     "--service-account-key-file",
@@ -94,7 +96,7 @@ Examples:
 @click.option(
     "--service-account-signing-key-file",
     type=_FILE,
-    help="The private key that signs service account tokens.",
+    help="Private key that signs service account tokens.",
 )
 @click.option(
     "--service-account-issuer",
@@ -106,7 +108,7 @@ Examples:
 @click.option(
     "--permit-port-sharing",
     is_flag=True,
-    help="Listen on a port that another process holds.",
+    help="Share the port with other processes (SO_REUSEPORT).",
 )
 @click.option(
     "--nodes",
@@ -124,9 +126,11 @@ Examples:
     multiple=True,
     metavar="NAME",
     shell_complete=_parts,
-    help="Leave out one part of the cluster, such as scheduler; repeatable.",
+    help="Disable one part of the cluster, such as scheduler; repeatable.",
 )
-@click.option("--force", is_flag=True, help="Start even inside a Kubernetes cluster.")
+@click.option(
+    "--force", is_flag=True, help="Start even when running in a Pod, which is refused by default."
+)
 @click.option(
     "-o",
     "--output",
@@ -154,9 +158,9 @@ def up(
 ) -> None:
     """Start a cluster and run it until Ctrl-C.
 
-    The parts that --without leaves out are namespaces, garbage, nodes, scheduler, volumes,
-    replicasets, replicationcontrollers, deployments, statefulsets, daemonsets, jobs, cronjobs,
-    services, autoscaling, disruptions and quotas.
+    The parts that --without can disable are namespaces, garbagecollector, nodes, scheduler,
+    volumes, replicasets, replicationcontrollers, deployments, statefulsets, daemonsets, jobs,
+    cronjobs, services, podautoscalers, disruptions and quotas.
     """
     # Imported here, so that help is quick.
     import asyncio
@@ -206,10 +210,11 @@ Example:
 )
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path), metavar="DIR")
 def envtest(directory: Path) -> None:
-    """Write programs into DIR for test suites that start a control plane.
+    """Write envtest binaries that start the embedded cluster.
 
-    With KUBEBUILDER_ASSETS=DIR, tests that start a control plane (controller-runtime's envtest, and
-    others like it) get the embedded server in place of the real one.
+    Writes etcd and kube-apiserver into DIR, and links kubectl if it is on the PATH. With
+    KUBEBUILDER_ASSETS=DIR, test suites that use controller-runtime's envtest run on the embedded
+    API server.
     """
     from steersman_cluster.commands.launchers.assets import write_assets
 

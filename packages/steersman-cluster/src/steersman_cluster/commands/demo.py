@@ -42,9 +42,9 @@ Examples:
 def demo(name: str, pause_seconds: float, is_listing: bool) -> None:
     """Run an example operator and show what it does.
 
-    It runs on an embedded cluster for less than half a minute. The demo creates its objects,
-    changes them, breaks what the operator made of them, and deletes them. NAME is the example;
-    without one, it is appservice.
+    Runs on an embedded cluster for less than half a minute. The demo creates objects, changes
+    them, breaks what the operator created for them, and deletes them. NAME is the example
+    (default: appservice).
     """
     import asyncio
     from random import SystemRandom

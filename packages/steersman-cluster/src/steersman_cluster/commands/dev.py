@@ -19,7 +19,9 @@ Examples:
 """
 )
 @target_argument
-@click.option("--samples", is_flag=True, help="Apply the files in samples/, again after each save.")
+@click.option(
+    "--samples", is_flag=True, help="Apply the files in samples/ at the start and after each save."
+)
 @click.option(
     "--apply",
     "files",
@@ -33,7 +35,7 @@ Examples:
     "for_seconds",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="End this long after the operator has started; without it, run until Ctrl-C.",
+    help="Stop this long after the operator has started (default: run until Ctrl-C).",
 )
 @click.option(
     "--nodes",
@@ -54,22 +56,24 @@ Examples:
     "--kubeconfig",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write the cluster's kubeconfig here, for as long as it runs.",
+    help="Write the kubeconfig to this file; it is removed when the cluster stops.",
 )
 @click.option(
     "--data",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Keep the cluster in this directory for the next time.",
+    help="Persist the cluster's data in this directory (default: in memory).",
 )
 @click.option(
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
     default="warning",
     show_default=True,
-    help="Lowest level of the operator's log lines to show.",
+    help="Minimum level of the operator's log lines.",
 )
-@click.option("--force", is_flag=True, help="Start even inside a Kubernetes cluster.")
+@click.option(
+    "--force", is_flag=True, help="Start even when running in a Pod, which is refused by default."
+)
 def dev(
     target: str | None,
     samples: bool,
@@ -84,9 +88,9 @@ def dev(
 ) -> None:
     """Run an operator on an embedded cluster, with reload.
 
-    TARGET is module:attribute, a module, or a file; in a project it may be left out. The cluster
-    runs in this process, with the operator's CRDs installed. The operator runs in a process of its
-    own, which is started again when one of its files is saved. Ctrl-C ends both.
+    TARGET is module:attribute, a module, or a file; it is optional in a project. The cluster
+    runs in this process, with the operator's CRDs installed. The operator runs in another process,
+    which restarts when one of its files is saved. Ctrl-C stops both.
     """
     import asyncio
     from random import SystemRandom

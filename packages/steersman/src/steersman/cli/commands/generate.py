@@ -26,20 +26,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 _check = click.option("--check", is_flag=True, help="Write nothing; fail if a file is out of date.")
 _force = click.option("--force", is_flag=True, help="Overwrite files that were edited by hand.")
 _output = output_option(
-    "yaml", "json", help="Print it to stdout instead of writing the project's files."
+    "yaml", "json", help="Print to stdout instead of writing the project's files."
 )
 _into = click.option(
     "--into",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write it here instead of into the project.",
+    help="Write to this directory instead of the project.",
 )
 
 
 def _about(function: F) -> F:
     """Options that override the settings of the project."""
     for option in (
-        click.option("--namespaces", metavar="A,B", help="Manage these namespaces only."),
+        click.option("--namespaces", metavar="A,B", help="Namespaces to manage (default: all)."),
         click.option("--app-version", "version", metavar="X.Y.Z", help="The operator's version."),
         click.option("--image", metavar="NAME", help="The operator's image."),
         click.option("--name", metavar="NAME", help="The operator's name."),
@@ -66,9 +66,10 @@ Examples:
 def generate(context: click.Context, check: bool, force: bool, output: str | None) -> None:
     """Generate manifests and docs from an operator.
 
-    Without a command, everything is written to the surrounding project: CRDs, RBAC, the manifests
-    that deploy it, a Helm chart, an OLM bundle and an API reference. A command with a TARGET or -o
-    prints its part instead. Files that were edited by hand are kept and shown.
+    Without a command, writes all generated files of the current project: CRDs, RBAC, the manifests
+    that deploy the operator, a Helm chart, an OLM bundle and an API reference. With a TARGET or -o,
+    a command prints to stdout; chart and bundle write to --into DIR. If a generated file was edited
+    by hand, prints the difference, writes nothing and fails; --force overwrites the file.
     """
     if context.invoked_subcommand is not None:
         if check or force or output:
@@ -95,12 +96,12 @@ Examples:
     "--against",
     type=click.Path(exists=True, path_type=Path),
     metavar="OLD",
-    help="List each change that breaks what OLD (a file or directory) allows; fail if any.",
+    help="Compare with the CRDs in OLD (a file or directory); list breaking changes, fail if any.",
 )
 def crd(
     target: str | None, output: str | None, check: bool, force: bool, against: Path | None
 ) -> None:
-    """The CustomResourceDefinitions of its kinds."""
+    """Generate the CustomResourceDefinitions."""
     if against is None:
         _part("crd", target, output=output, check=check, force=force)
         return
@@ -134,9 +135,9 @@ Examples:
 @_force
 @_about
 def rbac(target: str | None, output: str | None, check: bool, force: bool, **about: Any) -> None:
-    """The roles that it needs, and no more.
+    """Generate the operator's RBAC with the least permissions.
 
-    With roles for people who use its kinds: admin, editor, viewer.
+    Includes ClusterRoles for users of the operator's kinds: admin, editor and viewer.
     """
     _part("rbac", target, output=output, check=check, force=force, **about)
 
@@ -154,7 +155,7 @@ Examples:
 @_force
 @_about
 def deploy(target: str | None, output: str | None, check: bool, force: bool, **about: Any) -> None:
-    """Manifests that deploy it, as install.yaml and for kustomize."""
+    """Generate install.yaml and a kustomize tree."""
     _part("deploy", target, output=output, check=check, force=force, **about)
 
 
@@ -171,7 +172,7 @@ Examples:
 @_force
 @_about
 def chart(target: str | None, into: Path | None, check: bool, force: bool, **about: Any) -> None:
-    """A Helm chart."""
+    """Generate a Helm chart."""
     _tree("chart", target, into=into, check=check, force=force, **about)
 
 
@@ -188,7 +189,7 @@ Examples:
 @_force
 @_about
 def bundle(target: str | None, into: Path | None, check: bool, force: bool, **about: Any) -> None:
-    """A bundle for the Operator Lifecycle Manager."""
+    """Generate a bundle for the Operator Lifecycle Manager (OLM)."""
     _tree("bundle", target, into=into, check=check, force=force, **about)
 
 
@@ -203,7 +204,7 @@ Examples:
 @_check
 @_force
 def docs(target: str | None, check: bool, force: bool) -> None:
-    """A reference of its kinds, in Markdown."""
+    """Generate an API reference in Markdown."""
     if target is None:
         _write_project(("docs",), check=check, force=force, output=None)
         return
@@ -223,7 +224,7 @@ Examples:
 @target_argument
 @_output
 def samples(target: str | None, output: str | None) -> None:
-    """An object of each of its kinds, printed."""
+    """Print a sample object of each kind."""
     from steersman.cli.generator import documents_of
 
     _print(documents_of("samples", _installation(target)), output or "yaml")
@@ -238,26 +239,32 @@ Examples:
 """
 )
 @click.argument("file", required=False, type=click.File(encoding="utf-8"), metavar="[FILE]")
-@click.option("--from-cluster", metavar="NAME", help="A CRD in a cluster: widgets.example.com.")
-@click.option("--version", metavar="NAME", help="Only this version; without it, all served ones.")
+@click.option(
+    "--from-cluster",
+    metavar="NAME",
+    help="Name of a CRD in the cluster, such as widgets.example.com.",
+)
+@click.option(
+    "--version", metavar="NAME", help="Version to generate (default: all served versions)."
+)
 @click.option(
     "--into",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write a module for each here; without it, print the only one.",
+    help="Write one module per kind and version to DIR (default: print a single module).",
 )
 @_force
 @click.option(
     "--kubeconfig",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="The kubeconfig; without it, the one that kubectl uses.",
+    help="Kubeconfig of the cluster (default: the same as kubectl's).",
 )
-@click.option("--context", metavar="NAME", help="The context of the kubeconfig.")
+@click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
 @click.option(
     "--insecure-skip-tls-verify",
     is_flag=True,
-    help="Allow the kubeconfig to leave the server's certificate unverified.",
+    help="Accept a kubeconfig that sets insecure-skip-tls-verify.",
 )
 def models(
     file: Any,
@@ -269,9 +276,9 @@ def models(
     context: str | None,
     insecure_skip_tls_verify: bool,
 ) -> None:
-    """Typed classes for kinds that are defined elsewhere.
+    """Generate typed classes from CRDs of other projects.
 
-    They come from CRDs in FILE (- is stdin) or in a cluster.
+    Reads the CRDs from FILE (- is stdin) or from a cluster.
     """
     import asyncio
     from random import SystemRandom

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 _as_json = output_option("json", help="Print what was done as JSON.")
 _cluster_scoped = click.option(
-    "--cluster-scoped", is_flag=True, help="Its objects have no namespace."
+    "--cluster-scoped", is_flag=True, help="Objects of this kind have no namespace."
 )
 _plural = click.option(
-    "--plural", metavar="WORD", help="Its plural; derived from the kind if not given."
+    "--plural", metavar="WORD", help="Plural of the kind (default: derived from the kind)."
 )
 
 
@@ -39,17 +39,17 @@ Examples:
 )
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path), metavar="DIR")
 @click.option(
-    "--domain", required=True, metavar="NAME", help="The domain of its API groups: example.com."
+    "--domain", required=True, metavar="NAME", help="Domain of the API groups, such as example.com."
 )
-@click.option("--name", metavar="NAME", help="Its name; without it, that of the directory.")
-@click.option("--package", metavar="NAME", help="Its Python package; without it, the name.")
+@click.option("--name", metavar="NAME", help="Project name (default: the name of DIR).")
+@click.option("--package", metavar="NAME", help="Python package (default: the project name).")
 @_as_json
 def init(
     directory: Path, domain: str, name: str | None, package: str | None, output: str | None
 ) -> None:
     """Create an operator project.
 
-    DIR is created, or has to be empty.
+    DIR must be empty; it is created if it does not exist.
     """
     from steersman.scaffold import init_project, installed_origin
 
@@ -83,10 +83,12 @@ Examples:
     "--group",
     required=True,
     metavar="NAME",
-    help="Its group; without a dot, of the domain.",
+    help="API group; without a dot, the project's domain is appended.",
 )
-@click.option("--version", required=True, metavar="NAME", help="Its version: v1, v1beta1.")
-@click.option("--kind", required=True, metavar="NAME", help="Its name: AppService.")
+@click.option(
+    "--version", required=True, metavar="NAME", help="API version, such as v1 or v1beta1."
+)
+@click.option("--kind", required=True, metavar="NAME", help="Kind, such as AppService.")
 @_cluster_scoped
 @_plural
 @_as_json
@@ -98,10 +100,10 @@ def api(
     plural: str | None,
     output: str | None,
 ) -> None:
-    """Add a kind of your own.
+    """Add a kind that this project defines.
 
-    It comes with types, a reconcile function, a test and a sample. If the project has the kind in
-    another version, this version is added.
+    Writes types, a reconcile function, a test and a sample. If the project defines another version
+    of the kind, adds this version to it.
     """
     from steersman.scaffold import Project, create_api
 
@@ -127,12 +129,16 @@ Examples:
       --models shop.models.certificate_v1
 """
 )
-@click.option("--group", default="", metavar="NAME", help="Its group; the core group without.")
-@click.option("--version", required=True, metavar="NAME", help="Its version: v1.")
-@click.option("--kind", required=True, metavar="NAME", help="Its name: Deployment.")
+@click.option("--group", default="", metavar="NAME", help="API group (default: the core group).")
+@click.option("--version", required=True, metavar="NAME", help="API version, such as v1.")
+@click.option("--kind", required=True, metavar="NAME", help="Kind, such as Deployment.")
 @_cluster_scoped
 @_plural
-@click.option("--models", metavar="MODULE", help="The module with its class, if it has one.")
+@click.option(
+    "--models",
+    metavar="MODULE",
+    help="Python module with the class of a kind that steersman does not include.",
+)
 @_as_json
 def controller(
     group: str,
@@ -143,7 +149,7 @@ def controller(
     models: str | None,
     output: str | None,
 ) -> None:
-    """Add a controller for a kind that is defined elsewhere."""
+    """Add a controller for a kind that another project defines."""
     from steersman.scaffold import Project, create_controller
 
     project = Project.find(Path.cwd())
@@ -168,11 +174,11 @@ Example:
 )
 @_as_json
 def upgrade(output: str | None) -> None:
-    """Bring a project up to date with this steersman.
+    """Upgrade the project to the installed version of steersman.
 
-    Your changes are kept. Names of steersman that have changed are replaced in all files that you
-    write; `ruff check --fix` sorts the imports afterwards. Where you and steersman have changed the
-    same line, the file has both, with the conflict markers of git, and the exit status is 1.
+    Your changes are kept. Renamed steersman APIs are updated in your source files; run `ruff check
+    --fix` afterwards to sort the imports. If you and steersman changed the same line, the file
+    contains both versions with git's conflict markers, and the exit status is 1.
     """
     from steersman.scaffold import Project, installed_origin, upgrade_project
 

@@ -49,13 +49,13 @@ Examples:
 )
 @target_argument
 @click.option(
-    "--install-crds", is_flag=True, help="First apply the CRDs of its kinds to the cluster."
+    "--install-crds", is_flag=True, help="Apply the operator's CRDs to the cluster first."
 )
 def run(target: str | None, install_crds: bool, **given: Any) -> None:
     """Run an operator against a cluster.
 
-    TARGET is module:attribute, a module, or a file; in a project it may be left out. Every setting
-    can also come from the environment or a file, as when the operator runs without this command.
+    TARGET is module:attribute, a module, or a file; it is optional in a project. An option
+    with a variable in brackets can also be set in the environment or in the --config file.
     """
     import asyncio
     from random import SystemRandom
