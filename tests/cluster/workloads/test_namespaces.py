@@ -85,7 +85,7 @@ def test_every_namespace_has_a_default_serviceaccount_and_the_root_certificate()
     registration(steps)
 
 
-def test_they_are_created_again_after_a_deletion_and_corrected_after_a_change() -> None:
+def test_default_objects_are_created_again_after_a_deletion_and_corrected_after_a_change() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await harbour(cluster)
 

@@ -22,7 +22,7 @@ def sized(replicas: int) -> MergePatch:
     return MergePatch({"spec": {"replicas": replicas}})
 
 
-def test_a_replicaset_has_as_many_pods_as_it_wants() -> None:
+def test_a_replicaset_has_the_desired_number_of_pods() -> None:
     async def steps(cluster: SimulatedCluster, stage: Stage) -> None:
         await cluster.create(replica_set(replicas=3))
         counts = []

@@ -32,7 +32,7 @@ async def status_of(cluster: SimulatedCluster, name: str = "web") -> tuple[int |
     return status.replicas, status.ready_replicas, status.available_replicas
 
 
-def test_a_replicationcontroller_has_as_many_pods_as_it_wants() -> None:
+def test_a_replicationcontroller_has_the_desired_number_of_pods() -> None:
     async def steps(cluster: SimulatedCluster) -> None:
         await cluster.create(replication_controller(3))
         counts = []

@@ -26,7 +26,7 @@ PAIRS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("worse", PAIRS.values(), ids=PAIRS)
-def test_the_pods_that_do_the_least_work_go_first(
+def test_the_pods_that_do_the_least_work_are_deleted_first(
     worse: tuple[dict[str, Any], dict[str, Any]],
 ) -> None:
     first, second = pod("first", **worse[0]), pod("second", **worse[1])

@@ -1,16 +1,16 @@
 """The namespace controller, and the default objects of each namespace.
 
-Takes:     namespaces, and all objects in those that are being deleted
+Takes:     namespaces, and all objects in terminating namespaces
 Gives:     a default ServiceAccount and the root certificate in each; the deletion of a namespace's
            content, and then of the namespace
 Promises:  - every namespace has a default ServiceAccount and the root certificate
-           - they are created again after a deletion and corrected after a change
+           - default objects are created again after a deletion and corrected after a change
            - a namespace is deleted after its content
            - what blocks a deletion is in the conditions of the namespace
            - Pods are deleted before anything else
            - a kind that cannot be deleted does not block the others
-Never:     creates anything in a namespace that is being deleted, or removes a finalizer of anything
-           but a namespace
+Never:     creates an object in a terminating namespace, or removes a finalizer of an object that is
+           not a namespace
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Node lifecycle: eviction by taints that a Pod does not tolerate, and deletion of Pods without node.
+"""Node lifecycle: eviction of Pods by taints, and deletion of Pods whose node does not exist.
 
 Takes:     Pods that are bound to a node, and the taints of nodes
 Gives:     evictions, and the ``DisruptionTarget`` conditions that say why

@@ -1,11 +1,11 @@
-"""What controllers of Pods share: status, templates, owner references, selectors, deletion order.
+"""Shared code of controllers of Pods: status, templates, owner references, selectors, deletion.
 
 Takes:     Pods, templates, selectors, and the time
-Gives:     their status and owners, new Pods, and the order of deletion
+Gives:     the Pods' status and owners, new Pods, and the order of deletion
 Promises:  - a Pod with another controller is never claimed
            - a selected Pod without a controller is found without a scan of the others
            - a template has the same hash in every process
-           - the Pods that do the least work go first
+           - the Pods that do the least work are deleted first
 Never:     reads the clock, keeps state between two reconciles, or scans all Pods
 """
 

@@ -1,12 +1,12 @@
-"""ReplicaSets: the ReplicaSet controller.
+"""The ReplicaSet controller.
 
 Takes:     ReplicaSets, and the Pods that they select
 Gives:     Pods created, deleted, adopted and released; statuses, conditions and events
-Promises:  - a ReplicaSet has as many Pods as it wants
+Promises:  - a ReplicaSet has the desired number of Pods
            - a rejected creation is tried once and not a thousand times
            - no more than five hundred Pods are created in one reconcile
            - a settled ReplicaSet writes nothing
-Never:     changes a Pod with another controller, or creates one for a deleted ReplicaSet
+Never:     changes a Pod with another controller, or creates a Pod for a deleted ReplicaSet
 """
 
 from typing import Any, Final

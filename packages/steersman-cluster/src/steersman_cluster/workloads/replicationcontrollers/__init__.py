@@ -1,8 +1,8 @@
-"""ReplicationControllers: the controller of the predecessor of ReplicaSets.
+"""The controller of ReplicationControllers, the predecessors of ReplicaSets.
 
 Takes:     ReplicationControllers, and the Pods that they select
 Gives:     Pods created, deleted, adopted and released; statuses, conditions and events
-Promises:  - a ReplicationController has as many Pods as it wants
+Promises:  - a ReplicationController has the desired number of Pods
            - a settled ReplicationController writes nothing
 Never:     changes a Pod with another controller
 """
