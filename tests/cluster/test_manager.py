@@ -55,7 +55,7 @@ async def lease(scene: Scene) -> coordination_v1.LeaseSpec:
     return found.spec
 
 
-async def test_no_worker_starts_before_the_caches_are_whole(scene: Scene) -> None:
+async def test_no_worker_starts_before_the_caches_have_synced(scene: Scene) -> None:
     async with operating(scene, owning()) as operator:
         await is_quiet(scene, operator)
 
@@ -139,7 +139,7 @@ async def test_the_lease_is_released_after_the_last_worker_has_ended(scene: Scen
     assert len(operator.writes) == 1, "the one that was running is done, and no other begun"
 
 
-async def test_a_stop_ends_within_its_grace(scene: Scene) -> None:
+async def test_an_operator_stops_within_its_grace_period(scene: Scene) -> None:
     inside = asyncio.Event()
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -274,7 +274,7 @@ async def test_a_write_of_a_replica_that_no_longer_leads_is_not_sent(scene: Scen
     assert "POST" in str(raised[0])
 
 
-async def test_it_is_not_ready_while_a_cache_is_stale(scene: Scene) -> None:
+async def test_an_operator_with_a_stale_cache_is_not_ready(scene: Scene) -> None:
     def said() -> list[bool]:
         return [each.is_ready for each in operator.seen(ReadinessChanged)]
 

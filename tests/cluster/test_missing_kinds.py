@@ -60,7 +60,7 @@ def stages(operator: Operator) -> list[str]:
 
 
 @pytest.mark.parametrize("leader_election", [True, False])
-async def test_a_controller_whose_kind_is_missing_holds_up_no_other(
+async def test_a_controller_whose_kind_is_missing_delays_no_other(
     scene: Scene, leader_election: bool
 ) -> None:
     async with operating(

@@ -72,7 +72,7 @@ def is_beside_the_point(request: Request) -> bool:
 
 
 @pytest.mark.parametrize("leader_election", [True, False])
-async def test_it_is_not_ready_within_a_minute_of_a_server_that_hangs(
+async def test_an_operator_is_not_ready_within_a_minute_after_its_server_hangs(
     scene: Scene, leader_election: bool
 ) -> None:
     async with operating(
@@ -204,7 +204,7 @@ def test_intervals_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None
         ManagerSettings(**wrong)
 
 
-async def test_an_operator_whose_server_is_away_is_alive(scene: Scene) -> None:
+async def test_an_operator_whose_server_is_unreachable_is_alive(scene: Scene) -> None:
     async with operating(scene, of_widgets(), leader_election=True, **PROBES) as operator:
         await is_ready(scene, operator)
         hang(operator)

@@ -199,7 +199,7 @@ async def test_what_is_declared_is_enough_for_all_that_an_operator_does(
 
 
 @pytest.mark.usefixtures("widgets")
-async def test_an_operator_that_lacks_a_right_goes_on_by_itself_once_it_has_it(
+async def test_an_operator_that_lacks_a_permission_continues_when_it_is_granted(
     client: Client, control_plane: RealControlPlane, namespace: str
 ) -> None:
     seen = Seen()

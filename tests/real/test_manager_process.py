@@ -141,7 +141,7 @@ async def test_what_does_not_end_within_the_grace_is_left_behind_and_the_lease_i
 
 
 @pytest.mark.parametrize("manner", ["endless", "deaf"])
-async def test_a_second_signal_ends_an_operator_at_once(
+async def test_a_second_signal_ends_an_operator_immediately(
     control_plane: RealControlPlane, target: str, manner: str
 ) -> None:
     async with lone(manner, control_plane, target, grace_seconds=GRACE_SECONDS) as operator:

@@ -125,7 +125,9 @@ def test_what_is_as_always_needs_no_variable() -> None:
     assert DEFAULTS.environ() == {}
 
 
-def test_arguments_go_before_the_environment_and_that_before_the_file(tmp_path: Path) -> None:
+def test_arguments_override_the_environment_and_the_environment_overrides_the_file(
+    tmp_path: Path,
+) -> None:
     file = written(tmp_path / "f.yaml", context="file", lease_name="file", lease_namespace="file")
     environ = {
         "STEERSMAN_CONFIG": str(file),

@@ -1,4 +1,7 @@
-"""The operator author's lifespan, entered before the first controller and left after the last one."""
+"""The operator author's lifespan, which is open while controllers run.
+
+The lifespan is entered before the controllers start, and left after the last one has ended.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager

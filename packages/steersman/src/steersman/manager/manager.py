@@ -187,7 +187,7 @@ class Manager:
 
 
 def _counting(log: Observer, *, clock: Clock) -> "tuple[CollectorRegistry, Observer]":
-    """Return a metrics registry, and an observer that updates the registry in addition to ``log``."""
+    """Return a metrics registry, and an observer that updates the registry and calls ``log``."""
     # Imported here: prometheus_client takes long to import, and not every operator has metrics.
     from steersman.observe import MetricsObserver, new_registry
 

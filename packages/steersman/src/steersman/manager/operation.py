@@ -315,7 +315,10 @@ class Operation:
         )
 
     async def _permit(self, client: Client) -> None:
-        """Report the missing permissions, and wait until all needed permissions are granted."""
+        """Report the missing permissions.
+
+        With ``preflight="wait"``, also wait until all needed permissions are granted.
+        """
         settings = self._settings
         # A failed check is repeated soon anyway, with one line in the log and not one for each
         # attempt.

@@ -134,7 +134,10 @@ class ManagerOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _is_like(one: type[Any], other: type[Any]) -> bool:
-    """Return whether both classes share one cache, as two ``Unstructured`` classes of one kind do."""
+    """Return whether both classes share one cache.
+
+    Two classes of ``Unstructured.of`` for one kind share a cache.
+    """
     if issubclass(one, Unstructured) and issubclass(other, Unstructured):
         return one.resource_type == other.resource_type
     return one is other

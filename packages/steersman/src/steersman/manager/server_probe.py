@@ -1,5 +1,4 @@
-"""The server probe: checks that the API server responds, without a request if other traffic shows
-it.
+"""The server probe: checks that the API server responds, if possible without a request.
 
 A watch may be silent for two minutes and still work: the first bookmark of a quiet kind takes that
 long. So silence of a single watch does not show a failure. Anything that the server sends counts as
@@ -69,7 +68,7 @@ class ServerProbe:
         return self._clock.monotonic() - self._answered_at
 
     def why_not_ready(self) -> str | None:
-        """The reason for not being ready if the server does not respond; ``None`` if it responds."""
+        """The reason for not being ready while the server does not respond; ``None`` otherwise."""
         if not self._is_unresponsive or self.silent_seconds < self._probe_seconds:
             return None
         watches = f", and these watches are silent: {_named(self._silent_watches)}"

@@ -43,7 +43,7 @@ About = Callable[["asyncio.Task[Any]"], tuple[str, ObjectRef] | None]
 
 
 class StallWatch:
-    """A recorder of what blocks this thread's event loop when a check is late by ``after_seconds``."""
+    """A recorder of what blocks this thread's event loop when a check is ``after_seconds`` late."""
 
     def __init__(self, *, after_seconds: float, about: About, clock: Clock) -> None:
         self._after_seconds = after_seconds

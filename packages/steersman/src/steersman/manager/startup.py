@@ -49,9 +49,7 @@ class _Start:
 
     @property
     def pending(self) -> tuple[tuple[str, str], ...]:
-        """The kinds that the controller waits for, each with the reason why its cache has not
-        synced.
-        """
+        """The kinds that the controller waits for, each with the reason of the wait."""
         if self.prepared is not None:
             return ()
         return tuple(
@@ -100,9 +98,7 @@ class Startup:
 
     @property
     def pending(self) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
-        """The controllers that are not ready, each with the kinds that it waits for and the
-        reasons.
-        """
+        """The controllers that are not ready, each with the kinds that it waits for and why."""
         return tuple(
             (each.controller.name, each.pending) for each in self._starts if each.prepared is None
         )

@@ -1,5 +1,6 @@
-"""The operator author's health checks: plain functions run in probes, async ones in background
-tasks.
+"""The operator author's health checks.
+
+Probes call plain functions; ``async`` functions run in the background.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -71,7 +71,7 @@ class Term:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the term has ended before its block: the lease was lost or could not be renewed."""
+        """Whether the term ended before its block: the lease was lost or could not be renewed."""
         return self._lost.is_set()
 
     async def lost(self) -> None:
@@ -129,8 +129,7 @@ class Leadership:
 
     @asynccontextmanager
     async def term(self) -> AsyncIterator[Term]:
-        """Lead while the block runs; enter the block when this replica leads, however long that
-        takes.
+        """Lead while the block runs; wait before the block until this replica leads.
 
         The lease is renewed while the block runs. If the term is lost, the block is not cancelled,
         but the fence refuses every write. All tasks of the block must have ended when the block

@@ -130,11 +130,10 @@ class ManagerSettings:
         prog: str,
         usual: "ManagerSettings | None" = None,
     ) -> "ManagerSettings":
-        """Read each setting from ``arguments``, else ``environ``, else the file that one of them
-        names.
+        """Read each setting from ``arguments``, else from ``environ``, else from a file.
 
-        A setting that none of the three contains has its value from ``usual``. End the program
-        after ``--help``, and for an unknown argument.
+        ``arguments`` or ``environ`` names the file. A setting that none of the three contains has
+        its value from ``usual``. End the program after ``--help``, and for an unknown argument.
         """
         defaults = {each.name: getattr(usual or cls(), each.name) for each in fields(cls)}
         given = gather(arguments, environ, prog=prog, defaults=defaults)

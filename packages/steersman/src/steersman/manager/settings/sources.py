@@ -35,7 +35,10 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """One field and its parser; ``read`` raises ``ValueError`` for a value that is not ``wanted``."""
+    """One field and its parser ``read``, which raises ``ValueError`` for an invalid value.
+
+    ``wanted`` describes the valid values.
+    """
 
     field: str
     read: Callable[[Any], Any]
