@@ -16,7 +16,7 @@ from steersman.manifests.schema.place import Place
 
 APPROVAL: Final = "api-approved.kubernetes.io"
 
-# Groups under these belong to the Kubernetes community, whose word is needed for a new kind.
+# These groups belong to the Kubernetes community, which must approve a new kind.
 _PROTECTED: Final = ("k8s.io", "kubernetes.io")
 
 

@@ -12,12 +12,12 @@ from steersman.manifests.documents import Document, as_document
 from steersman.manifests.installation import HEALTH_PORT, METRICS_PORT, Installation
 from steersman.units import Quantity
 
-# Of the usual distributions. The policy is asked after a Service's address has been replaced by an
-# API server's own, so the port of the Service (443) is not enough.
+# The DNS ports of the usual distributions. A policy is evaluated after a Service's address is
+# replaced by an API server's own, so the port of the Service (443) is not enough.
 API_SERVER_PORTS: Final = (443, 6443, 8443, 16443)
 DNS_PORT: Final = 53
 
-# A certificate and its key, for a moment.
+# For a certificate and its key.
 TMP_SIZE: Final = Quantity("16Mi")
 
 METRICS: Final = "metrics"

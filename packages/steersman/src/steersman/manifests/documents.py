@@ -14,17 +14,17 @@ Document: TypeAlias = Mapping[str, Any]
 # Lines are not wrapped: each tool folds a description differently.
 _WIDTH: Final = 1_000_000
 
-# What kubectl and Helm read as a number or a truth, and PyYAML as text: they read other versions of
-# YAML. A key may be one as well, such as the ``y`` of a point.
+# Text that kubectl and Helm read as a number or a boolean, and PyYAML as text: they use other
+# versions of YAML. A key can be such a text, too, like the ``y`` of a point.
 _NOT_BARE: Final = re.compile(
     r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?0o[0-7]+|[yYnN]"
 )
-# Ends a line for one of them and not for the other.
+# A line end for one of them and not for the other.
 _ODD_BREAK: Final = re.compile("[\x85\u2028\u2029]")
 
 _CODEC: Final = Codec()
 
-# In every file that holds documents.
+# In every file with documents.
 MADE: Final = "Made by `steersman generate` from the operator's types: change those, not this."
 
 

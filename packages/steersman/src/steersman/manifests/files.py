@@ -23,7 +23,7 @@ from typing import Any, Final, TypeAlias
 
 from steersman.errors import EditedByHand, OutOfDate, ProjectError
 
-# Paths relative to some directory, with forward slashes, and the text of the file at each.
+# Paths relative to a directory, with forward slashes, each with the text of its file.
 Tree: TypeAlias = Mapping[str, str]
 _Record: TypeAlias = dict[str, dict[str, str]]
 
@@ -38,9 +38,9 @@ class Changes:
 
     written: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
-    # Generated once, and no more.
+    # No longer generated.
     removed: tuple[str, ...] = ()
-    # Generated once, and no more; but edited since, and so somebody's own from now on.
+    # No longer generated, but edited since: the author's own file from now on.
     left: tuple[str, ...] = ()
 
 
@@ -125,7 +125,7 @@ def _plan(directory: Path, parts: Mapping[str, Tree], recorded: _Record) -> _Pla
                 stale.append(path)
             case _:
                 edited.append(path)
-    # What another part makes as well stays.
+    # A file that another part also generates stays.
     elsewhere = {path for part, files in recorded.items() if part not in parts for path in files}
     for part in parts:
         for path, digest in recorded.get(part, {}).items():
@@ -221,7 +221,7 @@ def _digest_on_disk(directory: Path, path: str) -> str | None:
 
 def _text_on_disk(directory: Path, path: str) -> str | None:
     try:
-        # Line ends are git's business: with Windows' own the file is not an edited one.
+        # Line ends are up to git: a file with those of Windows is not an edited one.
         return (directory / path).read_text(encoding="utf-8", errors="backslashreplace")
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -249,8 +249,8 @@ def _diff(directory: Path, path: str, wanted: str) -> str:
 
 
 def _replace(directory: Path, texts: Tree) -> None:
-    # Everything that can fail for want of room or rights is done beside the files, before the
-    # first of them is touched; what is left are renames.
+    # Everything that can fail for lack of space or permissions is done before the first file is
+    # touched; only renames remain.
     prepared: dict[Path, Path] = {}
     made: list[Path] = []
     try:

@@ -19,7 +19,7 @@ class Parts:
     namespace: Document
     crds: tuple[Document, ...]
     account: Document
-    # What the operator needs for its work, and what it needs to find out who may see its metrics.
+    # The operator's own permissions, and those to authorize readers of its metrics.
     grants: tuple[Document, ...]
     metrics_grants: tuple[Document, ...]
     # To be bound: to Prometheus, and to users.

@@ -14,18 +14,18 @@ from steersman.manifests.deploy_settings import BundleSettings, DeploySettings
 from steersman.names import check_label
 from steersman.units import Quantity
 
-# Of two, one acts: when a node goes, the other takes over within a lease.
+# Of two, one acts: if its node fails, the other takes over within the duration of a lease.
 DEFAULT_REPLICAS: Final = 2
 
 HEALTH_PORT: Final = 8081
 METRICS_PORT: Final = 8443
 
-# Twice the measured memory of an idle operator (65 MB), and room for some ten thousand objects in
-# its caches. No limit for the CPU: an operator that is held back loses its lease.
+# Twice the measured memory of an idle operator (65 MB), with room for some ten thousand objects in
+# its caches. No limit for the CPU: an operator that is throttled loses its lease.
 REQUESTS: Final = {"cpu": Quantity("10m"), "memory": Quantity("128Mi")}
 LIMITS: Final = {"memory": Quantity("512Mi")}
 
-# Services and namespaces have names of 63 characters at most, and ours have something behind.
+# Names of Services and namespaces have at most 63 characters, including the suffixes.
 _LONGEST_NAME: Final = 50
 
 _NAME: Final = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
@@ -62,11 +62,11 @@ class Installation:
     namespaces: tuple[str, ...] = ()
     replicas: int = DEFAULT_REPLICAS
     metrics: bool = True
-    # For people who look at it in a catalog.
+    # Shown in catalogs.
     title: str = ""
     description: str = ""
     maintainers: tuple[tuple[str, str], ...] = ()  # name and e-mail
-    # What the author adds.
+    # The author's additions.
     deploy: DeploySettings = field(default_factory=DeploySettings)
     bundle: BundleSettings = field(default_factory=BundleSettings)
 
@@ -149,7 +149,7 @@ class Installation:
         """Return the manager settings, which the Pods read from environment variables."""
         return ManagerSettings(
             namespaces=tuple(dict.fromkeys(self.namespaces)),
-            # The same as without a word; but the role is made for this name, so it is said.
+            # The default, made explicit because the role is created for this name.
             lease_name=lease_name(self.controllers),
             # A kubelet and a Prometheus come from outside.
             health_address=f":{HEALTH_PORT}",

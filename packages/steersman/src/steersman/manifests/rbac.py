@@ -26,7 +26,7 @@ def service_account(installation: Installation) -> Document:
     return as_document(
         core_v1.ServiceAccount(
             metadata=_meta(installation, installation.name, installation.namespace),
-            # Its token is for the operator's own Pods, which ask for it.
+            # Only the operator's own Pods use its token, and they request it.
             automount_service_account_token=False,
         )
     )

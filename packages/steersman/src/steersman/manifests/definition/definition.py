@@ -18,7 +18,7 @@ LIST_MAP_KEYS: Final = "x-kubernetes-list-map-keys"
 MAP_TYPE: Final = "x-kubernetes-map-type"
 VALIDATIONS: Final = "x-kubernetes-validations"
 
-# What every object has, whether or not its schema says so.
+# The fields of every object, whether or not its schema has them.
 META_FIELDS: Final = ("apiVersion", "kind", "metadata")
 
 # Beside int-or-string, as tools write it for readers that do not know the extension.

@@ -32,7 +32,7 @@ from steersman.manifests.definition.sample import sample_of
 from steersman.manifests.definition.validation import joined
 from steersman.manifests.documents import Document, yaml_of
 
-# What a condition has in every API; only what is beyond it is worth a table.
+# The fields of a condition in every API; a table lists only further ones.
 _CONDITION: Final = frozenset(
     ("lastTransitionTime", "message", "observedGeneration", "reason", "status", "type")
 )

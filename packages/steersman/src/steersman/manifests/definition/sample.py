@@ -39,9 +39,9 @@ from steersman.manifests.documents import Document
 
 EXAMPLE: Final = "Give the field an example: `Rule(example=…)`, or `example` in the schema."
 
-# More than this many alternatives together are not tried.
+# Not more combinations of alternatives than this are tried.
 _MOST_VARIANTS: Final = 200
-# A sample with more of them is hard to read, and a schema may ask for a billion.
+# A sample with more items is hard to read, and a schema may require a billion.
 _MOST_PIECES: Final = 100
 _LONGEST_TEXT: Final = 1000
 
@@ -56,7 +56,7 @@ def sample_of(crd: Document, version: str | None = None) -> Document:
     name = maker.first(_texts(f"{definition.kind.lower()}-sample", limits), limits, "metadata.name")
     fields = {k: v for k, v in properties.items() if k not in (*META_FIELDS, "status")}
     needed = [each for each in required_of(found.schema) if each in fields]
-    # A spec may be left out where all of it may; a sample without one would show nothing.
+    # A spec may be optional; a sample without one would show nothing.
     shown = list(dict.fromkeys([*needed, *(["spec"] if "spec" in fields else [])]))
     rest = {**found.schema, "properties": fields, "required": shown}
     return {
@@ -82,7 +82,7 @@ class _Maker:
         for variant in _variants(schema):
             try:
                 value = self._by_type(variant, path, number, keys)
-                # Each part has been looked at, except examples: those are what their author says.
+                # All parts have been checked except examples, which are taken as they are.
                 return self.first([value], schema, path, trusting=True)
             except NoSample as error:
                 refusal = refusal or error
@@ -166,7 +166,7 @@ class _Maker:
         for name, each in properties_of(schema).items():
             place = joined(path, name)
             if name in keys and number:
-                # What tells items apart cannot be the same in all of them.
+                # The fields that distinguish items cannot be the same in all of them.
                 varied = {k: v for k, v in each.items() if k not in ("default", "example")}
                 made[name] = self.made(varied, place, number=number)
             elif name in needed:

@@ -42,7 +42,7 @@ REFUSED: Final = "an object that has it otherwise is refused"
 _ANYTHING: Final[Schema] = {PRESERVE: True}
 _TEXT: Final[Schema] = {"type": "string"}
 
-# Formats that are cases of another.
+# Formats that are special cases of another.
 _CASES: Final[Mapping[str, str]] = {
     "isbn10": "isbn",
     "isbn13": "isbn",
@@ -117,7 +117,7 @@ def _type(schema: Schema) -> str:
 
 
 def _null(old: Schema, new: Schema, path: str) -> Found:
-    # A schema without a type takes null anyway, among everything else.
+    # A schema without a type accepts null, among everything else.
     is_typed = new.get("type") or new.get(INT_OR_STRING)
     if old.get("nullable") and is_typed and not new.get("nullable"):
         yield Narrowing(path, "may no longer be null", "an object with a null there is refused")

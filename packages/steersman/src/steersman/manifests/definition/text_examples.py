@@ -10,7 +10,8 @@ from typing import Final, TypeAlias
 
 from steersman.manifests.definition.validation import matches
 
-# A text of each format that a server looks at, by their names without dashes, as it reads them.
+# A text for each format that a server checks, by the format's name without dashes, as the server
+# reads it.
 FORMATS: Final[Mapping[str, str]] = {
     "bsonobjectid": "507f1f77bcf86cd799439011",
     "byte": "ZXhhbXBsZQ==",
@@ -39,11 +40,11 @@ FORMATS: Final[Mapping[str, str]] = {
     "uuid5": "886313e1-3b8a-5372-9b90-0c9aee199e5d",
 }
 
-# How often to go round each loop without an end, and which of several alternatives to take.
+# How often to repeat each unbounded loop, and which of several alternatives to take.
 Choice: TypeAlias = tuple[int, int]
 Maker: TypeAlias = Callable[[Choice], str]
 
-# The letters that a class of them is asked for first, so that what comes out can be read.
+# The preferred characters of a class, so that the text is readable.
 _LIKED: Final = "a1A-x0b2.:/_@ "
 _ALL: Final = _LIKED + "".join(map(chr, range(33, 127)))
 _CLASSES: Final = {

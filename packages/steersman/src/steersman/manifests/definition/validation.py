@@ -20,7 +20,7 @@ from steersman.manifests.definition.definition import (
     required_of,
 )
 
-# What RE2 knows and Python does not, or reads in another way.
+# Features of RE2 that Python lacks, or reads differently.
 _RE2_ONLY: Final = re.compile(r"\[\[:|\\[pPzQEC]|\(\?[a-zA-Z]*[UsP]")
 
 # The range of an integer, which its format may narrow.

@@ -6,10 +6,10 @@ from typing import Final
 from steersman.manifests.documents import Document
 from steersman.manifests.installation import Installation
 
-# Rules in CEL, which our schemas have, are read by every server from then on.
+# Every server from this version on evaluates CEL rules, which the generated schemas have.
 OLDEST_KUBERNETES: Final = "1.29.0"
-# The same of fields to select by. An older server drops them, and an operator that selects by one
-# is refused its watch.
+# The same for selectable fields. An older server drops them, and rejects the watch of an operator
+# that selects by one.
 OLDEST_WITH_SELECTABLE_FIELDS: Final = "1.32.0"
 
 

@@ -43,7 +43,7 @@ _SOME_ONLY: Final = "$.Values.namespaces"
 
 _HERE: Final = "{{ $.Release.Namespace }}"
 
-# As long as the operator's own name may be: what is put behind it fits.
+# As long as the operator's own name may be: every suffix fits.
 _HELPERS: Final = """\
 {{- define "NAME.fullname" -}}
 {{- $name := $.Values.fullnameOverride -}}

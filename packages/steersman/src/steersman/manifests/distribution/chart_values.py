@@ -22,7 +22,7 @@ _STRING: Final[_Schema] = {"type": "string"}
 _FLAG: Final[_Schema] = {"type": "boolean"}
 _LABEL: Final = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 
-# What belongs to the API of Kubernetes is checked by its server.
+# The server validates what belongs to the API of Kubernetes.
 _OBJECT: Final[_Schema] = {"type": "object"}
 _OBJECTS: Final[_Schema] = {"type": "array", "items": _OBJECT}
 _WORDS: Final[_Schema] = {"type": "object", "additionalProperties": _STRING}
@@ -33,7 +33,7 @@ class _Value:
     about: str
     default: Any
     schema: _Schema
-    # Without what may be taken away by ``null``, its key is left out.
+    # If ``null`` may remove the value, its key is omitted.
     is_optional: bool = False
 
 
@@ -52,10 +52,10 @@ def values_text(installation: Installation, parts: Parts) -> str:
 def schema_text(installation: Installation, parts: Parts) -> str:
     """Return ``values.schema.json``, by which Helm validates the values."""
     schema = _schema_of(_table(installation, parts))
-    # A chart that has this one among its dependencies hands these down without being asked.
+    # A parent chart passes these values to its dependencies.
     schema["properties"]["global"] = _OBJECT
     schema["properties"]["enabled"] = _FLAG
-    # The newest that all versions of Helm read.
+    # The newest draft that all versions of Helm support.
     named = {"$schema": "http://json-schema.org/draft-07/schema#", **schema}
     return json.dumps(named, indent=2, ensure_ascii=False) + "\n"
 
@@ -63,7 +63,7 @@ def schema_text(installation: Installation, parts: Parts) -> str:
 def split_image(image: str) -> tuple[str, str, str]:
     """Return repository, tag and digest; the tag and the digest may be empty."""
     name, _, digest = image.partition("@")
-    # A colon before the last slash is that of a port.
+    # A colon before the last slash belongs to a port.
     folder, slash, last = name.rpartition("/")
     base, _, tag = last.partition(":")
     return folder + slash + base, tag, digest

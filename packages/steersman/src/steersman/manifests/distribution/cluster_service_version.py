@@ -27,7 +27,7 @@ from steersman.manifests.documents import Document
 from steersman.manifests.install import Parts, parts_of
 from steersman.manifests.installation import Installation
 
-# It is the value of a label as well.
+# It is also the value of a label.
 _LONGEST_NAME: Final = 63
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
@@ -59,7 +59,7 @@ def cluster_service_version(
         "minKubeVersion": oldest_kubernetes(parts.crds),
         "keywords": ["operator"],
         "provider": {"name": _provider(installation)},
-        # Catalogs refuse those who cannot be written to.
+        # Catalogs reject operators without a contact.
         "maintainers": [
             {"name": name, "email": email} for name, email in installation.maintainers if email
         ],
@@ -160,7 +160,7 @@ def _made_for(controllers: Iterable[Controller[Any]], crd: Document) -> Iterator
         if (of.group, of.kind) == (group, kind):
             for owned in controller.owned:
                 made = owned.kind.resource_type
-                # Of those that come with Kubernetes, kind and version say all.
+                # Kind and version are enough for kinds of Kubernetes.
                 is_custom = issubclass(owned.kind, CustomResource)
                 name = f"{made.plural}.{made.gvk.group}" if is_custom else ""
                 yield {"kind": made.gvk.kind, "name": name, "version": made.gvk.version}
@@ -204,7 +204,7 @@ def _spaced(name: str) -> str:
     return " ".join(word[:1].upper() + word[1:] for word in words) or name
 
 
-# How it is installed
+# The installation
 
 
 def _install_modes(installation: Installation) -> list[dict[str, Any]]:

@@ -7,9 +7,9 @@ from typing import Final
 from steersman.manifests.documents import Document
 from steersman.manifests.installation import Installation
 
-# A name that no namespace can have, and that stands for each.
+# A name that no namespace can have, as a placeholder for each of them.
 SOME_NAMESPACE: Final = "steersman-some-namespace"
-# Where events are about what has no namespace.
+# The namespace of events about cluster-scoped objects.
 DEFAULT_NAMESPACE: Final = "default"
 EVERYWHERE: Final = ""
 

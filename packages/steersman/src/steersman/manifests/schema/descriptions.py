@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-# Their docstrings speak to those who write kinds, and not to those who use them.
+# Their docstrings are for authors of kinds, and not for users of a kind.
 _OURS: Final = "steersman.kinds"
 
-# A line that stands for itself, and is not the rest of the one before.
+# A line that is not the continuation of the one before.
 _stands_alone: Final = re.compile(r"\s|[-*+] |\d+[.)] ").match
 
 
@@ -64,7 +64,7 @@ def _source_of_class(cls: type[Any]) -> _Source:
         return _SILENT
     declared = set(inspect.get_annotations(cls))
     for source in _classes_in(_source_of(cls.__module__)).get(cls.__qualname__, ()):
-        # A name may be given to several classes in turn; the one with these fields is meant.
+        # Several classes may have the same name; the one with these fields is meant.
         if declared >= source.fields.keys():
             return source
     return _SILENT

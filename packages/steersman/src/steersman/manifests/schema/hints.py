@@ -32,7 +32,7 @@ def taken_apart(annotation: Any, place: Place) -> Hint:
         origin = get_origin(hint)
         if origin is Annotated:
             hint, *beside = get_args(hint)
-            # Inner ones come later, and what is said first is asked first.
+            # The inner ones follow, and earlier rules have precedence.
             rules += [each for each in beside if isinstance(each, Rule)]
             cels += [each for each in beside if isinstance(each, Cel)]
         elif origin in (Union, UnionType):

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from steersman.manifests.definition.definition import PRESERVE
 
-# A field, a field in brackets, or any place of a list: an index, all of them, or a condition.
+# A field, a field in brackets, or items of a list: an index, all of them, or a condition.
 _step: Final = re.compile(
     r"""
     \. (?P<field> (?: [^.\[\]\\] | \\. )+ )
@@ -21,7 +21,7 @@ _TEXTS: Final = {"type": "object", "additionalProperties": _TEXT}
 _MOMENT: Final = {"type": "string", "format": "date-time"}
 _NUMBER: Final = {"type": "integer"}
 
-# What the server knows of every object, without its standing in any schema.
+# The schema of fields that every object has, whether or not its schema names them.
 _METADATA: Final[Mapping[str, Any]] = {
     "type": "object",
     "properties": {

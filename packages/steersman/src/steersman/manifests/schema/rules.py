@@ -17,7 +17,7 @@ from steersman.manifests.schema.place import Place
 _NUMBERS: Final = ("integer", "number")
 _SCALARS: Final = ("boolean", "integer", "number", "string")
 
-# What a rule is called in a schema, and of which types it can be said.
+# The keyword of each rule, and the types that can have it.
 _ABOUT: Final[Mapping[str, tuple[tuple[str, ...], Mapping[str, Any]]]] = {
     "ge": (_NUMBERS, {"minimum": ...}),
     "gt": (_NUMBERS, {"minimum": ..., "exclusiveMinimum": True}),

@@ -12,7 +12,7 @@ from steersman.manifests.definition.definition import INT_OR_STRING, INTEGER_OR_
 from steersman.manifests.schema.place import Place
 from steersman.units import MicroTime, Quantity
 
-# What a Quantity can be made from; longer ones than it takes are no amounts of anything.
+# The valid texts of a Quantity; longer ones than it accepts are not useful.
 _QUANTITY: Final = (
     r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,3})?$"
 )
@@ -30,7 +30,7 @@ SCALARS: Final[Mapping[type[Any], Mapping[str, Any]]] = {
     Quantity: {INT_OR_STRING: True, "anyOf": INTEGER_OR_STRING, "pattern": _QUANTITY},
 }
 
-# Why a type has no schema, and what to use in its place.
+# Why a type has no schema, and what to use instead.
 WRONG_TYPES: Final[Mapping[type[Any], tuple[str, str]]] = {
     set: (
         "a set has no order, and lists on the wire have one",
