@@ -205,7 +205,7 @@ def test_an_object_of_whatever_kind_can_be_decoded() -> None:
 
 
 @pytest.mark.parametrize("kind", [Widget, AnyWidget])
-def test_an_object_that_cannot_be_decoded_does_not_spoil_the_list_it_came_in(
+def test_an_object_that_cannot_be_decoded_does_not_fail_its_list(
     kind: type[Widget] | type[Unstructured],
 ) -> None:
     broken = {**widget("broken"), "metadata": "none"}

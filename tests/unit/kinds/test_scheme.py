@@ -246,7 +246,7 @@ def test_a_conversion_that_returns_another_class_is_refused() -> None:
 
 
 @pytest.mark.timeout(20)
-def test_a_generated_module_is_imported_only_when_asked_for() -> None:
+def test_a_generated_module_is_imported_only_when_it_is_used() -> None:
     program = """
 import sys
 from steersman.kinds import Scheme

@@ -359,7 +359,7 @@ nested = st.recursive(
 
 @pytest.mark.timeout(20)
 @given(schema=st.dictionaries(names, nested, min_size=1, max_size=3))
-def test_no_name_in_a_schema_becomes_anything_but_a_name_in_the_source(schema: Any) -> None:
+def test_every_name_in_a_schema_becomes_only_an_identifier_in_the_source(schema: Any) -> None:
     source = models_from_crd(crd({"type": "object", "properties": schema}))
 
     tree = ast.parse(source)

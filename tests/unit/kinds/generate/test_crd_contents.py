@@ -152,7 +152,7 @@ def test_descriptions_are_docstrings() -> None:
 
 
 @pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
-def test_a_description_becomes_nothing_but_a_text(text: str) -> None:
+def test_a_description_becomes_only_a_string_literal(text: str) -> None:
     described = {"type": "string", "description": text}
     schema = properties(spec={**properties(it=described), "description": text})
 

@@ -1,15 +1,15 @@
 """Kubernetes objects as Python classes: frozen, typed, and exact on the wire.
 
-Takes:     JSON from an API server; class statements from an author
+Takes:     JSON from an API server; class statements from an operator author
 Gives:     frozen structs, and JSON again; the class of a kind, and the kind of a class
 Promises:  - a field that is none is not sent and any other value is
            - an object cannot be changed
            - unstructured objects keep every field and its order
-           - an object that cannot be decoded does not spoil the list it came in
-           - a generated module is imported only when asked for
+           - an object that cannot be decoded does not fail its list
+           - a generated module is imported only when it is used
            - an object that is being deleted is never ready
            - no repr shows a sensitive value
-Never:     talks to a server, or fills in the server's defaults
+Never:     sends a request to a server, or fills in the server's defaults
 
 The modules named after API groups (``apps_v1``, ``core_v1``, …) are generated and meant to be
 imported by name: ``from steersman.kinds import apps_v1``. So is ``recipes``, which builds common

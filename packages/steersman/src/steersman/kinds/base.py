@@ -1,14 +1,13 @@
 """``Part``: a frozen piece of a Kubernetes object, with its metaclass, and ``Condition``.
 
-Every kind, built-in or of an author, consists of parts. The metaclass ensures that:
+Every kind, built-in or custom, consists of parts. The metaclass ensures that:
 
 - fields are keyword-only and frozen, and named in camelCase on the wire unless ``wire_names``
   says otherwise;
-- a field whose default is ``None`` is not sent while it is ``None``; any other value is sent,
-``0``,
-  ``False``, ``""`` and ``()`` included, and also if it equals the default. (msgspec omits values
-  that equal a plain default, and server-side apply takes a missing field for one given up. It never
-  omits the result of a default factory, so defaults become factories.)
+- a field whose default is ``None`` is not sent while it is ``None``. Any other value is sent, even
+  if it equals the default: ``0``, ``False``, ``""`` and ``()`` are sent. (msgspec omits a value
+  that equals a plain default, and server-side apply removes a field that its manager no longer
+  sends. msgspec never omits the result of a default factory, so defaults become factories.)
 - a map is read-only: reading a field returns a view of its map;
 - fields named in ``sensitive`` are hidden in reprs.
 """
@@ -41,9 +40,10 @@ if TYPE_CHECKING:
     class Part:
         """A frozen piece of a Kubernetes object.
 
-        In the class statement, ``wire_names={"cluster_ip": "clusterIP"}`` names fields that are not
-        in plain camelCase on the wire, ``sensitive={"password"}`` fields that are hidden in reprs,
-        and ``rules=(Cel("self.low <= self.high"),)`` the validation rules of its objects.
+        The class statement has three keywords. ``wire_names={"cluster_ip": "clusterIP"}`` names
+        fields that are not plain camelCase on the wire. ``sensitive={"password"}`` names fields
+        that are hidden in reprs. ``rules=(Cel("self.low <= self.high"),)`` are the validation rules
+        of the objects.
         """
 
         def __init_subclass__(
@@ -56,11 +56,14 @@ if TYPE_CHECKING:
 
         @classmethod
         def inlining(cls, other: "Part | None") -> Self:
-            """An object with the fields that the class shares with ``other``; ``None`` has none."""
+            """Return an object with the fields that the class shares with ``other``.
+
+            ``None`` has no fields.
+            """
             ...
 
         def with_condition(self, condition: "Condition") -> Self:
-            """A copy with this condition, which replaces one of the same type."""
+            """Return a copy with this condition, which replaces a condition of the same type."""
             ...
 
 else:
@@ -163,27 +166,29 @@ class Condition(Part):
 
     @property
     def is_true(self) -> bool:
-        """Whether its status is ``True``, and not ``False`` or ``Unknown``."""
+        """Whether the status is ``True``, and not ``False`` or ``Unknown``."""
         return self.status == "True"
 
     @staticmethod
     def true(type: str, *, reason: str, message: str = "") -> "Condition":
-        """A condition of ``type`` with the status ``True``."""
+        """Return a condition of ``type`` with the status ``True``."""
         return Condition(type=type, status="True", reason=reason, message=message)
 
     @staticmethod
     def false(type: str, *, reason: str, message: str = "") -> "Condition":
-        """A condition of ``type`` with the status ``False``."""
+        """Return a condition of ``type`` with the status ``False``."""
         return Condition(type=type, status="False", reason=reason, message=message)
 
     @staticmethod
     def unknown(type: str, *, reason: str, message: str = "") -> "Condition":
-        """A condition of ``type`` with the status ``Unknown``."""
+        """Return a condition of ``type`` with the status ``Unknown``."""
         return Condition(type=type, status="Unknown", reason=reason, message=message)
 
     @staticmethod
     def when(holds: bool, type: str, *, yes: str, no: str, message: str = "") -> "Condition":
-        """A condition of ``type`` that is true or false, with a reason for each case."""
+        """Return a condition with status ``True`` and reason ``yes``, or ``False`` and reason
+        ``no``.
+        """
         return Condition(
             type=type,
             status="True" if holds else "False",
@@ -196,13 +201,13 @@ P = TypeVar("P", bound=Part)
 
 
 def rules_of(part: type[Part]) -> tuple[Cel, ...]:
-    """The validation rules of a class, with those of its bases."""
+    """Return the validation rules of a class and its bases."""
     info: PartInfo = part._part  # type: ignore[attr-defined]
     return info.rules
 
 
 def replace(part: P, /, **changes: Any) -> P:
-    """A copy of ``part`` with some fields changed."""
+    """Return a copy of ``part`` with some fields changed."""
     try:
         return msgspec.structs.replace(part, **changes)  # type: ignore[type-var]
     except TypeError:

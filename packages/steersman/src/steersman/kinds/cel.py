@@ -1,8 +1,8 @@
-"""``Cel``: a rule in the Common Expression Language, which the API server asks about each write.
+"""``Cel``: a rule in the Common Expression Language, which the API server evaluates on each write.
 
-On a field, ``name: Annotated[str, Cel("self.startsWith('a')")]``, it is about that value; on a
-class, ``class Spec(Part, rules=(Cel("self.low <= self.high"),))``, about its objects. What it says
-of ``oldSelf`` is asked of updates only.
+On a field, ``name: Annotated[str, Cel("self.startsWith('a')")]``, the rule validates the field's
+value. On a class, ``class Spec(Part, rules=(Cel("self.low <= self.high"),))``, it validates the
+objects of the class. A rule that uses ``oldSelf`` is evaluated on updates only.
 """
 
 from typing import Final, Literal, TypeAlias
@@ -26,12 +26,12 @@ _LONGEST_MESSAGE: Final = 2048
 
 
 class Cel(msgspec.Struct, frozen=True):
-    """A rule that holds of a value: ``x-kubernetes-validations``.
+    """A validation rule, an entry of ``x-kubernetes-validations``.
 
-    ``message`` is what is said of a value for which it does not hold; ``message_expression`` makes
-    that of the value. ``field_path`` is the field that is to blame, such as ``.spec.size``, if it
-    is not the one that the rule is about. With ``optional_old_self``, a rule about ``oldSelf`` is
-    asked of new objects too, and ``oldSelf`` is then an optional.
+    ``message`` is the error for a value that violates the rule; ``message_expression`` computes the
+    error from the value. ``field_path``, such as ``.spec.size``, is the field that the error names;
+    by default, the field to which the rule belongs. With ``optional_old_self``, a rule with
+    ``oldSelf`` is evaluated for new objects too, and ``oldSelf`` is then a CEL optional.
     """
 
     rule: str

@@ -1,8 +1,8 @@
 """``Codec``: JSON to kinds and back, with one decoder for each class, created on first use.
 
-The fast path decodes bytes into structs. If that fails, the object is decoded again slowly: Go
-writes ``null`` for an empty list even in a required field, which is repaired; any other mismatch is
-an ``InvalidObject``, for that object alone.
+The fast path decodes bytes into structs. If that fails, the slow path decodes the object again. It
+repairs a ``null`` for an empty list in a required field, which Go servers send. Any other mismatch
+is an ``InvalidObject`` for that object alone.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,9 +27,9 @@ T = TypeVar("T", bound=Part | Unstructured)
 
 
 class DecodedList(msgspec.Struct, Generic[E], frozen=True, kw_only=True):
-    """The items of a list; ``invalid`` has those that could not be decoded.
+    """The items of a list; ``invalid`` lists those that could not be decoded.
 
-    The list's metadata is empty if only some of its items were decoded.
+    The metadata fields are empty if only some items of the list were decoded.
     """
 
     items: tuple[E, ...]
@@ -51,16 +51,16 @@ class Codec:
     """Encodes and decodes."""
 
     def encode(self, value: object) -> bytes:
-        """``value`` as JSON: a Part, an Unstructured, or plain data that may contain them."""
+        """Return ``value`` as JSON: a Part, an Unstructured, or plain data that contains them."""
         return _ENCODER.encode(value)
 
     def decode(self, kind: type[T], data: bytes | msgspec.Raw, *, wanted: str) -> T:
-        """One object; ``wanted`` describes the request in errors."""
+        """Decode one object; ``wanted`` describes the request in errors."""
         decoded = self.decode_fast(kind, data)
         return self.decode_slowly(kind, data, wanted=wanted) if decoded is None else decoded
 
     def decode_fast(self, kind: type[T], data: bytes | msgspec.Raw) -> T | None:
-        """One object by the fast path; ``None`` if that fails."""
+        """Decode one object by the fast path; ``None`` if that fails."""
         if issubclass(kind, Unstructured):
             return None
         try:
@@ -69,7 +69,7 @@ class Codec:
             return None
 
     def decode_slowly(self, kind: type[T], data: bytes | msgspec.Raw, *, wanted: str) -> T:
-        """One object by the slow path, which repairs it and explains errors."""
+        """Decode one object by the slow path, which repairs nulls and reports the invalid field."""
         body = _any_json(data, wanted)
         _check_kind(body, kind, wanted)
         return self._decode_slowly(kind, body)
@@ -87,9 +87,10 @@ class Codec:
         return page.decoded(page.items or ())
 
     def decode_events(self, kind: type[R], lines: bytes) -> list[DecodedEvent[R]] | None:
-        """The events in some lines of a watch; ``None`` if one has no object or cannot be decoded.
+        """Decode the events in some lines of a watch.
 
-        The caller then decodes line by line.
+        Return ``None`` if an event contains no object or cannot be decoded. The caller then decodes
+        line by line.
         """
         try:
             if issubclass(kind, Unstructured):
@@ -101,7 +102,9 @@ class Codec:
         return events
 
     def decode_items(self, kind: type[R], array: bytes, *, wanted: str) -> DecodedList[R] | None:
-        """Some items of a list, as an array; ``None`` if the first or last is incomplete."""
+        """Decode a JSON array with some items of a list; ``None`` if the first or last item is
+        incomplete.
+        """
         if not issubclass(kind, Unstructured):
             try:
                 with nothing_collected():
@@ -192,7 +195,7 @@ _Decoder: TypeAlias = msgspec.json.Decoder[Any]
 
 
 def _once(make: Callable[[type[Any]], _Decoder]) -> Callable[[Any], _Decoder]:
-    """Decoders are shared; no cluster serves more kinds than the cache holds."""
+    """Cache a decoder for each class; no cluster serves more kinds than the cache holds."""
     return lru_cache(maxsize=1024)(make)
 
 
@@ -222,7 +225,7 @@ def _event_decoder(kind: type[Any]) -> _Decoder:
 
 
 def _decoder(kind: type[Any], shape: Any) -> _Decoder:
-    """A decoder for ``shape``, which contains objects of ``kind``."""
+    """Create a decoder for ``shape``, which contains objects of ``kind``."""
     try:
         return msgspec.json.Decoder(shape, dec_hook=_from_wire)
     except NameError as error:
@@ -286,7 +289,7 @@ def _check_kind(body: Any, kind: type[Any], wanted: str) -> None:
 
 
 def _wire_gvk(kind: type[Any]) -> GroupVersionKind:
-    """The apiVersion and kind of the kind's objects on the wire."""
+    """Return the apiVersion and kind that the kind's objects have on the wire."""
     if issubclass(kind, MetadataOnly):
         return PARTIAL_METADATA
     resource_type: ResourceType = kind.resource_type
@@ -335,7 +338,7 @@ _ENCODER = msgspec.json.Encoder(enc_hook=_to_wire)
 
 
 def _with_empty_lists(value: Any, info: msgspec.inspect.Type) -> Any:
-    """``value`` with an empty list or map for each ``null`` where the schema requires one.
+    """Return ``value`` with an empty list or map for each ``null`` where the schema requires one.
 
     Servers written in Go send a nil slice or map as ``null``, even in a required field.
     """

@@ -1,4 +1,4 @@
-"""``covers``: whether an object has all values of another one."""
+"""``covers``: whether an object contains all values of another one."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,11 +9,11 @@ from steersman.kinds.unstructured import Unstructured
 
 
 def covers(found: Any, wanted: Any) -> bool:
-    """Whether ``found`` has each value of ``wanted``; its other fields may have any value.
+    """Whether ``found`` contains each value of ``wanted``; other fields of ``found`` are ignored.
 
-    A field that is ``None`` counts as missing, as on the wire, and so does a missing key of a map:
-    defaults of the server and fields of other managers make no difference. Lists must have the same
-    length, and each item must cover the wanted one.
+    A field of ``wanted`` that is ``None`` counts as missing, as on the wire, and so does a missing
+    key of a map. So server defaults and fields of other managers make no difference. Lists must
+    have the same length, and each item must cover the wanted item at the same index.
     """
     if wanted is None:
         return True

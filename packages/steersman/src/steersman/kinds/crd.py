@@ -1,7 +1,7 @@
-"""``Crd``: the settings of a kind's CustomResourceDefinition beside its schema.
+"""``Crd``: the settings of a kind's CustomResourceDefinition, except its schema.
 
 Written in the class statement: ``class App(CustomResource[Spec, Status], group=..., version=...,
-crd=Crd(short_names=("app",)))``. ``crd=None`` is a kind that another project defines.
+crd=Crd(short_names=("app",)))``. ``crd=None`` marks a kind that another project defines.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _LONGEST_WARNING: Final = 256
 class Column(msgspec.Struct, frozen=True):
     """A column of ``kubectl get``; by default, its type is that of the field at ``path``.
 
-    With a ``priority`` above zero it is shown with ``-o wide`` only.
+    A column with a ``priority`` above zero is shown with ``-o wide`` only.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class ScalePaths(msgspec.Struct, frozen=True, kw_only=True):
-    """The paths of the wanted and actual number of replicas, for the ``scale`` subresource.
+    """The paths of the desired and actual number of replicas, for the ``scale`` subresource.
 
     ``selector`` is the path of a string with the label selector of the Pods, for autoscalers.
     """
@@ -83,11 +83,11 @@ class KindVersion(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crd:
-    """The settings of a kind's CustomResourceDefinition beside its schema.
+    """The settings of a kind's CustomResourceDefinition, except its schema.
 
-    ``also_serves`` are the classes of its other versions; this one is stored. ``deprecated`` is
-    the warning to users of this version, or ``True`` for the default one. ``approved`` is the URL
-    of the API approval, which groups under ``k8s.io`` need.
+    ``also_serves`` lists the classes of the other versions; this class is the storage version.
+    ``deprecated`` is the warning to users of this version, or ``True`` for the default warning.
+    ``approved`` is the URL of the API approval, which groups under ``k8s.io`` need.
     """
 
     short_names: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The class statement of a part or kind: its fields, their wire names, and its kind."""
+"""The declaration of a part or kind in its class statement: fields, wire names, and keywords."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -44,7 +44,7 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 @lru_cache(maxsize=1024)  # many classes have fields of the same few names
 def wire_name(field: str) -> str:
-    """``env_from`` is ``envFrom`` on the wire, and ``from_`` is ``from``."""
+    """Return the field's name on the wire: ``envFrom`` for ``env_from``, ``from`` for ``from_``."""
     if "_" not in field:
         return field
     first, *rest = field.rstrip("_").split("_")
@@ -52,7 +52,7 @@ def wire_name(field: str) -> str:
 
 
 class PartInfo(msgspec.Struct, frozen=True):
-    """What a class statement adds to its fields: wire names, sensitive fields and rules."""
+    """The declarations of a class beside its fields: wire names, sensitive fields and rules."""
 
     wire_names: Mapping[str, str]
     sensitive: frozenset[str]
@@ -67,7 +67,7 @@ class PartInfo(msgspec.Struct, frozen=True):
         sensitive: Collection[str],
         rules: Sequence[Cel],
     ) -> "PartInfo":
-        """The declarations of the bases, and of this class after them."""
+        """Return the declarations of the bases, followed by those of this class."""
         inherited: list[PartInfo] = [
             info for base in bases if (info := getattr(base, "_part", None)) is not None
         ]
@@ -84,16 +84,16 @@ class PartInfo(msgspec.Struct, frozen=True):
         return cls(names | dict(wire_names), frozenset(hidden.union(sensitive)), tuple(joined))
 
     def wire_name(self, field: str) -> str:
-        """The field's name on the wire."""
+        """Return the field's name on the wire."""
         return self.wire_names.get(field) or wire_name(field)
 
     @property
     def renaming(self) -> Callable[[str], str]:
-        """The function from a field to its wire name; usually plain camelCase."""
+        """Return the function from a field to its wire name; usually plain camelCase."""
         return self.wire_name if self.wire_names else wire_name
 
     def shown(self, field: str, value: object) -> object:
-        """The field's value as a repr shows it."""
+        """Return the field's value as a repr shows it."""
         if field in self.sensitive:
             return _HIDDEN
         if isinstance(value, Mapping) and _LAST_APPLIED in value:
@@ -135,7 +135,10 @@ class ResourceDeclaration(msgspec.Struct, frozen=True):
         namespace: Mapping[str, Any],
         declared: Mapping[str, Any],
     ) -> "ResourceDeclaration | None":
-        """The declaration in ``class NAME(..., group=..., version=...)``, if it makes one."""
+        """Read the declaration in ``class NAME(..., group=..., version=...)``.
+
+        Return ``None`` if the class statement has no keywords of a kind.
+        """
         if not declared:
             return None
         if unknown := declared.keys() - _KEYWORDS:
@@ -161,7 +164,7 @@ class ResourceDeclaration(msgspec.Struct, frozen=True):
         return cls(resource_type, check_crd(name, crd, resource_type))
 
     def inject_into(self, namespace: dict[str, Any]) -> None:
-        """Give the class its ``api_version`` and ``kind``, which are always sent and decoded.
+        """Add ``api_version`` and ``kind`` to the class; both are always sent and decoded.
 
         As literals, all decoded objects share the same two strings.
         """
@@ -175,7 +178,7 @@ class ResourceDeclaration(msgspec.Struct, frozen=True):
 
 
 def check_rules(name: str, rules: Any) -> tuple[Cel, ...]:
-    """``rules=`` in the statement of class ``name``."""
+    """Check ``rules=`` in the statement of class ``name``."""
     if rules == ():
         return ()
     if isinstance(rules, str | Cel) or not all(isinstance(rule, Cel) for rule in rules):
@@ -204,7 +207,10 @@ def check_names(name: str, bases: Iterable[type], fields: Iterable[str]) -> None
 
 @cache
 def _properties_and_methods(base: type) -> frozenset[str]:
-    """The names of its properties and methods; cached, because some have hundreds of subclasses."""
+    """Return the names of the class's properties and methods.
+
+    The result is cached, because some bases have hundreds of subclasses.
+    """
     found: dict[str, object] = {}
     for each in reversed(base.__mro__):
         found |= vars(each)
@@ -212,7 +218,9 @@ def _properties_and_methods(base: type) -> frozenset[str]:
 
 
 def check_bases(name: str, bases: Iterable[type]) -> None:
-    """Refuse a base whose objects can get new attributes: a part is immutable."""
+    """Refuse a base without ``__slots__``: its objects accept new attributes, but a part is
+    immutable.
+    """
     for base in bases:
         if base.__dictoffset__:
             raise TypeError(f"{name}: its base {base.__name__} needs `__slots__ = ()`")
@@ -221,7 +229,7 @@ def check_bases(name: str, bases: Iterable[type]) -> None:
 def read_fields(name: str, namespace: dict[str, Any]) -> None:
     """Convert the fields of a class body for msgspec.
 
-    A default other than ``None`` becomes a factory, so that it is always sent, and a frequent
+    A default other than ``None`` becomes a factory, so that the value is always sent. A frequent
     annotation that is a string becomes its type.
     """
     annotations = namespace.get("__annotations__", {})

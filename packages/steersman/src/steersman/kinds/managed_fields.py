@@ -11,10 +11,10 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 
 
 def without_managed_fields(obj: Obj, *, but: frozenset[str] = frozenset()) -> Obj:
-    """The same object without ``managedFields``, except what the managers ``but`` applied.
+    """Return the object without ``managedFields``, except the Apply entries of managers in ``but``.
 
-    Only for newly decoded objects that no other code holds yet: they are changed in place, although
-    they are frozen, because copies of many thousands would cost a tenth of decoding them.
+    Only for newly decoded objects that no other code references yet: they are changed in place,
+    although they are frozen, because copying many thousands would cost a tenth of decoding them.
     """
     if isinstance(obj, Unstructured):
         # The body of a decoded object consists of dictionaries.

@@ -1,6 +1,6 @@
 """``metadata_only``: the class for the metadata of a kind's objects.
 
-For code that needs names, labels or owners only: it saves traffic and memory.
+For code that needs names, labels or owners only; it saves traffic and memory.
 """
 
 from functools import cache
@@ -18,7 +18,7 @@ PARTIAL_METADATA: Final = GroupVersionKind("meta.k8s.io", "v1", "PartialObjectMe
 
 
 class MetadataOnly(Resource):
-    """The metadata of an object; its ``kind`` and ``ref`` are those of the whole object.
+    """The metadata of an object; its ``kind`` and ``ref`` are those of the complete object.
 
     ``metadata_only`` returns a class for each kind. Its objects can be read, patched and deleted,
     but neither created nor applied.
@@ -30,9 +30,9 @@ class MetadataOnly(Resource):
 
 
 def metadata_only(kind: type[Obj] | ResourceType) -> type[MetadataOnly]:
-    """A class for the metadata of a kind's objects, for use wherever a kind can be.
+    """Return a class for the metadata of a kind's objects, for use wherever a kind is accepted.
 
-    It is the same class for every class of the kind, and for its resource type.
+    All classes of the kind, and its resource type, give the same metadata class.
     """
     if isinstance(kind, ResourceType):
         return _metadata_of(kind)

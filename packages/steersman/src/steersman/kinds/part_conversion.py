@@ -1,7 +1,7 @@
 """``PartConversion``: parts from the fields of other parts, and parts with one more condition.
 
-The fields that two classes share are found once for each pair of classes, because operators convert
-at every reconcile.
+The shared fields of two classes are computed once for each pair of classes, because operators
+convert in every reconcile.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ class PartConversion:
         self._condition: tuple[type[Any], type[Any]] | None = None
 
     def convert(self, other: Any) -> Any:
-        """An object of the class, with the fields that it shares with ``other``."""
+        """Return an object of the class, with the fields that it shares with ``other``."""
         if other is None:
             return self._made({}, "nothing")
         plan = self._plans.get(type(other))
@@ -44,7 +44,9 @@ class PartConversion:
         return self._made(values, type(other).__name__)
 
     def with_condition(self, part: Any, condition: Any) -> Any:
-        """A copy of ``part`` with ``condition``, which replaces one of its type or comes last."""
+        """Return a copy of ``part`` with ``condition``, which replaces one of its type or is
+        appended.
+        """
         sequence, wanted = self._condition or self._find_condition()
         if type(condition) is not wanted:
             condition = wanted.inlining(condition)
@@ -106,13 +108,15 @@ class PartConversion:
 
 
 def _same(ours: Any, theirs: Any) -> bool:
-    """Whether any value of their field but ``None`` is valid in ours without a conversion."""
+    """Whether any value of type ``theirs`` except ``None`` is valid as ``ours`` without a
+    conversion.
+    """
     allowed = _alternatives(ours)
     return Any in allowed or all(each in allowed for each in _alternatives(theirs))
 
 
 def _alternatives(hint: Any) -> tuple[Any, ...]:
-    """The types that a field may hold, without ``None``: two for ``int | str | None``."""
+    """Return the types that a field may hold, without ``None``: two for ``int | str | None``."""
     if get_origin(hint) is Annotated:
         return _alternatives(get_args(hint)[0])
     if get_origin(hint) in (Union, UnionType):

@@ -1,4 +1,4 @@
-"""Raw JSON that is kept undecoded, because it is rarely read.
+"""Raw JSON that stays undecoded, because it is rarely read.
 
 As dictionaries, ``managedFields`` would need more memory than the rest of the object.
 """
@@ -19,7 +19,7 @@ else:
 
 
 class HoldsRaw(Part):
-    """A part with raw JSON; it copies those bytes, so that it does not keep the whole answer."""
+    """A part with raw JSON; it copies those bytes, so that the complete response can be freed."""
 
     _may_be_raw: ClassVar[tuple[str, ...]] = ()
 

@@ -1,8 +1,8 @@
-"""Maps that readers cannot change: what a field gives out is a view of the map that it holds.
+"""Maps that readers cannot change: reading a field returns a view of the stored map.
 
-The cache gives its own objects to every reader, so a reader that changed a map would change what
-all others see. Decoding still makes a plain dict, because msgspec does that fastest; the view is
-made when the field is read.
+The cache returns its own objects to every reader, so a reader that changed a map would change the
+object for all other readers. Decoding still creates a plain dict, because msgspec does that
+fastest. The view is created when the field is read.
 """
 
 import re
@@ -28,9 +28,9 @@ _GENERATED: Final = "steersman.kinds."
 
 
 class ReadOnlyField:
-    """Stands before a struct's own field, and gives a map out as a read-only view.
+    """A descriptor in front of a struct's field that returns a map as a read-only view.
 
-    The values of a flat map are no maps, so it is not searched for them.
+    A flat map contains no maps, so its values are not searched for maps.
     """
 
     __slots__ = ("_is_flat", "_store", "stored")
@@ -57,7 +57,7 @@ class ReadOnlyField:
 
 
 def stored_field(kind: type[Any], field: str) -> Callable[[Any], Any]:
-    """What reads a field as it is stored, for code that compares objects and changes nothing."""
+    """Return a reader of the stored field, for code that compares objects and changes nothing."""
     member = getattr(kind, field)
     reader: Callable[[Any], Any] = (
         member.stored if isinstance(member, ReadOnlyField) else attrgetter(field)
@@ -66,7 +66,7 @@ def stored_field(kind: type[Any], field: str) -> Callable[[Any], Any]:
 
 
 def read_only(map_: dict[Any, Any]) -> Mapping[Any, Any]:
-    """A view of ``map_`` in which nothing can be set, nor in the maps directly inside it."""
+    """Return a view of ``map_`` in which nothing can be set, nor in the maps directly inside it."""
     for value in map_.values():
         if type(value) is dict:
             break
@@ -78,7 +78,7 @@ def read_only(map_: dict[Any, Any]) -> Mapping[Any, Any]:
 
 
 def map_fields(annotations: Mapping[str, Any], *, module: str) -> dict[str, bool]:
-    """The fields whose annotations allow a map, each with whether that map is flat."""
+    """Return the fields whose annotations permit a map, each with whether that map is flat."""
     if module.startswith(_GENERATED) and _is_without_maps(annotations):
         return {}
     return {name: _is_flat(each) for name, each in annotations.items() if _may_be_map(each, module)}
@@ -94,7 +94,7 @@ def _is_without_maps(annotations: Mapping[str, Any]) -> bool:
 
 
 def protect(cls: type[Any], fields: Mapping[str, bool]) -> None:
-    """Have these fields of ``cls``, as ``map_fields`` found them, give out their maps as views."""
+    """Make these fields of ``cls``, from ``map_fields``, return their maps as views."""
     for field, is_flat in fields.items():
         # What is no field is a class variable.
         if field in cls.__struct_fields__:
@@ -137,7 +137,7 @@ def _names_map(annotation: str, module: str) -> bool:
 
 
 def unwrapped(value: Any) -> Any:
-    """The same with a dict in the place of each read-only view, which cannot be copied."""
+    """Return the value with a dict in place of each read-only view, which cannot be copied."""
     if isinstance(value, dict | MappingProxyType):
         return {name: unwrapped(each) for name, each in value.items()}
     if type(value) in (list, tuple):

@@ -1,9 +1,9 @@
 """``is_ready``: whether an object has the state that its spec describes.
 
-Built-in kinds are checked as by ``kubectl rollout status``: by the status, once the controller has
-observed the latest spec. A kind without a status, such as a ConfigMap, is ready when it exists. Any
-other kind is ready when its condition ``Ready`` or, without one, ``Available`` is true. An object
-that is being deleted is never ready.
+Built-in kinds are checked as ``kubectl rollout status`` does: by the status, once the controller
+has observed the latest spec. A kind without a status, such as a ConfigMap, is ready when it exists.
+Any other kind is ready when its condition ``Ready`` or, without one, ``Available`` is true. An
+object that is being deleted is never ready.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ Object: TypeAlias = Resource | Unstructured
 def is_ready(obj: Object) -> bool:
     """Whether the object has the state that its spec describes, according to its status.
 
-    An object whose kind has a status, and that has none yet, is not ready.
+    If the kind has a status, an object without one is not ready.
     """
     if isinstance(obj, Unstructured):
         gvk = obj.gvk
@@ -194,7 +194,7 @@ _BUILT_IN = frozenset(
 
 
 def _is_observed(obj: Object) -> bool:
-    """Whether its controller has written a status for the latest spec."""
+    """Whether the controller has written a status for the latest spec of the object."""
     return _read(obj, "status") is not None and _count(obj, "observed_generation") >= obj.generation
 
 
@@ -231,7 +231,7 @@ def _condition(obj: Object, type: str) -> Any:
 
 
 def _read(value: Any, *path: str) -> Any:
-    """The value at the path of a typed object or of JSON, or ``None``."""
+    """Return the value at the path of a typed object or of JSON, or ``None``."""
     if isinstance(value, Unstructured):
         value = value.body
     for field in path:

@@ -30,7 +30,7 @@ def metadata(
     *,
     check: Callable[..., str] = check_subdomain,
 ) -> meta_v1.ObjectMeta:
-    """The metadata of ``what``, such as "a Deployment", whose names ``check`` validates.
+    """Return the metadata of ``what``, such as "a Deployment", whose names ``check`` validates.
 
     The labels must be validated already.
     """
@@ -47,7 +47,7 @@ def metadata(
 
 
 def selected(name: str, selector: Words | None) -> Words:
-    """The selector labels of the Pods of ``name``."""
+    """Return the selector labels of the Pods of ``name``."""
     if selector is not None:
         if not selector:
             raise BadValue(
@@ -62,7 +62,7 @@ def selected(name: str, selector: Words | None) -> Words:
 
 
 def joined(selector: Words, labels: Words | None) -> Words:
-    """The labels of an object with this selector and these further labels, validated."""
+    """Return the validated labels of an object: those of its selector and the additional ones."""
     if not labels:
         return {**selector}
     for key in selector.keys() & labels.keys():
@@ -87,7 +87,7 @@ def checked_labels(labels: SomeWords) -> SomeWords:
 
 
 def checked_key(key: str) -> str:
-    """The key of a ConfigMap or Secret, validated."""
+    """Validate and return the key of a ConfigMap or Secret."""
     if not re.fullmatch(_DATA_KEY, key):
         raise BadName(
             wanted="a key of a ConfigMap or Secret",
@@ -99,7 +99,7 @@ def checked_key(key: str) -> str:
 
 
 def checked_count(replicas: int | None) -> int | None:
-    """The number of replicas, validated; ``None`` leaves it to another manager."""
+    """Validate and return the number of replicas; ``None`` leaves it to another manager."""
     if replicas is not None and replicas < 0:
         raise BadValue(wanted="a number of replicas", value=replicas, rule="it is 0 or more")
     return replicas
@@ -108,7 +108,7 @@ def checked_count(replicas: int | None) -> int | None:
 def pod_spec(
     containers: Iterable[core_v1.Container], pod: core_v1.PodSpec | None
 ) -> core_v1.PodSpec:
-    """The spec ``pod`` with these containers after its own."""
+    """Return the spec ``pod`` with these containers after its own."""
     listed = (*(pod.containers if pod is not None else ()), *containers)
     if not listed:
         raise BadValue(wanted="the containers of a Pod", value=listed, rule="there is at least one")
@@ -124,7 +124,7 @@ def pod_template(
     labels: Words,
     annotations: Words | None,
 ) -> core_v1.PodTemplateSpec:
-    """The template of new Pods."""
+    """Return the template of the Pods."""
     for key in annotations or ():
         check_label_key(key)
     return core_v1.PodTemplateSpec(
@@ -140,7 +140,7 @@ def job_spec(
     backoff_limit: int | None,
     keep_seconds: int | None,
 ) -> "batch_v1.JobSpec":
-    """The spec of a Job; a restart policy of ``template`` takes precedence."""
+    """Return the spec of a Job; a restart policy in ``template`` takes precedence."""
     from steersman.kinds import batch_v1
 
     spec = template.spec

@@ -3,12 +3,13 @@
 For all of them:
 
 - Pods have the label ``app.kubernetes.io/name`` with the name of their application, and selectors
-  use this label only: a selector cannot be changed later, so it has nothing that may change.
-  ``selector`` replaces these labels; ``labels`` adds labels to the object and its Pods only.
-- The object has the given fields only. Other fields are left to the server's defaults and to other
-  managers; with ``replicas=None``, an autoscaler can set the replicas.
-- ``namespace`` may be missing if another function sets it, as ``ctx.apply_owned`` does.
-- ``pod`` has all other fields of the Pods; its containers come first.
+  use this label only, because a selector is immutable and so must not contain a label that may
+  change. ``selector`` replaces these labels; ``labels`` adds labels to the object and its Pods
+  only.
+- The object contains the given fields only. Other fields are left to the server's defaults and to
+  other managers; with ``replicas=None``, an autoscaler can set the replicas.
+- ``namespace`` may be omitted if another function sets it, as ``ctx.apply_owned`` does.
+- ``pod`` sets the other fields of the Pods; its containers come first.
 - An invalid name or label is refused (``BadName``).
 """
 
@@ -72,7 +73,9 @@ def deployment(
     pod_annotations: Words | None = None,
     strategy: apps_v1.DeploymentStrategy | None = None,
 ) -> apps_v1.Deployment:
-    """A Deployment: so many Pods of these containers, renewed a few at a time when they change."""
+    """A Deployment: ``replicas`` Pods with these containers, replaced by a rolling update on a
+    change.
+    """
     found_by = selected(name, selector)
     all_labels = joined(found_by, labels)
     return apps_v1.Deployment(
@@ -99,10 +102,10 @@ def stateful_set(
     pod: core_v1.PodSpec | None = None,
     pod_annotations: Words | None = None,
 ) -> apps_v1.StatefulSet:
-    """A StatefulSet: Pods that keep their names, and each its own volumes, made from ``claims``.
+    """A StatefulSet: Pods with stable names, each with its own volumes, created from ``claims``.
 
-    Their names are known in DNS through the headless Service ``service_name``, which is called like
-    the set unless said otherwise: ``service(name, ports, headless=True)`` makes it.
+    The Pods have DNS names through the headless Service ``service_name``; by default, the Service
+    has the name of the set. ``service(name, ports, headless=True)`` builds that Service.
     """
     found_by = selected(name, selector)
     all_labels = joined(found_by, labels)
@@ -130,7 +133,7 @@ def daemon_set(
     pod: core_v1.PodSpec | None = None,
     pod_annotations: Words | None = None,
 ) -> apps_v1.DaemonSet:
-    """A DaemonSet: one Pod of these containers on each node that takes it."""
+    """A DaemonSet: one Pod of these containers on each node that accepts it."""
     found_by = selected(name, selector)
     all_labels = joined(found_by, labels)
     return apps_v1.DaemonSet(
@@ -150,7 +153,7 @@ def pod(
     annotations: Words | None = None,
     pod: core_v1.PodSpec | None = None,
 ) -> core_v1.Pod:
-    """A Pod of its own, which nothing will replace when its node is gone."""
+    """A Pod without a controller: no other Pod replaces it when its node fails."""
     all_labels = joined(selected(name, None), labels)
     return core_v1.Pod(
         metadata=metadata(name, "a Pod", namespace, all_labels, annotations),
@@ -170,10 +173,10 @@ def job(
     pod: core_v1.PodSpec | None = None,
     pod_annotations: Words | None = None,
 ) -> "batch_v1.Job":
-    """A Job: a Pod of these containers that is run until it has succeeded once.
+    """A Job: a Pod with these containers that runs until it has succeeded once.
 
-    It is tried ``backoff_limit`` times more if it fails, and is deleted ``keep_seconds`` after its
-    end. The server chooses its selector. Hardly anything in a Job can be changed.
+    A failed Pod is retried up to ``backoff_limit`` times, and the Job is deleted ``keep_seconds``
+    after it has finished. The server chooses the selector. Most fields of a Job are immutable.
     """
     from steersman.kinds import batch_v1
 
@@ -205,7 +208,7 @@ def cron_job(
     pod: core_v1.PodSpec | None = None,
     pod_annotations: Words | None = None,
 ) -> "batch_v1.CronJob":
-    """A CronJob: a Job like that of ``job`` at the times of ``schedule``, such as ``@hourly``."""
+    """A CronJob: a Job as ``job`` builds it, at the times of ``schedule``, such as ``@hourly``."""
     from steersman.kinds import batch_v1
 
     if len(name) > _LONGEST_CRON_JOB:
@@ -246,9 +249,9 @@ def service(
     annotations: Words | None = None,
     selector: Words | None = None,
 ) -> core_v1.Service:
-    """A Service: these ports of the Pods of the same name, under one address.
+    """A Service: these ports of the Pods with the same name, under one address.
 
-    ``headless`` gives no address of its own, but one name in DNS for each Pod.
+    A ``headless`` Service has no cluster IP, but a DNS name for each Pod.
     """
     if headless and type not in (None, "ClusterIP"):
         raise BadValue(wanted="the type of a headless Service", value=type, rule="it is ClusterIP")
@@ -288,10 +291,10 @@ def ingress(
     labels: Words | None = None,
     annotations: Words | None = None,
 ) -> "networking_v1.Ingress":
-    """An Ingress: what comes for ``host`` and ``path`` goes to a port of a Service.
+    """An Ingress: requests for ``host`` and ``path`` are routed to a port of a Service.
 
-    The port is a number or a name, and the Service has the same name unless said otherwise. With
-    ``tls_secret`` the host is served over TLS, with the certificate in that Secret.
+    The port is a number or a name. By default, the Service has the name of the Ingress. With
+    ``tls_secret``, the host is served over TLS with the certificate in that Secret.
     """
     from steersman.kinds import networking_v1
 
@@ -329,7 +332,7 @@ def config_map(
     annotations: Words | None = None,
     immutable: bool | None = None,
 ) -> core_v1.ConfigMap:
-    """A ConfigMap with these texts."""
+    """A ConfigMap with this data."""
     return core_v1.ConfigMap(
         metadata=metadata(name, "a ConfigMap", namespace, checked_labels(labels), annotations),
         data={checked_key(key): value for key, value in data.items()},
@@ -347,10 +350,10 @@ def secret(
     annotations: Words | None = None,
     immutable: bool | None = None,
 ) -> core_v1.Secret:
-    """A Secret with these texts or bytes, ``Opaque`` unless another type is given.
+    """A Secret with these strings or bytes, ``Opaque`` unless another type is given.
 
-    They are sent as ``data``. With ``stringData``, server-side apply would record no manager of the
-    resulting keys of ``data``, and a key that is left out later would stay in the cluster.
+    The values are sent as ``data``. With ``stringData``, server-side apply would record no manager
+    for the resulting keys of ``data``, and a key that is removed later would stay in the cluster.
     """
     return core_v1.Secret(
         metadata=metadata(name, "a Secret", namespace, checked_labels(labels), annotations),
@@ -372,7 +375,7 @@ def service_account(
     labels: Words | None = None,
     annotations: Words | None = None,
 ) -> core_v1.ServiceAccount:
-    """A ServiceAccount: who Pods are when they talk to the API server."""
+    """A ServiceAccount: the identity of Pods towards the API server."""
     return core_v1.ServiceAccount(
         metadata=metadata(name, "a ServiceAccount", namespace, checked_labels(labels), annotations),
         automount_service_account_token=mounts_token,
@@ -391,9 +394,9 @@ def pvc(
     labels: Words | None = None,
     annotations: Words | None = None,
 ) -> core_v1.PersistentVolumeClaim:
-    """A PersistentVolumeClaim for so much storage, of the default class unless one is named.
+    """A PersistentVolumeClaim for ``size`` of storage, by default of the default storage class.
 
-    Also what ``stateful_set`` takes as ``claims``.
+    ``stateful_set`` accepts such objects as ``claims``.
     """
     amount = size if isinstance(size, Quantity) else Quantity(size)
     return core_v1.PersistentVolumeClaim(

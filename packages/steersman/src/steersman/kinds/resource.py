@@ -1,4 +1,4 @@
-"""``Resource``: an object with a kind and a name; ``CustomResource``: a kind of the author."""
+"""``Resource``: an object with a kind and a name; ``CustomResource``: one with a spec and status."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -19,9 +19,9 @@ Status_co = TypeVar("Status_co", bound=Part, covariant=True)
 class Resource(Part):
     """An object of a kind that the API server serves.
 
-    The class statement names the kind: ``class Widget(Resource, group=..., version=...)``, with
-    ``kind=``, ``plural=`` and ``namespaced=`` where they differ from the class's name, the usual
-    plural, and ``True``. ``crd=`` has the settings of its CustomResourceDefinition, or is ``None``
+    The class statement names the kind: ``class Widget(Resource, group=..., version=...)``. The
+    keywords ``kind=``, ``plural=`` and ``namespaced=`` default to the class's name, the regular
+    plural, and ``True``. ``crd=`` has the settings of the CustomResourceDefinition, or is ``None``
     for a kind that another project defines.
     """
 
@@ -50,7 +50,7 @@ class Resource(Part):
 
     @property
     def name(self) -> str:
-        """``metadata.name``, or ``""`` while it has none."""
+        """``metadata.name``, or ``""`` if it is not set."""
         return self.metadata.name or ""
 
     @property
@@ -60,27 +60,27 @@ class Resource(Part):
 
     @property
     def uid(self) -> str:
-        """``metadata.uid``, or ``""`` before the server has given one."""
+        """``metadata.uid``, or ``""`` before the server has set it."""
         return self.metadata.uid or ""
 
     @property
     def resource_version(self) -> str:
-        """``metadata.resourceVersion``, or ``""`` before the server has given one."""
+        """``metadata.resourceVersion``, or ``""`` before the server has set it."""
         return self.metadata.resource_version or ""
 
     @property
     def generation(self) -> int:
-        """``metadata.generation``, or 0 before the server has given one."""
+        """``metadata.generation``, or 0 before the server has set it."""
         return self.metadata.generation or 0
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """``metadata.labels``, empty where there are none."""
+        """``metadata.labels``; empty if not set."""
         return self.metadata.labels or {}
 
     @property
     def annotations(self) -> Mapping[str, str]:
-        """``metadata.annotations``, empty where there are none."""
+        """``metadata.annotations``; empty if not set."""
         return self.metadata.annotations or {}
 
     @property
@@ -90,14 +90,14 @@ class Resource(Part):
 
     @property
     def ref(self) -> ObjectRef:
-        """The object as ``Kind namespace/name``."""
+        """Return the reference ``Kind namespace/name`` of the object."""
         metadata = self.metadata
         name = metadata.name or f"{metadata.generate_name or ''}*"
         return ObjectRef(self.kind, metadata.namespace, name)
 
 
 class CustomResource(Resource, Generic[Spec_co, Status_co]):
-    """An author's kind: ``class App(CustomResource[Spec, Status], group=..., version=...)``."""
+    """A custom kind: ``class App(CustomResource[Spec, Status], group=..., version=...)``."""
 
     spec: Spec_co
     status: Status_co | None = None

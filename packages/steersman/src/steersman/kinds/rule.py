@@ -1,8 +1,8 @@
-"""``Rule``: what a field's value must satisfy, beyond its type.
+"""``Rule``: constraints on a field's value, in addition to its type.
 
-Written beside the type, ``size: Annotated[int, Rule(ge=0)] = 1``, and carried into the CRD, where
-the API server enforces it. Decoding does not: an object stored before a rule was tightened must
-still be readable.
+A rule is written beside the type, ``size: Annotated[int, Rule(ge=0)] = 1``, and becomes part of the
+CRD, by which the API server enforces it. Decoding does not enforce it: an object that was stored
+before a rule became stricter must still be readable.
 """
 
 import re
@@ -33,7 +33,7 @@ _MOST_TIMES: Final = 1000
 
 
 def _re2_problem(pattern: str) -> str | None:
-    """Why RE2 does not take the pattern, where that is plain to see."""
+    """Return why RE2 rejects the pattern, if the reason is easy to detect."""
     depth = 0
     for piece in re.finditer(_PIECES, pattern, re.VERBOSE | re.DOTALL):
         match piece.lastgroup:
@@ -58,7 +58,7 @@ def _re2_problem(pattern: str) -> str | None:
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """Constraints on a field's value, in the words of Python; see each for the schema's."""
+    """Constraints on a field's value; each attribute's docstring names the schema keyword."""
 
     ge: float | None = None
     """``minimum``"""

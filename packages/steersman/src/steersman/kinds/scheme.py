@@ -1,7 +1,8 @@
 """``Scheme``: the Python class of each kind, and the conversions between the versions of a kind.
 
-A scheme is immutable: ``with_kinds`` and ``with_conversions`` return a new one. Every scheme has
-the built-in kinds; the module of a built-in group is imported when one of its kinds is first used.
+A scheme is immutable: ``with_kinds`` and ``with_conversions`` return a new one. Every scheme
+contains the built-in kinds; the module of a built-in group is imported when one of its kinds is
+first used.
 """
 
 import importlib
@@ -40,7 +41,9 @@ class Conversion(msgspec.Struct, Generic[A, B], frozen=True, kw_only=True):
 
 
 class Scheme:
-    """Kinds and classes, both ways, and the conversions between versions."""
+    """A mapping between kinds and classes in both directions, with the conversions between
+    versions.
+    """
 
     def __init__(
         self,
@@ -52,11 +55,11 @@ class Scheme:
         self._conversions = tuple(conversions)
 
     def with_kinds(self, *kinds: type[Resource]) -> "Scheme":
-        """The same scheme with more kinds."""
+        """Return a scheme with these kinds in addition."""
         return Scheme((*self._classes.values(), *kinds), conversions=self._conversions)
 
     def with_conversions(self, *conversions: Conversion[Any, Any]) -> "Scheme":
-        """The same scheme with more conversions."""
+        """Return a scheme with these conversions in addition."""
         return Scheme(self._classes.values(), conversions=(*self._conversions, *conversions))
 
     def class_of(self, api_version: str, kind: str) -> type[Resource]:
@@ -77,7 +80,7 @@ class Scheme:
         return gvk in self._classes or (api_version, kind) in BUILTIN_KINDS
 
     def versions_of(self, group: str, kind: str) -> tuple[type[Resource], ...]:
-        """The classes of all versions of the kind."""
+        """Return the classes of all versions of the kind."""
         own = [c for gvk, c in self._classes.items() if (gvk.group, gvk.kind) == (group, kind)]
         known = {c.resource_type.gvk.api_version for c in own}
         for api_version, name in BUILTIN_KINDS:
@@ -87,7 +90,7 @@ class Scheme:
         return tuple(own)
 
     def convert(self, obj: Resource, to: type[R]) -> R:
-        """``obj`` in another version, by the fewest conversions."""
+        """Return ``obj`` in another version, by the fewest conversions."""
         for step in self._path(type(obj), to):
             obj = step(obj)
         if not isinstance(obj, to):

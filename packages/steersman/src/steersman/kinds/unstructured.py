@@ -20,7 +20,7 @@ from steersman.units import parse_time
 
 
 class Unstructured:
-    """An object of any kind; the only type that may be written back whole: it loses no field.
+    """An object of any kind, with all its fields: the only type that may be sent back complete.
 
     ``body`` is the JSON object itself; treat it as read-only and make changes with ``changed``.
 
@@ -39,7 +39,7 @@ class Unstructured:
     def of(
         api_version: str, kind: str, *, plural: str | None = None, namespaced: bool = True
     ) -> "type[Unstructured]":
-        """A class for the kind; its plural is derived from the kind unless given."""
+        """Return a class for the kind; by default, the plural is derived from the kind."""
         gvk = GroupVersionKind.of(api_version, check_kind(kind))
         if "." not in gvk.group:
             check_class_kind(kind)  # as all built-in kinds are
@@ -53,7 +53,7 @@ class Unstructured:
 
     @staticmethod
     def at(resource_type: ResourceType) -> "type[Unstructured]":
-        """A class for the kind with this resource type."""
+        """Return a class for the kind with this resource type."""
         return type(
             resource_type.gvk.kind,
             (Unstructured,),
@@ -95,12 +95,12 @@ class Unstructured:
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """``metadata``, empty where there is none."""
+        """``metadata``; empty if not set."""
         return self.body.get("metadata") or {}
 
     @property
     def name(self) -> str:
-        """``metadata.name``, or ``""`` while it has none."""
+        """``metadata.name``, or ``""`` if it is not set."""
         return str(self.metadata.get("name") or "")
 
     @property
@@ -110,27 +110,27 @@ class Unstructured:
 
     @property
     def uid(self) -> str:
-        """``metadata.uid``, or ``""`` before the server has given one."""
+        """``metadata.uid``, or ``""`` before the server has set it."""
         return str(self.metadata.get("uid") or "")
 
     @property
     def resource_version(self) -> str:
-        """``metadata.resourceVersion``, or ``""`` before the server has given one."""
+        """``metadata.resourceVersion``, or ``""`` before the server has set it."""
         return str(self.metadata.get("resourceVersion") or "")
 
     @property
     def generation(self) -> int:
-        """``metadata.generation``, or 0 before the server has given one."""
+        """``metadata.generation``, or 0 before the server has set it."""
         return int(self.metadata.get("generation") or 0)
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """``metadata.labels``, empty where there are none."""
+        """``metadata.labels``; empty if not set."""
         return self.metadata.get("labels") or {}
 
     @property
     def annotations(self) -> Mapping[str, str]:
-        """``metadata.annotations``, empty where there are none."""
+        """``metadata.annotations``; empty if not set."""
         return self.metadata.get("annotations") or {}
 
     @property
@@ -141,12 +141,14 @@ class Unstructured:
 
     @property
     def ref(self) -> ObjectRef:
-        """The object as ``Kind namespace/name``."""
+        """Return the reference ``Kind namespace/name`` of the object."""
         generated = f"{self.metadata.get('generateName') or ''}*"
         return ObjectRef(self.body["kind"], self.namespace, self.name or generated)
 
     def get(self, *path: str | int, default: Any = None) -> Any:
-        """The value at ``path``, such as ``get("spec", "ports", 0, "port")``, or ``default``."""
+        """Return the value at ``path``, such as ``get("spec", "ports", 0, "port")``, or
+        ``default``.
+        """
         value: Any = self.body
         for step in path:
             try:
@@ -156,7 +158,9 @@ class Unstructured:
         return value
 
     def changed(self, *path: str | int, to: Any) -> Self:
-        """A copy with the value at ``path`` replaced; missing objects on the path are created."""
+        """Return a copy with the value at ``path`` replaced; missing objects on the path are
+        created.
+        """
         if not path:
             raise BadValue(wanted="a path", value=path, rule="it has at least one step")
         body = unwrapped(self.body)

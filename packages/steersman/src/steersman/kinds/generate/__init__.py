@@ -1,16 +1,16 @@
-"""Python classes from OpenAPI schemas: the built-in kinds, and anyone's CustomResourceDefinition.
+"""Python classes from OpenAPI schemas: the built-in kinds, and any CustomResourceDefinition.
 
-Takes:     what a server says in ``/openapi/v3`` and discovery; a CRD as read from its file
+Takes:     the documents of ``/openapi/v3`` and discovery; a CRD as read from its file
 Gives:     the source text of modules of kinds
 Promises:  - the same schemas always give the same text
            - every field keeps its exact name on the wire
-           - no name in a schema becomes anything but a name in the source
-           - a description becomes nothing but a text
+           - every name in a schema becomes only an identifier in the source
+           - a description becomes only a string literal
            - what is generated is formatted as ruff would format it
-Never:     reads a file (``__main__`` does) or asks a server, or repeats Kubernetes' descriptions
+Never:     reads a file (``__main__`` does), sends a request, or copies Kubernetes' descriptions
 
-``python -m steersman.kinds.generate`` writes the modules of the built-in kinds, and with
-``--check`` says whether they are up to date.
+``python -m steersman.kinds.generate`` writes the modules of the built-in kinds. With ``--check``,
+it reports whether they are up to date.
 """
 
 from steersman.kinds.generate.builtin import builtin_sources

@@ -14,7 +14,7 @@ KINDS = Path(__file__).parents[1]
 def main(
     arguments: Sequence[str], *, facts: Mapping[str, Facts] | None = None, kinds: Path = KINDS
 ) -> int:
-    """Write the modules; or, with ``--check``, say which of them would change."""
+    """Write the modules; with ``--check``, list the modules that would change."""
     parser = argparse.ArgumentParser(prog="python -m steersman.kinds.generate")
     parser.add_argument("--check", action="store_true", help="fail if a module is out of date")
     check = parser.parse_args(arguments).check

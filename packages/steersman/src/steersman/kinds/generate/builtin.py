@@ -1,4 +1,4 @@
-"""The built-in kinds: one module for each group and version, and the table of them all."""
+"""The built-in kinds: one module for each group and version, and the table of all kinds."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -63,7 +63,9 @@ _SENSITIVE: Mapping[str, tuple[str, ...]] = {
 
 
 def builtin_sources(facts: Mapping[str, Facts]) -> dict[str, str]:
-    """The source of each module of built-in kinds, and of the table of them, by module name."""
+    """Return the source of each module of built-in kinds, and of the table of kinds, by module
+    name.
+    """
     schemas = {name: schema for each in facts.values() for name, schema in each["schemas"].items()}
     kinds: dict[tuple[str, str], str] = {}
     sources: dict[str, str] = {}
@@ -76,7 +78,7 @@ def builtin_sources(facts: Mapping[str, Facts]) -> dict[str, str]:
 
 
 class _Reader:
-    """Reads the schemas of one group and version."""
+    """A reader of the schemas of one group and version."""
 
     def __init__(self, module: str, facts: Facts, schemas: Mapping[str, Schema]) -> None:
         self._module = module
@@ -100,7 +102,9 @@ class _Reader:
                 yield gvk.api_version, gvk.kind
 
     def _components(self) -> Iterator[str]:
-        """The schemas that become classes: all with fields, except lists, which are all alike."""
+        """Yield the schemas that become classes: those with fields, except lists, which share one
+        class.
+        """
         for component, schema in sorted(self._facts["schemas"].items()):
             properties = schema.get("properties", {})
             is_list = "items" in properties and _ref(properties.get("metadata", {})) == _LIST_META
@@ -108,7 +112,7 @@ class _Reader:
                 yield component
 
     def _gvk(self, component: str) -> GroupVersionKind | None:
-        """What the schema's objects are, if they are resources."""
+        """Return the kind of the schema's objects; ``None`` if they are not resources."""
         schema = self._schemas[component]
         if _ref(schema["properties"].get("metadata", {})) != _OBJECT_META:
             return None
@@ -172,7 +176,7 @@ class _Reader:
 
 
 def _ref(schema: Mapping[str, Any]) -> str:
-    """The one schema that this one stands for, if it does."""
+    """Return the name of the schema to which this one refers, or an empty string."""
     for each in (schema, *schema.get("allOf", ())):
         if "$ref" in each:
             return str(each["$ref"]).removeprefix(REF)

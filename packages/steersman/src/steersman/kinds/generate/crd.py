@@ -1,4 +1,4 @@
-"""Models of a custom resource, from its CustomResourceDefinition."""
+"""Models of a custom resource, generated from its CustomResourceDefinition."""
 
 import keyword
 from collections.abc import Mapping
@@ -75,11 +75,12 @@ _PRESERVE = "x-kubernetes-preserve-unknown-fields"
 
 
 def models_from_crd(crd: Mapping[str, Any], *, version: str | None = None) -> str:
-    """The source of a module with the classes of one version, by default the one that is stored.
+    """Return the source of a module with the classes of one version, by default the storage
+    version.
 
-    A field with a default in the schema is optional here, required or not: the server fills it in,
-    and who sends it as well claims to own it. A list of values is a ``Literal``: an object with a
-    value that is newer than the models does not fit them.
+    A field with a default in the schema is optional in the model, even if required: the server
+    fills in the default, and a client that sends the field becomes its manager. An enum becomes a
+    ``Literal``: an object with a value that is newer than the models cannot be decoded.
     """
     spec = _object(crd, "spec")
     names = _object(spec, "names")
@@ -110,7 +111,9 @@ def models_from_crd(crd: Mapping[str, Any], *, version: str | None = None) -> st
 
 
 class _Reader:
-    """Reads the schema of one version; each object in it becomes a class named after its place."""
+    """A reader of the schema of one version; each object in it becomes a class named after its
+    path.
+    """
 
     def __init__(self, gvk: GroupVersionKind, keywords: Mapping[str, str | bool | None]) -> None:
         self._gvk = gvk
@@ -121,7 +124,7 @@ class _Reader:
         self.choices: list[Choices] = []
 
     def classes(self, schema: Schema) -> tuple[Class, ...]:
-        """The classes of the parts, those inside others first, and the resource's last."""
+        """Return the classes of the parts, nested ones first, and last the class of the resource."""
         fields = {
             field.wire: field
             for field in fields_of(
@@ -146,7 +149,7 @@ class _Reader:
         return (*self._parts.values(), resource)
 
     def _has_usual_shape(self, fields: Mapping[str, Field]) -> bool:
-        """Whether there is a spec, always, and a status, sometimes, each with a class."""
+        """Whether the kind has a required spec and an optional status, each with a class."""
         if not {"spec", "status"} <= fields.keys():
             return False
         spec, status = fields["spec"], fields["status"]
@@ -188,7 +191,9 @@ class _Reader:
         return name
 
     def _embedded(self, place: tuple[str, ...], schema: Schema) -> Type:
-        """A Kubernetes object inside another: typed as far as the schema knows it."""
+        """Return the type of an embedded Kubernetes object, typed as far as the schema describes
+        it.
+        """
         if not schema.get("properties") or schema.get(_PRESERVE):
             return mapping_of(ANY)
         text: Schema = {"type": "string"}
@@ -226,7 +231,7 @@ _OF_CONDITIONS = {("conditions", wire) for wire in CONDITION_FIELDS}
 
 
 def _not_filled_in(schema: Schema) -> list[str]:
-    """The required fields without a default, which a client has to set."""
+    """Return the required fields without a default, which a client has to set."""
     properties = _object(schema, "properties")
     return [
         wire
@@ -236,13 +241,13 @@ def _not_filled_in(schema: Schema) -> list[str]:
 
 
 def _described(_wire: str, schema: Schema) -> str:
-    """What is said of a field, unless the class of its value says it."""
+    """Return the description of a field, unless the class of its value has a description."""
     has_class = schema.get("properties") and not schema.get(_PRESERVE)
     return "" if has_class else words_of(schema)
 
 
 def _values(schema: Schema) -> tuple[str | int, ...]:
-    """The only values that a text or an integer may have, if there are such."""
+    """Return the permitted values of a string or integer; empty without a usable enum."""
     listed = schema.get("enum")
     wanted = {"string": str, "integer": int}.get(str(schema.get("type")))
     if not isinstance(listed, list) or wanted is None:

@@ -1,4 +1,4 @@
-"""Descriptions from a schema as docstrings: any text at all, and never anything but a text."""
+"""Descriptions from a schema as docstrings: any text is quoted safely."""
 
 import re
 import textwrap
@@ -10,7 +10,9 @@ _stands_alone = re.compile(r"[-*+] |\d+[.)] ").match
 
 
 def words_of(schema: Mapping[str, Any]) -> str:
-    """The description in a schema: a line for each paragraph, of letters that can be seen."""
+    """Return the description in a schema: a line for each paragraph, with printable characters
+    only.
+    """
     description = schema.get("description")
     lines: list[str] = []
     for line in description.splitlines() if isinstance(description, str) else ():
@@ -23,7 +25,7 @@ def words_of(schema: Mapping[str, Any]) -> str:
 
 
 def docstring(text: str, *, indent: str, columns: int) -> Iterator[str]:
-    """The lines of a docstring with that text, laid out as ruff would lay them out."""
+    """Yield the lines of a docstring with this text, formatted as ruff would format them."""
     written = text.replace("\\", "\\\\").replace('"""', "'''")
     opening = '""" ' if written.startswith('"') else '"""'
     closing = ' """' if written.endswith('"') else '"""'

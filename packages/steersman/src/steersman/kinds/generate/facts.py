@@ -1,8 +1,9 @@
-"""What generated kinds, and tools that read a server's API, need to know of it, and no more.
+"""The facts about an API that generated kinds, and tools that read a server's API, need.
 
-Structure, names, types, defaults, required lists, merge keys; without descriptions, and without the
-paths, which discovery tells in a tenth of the words. One set of facts for each group and version,
-named after the module it becomes; what belongs to no group is with ``meta_v1``.
+The facts are structure, names, types, defaults, required lists and merge keys. Descriptions are
+left out, and so are paths, because discovery lists the resources in a tenth of the size. There is
+one set of facts for each group and version, with the name of the generated module; schemas that
+belong to no group are in ``meta_v1``.
 """
 
 import re
@@ -24,7 +25,9 @@ _META_KIND = {"group": "", "version": "v1"}
 
 
 def facts_of(documents: Iterable[Schema], discovery: Iterable[Schema]) -> dict[str, Facts]:
-    """The facts of every stable version, by module, from OpenAPI documents and discovery lists."""
+    """Return the facts of every stable version, by module, from OpenAPI documents and discovery
+    lists.
+    """
     facts = {META: Facts(group="meta.k8s.io", version="v1", resources={}, schemas={})}
     schemas: dict[str, Any] = {}
     for document in documents:
@@ -49,7 +52,7 @@ def facts_of(documents: Iterable[Schema], discovery: Iterable[Schema]) -> dict[s
 
 
 def module_of(component: str) -> str:
-    """The module that holds a schema: ``io.k8s.api.apps.v1.Deployment`` is in ``apps_v1``."""
+    """Return the module of a schema: ``apps_v1`` for ``io.k8s.api.apps.v1.Deployment``."""
     if component.startswith(_SHARED):
         return META
     *_, group, version, _ = component.split(".")
@@ -57,7 +60,9 @@ def module_of(component: str) -> str:
 
 
 def _modules(schemas: Mapping[str, Schema]) -> dict[tuple[str, str], str]:
-    """The module of each group and version, by what the schemas of its kinds are called."""
+    """Return the module of each group and version, derived from the names of the schemas of its
+    kinds.
+    """
     # The one of rbac.authorization.k8s.io is rbac_v1; no rule leads there.
     return {
         (kind["group"], kind["version"]): module_of(name)

@@ -1,4 +1,4 @@
-"""What will be written: modules of classes of fields, and the types of those."""
+"""The model of the generated source: modules, classes, fields and types."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ Import: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A type as it is written in an annotation, and what must be imported for it."""
+    """A type as written in an annotation, and the imports that it needs."""
 
     text: str
     imports: frozenset[Import] = frozenset()
@@ -21,7 +21,7 @@ class Type:
 
 
 def imported(module: str, name: str) -> Type:
-    """A type that is imported by its name."""
+    """Return a type that is imported by its name."""
     return Type(name, frozenset({(module, name)}))
 
 
@@ -31,7 +31,7 @@ def tuple_of(item: Type) -> Type:
 
 
 def mapping_of(value: Type) -> Type:
-    """Names, and a ``value`` for each."""
+    """Return the type of a map from names to ``value``."""
     mapping = imported("collections.abc", "Mapping")
     return Type(f"Mapping[str, {value.text}]", value.imports | mapping.imports)
 
@@ -56,7 +56,7 @@ _NONE_INCLUDED = (ANY, RAW_JSON)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A field of a class; one that is not required is ``None`` until set."""
+    """A field of a class; a field that is not required is ``None`` until set."""
 
     name: str
     wire: str
@@ -68,7 +68,7 @@ class Field:
 
     @property
     def annotation(self) -> str:
-        """The type as it is written after the field's name."""
+        """Return the type as written after the field's name."""
         may_be_none = self.nullable or not self.required
         return (self.type.or_none() if may_be_none else self.type).text
 
@@ -86,7 +86,7 @@ class Class:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """Values with a name of their own, because they are too many for a line."""
+    """Permitted values with a named alias, because they do not fit on one line."""
 
     name: str
     values: tuple[str | int, ...]

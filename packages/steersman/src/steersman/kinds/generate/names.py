@@ -1,4 +1,4 @@
-"""Names in Python for names on the wire: ``podCIDRs`` is ``pod_cidrs``."""
+"""Python names for names on the wire: ``pod_cidrs`` for ``podCIDRs``."""
 
 import keyword
 import re
@@ -18,7 +18,9 @@ _TAKEN = _TYPES.union(keyword.kwlist)
 
 
 def field_name(wire: str, *, taken: Collection[str] = ()) -> str:
-    """``wire`` in snake case; with a trailing underscore where Python or the class has it taken."""
+    """Return ``wire`` in snake case, with a trailing underscore if Python or the class reserves the
+    name.
+    """
     name = "_".join(_words(wire)).lower() or "field"
     if name[0].isdigit():
         name = f"field_{name}"
@@ -26,7 +28,7 @@ def field_name(wire: str, *, taken: Collection[str] = ()) -> str:
 
 
 def field_names(wires: Iterable[str], *, taken: Collection[str] = ()) -> dict[str, str]:
-    """A name for each field of a class, no two alike."""
+    """Return a unique name for each field of a class."""
     names: dict[str, str] = {}
     for wire in wires:
         names[wire] = unlike(names.values(), field_name(wire, taken=taken), "{}_{}".format)
@@ -34,13 +36,15 @@ def field_names(wires: Iterable[str], *, taken: Collection[str] = ()) -> dict[st
 
 
 def class_name(*parts: str) -> str:
-    """The parts, joined in CamelCase: ``Widget``, ``spec`` and ``ports`` are WidgetSpecPorts."""
+    """Return the parts joined in CamelCase: ``WidgetSpecPorts`` for ``Widget``, ``spec``,
+    ``ports``.
+    """
     words = [word for part in parts for word in re.findall(r"[A-Za-z0-9]+", part)]
     return "".join(word[0].upper() + word[1:] for word in words)
 
 
 def unlike(others: Collection[str], name: str, numbered: Callable[[str, int], str]) -> str:
-    """``name`` if no other has it, else with the first number that makes it unlike them."""
+    """Return ``name`` if it is unused, else ``name`` with the first number that makes it unique."""
     candidate, number = name, 2
     while candidate in others:
         candidate, number = numbered(name, number), number + 1

@@ -1,4 +1,4 @@
-"""From the model to source text, laid out as ruff would lay it out at 100 columns."""
+"""From the model to source text, formatted as ruff would format it at 100 columns."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
@@ -38,7 +38,7 @@ def rendered(module: Module) -> str:
 
 
 def table_of_kinds(comment: str, kinds: Mapping[tuple[str, str], str]) -> str:
-    """The source of the module that says where each kind is."""
+    """Return the source of the module that maps each kind to its module."""
     rows = [
         _row(_text(api_version), _text(kind), _text(module))
         for (api_version, kind), module in sorted(kinds.items())
@@ -105,7 +105,7 @@ def _import_lines(needed: Iterable[Import]) -> Iterator[str]:
 
 
 def literal(values: Iterable[str | int]) -> str:
-    """The type of exactly these values."""
+    """Return the ``Literal`` type of exactly these values."""
     return f"Literal[{', '.join(map(_value, values))}]"
 
 
@@ -148,7 +148,7 @@ def _class_statement(model: Class) -> Iterator[str]:
 
 
 def _bracketed(opening: str, items: list[str], closing: str) -> str:
-    """An argument on a line of its own, or on several."""
+    """Return an argument on one line, or on several if it does not fit."""
     line = f"{opening}{', '.join(items)}{closing}"
     if len(_INDENT + line + ",") <= _COLUMNS:
         return line

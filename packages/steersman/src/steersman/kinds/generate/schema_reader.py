@@ -1,4 +1,4 @@
-"""From a schema to fields: the rules that built-in kinds and CustomResourceDefinitions share."""
+"""From a schema to fields: the rules shared by built-in kinds and CustomResourceDefinitions."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -49,7 +49,10 @@ _FORMATS: Mapping[str, Type] = {"byte": BYTES, "date-time": DATETIME}
 
 
 def plain_type(schema: Schema, inside: Callable[[Schema], Type]) -> Type:
-    """The type of anything but an object with fields of its own, and of what it has ``inside``."""
+    """Return the type of a schema, except of an object with named fields.
+
+    ``inside`` returns the type of the items or values.
+    """
     if schema.get("x-kubernetes-int-or-string") or schema.get("format") == "int-or-string":
         return INT_OR_STRING
     if schema.get("x-kubernetes-preserve-unknown-fields"):
@@ -86,7 +89,7 @@ def fields_of(
     sensitive: Collection[str] = (),
     described: Callable[[str, Schema], str] = lambda _wire, _schema: "",
 ) -> tuple[Field, ...]:
-    """The fields of an object's schema, in its order; names in ``taken`` mean something already."""
+    """Return the fields of an object's schema, in order; names in ``taken`` are reserved."""
     properties = {k: v for k, v in _properties(schema).items() if k not in without}
     names = field_names(properties, taken=taken)
     required = required_of(schema)
@@ -121,7 +124,7 @@ def _properties(schema: Schema) -> Mapping[str, Schema]:
 
 
 def required_of(schema: Schema) -> Collection[str]:
-    """The fields that an object's schema asks for."""
+    """Return the required fields of an object's schema."""
     required = schema.get("required") or []
     if not isinstance(required, list) or not all(isinstance(each, str) for each in required):
         raise BadValue(
@@ -133,10 +136,10 @@ def required_of(schema: Schema) -> Collection[str]:
 
 
 def is_condition(fields: Collection[Field]) -> bool:
-    """Whether these are the fields of a condition, perhaps with more of its own.
+    """Whether these are the fields of a condition, perhaps with additional ones.
 
-    Which of them a schema requires makes no difference: a condition without a type or a status is
-    none, and what else it should have, its author knows.
+    Which of them the schema requires makes no difference: a condition without a type or a status is
+    invalid anyway, and the controller that writes the condition decides on the other fields.
     """
     types = {field.wire: field.type for field in fields}
     return types.keys() >= {"type", "status"} and all(
@@ -145,5 +148,5 @@ def is_condition(fields: Collection[Field]) -> bool:
 
 
 def beyond_condition(fields: Collection[Field]) -> tuple[Field, ...]:
-    """The fields that ``Condition`` does not have."""
+    """Return the fields that ``Condition`` does not have."""
     return tuple(field for field in fields if field.wire not in CONDITION_FIELDS)
