@@ -1,4 +1,4 @@
-"""All parts of a cluster in one manager."""
+"""The controllers and runnables of all parts of a cluster, in one manager."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping

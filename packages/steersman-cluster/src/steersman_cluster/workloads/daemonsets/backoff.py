@@ -14,7 +14,7 @@ class _Last(NamedTuple):
 
 
 class FailedPods:
-    """The time of the last Pod failure for each key: a DaemonSet, its generation, and a node.
+    """A record of the last Pod failure for each key: a DaemonSet, its generation, and a node.
 
     The backoff doubles with each failure, until the entry expires.
     """

@@ -221,7 +221,7 @@ async def _shorten(
 
 
 def _by_set_and_node(pod: Pod) -> tuple[str, ...]:
-    """Return the index key of a DaemonSet's Pod: its DaemonSet and its node. Other Pods have no
+    """Return the index key of a DaemonSet's Pod: the DaemonSet and the node. Other Pods have no
     key.
     """
     holder = controller_of(pod)

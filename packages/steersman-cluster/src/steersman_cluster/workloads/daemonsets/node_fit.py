@@ -30,7 +30,9 @@ _BORNE_ON_HOST_NETWORK: Final = ("node.kubernetes.io/network-unavailable", "NoSc
 
 
 class Fit(NamedTuple):
-    """Whether a Pod should run on a node, and whether an existing Pod may stay on this node."""
+    """The result of ``fit``: whether a Pod should run on a node, and whether an existing Pod may
+    stay.
+    """
 
     should_run: bool
     may_stay: bool

@@ -282,9 +282,11 @@ async def _create(ctx: Context, state: _RolloutState) -> ReplicaSet:
 
 
 async def _found(ctx: Context, state: _RolloutState, name: str) -> ReplicaSet:
-    """Return the existing ReplicaSet of this name, if it is the Deployment's and has its template.
+    """Return the existing ReplicaSet of this name, if it belongs to the Deployment and has its
+    template.
 
-    Otherwise the name is taken, and the next attempt needs another name.
+    Otherwise increment the collision count, so that the next attempt uses another name, and raise
+    ``_Failed``.
     """
     there = await ctx.live.get(ReplicaSet, name)
     owner = controller_of(there)

@@ -94,8 +94,9 @@ class ScaleFinder:
 async def _live(
     kind: type[Any], holder: meta_v1.OwnerReference, ctx: Context
 ) -> tuple[str, int] | None:
-    """Read the scale from the server: of a kind that is not cached, or of an object that is not
-    cached yet.
+    """Return the uid and the replicas in the live scale, for objects that are not in the cache.
+
+    The kind may not be cached at all, or the object may not be cached yet.
     """
     try:
         scale = await ctx.live.scale(kind, holder.name)

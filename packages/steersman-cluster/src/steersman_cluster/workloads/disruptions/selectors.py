@@ -18,7 +18,7 @@ _LABEL_INDEX: Final = "label"
 
 
 def by_labels(pod: Pod) -> Iterable[str]:
-    """Return the index keys of a Pod: its namespace with each of its labels."""
+    """Return the index keys of a Pod: one for each label, prefixed with the namespace."""
     return _places(pod.metadata.namespace, pod.metadata.labels or {})
 
 
@@ -57,8 +57,8 @@ def budgets_above(sized: Sized, cached: CacheReader) -> list[ObjectKey]:
 
 
 def shared_budgets(pod: Pod, ctx: Context) -> list[Budget]:
-    """Return the budgets that select the Pod, sorted by name; more than one is an error of the
-    user.
+    """Return the budgets that select the Pod, sorted by name;
+    a Pod should have at most one budget.
     """
     return sorted(_budgets(pod, ctx), key=lambda budget: budget.name)
 

@@ -41,7 +41,7 @@ async def collect_garbage(
 
 
 class GarbageCollector:
-    """One run of the garbage collector; its initial state is what the server lists."""
+    """A garbage collector for one run; its initial state is what the server lists."""
 
     def __init__(
         self, services: Services, start: Start, *, on_first_write: OnFirstWrite | None

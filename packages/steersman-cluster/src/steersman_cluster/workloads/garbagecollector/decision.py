@@ -1,4 +1,4 @@
-"""The decision what to do with an object, given the states of its owners. No I/O."""
+"""The decision whether to keep, unlink or delete an object, by the states of its owners. No I/O."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,7 +36,9 @@ class Unlink:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delete:
-    """The decision to delete the object; with ``unblock``, its references first stop blocking its
+    """The decision to delete the object.
+
+    With ``unblock``, the object's owner references are first changed so that they do not block its
     owners.
     """
 
@@ -56,10 +58,10 @@ def decide(
     has_dependents: bool,
     has_circle: bool,
 ) -> Decision:
-    """Return what to do with an object that has these owners.
+    """Return the decision about an object that has these owners.
 
-    ``has_circle`` says that one of the object's dependents is in foreground deletion, and may wait
-    for this object.
+    ``has_circle`` is true if a dependent of the object is in foreground deletion, and may wait for
+    the object.
     """
     if not classified or any(each.state == "unresolvable" for each in classified):
         return KEEP

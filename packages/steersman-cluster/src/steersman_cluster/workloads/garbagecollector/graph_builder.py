@@ -1,4 +1,4 @@
-"""The graph builder: it applies the events of one kind to the graph."""
+"""The graph builder: it updates the graph with the events of one kind."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

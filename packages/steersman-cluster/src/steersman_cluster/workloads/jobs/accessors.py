@@ -101,10 +101,10 @@ def ignored_index_failures(pod: Pod) -> int:
 
 
 def finished_time(pod: Pod) -> datetime:
-    """Return the time at which the Pod ended.
+    """Return the time at which the Pod ended: when its last container ended.
 
-    This is the end of its last container. If that is unknown, it is the time at which the Pod
-    became unready, or the time at which its deletion was requested.
+    If that time is unknown, return the first known of these times: when the Pod became unready,
+    when its deletion was requested, when it was created.
     """
     if (ended := _containers_ended(pod)) is not None:
         return ended

@@ -97,7 +97,7 @@ def _pending(job_state: JobState) -> Indexes:
 def _removed(job_state: JobState, at_least: int) -> list[Pod]:
     """Return the active Pods to delete.
 
-    In an indexed Job, Pods without a valid and unique index are deleted first.
+    In an indexed Job, these always include the Pods without a valid and unique index.
     """
     left, removed = list(job_state.active), list[Pod]()
     if is_indexed(job_state.spec):

@@ -46,9 +46,7 @@ class CountedStatus:
 
 
 def counted(status: Status, tracked: dict[str, None]) -> Status:
-    """Return the status in which each listed uid is counted if its Pod no longer has the
-    finalizer.
-    """
+    """Return the status after counting the listed uids whose Pods no longer have the finalizer."""
     uncounted = status.uncounted_terminated_pods or Uncounted()
     succeeded, failed = uncounted.succeeded or (), uncounted.failed or ()
     kept = Uncounted(

@@ -1,4 +1,8 @@
-"""A deleter for the content of a namespace: kind by kind, Pods first. It reports what is left."""
+"""The deleter for the content of a namespace: it deletes Pods first, then the other kinds one by
+one.
+
+The deleter reports what is left.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

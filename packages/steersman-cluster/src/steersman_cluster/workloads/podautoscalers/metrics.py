@@ -1,4 +1,4 @@
-"""The evaluation of one metric: its recommendation, or why it has none. No I/O.
+"""The evaluation of one metric of an autoscaler, with a recommendation or an error. No I/O.
 
 The caller has already read the usage of the Pods.
 """

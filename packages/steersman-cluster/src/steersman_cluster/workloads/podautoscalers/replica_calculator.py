@@ -39,7 +39,7 @@ Usages: TypeAlias = Mapping[str, Usage]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerances:
-    """How far a ratio may differ from one before the number of replicas changes."""
+    """The limits within which a ratio may differ from one without a change of the replicas."""
 
     down: float = 0.1
     up: float = 0.1

@@ -17,7 +17,7 @@ LABEL_INDEX: Final = f"{__name__}/label"
 
 
 def by_label(pod: Pod) -> Iterable[str]:
-    """Return the index keys of a Pod: its namespace with each of its labels."""
+    """Return the index keys of a Pod: one for each label, prefixed with the namespace."""
     namespace = pod.namespace
     return [f"{namespace}/{key}={value}" for key, value in pod.labels.items()]
 

@@ -1,4 +1,4 @@
-"""Adoption and release: which objects a controller owns, by its selector.
+"""Adoption and release of objects by a controller, according to its selector.
 
 ``claimed`` decides, and ``claim`` writes. An object with another controller is left alone. An
 object without a controller is adopted if the selector matches. An owned object is released if the
@@ -35,10 +35,11 @@ def claimed(
     *,
     is_fit: Callable[[Obj], bool] | None = None,
 ) -> Claim[Obj]:
-    """Return which of these objects of its namespace an owner keeps, adopts and releases.
+    """Return which of these objects the owner already owns, adopts and releases.
 
-    ``is_fit`` is a condition in addition to the selector. An owner that is being deleted neither
-    adopts nor releases objects. An object that is being deleted is not adopted.
+    The objects are in the owner's namespace. ``is_fit`` is a condition in addition to the selector.
+    An owner that is being deleted neither adopts nor releases objects. An object that is being
+    deleted is not adopted.
     """
     ours: list[Obj] = []
     adopt: list[Obj] = []

@@ -27,7 +27,7 @@ def pod_from(
 ) -> core_v1.Pod:
     """Return a Pod from a template, in the namespace of its owner and controlled by the owner.
 
-    ``labels``, ``annotations`` and ``finalizers`` are added to those of the template, and ``spec``
+    ``labels``, ``annotations`` and ``finalizers`` are added to the template's, and ``spec``
     replaces the template's spec. Without a ``name``, the server generates one.
     """
     inner = template.metadata or meta_v1.ObjectMeta()

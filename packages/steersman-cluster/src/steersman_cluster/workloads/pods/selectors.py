@@ -36,7 +36,7 @@ def is_empty(selector: meta_v1.LabelSelector | None) -> bool:
 def by_holder(obj: Resource | Unstructured) -> Iterable[str]:
     """Return the index keys of an object: the uid of its controller.
 
-    The keys of an object without a controller are its namespace with each of its labels.
+    An object without a controller has one key for each label, prefixed with the namespace.
     """
     if isinstance(obj, Unstructured):
         raise TypeError("only typed objects are indexed by who holds them")
@@ -61,8 +61,8 @@ def selector_of(obj: Any) -> meta_v1.LabelSelector | None:
 
 
 def by_selector(obj: Any) -> Iterable[str]:
-    """Return the index key of an object with a selector: its namespace with one label of the
-    selector.
+    """Return the index key of an object with a selector: one label of the selector, and the
+    namespace.
     """
     return (selected_under(obj.namespace, selector_of(obj)),) if obj.spec is not None else ()
 

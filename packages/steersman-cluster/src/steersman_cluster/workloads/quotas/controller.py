@@ -162,7 +162,7 @@ class QuotaController:
         """Return the delay until discovery is repeated for a kind that is counted but not served.
 
         Discovery is not repeated at each change, because discovery and recounting cost more than
-        the delay.
+        processing the change.
         """
         now_at = self._clock.monotonic()
         missing = [user for user in quota_usage.users if user not in self._watched]

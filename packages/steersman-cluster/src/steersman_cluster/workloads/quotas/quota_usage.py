@@ -75,7 +75,7 @@ class QuotaUsage:
         return self._enter(place, used)
 
     def remove(self, resource: GroupResource, key: ObjectKey) -> int:
-        """Remove an object; the result has the same meaning as for ``put``."""
+        """Remove an object, and return the same kind of number as ``put``."""
         self._ending.pop((resource, key), None)
         return self._enter((resource, key), {})
 

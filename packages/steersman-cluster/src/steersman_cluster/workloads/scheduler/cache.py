@@ -37,9 +37,7 @@ class PodInfo(NamedTuple):
 
 
 class NodeInfo:
-    """A node and its Pods; the node need not exist,
-    because a Pod can be bound to an unknown node.
-    """
+    """A node and its Pods; the node may be unknown, because a Pod can be bound to any name."""
 
     __slots__ = (
         "allocatable",
@@ -141,7 +139,7 @@ class SchedulerCache:
         return found.values()
 
     def node_of(self, uid: str) -> str | None:
-        """Return the node of a Pod."""
+        """Return the node of the Pod with this uid, or ``None``."""
         pod_info = self._pods.get(uid)
         return pod_info.node if pod_info is not None else None
 
@@ -196,7 +194,9 @@ class SchedulerCache:
 
 
 def _label_keys(namespace: str, labels: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the index keys of a Pod: its namespace, and its namespace with each of its labels."""
+    """Return the index keys of a Pod: its namespace, and one for each label, prefixed with the
+    namespace.
+    """
     return (f"{namespace}/", *(f"{namespace}/{key}={value}" for key, value in labels.items()))
 
 

@@ -147,7 +147,7 @@ def labels_of(service: Service, managed_by: str) -> dict[str, str]:
 
 
 def without_reserved(labels: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the labels without those that the controller sets itself."""
+    """Return the labels that the controller does not set itself."""
     return {key: value for key, value in labels if key not in _RESERVED}
 
 

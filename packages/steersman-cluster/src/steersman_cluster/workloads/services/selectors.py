@@ -24,7 +24,7 @@ SELECTOR_INDEX = "selector"
 
 
 def by_label(pod: Pod) -> Iterable[str]:
-    """Return the index keys of a Pod: its namespace with each of its labels."""
+    """Return the index keys of a Pod: one for each label, prefixed with the namespace."""
     namespace = pod.namespace
     return [f"{namespace}/{key}={value}" for key, value in pod.labels.items()]
 
@@ -36,7 +36,7 @@ def by_node(pod: Pod) -> Iterable[str]:
 
 
 def by_selector(service: Service) -> Iterable[str]:
-    """Return the index key of a Service: its namespace with one label of its selector."""
+    """Return the index key of a Service: one label of its selector, and the namespace."""
     selector = _selector(service)
     if not has_endpoints(service) or not selector:
         return ()

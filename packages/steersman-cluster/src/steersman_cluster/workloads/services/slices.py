@@ -1,9 +1,9 @@
 """The distribution of endpoints over slices, with as few writes as possible. No I/O.
 
 Endpoints with the same ports share slices. An existing endpoint stays in its slice. A new endpoint
-is added to a slice that is written anyway. If there is none, it is added to a slice with free
-capacity, and otherwise to a new slice. If one slice would be deleted and another created, the
-existing slice is updated instead. A Service without endpoints has one empty slice.
+is preferably added to a slice that is written anyway, then to a slice with free capacity, and then
+to a new slice. If one slice would be deleted and another created, the existing slice is updated
+instead. A Service without endpoints has one empty slice.
 """
 
 from collections.abc import Iterable, Sequence

@@ -48,8 +48,8 @@ class Delete:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateClaims:
-    """A step for a pending Pod: one of its claims may have been deleted and is then created
-    again.
+    """A step that creates the deleted claims of a Pod, if any; the Pod may be pending because of
+    them.
     """
 
     pod: Pod

@@ -49,9 +49,8 @@ _UNSAID: Final = "no class named"
 
 
 async def reconcile(claim: Claim, ctx: Context) -> Outcome:
-    """Bind or provision a volume.
-
-    If the claim is being deleted and no Pod uses it, remove its finalizer instead.
+    """Bind or provision a volume; if an unused claim is being deleted, remove its finalizer
+    instead.
     """
     if claim.deletion_time is not None:
         if not is_in_use(ctx, claim):

@@ -76,10 +76,10 @@ def mismatch(volume: Volume, claim: Claim) -> str | None:
 
 
 def best_match(volumes: Iterable[Volume], claim: Claim) -> Volume | None:
-    """Return the volume that is reserved for a claim.
+    """Return the volume that is reserved for a claim, or else the best volume that fits.
 
-    If there is none, return the fitting volume with the fewest access modes; of several, the
-    smallest, then the first by name.
+    The best volume has the fewest access modes; of several, it is the smallest, then the first by
+    name.
     """
     fitting: list[Volume] = []
     for volume in volumes:
