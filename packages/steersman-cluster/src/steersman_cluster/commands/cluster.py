@@ -33,7 +33,7 @@ Examples:
 """,
 )
 def cluster() -> None:
-    """A Kubernetes cluster in one process, for tests."""
+    """Run an embedded Kubernetes cluster in one process."""
 
 
 @cluster.command(
@@ -50,7 +50,7 @@ Examples:
     type=click.IntRange(0, 65535),
     default=0,
     metavar="N",
-    help="Port to listen on; 0 is any free one.",
+    help="Port to listen on; 0 selects a free port.",
 )
 @click.option(
     "--kubeconfig",
@@ -91,7 +91,7 @@ Examples:
     "service_account_key_files",
     type=_FILE,
     multiple=True,
-    help="Key that verifies service account tokens; repeatable.",
+    help="Public key that verifies service account tokens; repeatable.",
 )
 @click.option(
     "--service-account-signing-key-file",
@@ -103,7 +103,7 @@ Examples:
     "service_account_issuers",
     multiple=True,
     metavar="URL",
-    help="Token issuer, repeatable: the first signs, all are accepted.",
+    help="Issuer of tokens; repeatable. New tokens have the first one, and all are accepted.",
 )
 @click.option(
     "--permit-port-sharing",
@@ -135,7 +135,7 @@ Examples:
     "-o",
     "--output",
     type=click.Choice(["json"]),
-    help="Print URL and kubeconfig as one line of JSON once it is ready.",
+    help="Print URL and kubeconfig as one line of JSON once the cluster is ready.",
 )
 def up(
     port: int,

@@ -42,9 +42,8 @@ Examples:
 def demo(name: str, pause_seconds: float, is_listing: bool) -> None:
     """Run an example operator and show what it does.
 
-    Runs on an embedded cluster for less than half a minute. The demo creates objects, changes
-    them, breaks what the operator created for them, and deletes them. NAME is the example
-    (default: appservice).
+    Runs the example NAME (default: appservice) on an embedded cluster for less than a minute. The
+    demo creates, changes and deletes objects, and shows how the operator reacts.
     """
     import asyncio
     from random import SystemRandom

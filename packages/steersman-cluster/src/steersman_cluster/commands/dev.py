@@ -28,7 +28,7 @@ Examples:
     type=click.Path(exists=True, path_type=Path),
     multiple=True,
     metavar="PATH",
-    help="Apply the objects in this file, or in all files of this directory.",
+    help="Apply the objects in this file or directory.",
 )
 @click.option(
     "--for",
@@ -50,7 +50,7 @@ Examples:
     type=click.IntRange(0, 65535),
     default=0,
     metavar="N",
-    help="Port of the cluster; 0 is any free one.",
+    help="Port of the cluster; 0 selects a free port.",
 )
 @click.option(
     "--kubeconfig",

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_check = click.option("--check", is_flag=True, help="Write nothing; fail if a file is out of date.")
-_force = click.option("--force", is_flag=True, help="Overwrite files that were edited by hand.")
+_check = click.option(
+    "--check", is_flag=True, help="Write nothing, and fail if a file is out of date."
+)
+_force = click.option("--force", is_flag=True, help="Overwrite files with manual changes.")
 _output = output_option(
     "yaml", "json", help="Print to stdout instead of writing the project's files."
 )
@@ -54,14 +56,14 @@ def _about(function: F) -> F:
     epilog="""\b
 Examples:
   steersman generate                          all files of the project
-  steersman generate --check                  for CI: are they up to date?
+  steersman generate --check                  for CI: fail if a file is out of date
   steersman generate crd operator.py | kubectl apply -f -
   steersman generate crd --against old.yaml
 """,
 )
 @_check
 @_force
-@output_option("json", help="Print what was done as JSON.")
+@output_option("json", help="Print the changed files as JSON.")
 @click.pass_context
 def generate(context: click.Context, check: bool, force: bool, output: str | None) -> None:
     """Generate manifests and docs from an operator.

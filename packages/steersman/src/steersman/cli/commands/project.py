@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from steersman.scaffold import Declared, Made, Project
 
-_as_json = output_option("json", help="Print what was done as JSON.")
+_as_json = output_option("json", help="Print the changed files as JSON.")
 _cluster_scoped = click.option(
     "--cluster-scoped", is_flag=True, help="Objects of this kind have no namespace."
 )
@@ -100,10 +100,10 @@ def api(
     plural: str | None,
     output: str | None,
 ) -> None:
-    """Add a kind that this project defines.
+    """Add a custom resource and its controller.
 
-    Writes types, a reconcile function, a test and a sample. If the project defines another version
-    of the kind, adds this version to it.
+    Writes types, a reconcile function, a test and a sample. If the project already has the kind in
+    another version, writes only the types of the new version.
     """
     from steersman.scaffold import Project, create_api
 
@@ -149,7 +149,7 @@ def controller(
     models: str | None,
     output: str | None,
 ) -> None:
-    """Add a controller for a kind that another project defines."""
+    """Add a controller for a built-in kind or an existing CRD."""
     from steersman.scaffold import Project, create_controller
 
     project = Project.find(Path.cwd())
