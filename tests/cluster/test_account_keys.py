@@ -63,7 +63,7 @@ def rsa_key(path: Path) -> Path:
     return path
 
 
-async def test_a_token_is_signed_by_the_key_of_the_file_in_the_name_of_the_first_issuer(
+async def test_a_token_is_signed_with_the_key_file_and_has_the_first_issuer(
     tmp_path: Path,
 ) -> None:
     key = rsa_key(tmp_path / "key")
@@ -81,7 +81,7 @@ async def test_a_token_is_signed_by_the_key_of_the_file_in_the_name_of_the_first
     assert review["authenticated"]
 
 
-async def test_a_token_of_an_issuer_of_old_is_still_taken(tmp_path: Path) -> None:
+async def test_a_token_of_an_earlier_issuer_is_accepted(tmp_path: Path) -> None:
     key = rsa_key(tmp_path / "key")
     old = ClusterSettings(
         service_account_signing_key_file=key, service_account_issuers=("https://old",)
@@ -97,7 +97,7 @@ async def test_a_token_of_an_issuer_of_old_is_still_taken(tmp_path: Path) -> Non
     assert review["authenticated"]
 
 
-async def test_a_token_by_a_key_that_is_not_among_the_known_is_refused(tmp_path: Path) -> None:
+async def test_a_token_signed_with_an_unknown_key_is_rejected(tmp_path: Path) -> None:
     known = tmp_path / "known"
     known.write_bytes(pem_of(new_key()))
     stranger = ClusterSettings(service_account_signing_key_file=rsa_key(tmp_path / "key"))

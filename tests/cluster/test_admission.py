@@ -38,7 +38,7 @@ async def test_a_server_without_webhooks_makes_no_calls() -> None:
     assert webhooks.received == []
 
 
-async def test_each_webhook_sees_what_those_before_it_have_changed() -> None:
+async def test_each_webhook_receives_the_changes_of_the_earlier_webhooks() -> None:
     api = EmbeddedServer(outbound=Webhooks(one=add("one"), two=add("two")))
     await configure(api, "mutating", webhook("two"), name="late")
     await configure(api, "mutating", webhook("one"), name="early")
@@ -48,7 +48,7 @@ async def test_each_webhook_sees_what_those_before_it_have_changed() -> None:
     assert made["data"] == {"x": "y", "one": "x", "two": "x,one"}
 
 
-async def test_what_one_webhook_changes_is_shown_once_more_to_those_that_ask_for_it() -> None:
+async def test_a_change_by_a_webhook_reinvokes_the_earlier_webhooks_that_request_it() -> None:
     webhooks = Webhooks(one=add("one"), two=add("two"), three=allow)
     api = EmbeddedServer(outbound=webhooks)
     await configure(
@@ -65,7 +65,7 @@ async def test_what_one_webhook_changes_is_shown_once_more_to_those_that_ask_for
     assert made["data"]["one"] == "x,one,two"
 
 
-async def test_a_webhook_that_has_side_effects_is_never_asked_by_a_dry_run() -> None:
+async def test_a_webhook_with_side_effects_is_never_called_for_a_dry_run() -> None:
     webhooks = Webhooks(some=allow)
     api = EmbeddedServer(outbound=webhooks)
     await configure(api, "validating", webhook("some"))
@@ -85,9 +85,7 @@ async def test_a_webhook_that_has_side_effects_is_never_asked_by_a_dry_run() -> 
     )
 
 
-async def test_a_webhook_that_fails_refuses_the_write_unless_it_says_that_it_may_be_ignored() -> (
-    None
-):
+async def test_a_failing_webhook_rejects_the_write_unless_its_failure_policy_is_ignore() -> None:
     api = EmbeddedServer(
         outbound=Webhooks(lost=WebhookUnreachable("EOF"), ignored=WebhookUnreachable("EOF"))
     )
@@ -128,7 +126,7 @@ async def test_the_configurations_of_webhooks_and_policies_are_exempt_from_admis
     assert webhooks.received == []
 
 
-async def test_a_webhook_is_asked_again_where_the_object_has_changed_meanwhile() -> None:
+async def test_a_webhook_is_called_again_after_a_conflicting_write() -> None:
     webhooks = Webhooks(some=allow)
     api = EmbeddedServer(outbound=webhooks)
     await api.asked("POST", MAPS, config_map("a", x="1"))
@@ -143,7 +141,7 @@ async def test_a_webhook_is_asked_again_where_the_object_has_changed_meanwhile()
     assert seen == [{"x": "1", "ours": "3"}, {"x": "1", "theirs": "2"}, made["data"]]
 
 
-async def test_what_a_slow_webhook_was_asked_about_is_what_is_written() -> None:
+async def test_the_object_that_a_slow_webhook_reviewed_is_the_one_that_is_written() -> None:
     webhooks = Webhooks(some=allow)
     api = EmbeddedServer(outbound=webhooks)
     await configure(api, "validating", webhook("some"))
@@ -160,7 +158,7 @@ async def test_what_a_slow_webhook_was_asked_about_is_what_is_written() -> None:
         assert made["metadata"][name] == request["object"]["metadata"][name]
 
 
-async def test_nothing_is_written_while_a_webhook_is_asked() -> None:
+async def test_nothing_is_written_during_a_webhook_call() -> None:
     webhooks = Webhooks(some=lambda _: {"allowed": False})
     api = EmbeddedServer(outbound=webhooks)
     await api.asked("POST", MAPS, config_map("a"))
@@ -179,7 +177,7 @@ async def test_nothing_is_written_while_a_webhook_is_asked() -> None:
     assert api.log.revision == before
 
 
-async def test_every_deletion_of_a_collection_is_judged_before_the_first_is_made() -> None:
+async def test_every_deletion_of_a_collection_is_reviewed_before_the_first_deletion() -> None:
     def judge(review: Any) -> Any:
         return {"allowed": review["request"]["oldObject"]["metadata"]["name"] != "c"}
 
@@ -202,7 +200,7 @@ async def test_every_deletion_of_a_collection_is_judged_before_the_first_is_made
     assert (await api.ask("GET", MAPS)).names[:2] == ["c", "d"]
 
 
-async def test_a_service_leads_to_its_endpoints() -> None:
+async def test_a_webhook_service_resolves_to_its_endpoints() -> None:
     found: list[tuple[str, str]] = []
 
     class Noting(Webhooks):
@@ -241,7 +239,7 @@ async def policy(api: EmbeddedServer, name: str, binding: Any = None, **spec: An
     await api.asked("POST", f"{REGISTRATION}/validatingadmissionpolicybindings", body)
 
 
-async def test_a_policy_denies_what_does_not_satisfy_it() -> None:
+async def test_a_policy_denies_an_object_that_violates_it() -> None:
     api = EmbeddedServer()
     few = {"expression": "object.data.size() < 2", "message": "too much", "reason": "Forbidden"}
     await policy(api, "few", validations=[few])
@@ -256,7 +254,7 @@ async def test_a_policy_denies_what_does_not_satisfy_it() -> None:
     )
 
 
-async def test_a_policy_that_only_warns_lets_things_pass() -> None:
+async def test_a_policy_that_only_warns_allows_the_request() -> None:
     api = EmbeddedServer()
     actions = {"validationActions": ["Warn"]}
     await policy(api, "few", actions, validations=[{"expression": "object.data.size() < 2"}])
@@ -270,7 +268,7 @@ async def test_a_policy_that_only_warns_lets_things_pass() -> None:
     ]
 
 
-async def test_a_policy_is_judged_with_its_parameters() -> None:
+async def test_a_policy_is_evaluated_with_its_parameters() -> None:
     api = EmbeddedServer()
     await api.asked("POST", MAPS, config_map("limit", most="1"))
     ref = {"name": "limit", "namespace": "default", "parameterNotFoundAction": "Deny"}
@@ -292,9 +290,7 @@ async def test_a_policy_is_judged_with_its_parameters() -> None:
     assert [each.status for each in (before, after, unbound)] == [422, 201, 201]
 
 
-async def test_a_deletion_happens_when_it_was_asked_for_and_not_when_the_clock_was_last_read() -> (
-    None
-):
+async def test_a_deletion_timestamp_is_the_time_of_the_request() -> None:
     webhooks = Webhooks(some=allow)
     api = EmbeddedServer(outbound=webhooks)
     rules = [{**webhook("")["rules"][0], "resources": ["namespaces"]}]
@@ -319,11 +315,13 @@ async def test_a_deletion_happens_when_it_was_asked_for_and_not_when_the_clock_w
         ({"MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"}, ["change", "judge"], 201),
     ],
 )
-async def test_a_plugin_that_is_turned_off_sends_no_request(
+async def test_a_disabled_admission_plugin_sends_no_request(
     plugins: set[str], asked: list[str], status: int
 ) -> None:
     webhooks = Webhooks(change=allow, judge=allow)
-    api = EmbeddedServer(outbound=webhooks, options=ServerOptions(admission_plugins=frozenset(plugins)))
+    api = EmbeddedServer(
+        outbound=webhooks, options=ServerOptions(admission_plugins=frozenset(plugins))
+    )
     await configure(api, "mutating", webhook("change"))
     await configure(api, "validating", webhook("judge"))
     await policy(api, "none", validations=[{"expression": "false"}])
@@ -334,9 +332,7 @@ async def test_a_plugin_that_is_turned_off_sends_no_request(
     assert answer.status == status
 
 
-async def test_a_configuration_that_no_client_could_write_stops_nothing_but_what_it_is_about() -> (
-    None
-):
+async def test_an_invalid_stored_configuration_fails_only_matching_requests() -> None:
     api = EmbeddedServer(outbound=Webhooks())
     bad = webhook("bad", objectSelector={"matchExpressions": [{"key": "a", "operator": "Like"}]})
     odd = {"rules": webhook("")["rules"], "failurePolicy": "Fail"}
@@ -359,7 +355,7 @@ async def test_a_configuration_that_no_client_could_write_stops_nothing_but_what
     assert (refused.status, allowed.status) == (500, 201)
 
 
-async def test_a_token_lasts_as_usual_where_a_webhook_has_no_wish_for_it() -> None:
+async def test_a_token_has_the_default_duration_if_a_webhook_removes_it() -> None:
     remove = patch({"op": "remove", "path": "/spec/expirationSeconds"})
     api = EmbeddedServer(outbound=Webhooks(some=remove))
     rules = [{**webhook("")["rules"][0], "resources": ["serviceaccounts/token"]}]
@@ -372,7 +368,7 @@ async def test_a_token_lasts_as_usual_where_a_webhook_has_no_wish_for_it() -> No
     assert token["spec"]["expirationSeconds"] == 3600
 
 
-async def test_owners_that_a_webhook_takes_the_fields_from_do_no_harm_later() -> None:
+async def test_managed_fields_that_a_webhook_corrupts_do_not_break_later_writes() -> None:
     path = "/metadata/managedFields/0/fieldsV1/f:data"
     webhooks = Webhooks(some=patch({"op": "replace", "path": path, "value": None}))
     api = EmbeddedServer(outbound=webhooks)

@@ -47,7 +47,7 @@ def outcomes(operator: Operator, name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("leave", [exits, is_interrupted])
-async def test_an_exit_that_a_reconcile_raises_is_that_objects_failure_and_retried(
+async def test_a_systemexit_in_a_reconcile_fails_that_object_and_is_retried(
     scene: Scene, leave: Callable[[], None]
 ) -> None:
     tries: list[str] = []
@@ -70,7 +70,9 @@ async def test_an_exit_that_a_reconcile_raises_is_that_objects_failure_and_retri
     assert f"{__file__}:{leave.__code__.co_firstlineno + 1}" in str(failed)
 
 
-async def test_an_exit_in_a_thread_is_that_objects_failure_and_names_its_line(scene: Scene) -> None:
+async def test_a_systemexit_in_a_thread_fails_that_object_and_reports_its_line(
+    scene: Scene,
+) -> None:
     def reconcile(obj: Widget, ctx: sm.BlockingContext) -> sm.Outcome:
         exits()
         return sm.Done()
@@ -85,7 +87,7 @@ async def test_an_exit_in_a_thread_is_that_objects_failure_and_names_its_line(sc
     assert failed.where.startswith(__file__)
 
 
-async def test_an_exit_in_predicates_mappings_indexes_and_sources_ends_nothing(
+async def test_a_systemexit_in_a_callback_does_not_stop_the_operator(
     scene: Scene,
 ) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -125,7 +127,9 @@ async def test_an_exit_in_predicates_mappings_indexes_and_sources_ends_nothing(
     assert {type(each.error) for each in operator.seen(SourceFailed)} == {ExitRaised}
 
 
-async def test_a_runnable_that_exits_ends_the_manager_and_is_named(scene: Scene) -> None:
+async def test_a_systemexit_in_a_runnable_stops_the_manager_and_names_the_runnable(
+    scene: Scene,
+) -> None:
     async def leave(services: Services) -> None:
         sys.exit(1)
 
@@ -168,7 +172,7 @@ async def forget_read(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         (forget_read, "ctx.live.get"),
     ],
 )
-async def test_a_forgotten_await_fails_with_the_authors_line(
+async def test_a_missing_await_fails_and_reports_the_authors_line(
     scene: Scene, function: Any, verb: str
 ) -> None:
     controller = sm.Controller(Widget, reconcile=function, owns=(ConfigMap,))
@@ -184,7 +188,7 @@ async def test_a_forgotten_await_fails_with_the_authors_line(
     assert f"await {verb}(…)" in str(finished.error)
 
 
-async def test_a_write_in_a_task_that_is_not_awaited_is_no_success(scene: Scene) -> None:
+async def test_a_write_in_an_unawaited_task_fails_the_reconcile(scene: Scene) -> None:
     tasks: list[asyncio.Task[Any]] = []
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -209,7 +213,7 @@ async def test_a_write_in_a_task_that_is_not_awaited_is_no_success(scene: Scene)
     assert tasks[0].cancelled()
 
 
-async def test_a_read_in_a_task_that_is_not_awaited_changes_nothing(scene: Scene) -> None:
+async def test_a_read_in_an_unawaited_task_has_no_effect(scene: Scene) -> None:
     tasks: list[asyncio.Task[Any]] = []
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -225,7 +229,7 @@ async def test_a_read_in_a_task_that_is_not_awaited_changes_nothing(scene: Scene
     assert {each.outcome for each in operator.seen(ReconcileFinished)} == {"done"}
 
 
-async def test_calls_that_are_gathered_or_awaited_later_are_not_forgotten(scene: Scene) -> None:
+async def test_calls_that_are_gathered_or_awaited_later_are_valid(scene: Scene) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         calls = [ctx.apply_owned(config_map(f"{number}-of-{obj.name}")) for number in range(3)]
         for call in calls:
@@ -244,7 +248,7 @@ def priorities(operator: Operator, name: str) -> list[int]:
     return [each.priority for each in taken if getattr(each.key, "name", "") == name]
 
 
-async def test_a_key_that_is_put_off_keeps_its_priority(scene: Scene) -> None:
+async def test_a_delayed_key_keeps_its_priority(scene: Scene) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         return sm.Later(after_seconds=30)
 
@@ -257,7 +261,7 @@ async def test_a_key_that_is_put_off_keeps_its_priority(scene: Scene) -> None:
     assert priorities(operator, "one")[:4] == [LOW_PRIORITY, LOW_PRIORITY, 0, 0]
 
 
-async def test_a_key_that_fails_keeps_its_priority(scene: Scene) -> None:
+async def test_a_failed_key_keeps_its_priority(scene: Scene) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         if obj.name == "one":
             raise LookupError

@@ -62,7 +62,7 @@ BAD_REQUESTS: dict[str, tuple[tuple[str, str, object], dict[str, str], int, str]
 
 
 @pytest.mark.parametrize("case", BAD_REQUESTS)
-async def test_bad_input_is_refused_with_a_reason(case: str, api: EmbeddedServer) -> None:
+async def test_invalid_input_is_rejected_with_a_reason(case: str, api: EmbeddedServer) -> None:
     request, how, status, reason = BAD_REQUESTS[case]
     revision = api.log.revision
 

@@ -9,7 +9,7 @@ from steersman_cluster.testing import running_embedded_control_plane
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 
 
-def test_a_witness_goes_on_after_the_server_has_ended_its_watch() -> None:
+def test_a_witness_continues_after_the_server_ends_its_watch() -> None:
     clock = SystemClock()
     with (
         running_embedded_control_plane(clock=clock) as cluster,

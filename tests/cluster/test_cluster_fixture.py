@@ -46,7 +46,7 @@ async def test_an_app_is_ready_once_its_pods_are(cluster: Cluster, operator: Any
     assert len(await cluster.list(core_v1.Pod)) == 2
 
 
-async def test_what_a_killed_operator_left_undone_is_done_by_the_next(
+async def test_the_next_operator_completes_the_work_of_a_killed_one(
     cluster: Cluster, operator: Any
 ) -> None:
     await cluster.apply(app(size=2))
@@ -66,9 +66,7 @@ async def test_what_a_killed_operator_left_undone_is_done_by_the_next(
     assert ready.status.ready_replicas == 3
 
 
-async def test_an_operator_that_was_stopped_writes_nothing_any_more(
-    cluster: Cluster, operator: Any
-) -> None:
+async def test_a_stopped_operator_writes_nothing(cluster: Cluster, operator: Any) -> None:
     await cluster.apply(app(size=1))
     await cluster.settle()
     await operator.stop()
@@ -88,7 +86,9 @@ async def test_a_second_pass_writes_nothing(cluster: Cluster, operator: Any) -> 
     await cluster.assert_second_pass_writes_nothing()
 
 
-async def test_what_an_app_owns_goes_with_it(cluster: Cluster, operator: Any) -> None:
+async def test_the_objects_that_an_app_owns_are_deleted_with_it(
+    cluster: Cluster, operator: Any
+) -> None:
     await cluster.apply(app(size=1))
     await cluster.settle()
 

@@ -135,7 +135,7 @@ def failing(temporary: Path, *arguments: str | Path, **environ: str) -> tuple[in
     return finished.returncode, finished.stderr
 
 
-def test_a_ready_cluster_says_where_it_is_and_what_to_paste(temporary: Path) -> None:
+def test_a_ready_cluster_prints_its_address_and_a_command_to_paste(temporary: Path) -> None:
     with running(temporary) as up:
         version = up.ask("GET", "/version")
 
@@ -152,9 +152,7 @@ def test_a_ready_cluster_says_where_it_is_and_what_to_paste(temporary: Path) -> 
     assert version.json()["minor"] == "36"
 
 
-def test_the_kubeconfig_is_its_owners_alone_and_holds_all_that_a_client_needs(
-    temporary: Path, tmp_path: Path
-) -> None:
+def test_the_kubeconfig_is_private_and_complete(temporary: Path, tmp_path: Path) -> None:
     path = tmp_path / "kubeconfig"
 
     with running(temporary, "--kubeconfig", path) as up:
@@ -199,7 +197,7 @@ def test_a_hangup_that_was_ignored_at_the_start_stays_ignored(temporary: Path) -
     assert last_words.strip() == "The cluster is gone."
 
 
-def test_ctrl_c_does_not_wait_for_those_who_watch(temporary: Path) -> None:
+def test_ctrl_c_does_not_wait_for_open_watches(temporary: Path) -> None:
     with running(temporary) as up, closing(up.connection()) as connection:
         connection.request("GET", f"{MAPS}?watch=1", headers=bearing(up.token))
         response = connection.getresponse()
@@ -321,9 +319,7 @@ def test_wrong_usage_ends_with_status_2(wrong: str, temporary: Path) -> None:
     assert "Usage: steersman cluster up" in said
 
 
-def test_data_that_was_cut_short_is_refused_with_what_to_do(
-    temporary: Path, tmp_path: Path
-) -> None:
+def test_the_error_for_truncated_data_says_what_to_do(temporary: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
     with running(temporary, "--data", data) as up:
         up.ask("POST", MAPS, {"metadata": {"name": "a"}})
@@ -353,7 +349,7 @@ def test_a_kubeconfig_that_a_killed_cluster_left_is_replaced(
         assert up.ask("GET", "/api", token=first).status == 401
 
 
-def test_after_kill_9_every_acknowledged_write_is_there_and_versions_go_on_rising(
+def test_after_kill_9_every_acknowledged_write_exists_and_versions_keep_increasing(
     temporary: Path, tmp_path: Path
 ) -> None:
     data = tmp_path / "data"
@@ -380,7 +376,7 @@ def test_after_kill_9_every_acknowledged_write_is_there_and_versions_go_on_risin
     assert f"kept in {data}" in again.said
 
 
-def test_two_clusters_cannot_have_the_same_data(temporary: Path, tmp_path: Path) -> None:
+def test_two_clusters_cannot_share_a_data_directory(temporary: Path, tmp_path: Path) -> None:
     with running(temporary, "--data", tmp_path / "data") as up:
         status, said = failing(temporary, "--data", tmp_path / "data")
         still = up.ask("GET", "/readyz").status
@@ -389,7 +385,7 @@ def test_two_clusters_cannot_have_the_same_data(temporary: Path, tmp_path: Path)
     assert "Stop the cluster that is using it, or name another directory." in said
 
 
-def test_users_come_from_a_file_of_tokens_or_with_certificates(
+def test_users_authenticate_with_a_token_file_or_certificates(
     temporary: Path, tmp_path: Path
 ) -> None:
     clients = Authority("of clients")
@@ -417,9 +413,7 @@ def test_users_come_from_a_file_of_tokens_or_with_certificates(
     assert may == {"jane": 403, "joe": 200}
 
 
-def test_a_server_with_a_certificate_of_its_own_is_trusted_by_it(
-    temporary: Path, tmp_path: Path
-) -> None:
+def test_the_kubeconfig_trusts_a_given_server_certificate(temporary: Path, tmp_path: Path) -> None:
     authority = Authority()
     pair = authority.server("127.0.0.1")
     (tmp_path / "crt").write_bytes(pair.certificate)
@@ -472,7 +466,7 @@ def test_a_cluster_runs_pods_on_as_many_nodes_as_configured(temporary: Path) -> 
     assert "ERROR" not in said
 
 
-def test_a_cluster_is_there_before_that_is_loaded_which_makes_it_live() -> None:
+def test_a_cluster_is_ready_before_its_controllers_are_imported() -> None:
     program = "import sys, steersman_cluster.commands.embedded_cluster; print(*sys.modules)"
     said = subprocess.run(
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
@@ -482,7 +476,7 @@ def test_a_cluster_is_there_before_that_is_loaded_which_makes_it_live() -> None:
     assert {"steersman.cache", "steersman.controller", "steersman.manager"}.isdisjoint(said.split())
 
 
-def test_without_workloads_nothing_acts_on_what_is_kept(temporary: Path) -> None:
+def test_without_workloads_no_controller_acts_on_objects(temporary: Path) -> None:
     with running(temporary, "--no-workloads") as up:
         up.ask("POST", DEPLOYMENTS, DEPLOYMENT)
         accounts = up.ask("GET", "/api/v1/namespaces/default/serviceaccounts").json()["items"]
@@ -493,7 +487,7 @@ def test_without_workloads_nothing_acts_on_what_is_kept(temporary: Path) -> None
     assert (accounts, nodes) == ([], [])
 
 
-def test_a_part_that_is_left_out_does_not_act(temporary: Path) -> None:
+def test_an_excluded_part_does_not_act(temporary: Path) -> None:
     with running(temporary, "--without=scheduler", "--without", "garbagecollector") as up:
         up.ask("POST", DEPLOYMENTS, DEPLOYMENT)
         for _ in range(LOOKS):
@@ -507,7 +501,7 @@ def test_a_part_that_is_left_out_does_not_act(temporary: Path) -> None:
     assert [each["spec"].get("nodeName") for each in pods] == [None, None]
 
 
-def test_a_part_that_is_none_is_refused_with_the_nearest_name(temporary: Path) -> None:
+def test_the_error_for_an_unknown_part_suggests_a_name(temporary: Path) -> None:
     status, said = failing(temporary, "--without", "Schedular")
 
     assert status == 2

@@ -99,7 +99,7 @@ async def test_the_condition_of_an_object_says_why_its_reconcile_failed(cluster:
     assert condition.last_transition_time is not None
 
 
-async def test_a_condition_is_true_again_once_the_reconcile_succeeds(cluster: Cluster) -> None:
+async def test_the_condition_is_true_after_the_reconcile_succeeds(cluster: Cluster) -> None:
     await run_operator(cluster)
     await cluster.apply(widget(size=11))
     await until_reported(cluster, "ReconcileFailed")
@@ -123,7 +123,7 @@ async def test_the_rest_of_the_status_stays_while_a_reconcile_fails(cluster: Clu
     assert one.status.ready == 3
 
 
-async def test_what_a_stranger_said_in_the_status_stays_with_the_stranger(cluster: Cluster) -> None:
+async def test_status_fields_of_another_manager_keep_their_owner(cluster: Cluster) -> None:
     await run_operator(cluster)
     await cluster.apply(widget(size=3))
     await cluster.settle()
@@ -154,7 +154,7 @@ async def test_the_same_failure_is_reported_once(scene: Scene) -> None:
     assert [each.split()[0] for each in about_one] == ["GET", "PATCH"]
 
 
-async def test_a_failure_in_other_words_each_time_is_reported_no_more_often_than_it_is_tried_again(
+async def test_a_failure_with_changing_messages_is_reported_once_per_retry(
     scene: Scene,
 ) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -173,7 +173,7 @@ async def test_a_failure_in_other_words_each_time_is_reported_no_more_often_than
     assert len(written) == len(tried)
 
 
-async def test_what_is_permanent_is_said_once_the_server_is_there_again(scene: Scene) -> None:
+async def test_a_permanent_failure_is_reported_after_the_server_recovers(scene: Scene) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         if not ctx.failures:
             operator.ways[0].answer = Unreachable("gone for a moment")
@@ -190,7 +190,7 @@ async def test_what_is_permanent_is_said_once_the_server_is_there_again(scene: S
     assert conditions(one) == [("Ready", "False", "Permanent")]
 
 
-async def test_a_server_that_is_away_is_no_fault_of_the_object(cluster: Cluster) -> None:
+async def test_an_unreachable_server_sets_no_condition(cluster: Cluster) -> None:
     async def fail_once(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         if not ctx.failures:
             raise Unreachable("no answer")
@@ -204,7 +204,7 @@ async def test_a_server_that_is_away_is_no_fault_of_the_object(cluster: Cluster)
     assert conditions(await cluster.get(Widget, "one")) == []
 
 
-async def test_objects_without_a_class_have_their_conditions_too(cluster: Cluster) -> None:
+async def test_unstructured_objects_have_conditions(cluster: Cluster) -> None:
     async def fail(obj: sm.Unstructured, ctx: sm.Context) -> sm.Outcome:
         raise Permanent("never")
 
@@ -218,9 +218,7 @@ async def test_objects_without_a_class_have_their_conditions_too(cluster: Cluste
 
 
 @pytest.mark.parametrize("conditions", ["Ready", ["Ready"], [None], {"Ready": True}], ids=repr)
-async def test_whatever_stands_where_conditions_should_be_the_operator_goes_on(
-    scene: Scene, conditions: Any
-) -> None:
+async def test_malformed_conditions_do_not_stop_the_operator(scene: Scene, conditions: Any) -> None:
     async def fail(obj: sm.Unstructured, ctx: sm.Context) -> sm.Outcome:
         raise Permanent("never")
 
@@ -238,7 +236,7 @@ async def test_whatever_stands_where_conditions_should_be_the_operator_goes_on(
     assert (said["type"], said["status"], said["reason"]) == ("Ready", "False", "Permanent")
 
 
-async def test_what_a_reconcile_makes_of_its_end_is_nothing_about_its_object(scene: Scene) -> None:
+async def test_an_error_raised_during_cancellation_sets_no_condition(scene: Scene) -> None:
     looks: list[str] = []
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -263,7 +261,7 @@ async def ups_and_downs(cluster: Cluster) -> None:
 
 
 @pytest.mark.timeout(60)
-async def test_why_is_said_wherever_the_operator_crashes() -> None:
+async def test_the_condition_is_written_wherever_the_operator_crashes() -> None:
     await survives_crashes(
         Scenario(operator=lambda: [CONTROLLER], kinds=[Widget], steps=ups_and_downs)
     )

@@ -67,7 +67,7 @@ class Looks:
         return sm.Done()
 
 
-async def test_children_are_made_kept_and_put_right(scene: Scene) -> None:
+async def test_children_are_created_kept_and_corrected(scene: Scene) -> None:
     async with operating(scene, owning()) as operator:
         await is_quiet(scene, operator)
         made = await child(scene, "of-one")
@@ -104,7 +104,7 @@ async def test_one_worker_at_a_time_reconciles_an_object(scene: Scene) -> None:
         assert sorted(looks.started) == ["one", "two"]
 
 
-async def test_an_operator_that_starts_looks_first_at_what_was_written_last(scene: Scene) -> None:
+async def test_a_starting_operator_reconciles_the_newest_objects_first(scene: Scene) -> None:
     looks = Looks()
     looks.go.set()
     controller = sm.Controller(Widget, reconcile=looks.reconcile, workers=1)
@@ -161,7 +161,7 @@ async def test_a_failure_of_one_object_never_delays_another(scene: Scene) -> Non
     assert isinstance(late.error, ReconcileTimedOut)
 
 
-async def test_failures_are_tried_again_after_waits_that_grow(scene: Scene) -> None:
+async def test_failures_are_retried_with_increasing_backoff(scene: Scene) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         if ctx.failures < 3:
             raise RuntimeError("not yet")
@@ -251,7 +251,9 @@ async def test_an_object_that_another_owner_controls_is_left_alone(scene: Scene)
     assert left.data == {"size": "7"}
 
 
-async def test_what_a_stranger_had_is_made_as_soon_as_that_is_gone(scene: Scene) -> None:
+async def test_a_child_is_created_as_soon_as_the_conflicting_object_is_deleted(
+    scene: Scene,
+) -> None:
     meta = meta_v1.ObjectMeta(name="of-one", namespace=HERE)
     await scene.server.create(ConfigMap(metadata=meta, data={"size": "7"}))
 
@@ -268,7 +270,7 @@ async def test_what_a_stranger_had_is_made_as_soon_as_that_is_gone(scene: Scene)
     assert made.data == {"size": "3"}
 
 
-async def test_a_controller_that_accepts_a_refusal_is_notified_when_the_stranger_is_gone(
+async def test_a_controller_that_handles_notours_is_woken_when_the_object_is_deleted(
     scene: Scene,
 ) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -290,7 +292,7 @@ async def test_a_controller_that_accepts_a_refusal_is_notified_when_the_stranger
     assert made.data == {"size": "3"}
 
 
-async def test_a_stranger_gone_the_child_is_made_without_a_restart(scene: Scene) -> None:
+async def test_a_deleted_conflicting_object_is_replaced_without_a_restart(scene: Scene) -> None:
     meta = meta_v1.ObjectMeta(name="of-one", namespace=HERE)
     await scene.server.create(ConfigMap(metadata=meta, data={"size": "7"}))
 
@@ -344,7 +346,7 @@ async def test_the_finalizer_is_added_before_the_first_side_effect_and_removed_a
     assert [each.name for each in listed.items] == ["two"]
 
 
-async def test_a_finalizer_that_is_not_needed_any_more_does_not_hold_its_object(
+async def test_an_unused_finalizer_is_removed_from_a_deleted_object(
     scene: Scene,
 ) -> None:
     meta = {"metadata": {"finalizers": ["toys.example.com/widget"]}}
@@ -405,7 +407,7 @@ async def test_a_paused_object_is_not_reconciled(scene: Scene) -> None:
     assert await child(scene, "of-one") is not None
 
 
-async def test_permanent_is_not_tried_again_until_the_object_changes(scene: Scene) -> None:
+async def test_a_permanent_failure_is_not_retried_until_the_object_changes(scene: Scene) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         if obj.spec.color == "blue":
             raise Permanent("blue is not a color")
@@ -438,7 +440,7 @@ async def test_permanent_is_not_tried_again_until_the_object_changes(scene: Scen
     assert [(each.reason, each.note) for each in events] == [("Permanent", "blue is not a color")]
 
 
-async def test_a_reconcile_that_returns_the_wrong_thing_is_reported_with_what_to_return(
+async def test_the_error_for_a_wrong_return_value_says_what_to_return(
     scene: Scene,
 ) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> Any:
@@ -455,7 +457,9 @@ async def test_a_reconcile_that_returns_the_wrong_thing_is_reported_with_what_to
     assert [each.reason for each in events] == ["BadOutcome"]
 
 
-async def test_what_an_author_raises_is_in_the_log_and_not_in_the_event(scene: Scene) -> None:
+async def test_the_message_of_an_authors_exception_is_in_the_log_and_not_in_the_event(
+    scene: Scene,
+) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         raise RuntimeError("password=hunter2")
 
@@ -469,7 +473,7 @@ async def test_what_an_author_raises_is_in_the_log_and_not_in_the_event(scene: S
     assert "hunter2" in str(operator.seen(ReconcileFinished)[0].error)
 
 
-async def test_a_status_is_applied_once_and_its_times_move_only_when_it_flips(
+async def test_a_status_is_applied_once_and_its_transition_time_changes_only_with_it(
     scene: Scene,
 ) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -503,7 +507,7 @@ async def test_a_status_is_applied_once_and_its_times_move_only_when_it_flips(
     assert len(operator.writes) == 4
 
 
-async def test_children_that_are_no_longer_wanted_are_pruned(scene: Scene) -> None:
+async def test_undesired_children_are_pruned(scene: Scene) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         for number in range(obj.spec.size):
             await ctx.apply_owned(config_map(f"{obj.name}-{number}"))
@@ -530,7 +534,7 @@ async def test_children_that_are_no_longer_wanted_are_pruned(scene: Scene) -> No
     assert len(writes) == 6 + 2
 
 
-async def test_another_kind_wakes_those_that_it_is_mapped_to(scene: Scene) -> None:
+async def test_a_watched_object_enqueues_the_objects_that_it_maps_to(scene: Scene) -> None:
     looked: list[str] = []
 
     def users(config: core_v1.ConfigMap, cached: sm.CacheReader) -> Iterable[Widget]:
@@ -557,7 +561,7 @@ async def test_another_kind_wakes_those_that_it_is_mapped_to(scene: Scene) -> No
     assert looked == ["one: {'key': 'value'}"]
 
 
-async def test_sources_from_outside_wake_objects(scene: Scene) -> None:
+async def test_external_sources_enqueue_objects(scene: Scene) -> None:
     outside: asyncio.Queue[ObjectKey] = asyncio.Queue()
     looked: list[tuple[str, str]] = []
 

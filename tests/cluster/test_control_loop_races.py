@@ -49,7 +49,7 @@ async def looping(
         running.cancel()
 
 
-async def test_whose_deletion_was_asked_for_before_the_finalizer_is_there_is_not_looked_at(
+async def test_an_object_deleted_before_its_finalizer_is_added_is_not_reconciled(
     scene: Scene,
 ) -> None:
     looked: list[str] = []
@@ -84,7 +84,7 @@ async def test_whose_deletion_was_asked_for_before_the_finalizer_is_there_is_not
     assert left.metadata.finalizers == ("example.com/other",)
 
 
-async def test_a_child_that_is_wanted_and_cannot_be_had_just_now_is_not_pruned(
+async def test_a_child_whose_apply_was_rejected_is_not_pruned(
     scene: Scene,
 ) -> None:
     refused: list[Exception] = []
@@ -112,7 +112,7 @@ async def test_a_child_that_is_wanted_and_cannot_be_had_just_now_is_not_pruned(
     assert (await scene.server.get(ConfigMap, "of-one", namespace=HERE)).data == {"size": "1"}
 
 
-async def test_nothing_is_kept_of_an_object_that_goes_while_it_is_looked_at(scene: Scene) -> None:
+async def test_an_object_deleted_during_its_reconcile_leaves_no_state(scene: Scene) -> None:
     looking = asyncio.Event()
     go = asyncio.Event()
 
@@ -133,7 +133,7 @@ async def test_nothing_is_kept_of_an_object_that_goes_while_it_is_looked_at(scen
         assert loop.remembered == 0
 
 
-async def test_nothing_is_kept_of_what_was_written_and_not_owned_and_is_gone(scene: Scene) -> None:
+async def test_a_deleted_unowned_object_leaves_no_state(scene: Scene) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         await ctx.apply(config_map(f"of-{obj.name}"))
         return sm.Done()
@@ -153,7 +153,7 @@ async def test_nothing_is_kept_of_what_was_written_and_not_owned_and_is_gone(sce
         assert loop.remembered == 0
 
 
-async def test_a_timeout_of_the_authors_own_is_not_taken_for_ours(scene: Scene) -> None:
+async def test_a_timeout_in_the_authors_code_is_not_a_reconcile_timeout(scene: Scene) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         scene.clock.advance(200.0)
         raise TimeoutError("theirs")
@@ -166,7 +166,7 @@ async def test_a_timeout_of_the_authors_own_is_not_taken_for_ours(scene: Scene) 
     assert (first.outcome, str(first.error)) == ("failed", "theirs")
 
 
-async def test_keeping_a_context_for_later_is_reported(scene: Scene) -> None:
+async def test_the_use_of_a_context_after_its_reconcile_is_an_error(scene: Scene) -> None:
     kept: list[sm.Context] = []
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -182,7 +182,7 @@ async def test_keeping_a_context_for_later_is_reported(scene: Scene) -> None:
     assert "has ended" in str(failed.error)
 
 
-async def test_a_plain_function_around_another_must_await(scene: Scene) -> None:
+async def test_a_plain_function_that_wraps_a_coroutine_function_must_await(scene: Scene) -> None:
     async def inner(obj: Widget, ctx: Any) -> sm.Outcome:
         return sm.Done()
 
@@ -197,7 +197,7 @@ async def test_a_plain_function_around_another_must_await(scene: Scene) -> None:
     assert "Write it as `async def`" in str(error)
 
 
-async def test_a_function_that_cancels_its_own_task_ends_no_worker(scene: Scene) -> None:
+async def test_a_function_that_cancels_its_own_task_does_not_stop_the_worker(scene: Scene) -> None:
     looks: list[str] = []
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -216,7 +216,7 @@ async def test_a_function_that_cancels_its_own_task_ends_no_worker(scene: Scene)
     assert looks.count("one") == 5
 
 
-async def test_a_loop_ends_although_a_function_makes_an_error_of_its_end(scene: Scene) -> None:
+async def test_a_loop_stops_if_a_function_raises_during_cancellation(scene: Scene) -> None:
     looks: list[str] = []
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -252,7 +252,7 @@ async def test_objects_of_all_namespaces_can_be_listed(scene: Scene) -> None:
     assert everywhere > 2
 
 
-async def test_a_child_that_no_informer_would_receive_is_not_made(scene: Scene) -> None:
+async def test_a_child_outside_the_watched_namespaces_is_not_created(scene: Scene) -> None:
     async def reconcile(obj: Octopus, ctx: sm.Context) -> sm.Outcome:
         meta = meta_v1.ObjectMeta(name="arm", namespace="there")
         await ctx.apply_owned(ConfigMap(metadata=meta))

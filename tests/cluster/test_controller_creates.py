@@ -27,7 +27,7 @@ async def reconcile(a_note: Note, ctx: sm.Context) -> sm.Outcome:
 CONTROLLER = sm.Controller(Note, reconcile=reconcile, owns=(ConfigMap,))
 
 
-def test_what_was_created_is_counted_at_once() -> None:
+def test_a_created_object_is_listed_at_once() -> None:
     async def main(cluster: SimulatedCluster) -> list[ConfigMap]:
         await cluster.install(Note)
         await cluster.run_operator(CONTROLLER)
@@ -45,7 +45,7 @@ def test_what_was_created_is_counted_at_once() -> None:
     assert {owner.name for each in found if (owner := controller_of(each))} == {"one"}
 
 
-def test_what_is_there_already_is_refused() -> None:
+def test_creating_an_existing_object_is_an_error() -> None:
     async def main(cluster: SimulatedCluster) -> list[Exception]:
         seen: list[Exception] = []
 
@@ -90,7 +90,7 @@ def test_a_kind_that_was_not_declared_is_not_created() -> None:
     assert len(simulate(main, settings=BARE)) == 2
 
 
-def test_what_was_just_created_is_not_pruned() -> None:
+def test_a_just_created_object_is_not_pruned() -> None:
     async def main(cluster: SimulatedCluster) -> int:
         owns = sm.Owns(ConfigMap, verbs=("create", "delete"), when=lambda *_: False)
 
@@ -108,7 +108,7 @@ def test_what_was_just_created_is_not_pruned() -> None:
     assert simulate(main, settings=BARE) == 1
 
 
-def test_a_pod_gets_the_grace_with_which_it_is_deleted() -> None:
+def test_a_pod_is_deleted_with_the_given_grace_period() -> None:
     async def main(cluster: SimulatedCluster) -> int | None:
         async def delete(pod: core_v1.Pod, ctx: sm.Context) -> sm.Outcome:
             await ctx.delete(pod, grace_seconds=7)
@@ -129,7 +129,7 @@ def test_a_pod_gets_the_grace_with_which_it_is_deleted() -> None:
     assert simulate(main, settings=BARE) == 7
 
 
-def test_a_plain_function_creates_as_well() -> None:
+def test_a_plain_function_can_create_objects() -> None:
     async def main(cluster: SimulatedCluster) -> int:
         def plainly(a_note: Note, ctx: sm.BlockingContext) -> sm.Outcome:
             if not ctx.owned(ConfigMap):
@@ -170,6 +170,6 @@ def test_an_object_that_is_being_deleted_is_reconciled_by_a_controller_that_asks
     assert (True in simulate(main, settings=BARE)) is sees
 
 
-def test_a_controller_that_finalizes_is_not_to_reconcile_what_is_being_deleted() -> None:
+def test_a_controller_cannot_both_finalize_and_reconcile_deleted_objects() -> None:
     with pytest.raises(BadController, match="Leave out while_deleting"):
         sm.Controller(Note, reconcile=reconcile, finalize=reconcile, while_deleting=True)

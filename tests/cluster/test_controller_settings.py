@@ -24,7 +24,7 @@ def reconciled(operator: Operator) -> list[str]:
     return [each.ref.name for each in operator.seen(ReconcileFinished)]
 
 
-async def test_an_object_that_fails_waits_as_the_backoff_of_its_controller_says(
+async def test_a_failed_object_waits_for_the_backoff_of_its_controller(
     scene: Scene,
 ) -> None:
     backoff = sm.BackoffPolicy(first_seconds=10, longest_seconds=20, jitter=0)
@@ -44,7 +44,7 @@ async def test_an_object_that_fails_waits_as_the_backoff_of_its_controller_says(
     assert waits == [20.0, 20.0]
 
 
-async def test_all_retries_of_a_controller_share_its_bucket(scene: Scene) -> None:
+async def test_all_retries_of_a_controller_share_its_token_bucket(scene: Scene) -> None:
     for number in range(20):
         await scene.server.create(widget(HERE, f"more-{number}"))
     controller = sm.Controller(
@@ -91,7 +91,7 @@ async def test_changes_within_the_debounce_are_one_reconcile(scene: Scene) -> No
     assert 5 <= at - began_at <= 6
 
 
-async def test_without_a_debounce_each_change_is_looked_at_as_it_comes(scene: Scene) -> None:
+async def test_without_a_debounce_each_change_is_reconciled_at_once(scene: Scene) -> None:
     controller = sm.Controller(Widget, reconcile=finish)
 
     async with operating(scene, controller) as operator:
@@ -116,11 +116,13 @@ async def sizes_in_order(scene: Scene, priority: Callable[[Any], int] | None) ->
     return [name for name in reconciled(operator) if name.startswith("size-")]
 
 
-async def test_what_the_author_takes_for_more_important_is_looked_at_first(scene: Scene) -> None:
+async def test_objects_with_a_higher_priority_are_reconciled_first(scene: Scene) -> None:
     assert await sizes_in_order(scene, by_size) == ["size-3", "size-2", "size-1"]
 
 
-async def test_a_priority_that_raises_counts_as_none_and_is_reported(scene: Scene) -> None:
+async def test_a_priority_function_that_raises_is_reported_and_counts_as_default(
+    scene: Scene,
+) -> None:
     def broken(obj: Widget) -> int:
         raise ValueError("no idea")
 

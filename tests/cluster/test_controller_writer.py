@@ -59,7 +59,7 @@ def child(color: str = "blue", name: str = "settings") -> core_v1.ConfigMap:
 # What is sent
 
 
-async def test_what_is_new_is_made_only_if_nothing_is_there_and_then_known_by_its_uid(
+async def test_a_new_object_is_created_only_if_none_exists_and_then_applied_by_uid(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     owner = await an_owner(scene.server, HERE)
@@ -73,7 +73,7 @@ async def test_what_is_new_is_made_only_if_nothing_is_there_and_then_known_by_it
     assert (changed["uid"], "resourceVersion" in changed) == (first.uid, False)
 
 
-async def test_nothing_at_all_is_asked_of_the_server_for_what_would_change_nothing(
+async def test_an_apply_without_a_change_sends_no_request(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     owner = await an_owner(scene.server, HERE)
@@ -91,7 +91,7 @@ async def test_nothing_at_all_is_asked_of_the_server_for_what_would_change_nothi
     assert scene.way.requests[start:] == []
 
 
-async def test_our_own_write_is_enough_to_know_that_the_next_would_change_nothing(
+async def test_a_repeated_apply_is_skipped_based_on_the_controllers_own_write(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     owner = await an_owner(scene.server, HERE)
@@ -105,7 +105,7 @@ async def test_our_own_write_is_enough_to_know_that_the_next_would_change_nothin
     scene.way.resume()
 
 
-async def test_what_was_sent_and_never_answered_counts_as_carried_out_until_more_is_known(
+async def test_an_unanswered_write_counts_as_applied_until_the_object_is_observed(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     one = await scene.server.get(Widget, "one", namespace=HERE)
@@ -127,7 +127,7 @@ async def test_what_was_sent_and_never_answered_counts_as_carried_out_until_more
     scene.way.resume()
 
 
-async def test_what_was_made_in_our_name_and_is_not_received_yet_is_ours(
+async def test_an_unobserved_object_with_the_controllers_field_manager_is_owned(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     # So it is after an answer that was lost, and after another replica has led.
@@ -141,7 +141,7 @@ async def test_what_was_made_in_our_name_and_is_not_received_yet_is_ours(
     scene.way.resume()
 
 
-async def test_what_another_client_made_and_is_not_received_yet_is_not_ours(
+async def test_an_unobserved_object_of_another_field_manager_is_not_owned(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     owner = await an_owner(scene.server, HERE)
@@ -156,7 +156,7 @@ async def test_what_another_client_made_and_is_not_received_yet_is_not_ours(
     scene.way.resume()
 
 
-async def test_what_an_earlier_owner_of_the_same_name_has_left_is_no_strangers(
+async def test_a_child_of_an_earlier_owner_with_the_same_name_is_not_a_conflict(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     # It is about to be collected, and then there is room for ours.
@@ -171,7 +171,7 @@ async def test_what_an_earlier_owner_of_the_same_name_has_left_is_no_strangers(
     assert left.data == {"color": "blue"}
 
 
-async def test_after_a_start_nothing_is_sent_that_an_earlier_life_has_applied(
+async def test_after_a_restart_an_earlier_apply_is_not_repeated(
     scene: Scene,
 ) -> None:
     owner = await an_owner(scene.server, HERE)
@@ -185,7 +185,7 @@ async def test_after_a_start_nothing_is_sent_that_an_earlier_life_has_applied(
     assert not after.sent
 
 
-async def test_the_body_that_is_reported_is_that_which_was_sent_but_for_the_uid(
+async def test_the_reported_body_is_the_request_body_without_the_uid(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     owner = await an_owner(scene.server, HERE)
@@ -200,7 +200,7 @@ async def test_the_body_that_is_reported_is_that_which_was_sent_but_for_the_uid(
     assert controller.sent[1].version == seen.resource_version
 
 
-async def test_a_status_of_the_wrong_form_is_invalid_and_not_the_servers_fault(
+async def test_a_malformed_status_is_invalid_and_not_a_server_failure(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     one = await scene.server.get(Widget, "one", namespace=HERE)
@@ -223,7 +223,7 @@ async def test_an_object_without_a_name_is_refused_before_anything_is_sent(
 # What is not known is sent
 
 
-async def test_of_a_kind_that_is_not_in_memory_everything_is_sent(scene: Scene) -> None:
+async def test_every_apply_of_an_uncached_kind_is_sent(scene: Scene) -> None:
     async with working(scene, Widget) as controller:
         for _ in range(2):
             await controller.apply(child())
@@ -231,7 +231,7 @@ async def test_of_a_kind_that_is_not_in_memory_everything_is_sent(scene: Scene) 
         assert controller.verbs == ["apply", "apply"]
 
 
-async def test_in_a_namespace_that_is_not_in_memory_everything_is_sent(
+async def test_every_apply_in_an_uncached_namespace_is_sent(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     for _ in range(2):
@@ -249,7 +249,7 @@ def _without_data(obj: Any) -> Any:
 
 
 @pytest.mark.parametrize(("transform", "sent"), [(_without_managers, 2), (_without_data, 1)])
-async def test_a_cache_that_keeps_less_is_trusted_as_far_as_it_goes(
+async def test_a_cache_with_fewer_fields_is_compared_only_in_those(
     scene: Scene, transform: Any, sent: int
 ) -> None:
     async with working(
@@ -262,7 +262,7 @@ async def test_a_cache_that_keeps_less_is_trusted_as_far_as_it_goes(
         assert controller.verbs == ["apply"] * sent
 
 
-async def test_a_value_that_the_server_writes_in_its_own_way_is_sent_once(
+async def test_a_value_that_the_server_normalizes_is_sent_once(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     amounts = core_v1.ResourceRequirements(requests={"cpu": "0.5"})  # type: ignore[dict-item]
@@ -280,7 +280,7 @@ async def test_a_value_that_the_server_writes_in_its_own_way_is_sent_once(
 # What is remembered
 
 
-async def test_of_objects_that_are_gone_nothing_is_remembered(
+async def test_deleted_objects_leave_no_entry_in_the_writer(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     for number in range(20):
@@ -291,7 +291,7 @@ async def test_of_objects_that_are_gone_nothing_is_remembered(
     assert repr(controller.writer) == "<Writer us, 0 applied>"
 
 
-async def test_of_what_the_cache_does_not_keep_nothing_is_remembered(scene: Scene) -> None:
+async def test_uncached_objects_leave_no_entry_in_the_writer(scene: Scene) -> None:
     owner = await an_owner(scene.server, HERE)
     async with working(scene, ConfigMap, labels=Labels.equal({"kept": "yes"})) as controller:
         await controller.apply_owned(child("blue"), owner)
@@ -301,7 +301,7 @@ async def test_of_what_the_cache_does_not_keep_nothing_is_remembered(scene: Scen
         assert repr(controller.writer) == "<Writer us, 0 applied>"
 
 
-async def test_a_cache_keeps_what_we_applied_and_no_other_account_of_who_wrote_what(
+async def test_a_cache_keeps_only_the_managed_fields_of_the_controller(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     await scene.server.apply(child(), field_manager="them")
@@ -346,7 +346,7 @@ async def test_a_hot_loop_is_reported_after_five_rounds_and_then_after_twice_as_
     assert first.managers != ()
 
 
-async def test_who_is_corrected_now_and_then_is_no_enemy(
+async def test_an_occasional_correction_is_not_a_field_conflict(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     await fighting(scene, controller, 8, seconds=61.0)
@@ -354,7 +354,7 @@ async def test_who_is_corrected_now_and_then_is_no_enemy(
     assert scene.seen(FieldConflictFound) == []
 
 
-async def test_who_changes_fields_of_their_own_is_no_enemy(
+async def test_changes_of_other_fields_are_not_a_field_conflict(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     amounts = core_v1.ResourceRequirements(requests={"cpu": "0.5"})  # type: ignore[dict-item]
@@ -370,7 +370,7 @@ async def test_who_changes_fields_of_their_own_is_no_enemy(
     assert {each.is_change for each in controller.sent[1:]} == {False}
 
 
-async def test_who_removes_a_field_of_ours_holds_nothing(
+async def test_a_removed_field_is_a_conflict_without_a_manager(
     scene: Scene, controller: ControllerWriter
 ) -> None:
     for _ in range(6):
@@ -382,7 +382,7 @@ async def test_who_removes_a_field_of_ours_holds_nothing(
     assert (fight.fields, fight.managers) == (("data.color",), ())
 
 
-async def test_an_unstructured_child_is_fought_for_alike(scene: Scene) -> None:
+async def test_field_conflicts_of_unstructured_children_are_reported(scene: Scene) -> None:
     kind = Unstructured.of("v1", "ConfigMap")
     body = {
         "apiVersion": "v1",

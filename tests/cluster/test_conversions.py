@@ -83,7 +83,7 @@ async def things() -> Things:
     return made
 
 
-async def test_a_webhook_is_asked_once_about_all_of_a_list(things: Things) -> None:
+async def test_a_conversion_webhook_is_called_once_for_a_list(things: Things) -> None:
     for name in ("a", "b"):
         await things.create(name)
 
@@ -110,7 +110,7 @@ async def test_a_watch_of_one_namespace_converts_no_others(things: Things) -> No
     assert things.converted == [["old"], ["new"]]
 
 
-async def test_a_write_that_is_run_again_is_written_once(things: Things) -> None:
+async def test_a_retried_write_is_stored_once(things: Things) -> None:
     before = things.api.log.revision
 
     made = await things.create("a", version="v2")
@@ -121,7 +121,9 @@ async def test_a_write_that_is_run_again_is_written_once(things: Things) -> None
     assert made == await things.api.asked("GET", things.path("v2", "a"))
 
 
-async def test_who_goes_away_while_a_webhook_is_asked_has_written_nothing(things: Things) -> None:
+async def test_a_client_that_disconnects_during_a_webhook_call_writes_nothing(
+    things: Things,
+) -> None:
     await things.create("a")
     before = things.api.log.revision
     asked = asyncio.Event()
@@ -144,7 +146,7 @@ async def test_who_goes_away_while_a_webhook_is_asked_has_written_nothing(things
     assert (await things.api.asked("GET", things.path("v1", "a")))["spec"] == {"name": "a"}
 
 
-async def test_an_answer_that_is_none_is_no_fault_of_the_server(things: Things) -> None:
+async def test_an_invalid_conversion_response_is_not_a_server_failure(things: Things) -> None:
     await things.create("a")
     things.webhooks.scripts["things"] = lambda _: {"convertedObjects": 7, "result": []}
 

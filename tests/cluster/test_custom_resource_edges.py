@@ -74,7 +74,7 @@ def with_status_default() -> Any:
     return definition(properties={"status": status}, subresources={"status": {}})
 
 
-async def test_a_new_custom_resource_shows_the_default_of_its_status_everywhere(
+async def test_a_new_custom_resource_has_the_default_status_in_every_response(
     api: EmbeddedServer,
 ) -> None:
     await api.asked("POST", DEFINITIONS, with_status_default())
@@ -159,7 +159,7 @@ async def test_an_apply_that_changes_nothing_fills_in_no_default_of_its_version(
     assert made["metadata"]["generation"] == 1
 
 
-async def test_a_status_that_is_written_is_no_default_any_more(api: EmbeddedServer) -> None:
+async def test_a_written_status_replaces_the_default(api: EmbeddedServer) -> None:
     await api.asked("POST", DEFINITIONS, with_status_default())
     await api.asked("POST", THINGS, thing())
 
@@ -221,7 +221,7 @@ async def test_a_null_in_an_apply_becomes_the_default_or_stays_where_it_may(
     assert made.json["spec"] == {"text": "x", "perhaps": None}
 
 
-async def test_an_apply_of_what_is_pruned_is_a_new_generation_each_time(
+async def test_each_apply_of_a_pruned_field_increases_the_generation(
     api: EmbeddedServer,
 ) -> None:
     await api.asked("POST", DEFINITIONS, definition(SPEC))
@@ -237,7 +237,7 @@ async def test_an_apply_of_what_is_pruned_is_a_new_generation_each_time(
     assert await api.asked("GET", f"{THINGS}/one") == second
 
 
-async def test_the_first_write_after_an_apply_of_what_is_pruned_is_a_change(
+async def test_the_first_write_after_an_apply_of_a_pruned_field_is_a_change(
     api: EmbeddedServer,
 ) -> None:
     await api.asked("POST", DEFINITIONS, definition(SPEC))
@@ -280,7 +280,7 @@ async def test_a_pruned_status_is_a_change_each_time_or_once_a_second_in_another
 # Booleans and numbers
 
 
-async def test_a_boolean_in_the_place_of_the_same_number_is_a_change(api: EmbeddedServer) -> None:
+async def test_a_boolean_instead_of_an_equal_number_is_a_change(api: EmbeddedServer) -> None:
     await api.asked("POST", DEFINITIONS, definition())
     made = await api.asked("POST", f"{THINGS}?fieldManager=me", thing(spec={"free": 0}))
     api.clock.advance(60.0)
@@ -315,7 +315,7 @@ async def test_a_boolean_in_the_place_of_the_same_number_is_a_change(api: Embedd
         ),  # without a schema it is not known that it is as it was
     ],
 )
-async def test_ratcheting_lets_through_only_what_is_the_same_value_of_the_same_type(
+async def test_ratcheting_accepts_only_the_same_value_of_the_same_type(
     api: EmbeddedServer, before: Any, after: Any, status: int
 ) -> None:
     await api.asked("POST", DEFINITIONS, definition())
@@ -331,7 +331,7 @@ async def test_ratcheting_lets_through_only_what_is_the_same_value_of_the_same_t
     assert answer.status == status, answer.body
 
 
-async def test_a_default_that_turns_from_a_number_into_a_boolean_is_published(
+async def test_a_default_that_changes_from_a_number_to_a_boolean_is_published(
     api: EmbeddedServer,
 ) -> None:
     crd = definition({"type": "object", "properties": {}})
@@ -353,7 +353,7 @@ async def test_a_default_that_turns_from_a_number_into_a_boolean_is_published(
     assert spec["properties"]["x"]["default"] is True
 
 
-async def test_a_whole_number_that_is_sent_with_a_point_is_a_new_generation(
+async def test_an_integer_sent_with_a_decimal_point_increases_the_generation(
     api: EmbeddedServer,
 ) -> None:
     await api.asked("POST", DEFINITIONS, definition())
@@ -384,7 +384,7 @@ async def test_a_whole_number_that_is_sent_with_a_point_is_a_new_generation(
         b'{"list":[-2,3.0]}',
     ],
 )
-async def test_a_whole_number_with_a_point_or_exponent_is_found_however_it_is_written(
+async def test_a_field_selector_finds_an_integer_in_any_notation(
     api: EmbeddedServer, spec: bytes
 ) -> None:
     await api.asked("POST", DEFINITIONS, definition())
@@ -444,7 +444,7 @@ async def test_an_empty_index_in_the_path_of_a_column_is_the_first_element(
         ("DELETE", f"{GROUP}/things"),
     ],
 )
-async def test_what_a_group_of_definitions_does_not_serve_is_no_page(
+async def test_an_unserved_path_of_a_custom_group_is_a_plain_404(
     api: EmbeddedServer, method: str, path: str
 ) -> None:
     await api.asked("POST", DEFINITIONS, definition())
@@ -455,7 +455,7 @@ async def test_what_a_group_of_definitions_does_not_serve_is_no_page(
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-async def test_a_resource_without_namespaces_is_no_page_in_one(
+async def test_a_cluster_scoped_resource_in_a_namespace_path_is_a_plain_404(
     api: EmbeddedServer, method: str
 ) -> None:
     await api.asked("POST", DEFINITIONS, definition(scope="Cluster"))
@@ -465,7 +465,7 @@ async def test_a_resource_without_namespaces_is_no_page_in_one(
     assert (answer.status, answer.header("content-type"), answer.body) == NOT_FOUND
 
 
-async def test_built_in_groups_answer_for_what_they_do_not_serve_with_a_status(
+async def test_an_unserved_path_of_a_built_in_group_is_a_status_404(
     api: EmbeddedServer,
 ) -> None:
     answer = await api.ask("GET", "/apis/apps/v1/nothings")
@@ -491,7 +491,7 @@ async def test_a_custom_resource_is_written_by_name(api: EmbeddedServer, method:
     assert (answer.status, answer.json["message"]) == (400, "name must be provided")
 
 
-async def test_a_deprecated_version_is_warned_of_even_where_no_answer_is_acceptable(
+async def test_a_deprecated_version_has_a_warning_even_with_status_406(
     api: EmbeddedServer,
 ) -> None:
     crd = definition(deprecated=True, deprecationWarning="things are out of fashion")
@@ -502,7 +502,7 @@ async def test_a_deprecated_version_is_warned_of_even_where_no_answer_is_accepta
     assert (answer.status, answer.warnings) == (406, ["things are out of fashion"])
 
 
-async def test_a_custom_resource_may_be_asked_for_its_head(api: EmbeddedServer) -> None:
+async def test_a_custom_resource_answers_head_requests(api: EmbeddedServer) -> None:
     await api.asked("POST", DEFINITIONS, definition())
     await api.asked("POST", THINGS, thing())
 

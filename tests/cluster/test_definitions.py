@@ -94,7 +94,7 @@ async def test_a_defined_kind_is_discovered_with_its_names_and_subresources(
 
 
 @pytest.mark.usefixtures("widgets")
-async def test_what_the_schema_does_not_know_is_dropped_and_what_it_forbids_is_refused(
+async def test_unknown_fields_are_pruned_and_invalid_values_rejected(
     api: EmbeddedServer, client: Client
 ) -> None:
     lenient = api.client().adjusted(field_validation="Ignore")
@@ -121,7 +121,7 @@ async def test_an_object_is_the_same_in_every_version(client: Client, api: Embed
 
 
 @pytest.mark.usefixtures("widgets")
-async def test_a_watch_of_one_version_hears_of_writes_in_another(client: Client) -> None:
+async def test_a_watch_of_one_version_has_events_of_writes_in_another(client: Client) -> None:
     async with client.watch(OldWidget, namespace="default", initial_events=True) as events:
         await anext(events)
         await client.create(any_widget("default", "web", size=3))
@@ -131,7 +131,7 @@ async def test_a_watch_of_one_version_hears_of_writes_in_another(client: Client)
 
 
 @pytest.mark.usefixtures("widgets")
-async def test_a_version_that_is_no_longer_served_is_gone_and_its_objects_are_not(
+async def test_an_unserved_version_is_not_found_and_its_objects_still_exist(
     client: Client,
 ) -> None:
     await client.create(any_widget("default", "web", size=3))
@@ -146,7 +146,9 @@ async def test_a_version_that_is_no_longer_served_is_gone_and_its_objects_are_no
 
 
 @pytest.mark.usefixtures("widgets")
-async def test_the_status_and_scale_of_a_defined_kind_are_written_apart(client: Client) -> None:
+async def test_the_status_and_scale_of_a_custom_kind_are_separate_subresources(
+    client: Client,
+) -> None:
     await client.create(any_widget("default", "web", size=3))
 
     await client.status(AnyWidget, "web", namespace="default").patch(
@@ -163,7 +165,7 @@ async def test_the_status_and_scale_of_a_defined_kind_are_written_apart(client: 
 
 
 @pytest.mark.usefixtures("widgets")
-async def test_the_end_of_a_kind_is_the_end_of_its_objects(client: Client) -> None:
+async def test_deleting_a_kind_deletes_its_objects(client: Client) -> None:
     await client.create(any_widget("default", "web"))
 
     await client.delete(CustomResourceDefinition, WIDGETS.name)
@@ -177,7 +179,7 @@ async def test_the_end_of_a_kind_is_the_end_of_its_objects(client: Client) -> No
 
 
 @pytest.mark.usefixtures("widgets")
-async def test_a_watcher_hears_of_every_object_that_ends_with_its_kind(
+async def test_a_watch_has_a_delete_event_for_every_object_of_a_deleted_kind(
     client: Client, api: EmbeddedServer
 ) -> None:
     await client.create(any_widget("default", "a"))
@@ -206,7 +208,7 @@ async def test_a_watch_ends_when_its_kind_is_redefined(client: Client, api: Embe
 
 
 @pytest.mark.usefixtures("widgets")
-async def test_an_object_that_is_held_holds_its_kind(client: Client) -> None:
+async def test_a_finalizer_of_an_object_blocks_the_deletion_of_its_kind(client: Client) -> None:
     await client.create(any_widget("default", "held"))
     await client.create(any_widget("default", "free"))
     await client.patch(AnyWidget, "held", HELD, namespace="default")
@@ -238,7 +240,9 @@ async def test_of_two_kinds_with_one_name_the_first_is_served(api: EmbeddedServe
     assert unserved.status == 404
 
 
-async def test_the_second_is_served_once_the_first_is_gone(api: EmbeddedServer) -> None:
+async def test_the_second_kind_with_a_name_is_served_after_the_first_is_deleted(
+    api: EmbeddedServer,
+) -> None:
     await api.asked("POST", DEFINITIONS, definition("apples", "Fruit"))
     await api.asked("POST", DEFINITIONS, definition("pears", "Fruit"))
 
@@ -247,7 +251,7 @@ async def test_the_second_is_served_once_the_first_is_gone(api: EmbeddedServer) 
     assert (await api.ask("GET", f"/apis/{TOYS}/v1/pears")).status == 200
 
 
-async def test_a_group_of_kubernetes_own_needs_an_approval(api: EmbeddedServer) -> None:
+async def test_a_kubernetes_group_needs_an_approval_annotation(api: EmbeddedServer) -> None:
     unapproved = definition("apples", "Apple", group="fruit.k8s.io")
     approved = definition("pears", "Pear", group="fruit.k8s.io")
     approved["metadata"]["annotations"] = {
@@ -261,7 +265,7 @@ async def test_a_group_of_kubernetes_own_needs_an_approval(api: EmbeddedServer) 
     assert "api-approved.kubernetes.io" in refused.json["message"]
 
 
-async def test_a_schema_that_is_not_structural_is_refused(api: EmbeddedServer) -> None:
+async def test_a_schema_that_is_not_structural_is_rejected(api: EmbeddedServer) -> None:
     crd = definition("apples", "Apple")
     crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"] = {"spec": {}}
 
@@ -273,7 +277,7 @@ async def test_a_schema_that_is_not_structural_is_refused(api: EmbeddedServer) -
     )
 
 
-async def test_what_a_kind_serves_is_there_again_after_a_restart(api: EmbeddedServer) -> None:
+async def test_a_custom_kind_is_served_after_a_restart(api: EmbeddedServer) -> None:
     await api.asked("POST", DEFINITIONS, definition("apples", "Apple"))
     path = f"/apis/{TOYS}/v1/namespaces/default/apples"
     apple = {"apiVersion": f"{TOYS}/v1", "kind": "Apple", "metadata": {"name": "red"}}

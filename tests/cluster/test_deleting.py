@@ -19,7 +19,9 @@ async def is_there(client: Client, name: str, namespace: str) -> bool:
     return name in [each.name for each in listed.items]
 
 
-async def test_what_no_finalizer_holds_is_gone_at_once(client: Client, namespace: str) -> None:
+async def test_an_object_without_finalizers_is_deleted_at_once(
+    client: Client, namespace: str
+) -> None:
     await create_config_maps(client, namespace, "settings")
 
     await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
@@ -27,7 +29,7 @@ async def test_what_no_finalizer_holds_is_gone_at_once(client: Client, namespace
     assert not await is_there(client, "settings", namespace)
 
 
-async def test_what_is_not_there_cannot_be_deleted(client: Client, namespace: str) -> None:
+async def test_a_missing_object_cannot_be_deleted(client: Client, namespace: str) -> None:
     with pytest.raises(NotFound):
         await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
 
@@ -49,7 +51,7 @@ async def test_a_finalizer_holds_an_object_until_it_is_taken_away(
     assert not await is_there(client, "settings", namespace)
 
 
-async def test_deleting_again_what_is_held_changes_nothing(
+async def test_a_second_deletion_of_a_terminating_object_changes_nothing(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "settings")
@@ -62,9 +64,7 @@ async def test_deleting_again_what_is_held_changes_nothing(
     assert again == first
 
 
-async def test_no_finalizer_is_added_to_what_is_being_deleted(
-    client: Client, namespace: str
-) -> None:
+async def test_no_finalizer_can_be_added_during_deletion(client: Client, namespace: str) -> None:
     await create_config_maps(client, namespace, "settings")
     await client.patch(core_v1.ConfigMap, "settings", HELD, namespace=namespace)
     await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
@@ -77,7 +77,7 @@ async def test_no_finalizer_is_added_to_what_is_being_deleted(
 @pytest.mark.parametrize(
     "wrong", [Preconditions(uid="another"), Preconditions(resource_version="1")]
 )
-async def test_an_object_that_is_not_the_expected_one_stays(
+async def test_a_deletion_with_a_wrong_precondition_is_rejected(
     wrong: Preconditions, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "settings")
@@ -88,7 +88,7 @@ async def test_an_object_that_is_not_the_expected_one_stays(
     assert await is_there(client, "settings", namespace)
 
 
-async def test_an_object_that_is_the_expected_one_goes(client: Client, namespace: str) -> None:
+async def test_a_deletion_with_a_met_precondition_succeeds(client: Client, namespace: str) -> None:
     created = await client.create(config_map(namespace, "settings"))
     expected = Preconditions(uid=created.metadata.uid, resource_version=created.resource_version)
 
@@ -105,7 +105,7 @@ POLICIES = {
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-async def test_the_garbage_collector_finds_the_policy_among_the_finalizers(
+async def test_the_propagation_policy_is_stored_as_a_finalizer(
     policy: str, client: Client, namespace: str
 ) -> None:
     await client.create(deployment(namespace, "web"))
@@ -122,7 +122,7 @@ async def test_the_garbage_collector_finds_the_policy_among_the_finalizers(
     assert finalizers == ([] if POLICIES[policy] is None else [POLICIES[policy]])
 
 
-async def test_a_pod_on_a_node_has_time_to_end_and_one_on_none_has_not(
+async def test_only_a_bound_pod_gets_a_grace_period(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     await client.create(pod(namespace, "running", node="n1"))
@@ -155,7 +155,7 @@ async def test_a_grace_period_can_become_shorter_and_never_longer(
     assert ends == [start + timedelta(seconds=seconds) for seconds in (20, 5, 5)]
 
 
-async def test_the_kubelet_ends_a_pod_by_deleting_it_without_grace(
+async def test_a_deletion_with_a_zero_grace_period_removes_a_pod(
     client: Client, namespace: str
 ) -> None:
     await client.create(pod(namespace, "web", node="n1"))
@@ -166,7 +166,9 @@ async def test_the_kubelet_ends_a_pod_by_deleting_it_without_grace(
     assert (await client.list(core_v1.Pod, namespace=namespace)).items == ()
 
 
-async def test_of_a_collection_only_what_is_selected_goes(client: Client, namespace: str) -> None:
+async def test_deletecollection_deletes_only_selected_objects(
+    client: Client, namespace: str
+) -> None:
     await client.create(config_map(namespace, "a", labels={"old": "yes"}))
     await client.create(config_map(namespace, "b"))
     await client.create(config_map(namespace, "c", labels={"old": "yes"}))
@@ -179,7 +181,7 @@ async def test_of_a_collection_only_what_is_selected_goes(client: Client, namesp
     assert [each.name for each in left.items] == ["b"]
 
 
-async def test_a_namespace_that_is_ending_takes_nothing_new_and_waits_to_be_emptied(
+async def test_a_terminating_namespace_accepts_no_objects_and_waits_for_its_finalizer(
     api: EmbeddedServer, client: Client
 ) -> None:
     name = await api.namespace()
@@ -195,9 +197,7 @@ async def test_a_namespace_that_is_ending_takes_nothing_new_and_waits_to_be_empt
     assert await is_there(client, "settings", name)
 
 
-async def test_a_namespace_is_gone_once_it_is_finalized(
-    api: EmbeddedServer, client: Client
-) -> None:
+async def test_a_finalized_namespace_is_deleted(api: EmbeddedServer, client: Client) -> None:
     name = await api.namespace()
     await client.delete(core_v1.Namespace, name)
     finalized = {"metadata": {"name": name}, "spec": {"finalizers": []}}
@@ -208,15 +208,13 @@ async def test_a_namespace_is_gone_once_it_is_finalized(
         await client.get(core_v1.Namespace, name)
 
 
-async def test_the_namespaces_that_a_cluster_stands_on_cannot_be_deleted(client: Client) -> None:
+async def test_system_namespaces_cannot_be_deleted(client: Client) -> None:
     for name in ("default", "kube-public", "kube-system"):
         with pytest.raises(Forbidden, match="this namespace may not be deleted"):
             await client.delete(core_v1.Namespace, name)
 
 
-async def test_an_object_with_an_owner_can_be_deleted_on_its_own(
-    client: Client, namespace: str
-) -> None:
+async def test_an_object_with_an_owner_can_be_deleted(client: Client, namespace: str) -> None:
     owner = await client.create(config_map(namespace, "owner"))
     owned = core_v1.ConfigMap(
         metadata=meta_v1.ObjectMeta(

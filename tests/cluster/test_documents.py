@@ -7,7 +7,7 @@ from tests.real.definitions import GROUP, WIDGETS, install
 FROM_KUBECTL = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 
 
-async def test_the_v2_document_comes_in_two_forms_and_in_no_other(api: EmbeddedServer) -> None:
+async def test_the_v2_document_is_served_in_two_formats(api: EmbeddedServer) -> None:
     json = await api.ask("GET", "/openapi/v2")
     protobuf = await api.ask("GET", "/openapi/v2", accept=FROM_KUBECTL)
     neither = await api.ask("GET", "/openapi/v2", accept="application/yaml")
@@ -17,7 +17,7 @@ async def test_the_v2_document_comes_in_two_forms_and_in_no_other(api: EmbeddedS
     assert (neither.status, neither.body) == (406, b"")
 
 
-async def test_who_has_the_v2_document_is_not_sent_it_again(api: EmbeddedServer) -> None:
+async def test_the_v2_document_supports_etags(api: EmbeddedServer) -> None:
     first = await api.ask("GET", "/openapi/v2")
     etag = first.header("etag") or ""
 
@@ -39,7 +39,7 @@ async def test_the_v2_document_knows_a_kind_as_soon_as_it_is_served(
     assert after["definitions"][name]["properties"]["kind"]["type"] == "string"
 
 
-async def test_the_document_of_a_custom_group_is_of_its_kinds_and_nothing_else(
+async def test_the_document_of_a_custom_group_contains_only_its_kinds(
     api: EmbeddedServer, client: Client
 ) -> None:
     await install(client, WIDGETS)
@@ -60,7 +60,7 @@ async def test_the_document_of_a_custom_group_is_of_its_kinds_and_nothing_else(
     assert document["info"]["title"] == "Kubernetes CRD Swagger"
 
 
-async def test_the_documents_tell_by_which_fields_a_custom_kind_can_be_selected(
+async def test_the_documents_list_the_selectable_fields_of_a_custom_kind(
     api: EmbeddedServer, client: Client
 ) -> None:
     await install(client, WIDGETS)

@@ -24,7 +24,7 @@ def test_it_is_ready_when_the_block_is_entered(cluster: EmbeddedControlPlane) ->
         assert api.call("GET", "/api/v1/namespaces/default").status == 200
 
 
-def test_a_test_namespace_is_gone_with_all_that_was_in_it(
+def test_a_test_namespace_is_deleted_with_its_content(
     cluster: EmbeddedControlPlane,
 ) -> None:
     with fresh_namespace(cluster) as name, cluster.caller() as api:
@@ -37,7 +37,7 @@ def test_a_test_namespace_is_gone_with_all_that_was_in_it(
         assert api.call("GET", maps).json()["items"] == []
 
 
-def test_a_restart_keeps_what_was_written(cluster: EmbeddedControlPlane) -> None:
+def test_a_restart_keeps_all_writes(cluster: EmbeddedControlPlane) -> None:
     path = "/api/v1/namespaces/default/configmaps"
     with cluster.caller() as api:
         created = api.call("POST", path, {"metadata": {"name": "kept"}}).json()
@@ -49,7 +49,7 @@ def test_a_restart_keeps_what_was_written(cluster: EmbeddedControlPlane) -> None
         assert api.call("GET", f"{path}/kept").json() == created
 
 
-def test_history_can_be_forgotten(cluster: EmbeddedControlPlane) -> None:
+def test_the_history_can_be_compacted(cluster: EmbeddedControlPlane) -> None:
     path = "/api/v1/namespaces"
     with cluster.caller() as api:
         version = api.call("GET", path).json()["metadata"]["resourceVersion"]
@@ -62,7 +62,7 @@ def test_history_can_be_forgotten(cluster: EmbeddedControlPlane) -> None:
         assert api.call("GET", path).status == 200
 
 
-def test_nothing_is_left_of_it() -> None:
+def test_a_stopped_embedded_cluster_leaves_nothing() -> None:
     with running_embedded_control_plane(clock=SystemClock()) as cluster:
         directory, process = cluster.directory, cluster.api_server.pid
 

@@ -13,7 +13,7 @@ from tests.real.definitions import Widget, WidgetStatus
 ConfigMap = core_v1.ConfigMap
 
 
-async def test_a_reconcile_that_keeps_changing_its_own_input_is_named_with_the_field(
+async def test_a_hot_loop_is_reported_with_the_field_that_the_reconcile_changes(
     scene: Scene,
 ) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -30,7 +30,7 @@ async def test_a_reconcile_that_keeps_changing_its_own_input_is_named_with_the_f
     assert found.count == 10
 
 
-async def test_a_client_that_keeps_taking_a_field_of_ours_is_named_with_the_field(
+async def test_a_field_conflict_is_reported_with_the_field_and_the_other_manager(
     scene: Scene,
 ) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -61,7 +61,7 @@ async def test_a_client_that_keeps_taking_a_field_of_ours_is_named_with_the_fiel
     assert found.managers == ("meddler",)
 
 
-async def test_a_rollout_that_comes_to_an_end_is_no_hot_loop(scene: Scene) -> None:
+async def test_a_rollout_that_completes_is_not_a_hot_loop(scene: Scene) -> None:
     """Each step comes from outside, and each is answered with another status."""
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:

@@ -16,7 +16,7 @@ GENERATED = [
 
 
 @pytest.mark.parametrize("project", GENERATED, ids=lambda project: project.name)
-def test_what_is_generated_is_what_the_types_of_an_example_say(project: Path) -> None:
+def test_the_generated_manifests_of_an_example_match_its_types(project: Path) -> None:
     checked = steersman("generate", "--check", directory=project)
 
     assert (checked.returncode, checked.stderr) == (0, "all generated files are up to date\n")

@@ -38,7 +38,7 @@ async def test_no_first_list_waits_for_another(scene: Scene) -> None:
     assert entered == [2, 2]
 
 
-async def test_where_one_cannot_be_followed_none_is(scene: Scene) -> None:
+async def test_if_one_informer_cannot_start_none_does(scene: Scene) -> None:
     await install(scene.server, OCTOPODES)
     caches = scene.caches()
     async with caches.running():
@@ -61,7 +61,7 @@ async def test_a_user_of_a_shared_informer_keeps_it_when_another_fails(scene: Sc
         assert caches.informers == (informer,)
 
 
-async def test_a_user_that_waits_for_the_first_lists_is_notified_when_the_caches_end(
+async def test_a_waiter_for_the_first_lists_fails_when_the_caches_stop(
     scene: Scene,
 ) -> None:
     way = GatedTransport(scene.way)

@@ -67,7 +67,7 @@ async def test_a_replica_that_is_not_the_leader_starts_and_continues_no_reconcil
     assert {each.outcome for each in operator.seen(ReconcileFinished)} <= {"cancelled"}
 
 
-async def test_a_leader_that_returns_begins_where_it_was_stopped(scene: Scene) -> None:
+async def test_a_leader_that_regains_the_lease_repeats_interrupted_reconciles(scene: Scene) -> None:
     store = Store()
     controller = sm.Controller(Widget, reconcile=store.reconcile)
 
@@ -85,7 +85,7 @@ async def test_a_leader_that_returns_begins_where_it_was_stopped(scene: Scene) -
     assert sorted(store.written) == ["one", "two"]
 
 
-async def test_before_an_effect_outside_an_author_can_ask_whether_it_leads(scene: Scene) -> None:
+async def test_code_can_check_leadership_before_an_external_effect(scene: Scene) -> None:
     asked: list[Exception | None] = []
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -122,7 +122,7 @@ async def test_without_an_election_every_replica_leads(scene: Scene) -> None:
     assert operator.seen(ReconcileFinished)[0].outcome == "done"
 
 
-async def test_a_context_that_has_ended_says_so_when_it_is_asked(scene: Scene) -> None:
+async def test_a_leadership_check_of_an_ended_context_is_an_error(scene: Scene) -> None:
     kept: list[sm.Context] = []
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -143,7 +143,7 @@ def hang() -> Iterator[threading.Event]:
     event.set()
 
 
-async def test_a_plain_function_can_ask_in_its_thread_whether_it_leads(
+async def test_a_plain_function_can_check_leadership_in_its_thread(
     scene: Scene, hang: threading.Event
 ) -> None:
     asked: list[Exception] = []
@@ -173,7 +173,7 @@ async def test_a_plain_function_can_ask_in_its_thread_whether_it_leads(
     assert "another may act by now" in str(asked[0])
 
 
-async def test_a_runnable_of_the_leader_ends_with_the_lead(scene: Scene) -> None:
+async def test_a_leader_runnable_is_cancelled_when_leadership_is_lost(scene: Scene) -> None:
     written: list[str] = []
     go, inside = asyncio.Event(), asyncio.Event()
 
@@ -196,7 +196,7 @@ async def test_a_runnable_of_the_leader_ends_with_the_lead(scene: Scene) -> None
     assert not operator.seen(RunnableFailed)
 
 
-async def test_what_failed_while_it_was_stopped_is_no_reason_to_go_on(scene: Scene) -> None:
+async def test_a_failed_request_does_not_let_a_former_leader_continue(scene: Scene) -> None:
     written: list[str] = []
     answers: list[asyncio.Future[None]] = []
 
@@ -219,7 +219,7 @@ async def test_what_failed_while_it_was_stopped_is_no_reason_to_go_on(scene: Sce
     assert written == []
 
 
-async def test_a_runnable_goes_on_if_the_lease_is_renewed_at_the_last_moment(
+async def test_a_runnable_continues_if_the_lease_is_renewed_at_the_last_moment(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[float] = []
@@ -249,7 +249,7 @@ async def test_a_runnable_goes_on_if_the_lease_is_renewed_at_the_last_moment(
     assert not operator.seen(RunnableFailed)
 
 
-async def test_who_catches_the_cancellation_and_goes_on_is_cancelled_again(scene: Scene) -> None:
+async def test_a_reconcile_that_suppresses_cancellation_is_cancelled_again(scene: Scene) -> None:
     store = Store()
 
     async def stubborn(obj: Widget, ctx: sm.Context) -> sm.Outcome:

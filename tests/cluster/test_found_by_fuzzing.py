@@ -58,9 +58,7 @@ async def tools(api: EmbeddedServer) -> EmbeddedServer:
 
 
 @pytest.mark.parametrize("subresource", ["proxy", "exec", "attach", "portforward"])
-async def test_what_only_a_kubelet_could_answer_is_refused(
-    api: EmbeddedServer, subresource: str
-) -> None:
+async def test_requests_for_a_kubelet_are_rejected(api: EmbeddedServer, subresource: str) -> None:
     answer = await api.ask("POST", f"/api/v1/namespaces/default/pods/a/{subresource}", {})
 
     assert answer.status == (405 if subresource == "proxy" else 404)
@@ -110,7 +108,7 @@ async def test_a_custom_resource_that_is_nested_deeply_can_be_read_and_written(
 
 
 @pytest.mark.parametrize("depth", [200, 250, 400, 800, 5_000])
-async def test_a_custom_resource_that_is_nested_too_deeply_is_not_kept(
+async def test_a_custom_resource_that_is_nested_too_deeply_is_rejected(
     tools: EmbeddedServer, depth: int
 ) -> None:
     answer = await tools.ask("POST", TOOLS, nested("abyss", depth))
@@ -122,7 +120,7 @@ async def test_a_custom_resource_that_is_nested_too_deeply_is_not_kept(
 
 @pytest.mark.parametrize("number", ["1e400", "-1e400", "1" + "0" * 400, "9" * 5_000])
 @pytest.mark.parametrize("field", ["a", "metadata", "status"])
-async def test_a_number_that_no_float_is_near_is_a_bad_request(
+async def test_a_number_beyond_the_float_range_is_a_bad_request(
     tools: EmbeddedServer, number: str, field: str
 ) -> None:
     body = json.dumps(tool("a") | {field: "NUMBER"}).replace('"NUMBER"', number)
@@ -134,7 +132,7 @@ async def test_a_number_that_no_float_is_near_is_a_bad_request(
 
 
 @pytest.mark.parametrize("number", ["1e400", "1" + "0" * 400])
-async def test_a_definition_with_a_limit_that_no_float_is_near_is_a_bad_request(
+async def test_a_definition_with_a_limit_beyond_the_float_range_is_a_bad_request(
     api: EmbeddedServer, number: str
 ) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer", "maximum": "NUMBER"}}}
@@ -147,7 +145,7 @@ async def test_a_definition_with_a_limit_that_no_float_is_near_is_a_bad_request(
     assert api.observed == []
 
 
-async def test_a_definition_that_is_held_takes_no_objects_even_when_its_own_are_gone(
+async def test_a_terminating_definition_accepts_no_objects(
     api: EmbeddedServer,
 ) -> None:
     held = definition(plural="holders", finalizers=["example.com/hold"])
@@ -161,7 +159,7 @@ async def test_a_definition_that_is_held_takes_no_objects_even_when_its_own_are_
     assert "while custom resource definition is terminating" in answer.json["message"]
 
 
-async def test_a_binding_that_is_posted_by_itself_binds_the_pod_of_its_name(
+async def test_a_binding_posted_to_the_bindings_resource_binds_the_pod_of_its_name(
     api: EmbeddedServer, namespace: str
 ) -> None:
     within = f"/api/v1/namespaces/{namespace}"
@@ -177,7 +175,7 @@ async def test_a_binding_that_is_posted_by_itself_binds_the_pod_of_its_name(
 
 
 @pytest.mark.parametrize(("name", "status"), [("missing", 404), ("", 400)])
-async def test_a_binding_of_no_pod_is_refused(
+async def test_a_binding_for_a_missing_pod_is_rejected(
     api: EmbeddedServer, namespace: str, name: str, status: int
 ) -> None:
     binding = {"metadata": {"name": name}, "target": {"name": "first"}}
@@ -189,7 +187,7 @@ async def test_a_binding_of_no_pod_is_refused(
 
 @pytest.mark.parametrize("version", ["18446744073709551616", "9" * 5_000])
 @pytest.mark.parametrize(("place", "status"), [("", 400), ("/a", 500), ("?watch=1", 500)])
-async def test_a_version_that_is_too_long_for_a_number_is_out_of_range(
+async def test_a_resource_version_with_too_many_digits_is_out_of_range(
     api: EmbeddedServer, namespace: str, place: str, status: int, version: str
 ) -> None:
     maps = f"/api/v1/namespaces/{namespace}/configmaps"
@@ -202,7 +200,7 @@ async def test_a_version_that_is_too_long_for_a_number_is_out_of_range(
     assert answer.json["message"].endswith(": value out of range")
 
 
-async def test_an_owner_of_a_resource_inside_another_needs_all_its_fields(
+async def test_an_owner_reference_in_an_embedded_resource_needs_all_its_fields(
     api: EmbeddedServer,
 ) -> None:
     inner = {"type": "object", "x-kubernetes-embedded-resource": True, **ANYTHING}
@@ -235,7 +233,7 @@ class CountingClock(FakeClock):
             yield
 
 
-async def test_a_watch_without_bookmarks_waits_once_until_its_end() -> None:
+async def test_a_watch_without_bookmarks_sleeps_once_until_its_timeout() -> None:
     api = EmbeddedServer(clock=(clock := CountingClock()))
 
     async with api.pieces("/api/v1/configmaps?resourceVersion=1&timeoutSeconds=5") as pieces:
@@ -251,7 +249,7 @@ async def _read(pieces: AsyncIterator[bytes]) -> bytes:
     return b"".join([piece async for piece in pieces])
 
 
-async def test_a_collection_as_it_was_is_deleted_as_it_is(
+async def test_a_deletecollection_at_an_old_version_deletes_current_objects(
     api: EmbeddedServer, namespace: str
 ) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps"

@@ -11,7 +11,7 @@ SEEDS = range(7000, 7006)
 @pytest.mark.deep
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("seed", SEEDS)
-async def test_whatever_is_asked_is_answered_and_leaves_the_server_sound(seed: int) -> None:
+async def test_the_server_survives_every_generated_request(seed: int) -> None:
     outcome = await Scenario(seed, samples()).run()
 
     assert [str(each) for each in outcome.findings] == []

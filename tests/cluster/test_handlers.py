@@ -49,7 +49,7 @@ async def test_a_handler_that_never_returns_is_reported_once(scene: Scene) -> No
     assert reported.waiting == 1
 
 
-async def test_a_handler_whose_own_task_was_cancelled_has_failed_and_goes_on(scene: Scene) -> None:
+async def test_a_handler_that_was_cancelled_has_failed_and_continues(scene: Scene) -> None:
     informer = scene.informer()
     received: list[str] = []
 
@@ -77,7 +77,7 @@ async def test_a_handler_that_was_removed_receives_nothing_more(scene: Scene) ->
     assert len(handler.deltas) == 2
 
 
-async def test_a_waiter_for_a_removed_handler_is_notified(scene: Scene) -> None:
+async def test_waiting_for_a_removed_handler_is_an_error(scene: Scene) -> None:
     informer = scene.informer()
     registration = informer.add_handler(RecordingHandler(), name="removed")
     async with asyncio.TaskGroup() as group:
@@ -89,7 +89,7 @@ async def test_a_waiter_for_a_removed_handler_is_notified(scene: Scene) -> None:
     assert "handler removed of configmaps: it was removed" in str(error)
 
 
-async def test_a_resync_before_the_first_list_tells_nothing(scene: Scene) -> None:
+async def test_a_resync_before_the_first_list_calls_no_handler(scene: Scene) -> None:
     informer, handler = scene.informer(), RecordingHandler()
     informer.warm([config_map(HERE, "unknown")])
     informer.add_handler(handler, resync_seconds=5)
@@ -130,7 +130,7 @@ async def test_each_handler_has_its_own_resync(scene: Scene) -> None:
     assert {type(delta) for delta in often.deltas[2:]} == {Sync}
 
 
-async def test_a_handler_that_is_slower_than_its_resync_is_not_buried(scene: Scene) -> None:
+async def test_a_slow_handler_has_at_most_one_resync_queued(scene: Scene) -> None:
     informer = scene.informer()
 
     async def stuck(delta: Delta[Any]) -> None:
@@ -146,7 +146,7 @@ async def test_a_handler_that_is_slower_than_its_resync_is_not_buried(scene: Sce
         assert len(registration) == 4  # both objects, and both once more
 
 
-async def test_a_handler_can_be_made_of_functions(scene: Scene) -> None:
+async def test_a_handler_can_consist_of_functions(scene: Scene) -> None:
     informer = scene.informer()
     said: list[str] = []
     informer.add_handler(
@@ -167,12 +167,12 @@ async def test_a_handler_can_be_made_of_functions(scene: Scene) -> None:
     assert said[3] == "-two"
 
 
-async def test_a_resync_that_makes_no_sense_is_refused(scene: Scene) -> None:
+async def test_an_invalid_resync_is_rejected(scene: Scene) -> None:
     with pytest.raises(ValueError, match="must be positive"):
         scene.informer().add_handler(RecordingHandler(), resync_seconds=0)
 
 
-async def test_a_warmed_cache_is_put_right_by_the_first_list(scene: Scene) -> None:
+async def test_the_first_list_corrects_a_warmed_cache(scene: Scene) -> None:
     informer, handler = scene.informer(), RecordingHandler()
     informer.warm([config_map(HERE, "one"), config_map(HERE, "missing"), config_map(THERE, "x")])
     informer.add_handler(handler)
@@ -189,7 +189,7 @@ async def test_a_warmed_cache_is_put_right_by_the_first_list(scene: Scene) -> No
         assert (informer.lister.get("one", namespace=HERE) or config_map(HERE, "")).uid
 
 
-async def test_a_prompt_handler_has_received_whatever_the_cache_shows(scene: Scene) -> None:
+async def test_a_prompt_handler_has_received_every_object_in_the_cache(scene: Scene) -> None:
     informer, handler = scene.informer(), RecordingHandler()
     registration = informer.add_handler(handler, inline=True)
 
@@ -244,7 +244,7 @@ async def test_a_prompt_handler_that_raises_receives_the_next_change(scene: Scen
     assert [each.handler for each in scene.seen(HandlerFailed)] == ["failing", "failing"]
 
 
-async def test_a_prompt_handler_that_wants_to_wait_has_failed(scene: Scene) -> None:
+async def test_a_prompt_handler_that_awaits_has_failed(scene: Scene) -> None:
     informer = scene.informer()
     waiting = asyncio.get_running_loop().create_future()
 
@@ -266,7 +266,7 @@ async def test_a_prompt_handler_that_was_removed_receives_nothing(scene: Scene) 
     assert handler.scenario == []
 
 
-async def test_a_prompt_handler_by_turns_lets_others_have_theirs_in_a_long_list(
+async def test_a_prompt_handler_by_turns_yields_during_a_long_list(
     scene: Scene,
 ) -> None:
     await create_config_maps(scene.server, HERE, *(f"m{number}" for number in range(1200)))
@@ -340,7 +340,7 @@ async def test_a_prompt_handler_by_turns_receives_all_whenever_the_informer_was_
         assert sorted(handler.scenario) == sorted(("Added", name) for name in names(informer))
 
 
-async def test_a_prompt_handler_that_is_cancelled_has_failed_and_the_informer_goes_on(
+async def test_a_prompt_handler_that_is_cancelled_has_failed_and_the_informer_continues(
     scene: Scene,
 ) -> None:
     def handle(delta: Delta[Any]) -> None:

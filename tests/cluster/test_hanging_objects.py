@@ -33,7 +33,7 @@ async def ready_page(operator: Operator) -> tuple[int, str]:
         return answer.status, (await answer.read(limit_bytes=10_000)).decode()
 
 
-async def test_a_metric_and_the_readiness_detail_name_what_hangs(scene: Scene) -> None:
+async def test_a_metric_and_the_readiness_detail_name_hanging_objects(scene: Scene) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         if obj.name == "one":
             await scene.clock.sleep(1_000.0)
@@ -65,7 +65,7 @@ def hang() -> Iterator[threading.Event]:
     event.set()
 
 
-async def test_plain_functions_that_hang_hold_up_no_other_object(
+async def test_hanging_plain_functions_do_not_delay_other_objects(
     scene: Scene, hang: threading.Event
 ) -> None:
     done: list[str] = []

@@ -35,7 +35,7 @@ async def following(scene: Scene, **settings: Any) -> AsyncIterator[Informer[Any
 
 
 @pytest.mark.parametrize("asked", ["3600", "9" * 400])
-async def test_an_hour_of_retry_after_blinds_an_informer_for_a_minute_at_most(
+async def test_a_retry_after_of_an_hour_delays_an_informer_by_a_minute_at_most(
     scene: Scene, asked: str
 ) -> None:
     async with following(scene) as informer:
@@ -48,7 +48,7 @@ async def test_an_hour_of_retry_after_blinds_an_informer_for_a_minute_at_most(
     assert 50.0 <= scene.clock.monotonic() - begun_at <= 65.0
 
 
-async def test_how_much_of_a_retry_after_is_followed_is_a_setting(scene: Scene) -> None:
+async def test_the_maximum_retry_after_is_a_setting(scene: Scene) -> None:
     async with following(scene, longest_retry_after_seconds=5.0) as informer:
         scene.way.answer = refusing(429, "TooManyRequests", headers={"retry-after": "3600"})
         await scene.until(lambda: scene.seen(WatchFailed), seconds=0.1)
@@ -59,7 +59,7 @@ async def test_how_much_of_a_retry_after_is_followed_is_a_setting(scene: Scene) 
     assert scene.clock.monotonic() - begun_at <= 10.0
 
 
-async def test_a_list_without_end_is_a_failure_that_is_waited_after(scene: Scene) -> None:
+async def test_an_endless_list_is_a_failure_with_backoff(scene: Scene) -> None:
     page = {
         "kind": "ConfigMapList",
         "apiVersion": "v1",
@@ -110,7 +110,7 @@ def claiming(piece: bytes, count: int) -> bytes:
     return b"".join(lines)
 
 
-async def test_a_flood_of_objects_from_the_future_leaves_nothing_behind(scene: Scene) -> None:
+async def test_a_flood_of_objects_with_future_versions_leaves_no_state(scene: Scene) -> None:
     async with following(scene) as informer:
         await scene.until(lambda: informer.has_synced)
         most = 0
@@ -133,7 +133,7 @@ async def test_a_flood_of_objects_from_the_future_leaves_nothing_behind(scene: S
     assert len(scene.seen(Listed)) <= 7
 
 
-async def test_our_own_writes_are_seen_although_the_server_claims_a_version_of_the_future(
+async def test_own_writes_are_visible_after_a_list_with_a_future_version(
     scene: Scene,
 ) -> None:
     async with following(scene) as informer:
@@ -163,7 +163,7 @@ async def from_the_future(write: Any) -> Any:
     return forged
 
 
-async def test_an_answer_that_claims_a_version_of_the_future_hides_no_later_change(
+async def test_a_response_with_a_future_version_hides_no_later_change(
     scene: Scene,
 ) -> None:
     async with following(scene) as informer:
@@ -173,7 +173,7 @@ async def test_an_answer_that_claims_a_version_of_the_future_hides_no_later_chan
         await scene.until(lambda: number_in(informer) == "theirs", seconds=0.5)
 
 
-async def test_the_end_of_an_object_at_a_version_of_the_future_hides_none_of_its_name(
+async def test_a_deletion_with_a_future_version_does_not_hide_a_recreated_object(
     scene: Scene,
 ) -> None:
     async def delete() -> Any:
@@ -195,7 +195,7 @@ async def test_the_end_of_an_object_at_a_version_of_the_future_hides_none_of_its
         await scene.until(lambda: names(informer) == ["one", "two"], seconds=0.5)
 
 
-async def test_an_object_that_claims_a_version_of_the_future_in_a_list_is_followed(
+async def test_a_listed_object_with_a_future_version_is_still_updated(
     scene: Scene,
 ) -> None:
     informer = scene.informer()

@@ -26,7 +26,7 @@ def open_sockets() -> set[str]:
     return {each for each in found if each.startswith("socket:")}
 
 
-async def test_the_server_in_the_process_needs_no_socket_no_thread_and_no_task_of_its_own() -> None:
+async def test_the_server_in_the_process_creates_no_socket_no_thread_and_no_task() -> None:
     sockets, threads, tasks = open_sockets(), set(threading.enumerate()), asyncio.all_tasks()
 
     api = EmbeddedServer()
@@ -56,7 +56,7 @@ PUBLIC = ("/healthz", "/livez", "/readyz", "/version")
 NOT_PUBLIC = ("/api", "/apis", "/openapi/v3", "/api/v1/namespaces", "/api/v1/secrets?watch=1")
 
 
-async def test_without_a_token_only_what_is_public_can_be_read(api: EmbeddedServer) -> None:
+async def test_a_request_without_a_token_can_read_only_public_paths(api: EmbeddedServer) -> None:
     public = [(await api.ask("GET", path, token="")).status for path in PUBLIC]
     refused = [(await api.ask("GET", path, token="")).status for path in NOT_PUBLIC]
     written = await api.ask("POST", "/api/v1/namespaces", {"metadata": {"name": "x"}}, token="")
@@ -69,7 +69,7 @@ async def test_without_a_token_only_what_is_public_can_be_read(api: EmbeddedServ
     )
 
 
-async def test_an_unknown_token_is_refused_everywhere(api: EmbeddedServer) -> None:
+async def test_an_unknown_token_is_rejected_everywhere(api: EmbeddedServer) -> None:
     answers = [await api.ask("GET", path, token="guessed") for path in (*PUBLIC, *NOT_PUBLIC)]
 
     assert {answer.status for answer in answers} == {401}
@@ -132,7 +132,7 @@ class BrokenClock(FakeClock):
         yield
 
 
-async def test_a_watch_that_breaks_says_so_in_its_last_line() -> None:
+async def test_a_failed_watch_ends_with_an_error_event() -> None:
     api = EmbeddedServer(clock=BrokenClock())
 
     async with api.watch("/api/v1/namespaces?fieldSelector=metadata.name=default") as lines:
@@ -143,7 +143,7 @@ async def test_a_watch_that_breaks_says_so_in_its_last_line() -> None:
     assert [type(each) for each in api.observed] == [ResponseFailed]
 
 
-async def test_a_watch_that_is_left_lets_go_of_all_it_held(api: EmbeddedServer) -> None:
+async def test_a_closed_watch_leaves_no_task(api: EmbeddedServer) -> None:
     async with api.watch("/api/v1/namespaces?fieldSelector=metadata.name=default") as lines:
         await lines.first(1)
     tasks = asyncio.all_tasks()

@@ -89,7 +89,7 @@ async def test_no_object_is_lost_and_no_deleted_object_stays(scene: Scene) -> No
         assert missed.is_missed
 
 
-async def test_what_was_recreated_under_its_name_in_a_gap_is_shown(scene: Scene) -> None:
+async def test_an_object_recreated_during_a_gap_is_in_the_cache(scene: Scene) -> None:
     informer = scene.informer()
     async with informer.running():
         await scene.settle()
@@ -221,7 +221,7 @@ async def test_an_informer_without_users_is_stopped(scene: Scene) -> None:
         assert len(asyncio.all_tasks()) == before
 
 
-async def test_caches_say_which_of_them_follow(scene: Scene) -> None:
+async def test_caches_report_which_informers_are_synced(scene: Scene) -> None:
     caches = scene.caches(settings=InformerSettings(stale_seconds=60))
     async with caches.running(), caches.informer(ConfigMap) as informer:
         assert caches.informers == (informer,)
@@ -278,7 +278,7 @@ async def test_an_object_that_cannot_be_decoded_is_set_aside_and_the_others_cont
 # Reading
 
 
-async def test_reading_before_the_first_list_is_refused(scene: Scene) -> None:
+async def test_reading_before_the_first_list_is_an_error(scene: Scene) -> None:
     informer = scene.informer()
 
     with pytest.raises(NotSynced, match="is not complete"):
@@ -289,7 +289,7 @@ async def test_reading_before_the_first_list_is_refused(scene: Scene) -> None:
         informer.lister.by_index("namespace", HERE)
 
 
-async def test_reading_outside_the_scope_is_refused(scene: Scene) -> None:
+async def test_reading_outside_the_scope_is_an_error(scene: Scene) -> None:
     informer = scene.informer()
     async with informer.running():
         with pytest.raises(NotInScope, match="of namespace there"):
@@ -298,20 +298,20 @@ async def test_reading_outside_the_scope_is_refused(scene: Scene) -> None:
             informer.lister.list(namespace=THERE)
 
 
-async def test_reading_an_object_without_saying_where_is_refused(scene: Scene) -> None:
+async def test_reading_a_namespaced_object_without_a_namespace_is_an_error(scene: Scene) -> None:
     async with (everywhere := scene.informer(scope=Scope())).running():
         with pytest.raises(BadName, match="say which"):
             everywhere.lister.get("one")
 
 
-async def test_a_scope_with_namespaces_for_a_kind_that_lives_in_none_is_refused(
+async def test_a_scope_with_namespaces_for_a_cluster_scoped_kind_is_an_error(
     scene: Scene,
 ) -> None:
     with pytest.raises(BadValue, match="live in no namespace"):
         scene.informer(Octopus, scope=Scope(namespaces=(HERE,)))
 
 
-async def test_a_cluster_scoped_kind_is_followed(scene: Scene) -> None:
+async def test_a_cluster_scoped_kind_can_be_cached(scene: Scene) -> None:
     caches = scene.caches()
     async with caches.running(), caches.informer(core_v1.Namespace) as informer:
         new = core_v1.Namespace(metadata=ObjectMeta(name="new"))
@@ -328,7 +328,7 @@ async def test_a_cluster_scoped_kind_is_followed(scene: Scene) -> None:
         assert (informer.lister.get("new") is None) == deletion.is_gone
 
 
-async def test_several_namespaces_are_followed_one_by_one(scene: Scene) -> None:
+async def test_several_namespaces_are_watched_separately(scene: Scene) -> None:
     await scene.api.asked("POST", "/api/v1/namespaces", {"metadata": {"name": "elsewhere"}})
     await create_config_maps(scene.server, THERE, "three")
     await create_config_maps(scene.server, "elsewhere", "four")
@@ -342,7 +342,7 @@ async def test_several_namespaces_are_followed_one_by_one(scene: Scene) -> None:
         }
 
 
-async def test_a_handler_that_comes_between_two_namespaces_receives_both(scene: Scene) -> None:
+async def test_a_handler_added_between_two_initial_lists_receives_both(scene: Scene) -> None:
     await create_config_maps(scene.server, THERE, "three")
     informer, handler = scene.informer(scope=Scope(namespaces=(THERE, HERE))), RecordingHandler()
     late = informer._children[THERE]
@@ -372,7 +372,7 @@ async def test_a_list_can_be_narrowed_by_labels(scene: Scene) -> None:
         assert [obj.name for obj in lister.by_index("app", "web")] == ["one"]
 
 
-async def test_label_and_field_limited_caches_hold_only_those(scene: Scene) -> None:
+async def test_label_and_field_selectors_limit_a_cache(scene: Scene) -> None:
     await scene.server.patch(
         ConfigMap, "one", MergePatch({"metadata": {"labels": {"app": "web"}}}), namespace=HERE
     )
@@ -385,7 +385,7 @@ async def test_label_and_field_limited_caches_hold_only_those(scene: Scene) -> N
         assert names(named) == ["two"]
 
 
-async def test_an_index_function_that_raises_is_reported_and_the_object_is_there(
+async def test_an_index_function_that_raises_is_reported_and_the_object_is_cached(
     scene: Scene,
 ) -> None:
     def by_color(obj: core_v1.ConfigMap) -> list[str]:
@@ -403,7 +403,7 @@ async def test_an_index_function_that_raises_is_reported_and_the_object_is_there
 # What is kept of an object
 
 
-async def test_managed_fields_are_dropped_unless_they_are_wanted(scene: Scene) -> None:
+async def test_managed_fields_are_dropped_by_default(scene: Scene) -> None:
     bare = scene.informer(Widget)
     whole = scene.informer(Widget, settings=InformerSettings(keep_managed_fields=True))
     loose = scene.informer(AnyWidget)
@@ -416,7 +416,7 @@ async def test_managed_fields_are_dropped_unless_they_are_wanted(scene: Scene) -
             await scene.settle()
 
 
-async def test_a_class_that_names_fewer_fields_keeps_only_those(scene: Scene) -> None:
+async def test_a_class_with_fewer_fields_keeps_only_those(scene: Scene) -> None:
     await scene.paint("one", "red")
     informer = scene.informer(Colored)
     async with informer.running():
@@ -453,7 +453,7 @@ async def test_a_transform_that_raises_or_changes_the_name_sets_the_object_aside
         assert names(informer) == ["one", "two"]
 
 
-async def test_a_change_to_what_belongs_to_the_cache_is_detected(scene: Scene) -> None:
+async def test_a_mutation_of_a_cached_object_is_detected(scene: Scene) -> None:
     informer = scene.informer(AnyConfigMap, settings=InformerSettings(detect_mutations=True))
 
     async def change_one() -> None:
@@ -468,7 +468,7 @@ async def test_a_change_to_what_belongs_to_the_cache_is_detected(scene: Scene) -
 # Lifetimes
 
 
-async def test_a_user_that_is_cancelled_while_it_waits_leaves_nothing_behind(scene: Scene) -> None:
+async def test_a_user_that_is_cancelled_while_it_waits_leaves_no_informer(scene: Scene) -> None:
     caches = scene.caches()
     scene.way.answer = Unreachable("gone for a while")
 
@@ -488,7 +488,7 @@ async def test_a_user_that_is_cancelled_while_it_waits_leaves_nothing_behind(sce
         assert len(asyncio.all_tasks()) == before
 
 
-async def test_a_user_that_waits_when_the_caches_end_is_notified(scene: Scene) -> None:
+async def test_waiting_for_an_informer_fails_when_the_caches_stop(scene: Scene) -> None:
     caches = scene.caches()
     scene.way.answer = Unreachable("gone for a while")
 
@@ -503,7 +503,7 @@ async def test_a_user_that_waits_when_the_caches_end_is_notified(scene: Scene) -
         assert isinstance(await user, NotWatched)
 
 
-async def test_a_user_that_comes_when_the_caches_end_is_notified(scene: Scene) -> None:
+async def test_requesting_an_informer_fails_when_the_caches_stop(scene: Scene) -> None:
     caches = scene.caches()
 
     async def use() -> None:
@@ -518,7 +518,7 @@ async def test_a_user_that_comes_when_the_caches_end_is_notified(scene: Scene) -
         assert isinstance(await user, NotWatched)
 
 
-async def test_caches_that_ended_can_begin_again(scene: Scene) -> None:
+async def test_stopped_caches_can_start_again(scene: Scene) -> None:
     caches = scene.caches()
     for _ in range(2):
         async with caches.running(), caches.informer(ConfigMap) as informer:
@@ -528,7 +528,7 @@ async def test_caches_that_ended_can_begin_again(scene: Scene) -> None:
             pass
 
 
-async def test_an_informer_that_ended_can_begin_again(scene: Scene) -> None:
+async def test_a_stopped_informer_can_start_again(scene: Scene) -> None:
     informer, handler = scene.informer(), RecordingHandler()
     informer.add_handler(handler)
     async with informer.running():
@@ -544,7 +544,7 @@ async def test_an_informer_that_ended_can_begin_again(scene: Scene) -> None:
     assert handler.scenario == [("Added", "one"), ("Added", "two"), ("Deleted", "one")]
 
 
-async def test_a_handler_added_while_an_informer_begins_again_sees_what_is_there(
+async def test_a_handler_added_during_a_restart_receives_existing_objects(
     scene: Scene,
 ) -> None:
     informer, handler = scene.informer(), RecordingHandler()
@@ -582,7 +582,7 @@ async def test_a_clock_that_jumps_costs_one_new_watch_and_nothing_else(scene: Sc
     assert sorted(handler.scenario[2:4]) == [("Sync", "one"), ("Sync", "two")]
 
 
-async def test_what_the_block_raises_comes_out_as_it_is(scene: Scene) -> None:
+async def test_an_exception_of_the_block_is_raised_unchanged(scene: Scene) -> None:
     caches = scene.caches()
     with pytest.raises(ZeroDivisionError):
         async with caches.running(), caches.informer(ConfigMap):

@@ -33,7 +33,7 @@ async def node(api: EmbeddedServer, name: str, *addresses: dict[str, str]) -> No
     await api.asked("PATCH", f"/api/v1/nodes/{name}/status", status, sends=MERGE_PATCH)
 
 
-async def test_where_no_node_was_chosen_there_is_no_log_yet(api: EmbeddedServer, pods: str) -> None:
+async def test_an_unbound_pod_has_no_log(api: EmbeddedServer, pods: str) -> None:
     await api.asked("POST", pods, pod("web", "main"))
 
     answer = await api.ask("GET", f"{pods}/web/log")
@@ -43,7 +43,7 @@ async def test_where_no_node_was_chosen_there_is_no_log_yet(api: EmbeddedServer,
 
 @pytest.mark.parametrize("how", ["exec?command=ls", "attach", "portforward"])
 @pytest.mark.parametrize("method", ["GET", "POST"])
-async def test_no_client_gets_into_a_pod_without_a_node(
+async def test_exec_in_an_unbound_pod_is_rejected(
     api: EmbeddedServer, pods: str, how: str, method: str
 ) -> None:
     await api.asked("POST", pods, pod("web", "main"))
@@ -57,7 +57,7 @@ async def test_no_client_gets_into_a_pod_without_a_node(
 
 
 @pytest.mark.parametrize("how", ["log", "exec", "attach", "portforward"])
-async def test_a_pod_that_is_not_there_is_not_found(
+async def test_a_log_of_a_missing_pod_is_not_found(
     api: EmbeddedServer, pods: str, how: str
 ) -> None:
     answer = await api.ask("GET", f"{pods}/web/{how}")
@@ -73,7 +73,7 @@ async def test_a_pod_that_is_not_there_is_not_found(
         ("exec?container=other", "container other is not valid for pod web"),
     ],
 )
-async def test_of_several_containers_one_must_be_named(
+async def test_a_container_name_is_required_with_several_containers(
     api: EmbeddedServer, pods: str, asked: str, why: str
 ) -> None:
     await api.asked("POST", pods, pod("web", "main", "side"))
@@ -83,7 +83,7 @@ async def test_of_several_containers_one_must_be_named(
     assert (answer.status, answer.json["message"]) == (400, why)
 
 
-async def test_the_way_ends_at_a_node_that_is_not_there_or_has_no_address(
+async def test_a_missing_node_or_one_without_an_address_is_an_error(
     api: EmbeddedServer, pods: str
 ) -> None:
     await api.asked("POST", pods, pod("lost", "main", node="nowhere"))

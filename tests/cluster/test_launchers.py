@@ -76,7 +76,7 @@ def account_flags(directory: Path) -> list[str]:
     ]
 
 
-def test_a_test_package_that_starts_a_control_plane_gets_the_embedded_one(
+def test_a_test_suite_that_starts_a_control_plane_gets_the_embedded_one(
     plane: RealControlPlane,
 ) -> None:
     with plane.caller() as admin:
@@ -102,16 +102,14 @@ def test_a_kube_apiserver_that_is_started_again_finds_its_objects_again(
         assert admin.call("GET", f"{MAPS}/setting").json() == kept
 
 
-def test_etcd_answers_what_is_asked_of_it_and_not_what_is_not(plane: RealControlPlane) -> None:
+def test_etcd_answers_only_the_supported_requests(plane: RealControlPlane) -> None:
     with Caller(UnixConnection(plane.directory / "etcd.sock"), headers={}) as etcd:
         assert etcd.call("GET", "/health").json() == {"health": "true", "reason": ""}
         assert etcd.call("GET", "/version").json()["etcdserver"].startswith("3.")
         assert etcd.call("GET", "/v3/kv/range").status == 404
 
 
-def test_tokens_of_accounts_are_signed_and_known_by_the_keys_that_the_flags_name(
-    assets: Path, tmp_path: Path
-) -> None:
+def test_service_account_tokens_use_the_keys_in_the_flags(assets: Path, tmp_path: Path) -> None:
     tokens = tmp_path / "tokens.csv"
     tokens.write_text('secret,admin,admin,"system:masters"\n')
     with started_etcd(assets, tmp_path) as etcd, reserved_port() as port:
@@ -170,9 +168,7 @@ def test_a_signal_ends_them_at_once(assets: Path, tmp_path: Path) -> None:
         assert etcd.wait(AT_ONCE_SECONDS) == 0
 
 
-def test_an_apiserver_that_waits_for_its_etcd_can_be_ended_too(
-    assets: Path, tmp_path: Path
-) -> None:
+def test_an_apiserver_that_waits_for_etcd_can_be_terminated(assets: Path, tmp_path: Path) -> None:
     flags = ["--etcd-servers=http://127.0.0.1:1", "--audit-log-path=-", *account_flags(tmp_path)]
     with started(assets / "kube-apiserver", *flags) as server:
         assert server.stderr is not None
@@ -183,7 +179,7 @@ def test_an_apiserver_that_waits_for_its_etcd_can_be_ended_too(
     assert said == "kube-apiserver: accepted, and of no effect here: --audit-log-path\n"
 
 
-def test_a_real_etcd_is_refused(assets: Path, tmp_path: Path) -> None:
+def test_a_real_etcd_is_rejected(assets: Path, tmp_path: Path) -> None:
     at = tmp_path / "etcd.sock"
     # An etcd that does not know what only ours are asked.
     script = (
@@ -202,7 +198,7 @@ def test_a_real_etcd_is_refused(assets: Path, tmp_path: Path) -> None:
     assert "is a real one" in said
 
 
-def test_the_command_prints_the_directory_for_a_shell_to_take(tmp_path: Path) -> None:
+def test_the_command_prints_the_directory_for_a_shell_variable(tmp_path: Path) -> None:
     finished = subprocess.run(
         [sys.executable, "-m", "steersman", "cluster", "envtest", "assets"],
         cwd=tmp_path,
@@ -285,9 +281,7 @@ def test_a_suite_that_is_killed_leaves_no_process_behind(
     assert ended == handles
 
 
-def test_programs_that_were_started_to_outlive_their_starter_do(
-    assets: Path, tmp_path: Path
-) -> None:
+def test_detached_programs_outlive_their_starter(assets: Path, tmp_path: Path) -> None:
     with killed_suite(assets, tmp_path, under=("nohup",)) as (programs, suite):
         suite.kill()
         suite.wait()

@@ -158,7 +158,7 @@ def scene() -> Scene:
     return Scene()
 
 
-async def test_one_of_two_leads_and_goes_on_leading(scene: Scene) -> None:
+async def test_one_of_two_candidates_leads_and_keeps_the_lease(scene: Scene) -> None:
     async with scene.running("one", "two") as (one, two):
         for _ in range(60):
             await scene.after(1)
@@ -169,7 +169,7 @@ async def test_one_of_two_leads_and_goes_on_leading(scene: Scene) -> None:
         assert two.leadership.holder == "one"
 
 
-async def test_the_lease_says_who_holds_it_since_when_and_for_how_long(scene: Scene) -> None:
+async def test_the_lease_has_its_holder_acquire_time_and_duration(scene: Scene) -> None:
     async with scene.running("one"):
         await scene.after(2)
 
@@ -185,7 +185,7 @@ async def test_a_standby_names_the_leader(scene: Scene) -> None:
         assert [each.holder for each in two.seen(LeaderChanged)] == ["one"]
 
 
-async def test_a_leader_that_ends_hands_over_at_once(scene: Scene) -> None:
+async def test_a_leader_that_stops_releases_the_lease_at_once(scene: Scene) -> None:
     async with scene.running("one", "two") as (one, two):
         one.stop.set()
         await scene.settle()
@@ -236,7 +236,7 @@ async def test_a_clock_that_is_a_year_off_changes_nothing(scene: Scene, days: in
         assert two.leads
 
 
-async def test_a_leader_that_cannot_renew_has_lost_before_another_leads(scene: Scene) -> None:
+async def test_a_leader_that_cannot_renew_stops_before_another_leads(scene: Scene) -> None:
     async with scene.running("one", "two") as (one, two):
         one.way.answer = Unreachable("the network is down")
         lost_after = gained_after = None
@@ -257,7 +257,7 @@ async def test_a_leader_that_cannot_renew_has_lost_before_another_leads(scene: S
         assert not one.is_in_term
 
 
-async def test_a_server_that_hangs_is_asked_several_times_before_the_term_is_lost(
+async def test_a_renewal_is_tried_several_times_before_leadership_is_lost(
     scene: Scene,
 ) -> None:
     async with scene.running("one") as (one,):
@@ -280,7 +280,9 @@ class HangingTransport:
 
 
 @pytest.mark.parametrize("code", [409, 500, 503, 429])
-async def test_what_fails_for_a_while_is_tried_again_in_time(scene: Scene, code: int) -> None:
+async def test_a_temporary_renewal_failure_does_not_lose_leadership(
+    scene: Scene, code: int
+) -> None:
     async with scene.running("one", "two") as (one, two):
         one.way.answer = refusing(code)
         await scene.after(7)
@@ -291,7 +293,7 @@ async def test_what_fails_for_a_while_is_tried_again_in_time(scene: Scene, code:
         assert one.terms == 1
 
 
-async def test_a_replica_that_was_cut_off_and_comes_back_stands_by(scene: Scene) -> None:
+async def test_a_replica_that_reconnects_after_a_partition_stands_by(scene: Scene) -> None:
     async with scene.running("one", "two") as (one, two):
         one.way.answer = Unreachable("the network is down")
         await scene.after(30)
@@ -306,7 +308,7 @@ async def test_a_replica_that_was_cut_off_and_comes_back_stands_by(scene: Scene)
         assert one.terms == 2
 
 
-async def test_a_leader_that_was_cut_off_without_other_candidates_leads_again(
+async def test_a_partitioned_leader_without_other_candidates_leads_again(
     scene: Scene,
 ) -> None:
     async with scene.running("one") as (one,):
@@ -359,7 +361,7 @@ async def test_a_deleted_lease_is_created_again_by_its_holder(scene: Scene) -> N
         assert (await scene.lease()).holder_identity == "one"
 
 
-async def test_a_deleted_lease_of_one_that_is_cut_off_is_not_taken_before_its_time(
+async def test_a_deleted_lease_of_a_partitioned_leader_is_not_acquired_early(
     scene: Scene,
 ) -> None:
     async with scene.running("one", "two") as (one, two):
@@ -373,7 +375,7 @@ async def test_a_deleted_lease_of_one_that_is_cut_off_is_not_taken_before_its_ti
         assert two.leads
 
 
-async def test_a_lease_that_a_user_labels_stays_with_its_holder(scene: Scene) -> None:
+async def test_a_label_change_of_a_user_does_not_affect_the_holder(scene: Scene) -> None:
     async with scene.running("one", "two") as (one, two):
         for number in range(10):
             label = MergePatch({"metadata": {"labels": {"number": str(number)}}})
@@ -384,7 +386,7 @@ async def test_a_lease_that_a_user_labels_stays_with_its_holder(scene: Scene) ->
         assert one.seen(RenewalFailed) == []
 
 
-async def test_a_leader_whose_answer_is_lost_leads_at_its_next_try(scene: Scene) -> None:
+async def test_a_candidate_whose_response_is_lost_leads_after_a_retry(scene: Scene) -> None:
     async with scene.running():
         one = Replica(scene.api, "one", now=scene.api.clock.now())
         scene.replicas.append(one)
@@ -417,7 +419,7 @@ class LosingTransport:
             yield response
 
 
-async def test_a_missing_right_is_reported_and_outlived(scene: Scene) -> None:
+async def test_a_missing_permission_is_reported_and_retried(scene: Scene) -> None:
     async with scene.running():
         one = Replica(scene.api, "one", now=scene.api.clock.now())
         scene.replicas.append(one)
@@ -435,7 +437,7 @@ async def test_a_missing_right_is_reported_and_outlived(scene: Scene) -> None:
             assert one.leads
 
 
-async def test_a_missing_namespace_is_reported_and_outlived(scene: Scene) -> None:
+async def test_a_missing_namespace_is_reported_and_retried(scene: Scene) -> None:
     async with scene.running():
         observed: list[Any] = []
         clock = ManualClock()
@@ -496,7 +498,7 @@ async def test_a_term_that_is_cancelled_releases_the_lease(scene: Scene) -> None
         assert not one.fence.is_open
 
 
-async def test_a_candidate_that_is_cancelled_with_its_claim_on_the_way_releases_the_lease(
+async def test_a_candidate_that_is_cancelled_during_its_request_releases_the_lease(
     scene: Scene,
 ) -> None:
     async with scene.running():
@@ -523,7 +525,7 @@ async def test_a_standby_that_is_cancelled_sends_no_more_requests(scene: Scene) 
         assert (await scene.lease()).holder_identity == "one"
 
 
-async def test_a_release_that_gets_no_answer_holds_nothing_up(scene: Scene) -> None:
+async def test_a_release_without_a_response_does_not_delay_the_stop(scene: Scene) -> None:
     async with scene.running("one") as (one,):
         one.way.server = HangingTransport()
         one.stop.set()

@@ -64,7 +64,7 @@ def thing(**parts: Any) -> Any:
     return {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "one"}, **parts}
 
 
-async def test_a_bookmark_shows_all_that_go_writes_of_nothing(api: EmbeddedServer) -> None:
+async def test_a_bookmark_has_the_zero_values_that_go_encodes(api: EmbeddedServer) -> None:
     async with api.watch(f"{DEPLOYMENTS}?{INITIAL}") as events:
         [bookmark] = await events.first(1)
 
@@ -82,7 +82,7 @@ async def test_a_bookmark_shows_all_that_go_writes_of_nothing(api: EmbeddedServe
         "/api/v1/watch/namespaces/default/configmaps/one",
     ],
 )
-async def test_a_watch_has_a_path_of_its_own_as_well(api: EmbeddedServer, path: str) -> None:
+async def test_the_deprecated_watch_path_is_served(api: EmbeddedServer, path: str) -> None:
     await api.asked("POST", MAPS, config_map("one", labels={"one": "1"}))
     await api.asked("POST", MAPS, config_map("two"))
 
@@ -94,7 +94,7 @@ async def test_a_watch_has_a_path_of_its_own_as_well(api: EmbeddedServer, path: 
     assert seen == [("ADDED", "one"), ("DELETED", "one")]
 
 
-async def test_a_watch_of_one_name_selects_no_other(api: EmbeddedServer) -> None:
+async def test_a_watch_of_one_name_has_only_that_object(api: EmbeddedServer) -> None:
     path = "/api/v1/watch/namespaces/default/configmaps/one?fieldSelector=metadata.name=two"
 
     answer = await api.ask("GET", path)
@@ -103,16 +103,14 @@ async def test_a_watch_of_one_name_selects_no_other(api: EmbeddedServer) -> None
     assert "doesn't match requested name" in answer.json["message"]
 
 
-async def test_only_a_get_watches(api: EmbeddedServer) -> None:
+async def test_only_get_requests_can_watch(api: EmbeddedServer) -> None:
     answer = await api.ask("POST", "/api/v1/watch/namespaces/default/configmaps", {})
 
     assert answer.status == 405
 
 
 @pytest.mark.parametrize(("method", "path"), [("GET", MAPS), ("POST", MAPS), ("GET", "/version")])
-async def test_a_deadline_that_is_no_length_of_time_is_refused(
-    api: EmbeddedServer, method: str, path: str
-) -> None:
+async def test_an_invalid_timeout_is_rejected(api: EmbeddedServer, method: str, path: str) -> None:
     answer = await api.ask(method, f"{path}?timeout=soon", {} if method == "POST" else None)
 
     assert answer.status == 400
@@ -132,7 +130,7 @@ PATCHES: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("language", PATCHES)
-async def test_what_a_patch_says_twice_is_warned_of_or_refused_or_neither(
+async def test_a_duplicate_field_in_a_patch_follows_fieldvalidation(
     api: EmbeddedServer, language: str
 ) -> None:
     patch, complaint = PATCHES[language]
@@ -149,7 +147,9 @@ async def test_what_a_patch_says_twice_is_warned_of_or_refused_or_neither(
     assert (asked["Ignore"].status, asked["Ignore"].warnings) == (200, [])
 
 
-async def test_what_an_apply_says_twice_is_reported_after_a_conflict(api: EmbeddedServer) -> None:
+async def test_a_duplicate_field_in_an_apply_is_reported_after_a_conflict(
+    api: EmbeddedServer,
+) -> None:
     one = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\ndata:\n  a: '1'\n  a: '2'\n"
     strict = f"{MAPS}/one?fieldValidation=Strict&fieldManager="
     await api.asked("POST", MAPS, config_map("one", a="0"))
@@ -162,7 +162,7 @@ async def test_what_an_apply_says_twice_is_reported_after_a_conflict(api: Embedd
     assert 'line 6: key "a" already set in map' in refused.json["message"]
 
 
-async def test_preconditions_of_a_deletion_may_stand_in_the_query(api: EmbeddedServer) -> None:
+async def test_deletion_preconditions_can_be_query_parameters(api: EmbeddedServer) -> None:
     made = await api.asked("POST", MAPS, config_map("one"))
     version = made["metadata"]["resourceVersion"]
 
@@ -172,7 +172,9 @@ async def test_preconditions_of_a_deletion_may_stand_in_the_query(api: EmbeddedS
     assert (other.status, right.status) == (409, 200)
 
 
-async def test_a_namespace_that_ends_has_its_own_words_and_finalizers(api: EmbeddedServer) -> None:
+async def test_a_terminating_namespace_has_its_own_message_and_finalizers(
+    api: EmbeddedServer,
+) -> None:
     name = await api.namespace()
     path = f"/api/v1/namespaces/{name}"
 
@@ -185,7 +187,7 @@ async def test_a_namespace_that_ends_has_its_own_words_and_finalizers(api: Embed
     assert again == ending
 
 
-async def test_a_scale_is_of_the_object_that_was_meant(api: EmbeddedServer) -> None:
+async def test_a_scale_with_another_uid_is_a_conflict(api: EmbeddedServer) -> None:
     await api.asked("POST", DEPLOYMENTS, deployment("web"))
     scale = await api.asked("GET", f"{DEPLOYMENTS}/web/scale")
     scale["metadata"]["uid"] = OTHER_UID
@@ -199,7 +201,7 @@ async def test_a_scale_is_of_the_object_that_was_meant(api: EmbeddedServer) -> N
     assert (await api.asked("GET", f"{DEPLOYMENTS}/web"))["spec"]["replicas"] == 1
 
 
-async def test_the_first_update_of_a_claim_is_a_write_and_the_second_is_none(
+async def test_the_first_update_of_a_claim_is_a_write_and_the_second_is_not(
     api: EmbeddedServer,
 ) -> None:
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
@@ -214,7 +216,7 @@ async def test_the_first_update_of_a_claim_is_a_write_and_the_second_is_none(
     assert made == first
 
 
-async def test_what_a_cluster_begins_with_belongs_to_the_server(api: EmbeddedServer) -> None:
+async def test_initial_objects_are_managed_by_kube_apiserver(api: EmbeddedServer) -> None:
     flows = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"
     namespace = await api.asked("GET", "/api/v1/namespaces/default")
     flow = await api.asked("GET", f"{flows}/exempt")
@@ -224,7 +226,7 @@ async def test_what_a_cluster_begins_with_belongs_to_the_server(api: EmbeddedSer
     assert {each["operation"] for each in flow["metadata"]["managedFields"]} == {"Apply", "Update"}
 
 
-async def test_a_status_that_does_not_fit_leaves_a_new_custom_resource_without_owners(
+async def test_a_malformed_status_leaves_a_new_custom_resource_without_managed_fields(
     api: EmbeddedServer,
 ) -> None:
     await api.asked("POST", DEFINITIONS, definition())
@@ -237,7 +239,7 @@ async def test_a_status_that_does_not_fit_leaves_a_new_custom_resource_without_o
     assert "managedFields" in fit["metadata"]
 
 
-async def test_the_fields_of_a_custom_resource_of_another_version_are_looked_at_still(
+async def test_unknown_fields_of_a_body_in_another_version_are_reported(
     api: EmbeddedServer,
 ) -> None:
     await api.asked("POST", DEFINITIONS, definition())
@@ -251,7 +253,7 @@ async def test_the_fields_of_a_custom_resource_of_another_version_are_looked_at_
     assert 'strict decoding error: unknown field "spec"' in strict.json["message"]
 
 
-async def test_the_server_says_what_runs_it(api: EmbeddedServer) -> None:
+async def test_the_version_endpoint_has_the_compiler_and_platform(api: EmbeddedServer) -> None:
     version = await api.asked("GET", "/version")
 
     assert version["compiler"]

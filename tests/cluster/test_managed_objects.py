@@ -56,7 +56,7 @@ async def owners(api: EmbeddedServer) -> dict[str, str]:
     return {each["metadata"]["name"]: each["spec"]["parentRef"]["name"] for each in found["items"]}
 
 
-async def test_every_version_of_a_group_has_an_api_service_while_anything_is_in_it(
+async def test_every_version_of_a_group_with_kinds_has_an_api_service(
     api: EmbeddedServer,
 ) -> None:
     await api.asked("POST", DEFINITIONS, definition("kites", "v1", "v2"))
@@ -70,14 +70,14 @@ async def test_every_version_of_a_group_has_an_api_service_while_anything_is_in_
     assert await registered(api) == set()
 
 
-async def test_what_the_server_begins_with_has_api_services_too(api: EmbeddedServer) -> None:
+async def test_built_in_groups_have_api_services(api: EmbeddedServer) -> None:
     apps = await api.asked("GET", f"{API_SERVICES}/v1.apps")
 
     assert apps["spec"]["groupPriorityMinimum"] == 17800
     assert [each["type"] for each in apps["status"]["conditions"]] == ["Available"]
 
 
-async def test_what_the_server_manages_is_restored(api: EmbeddedServer) -> None:
+async def test_managed_objects_are_restored_after_a_deletion(api: EmbeddedServer) -> None:
     await api.asked("POST", DEFINITIONS, definition("kites", "v1"))
     first = await api.asked("GET", f"{API_SERVICES}/v1.example.com")
 
@@ -92,7 +92,7 @@ async def test_what_the_server_manages_is_restored(api: EmbeddedServer) -> None:
     assert first["spec"] == second["spec"] == third["spec"]
 
 
-async def test_what_was_there_from_the_beginning_is_not_put_back_before_the_next_start() -> None:
+async def test_initial_objects_are_restored_only_at_the_next_start() -> None:
     log = RevisionLog()
     api = EmbeddedServer(log=log)
 
@@ -135,7 +135,7 @@ async def test_a_request_for_another_server_is_answered_with_not_found(
     assert afterwards.status == 404
 
 
-async def test_the_parts_of_the_control_plane_that_are_not_there_are_said_to_be_unhealthy(
+async def test_missing_control_plane_components_are_reported_as_unhealthy(
     api: EmbeddedServer,
 ) -> None:
     listed = await api.asked("GET", "/api/v1/componentstatuses")
@@ -144,7 +144,7 @@ async def test_the_parts_of_the_control_plane_that_are_not_there_are_said_to_be_
     assert health == {"scheduler": "False", "controller-manager": "False", "etcd-0": "True"}
 
 
-async def test_every_address_of_a_service_is_its_own_while_it_is_there(api: EmbeddedServer) -> None:
+async def test_a_service_address_is_unique_while_the_service_exists(api: EmbeddedServer) -> None:
     before = await owners(api)
     web = await api.asked("POST", SERVICES, service("web"))
     await api.asked("POST", SERVICES, service("headless", clusterIP="None"))
@@ -159,7 +159,7 @@ async def test_every_address_of_a_service_is_its_own_while_it_is_there(api: Embe
     assert await owners(api) == before == {"10.0.0.1": "kubernetes"}
 
 
-async def test_a_dry_run_takes_no_address(api: EmbeddedServer) -> None:
+async def test_a_dry_run_allocates_no_address(api: EmbeddedServer) -> None:
     before = await owners(api)
 
     await api.asked("POST", f"{SERVICES}?dryRun=All", service("web"))
@@ -167,7 +167,7 @@ async def test_a_dry_run_takes_no_address(api: EmbeddedServer) -> None:
     assert await owners(api) == before
 
 
-async def test_a_server_that_starts_again_has_the_same_managed_objects() -> None:
+async def test_a_restarted_server_has_the_same_managed_objects() -> None:
     log = RevisionLog()
     api = EmbeddedServer(log=log)
     await api.asked("POST", DEFINITIONS, definition("kites", "v1"))

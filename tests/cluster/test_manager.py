@@ -62,7 +62,7 @@ async def test_no_worker_starts_before_the_caches_have_synced(scene: Scene) -> N
     assert stages(operator) == ["permissions checked", "caches filled", "leading", "running"]
 
 
-async def test_nothing_is_reconciled_while_a_cache_cannot_be_filled(scene: Scene) -> None:
+async def test_nothing_is_reconciled_before_every_cache_has_synced(scene: Scene) -> None:
     async with operating(scene, owning(), answer=Unreachable("no answer")) as operator:
         await scene.settle()
         assert stages(operator) == ["permissions checked"]
@@ -74,7 +74,7 @@ async def test_nothing_is_reconciled_while_a_cache_cannot_be_filled(scene: Scene
     assert stages(operator) == ["permissions checked", "caches filled", "leading", "running"]
 
 
-async def test_two_controllers_with_the_same_name_are_refused() -> None:
+async def test_two_controllers_with_the_same_name_are_an_error() -> None:
     with pytest.raises(
         BadController, match='Give one of them another: Controller\\(…, name="…"\\)'
     ):
@@ -194,7 +194,7 @@ def _is_working(operator: Operator) -> bool:
     return len(operator.seen(ControllerStarted)) > len(operator.seen(ControllerStopped))
 
 
-async def test_runnables_run_beside_controllers_and_some_only_on_the_leader(scene: Scene) -> None:
+async def test_runnables_run_with_controllers_and_some_only_on_the_leader(scene: Scene) -> None:
     ran: list[str] = []
 
     async def everywhere(services: Services) -> None:
@@ -217,7 +217,7 @@ async def test_runnables_run_beside_controllers_and_some_only_on_the_leader(scen
     assert ran == ["everywhere", "leading", "everywhere"]
 
 
-async def test_a_runnable_that_fails_ends_the_manager_and_is_named(scene: Scene) -> None:
+async def test_a_failed_runnable_stops_the_manager_and_is_named(scene: Scene) -> None:
     async def broken(services: Services) -> None:
         raise LookupError("nothing there")
 
@@ -232,7 +232,7 @@ async def test_a_runnable_that_fails_ends_the_manager_and_is_named(scene: Scene)
     assert operator.seen(RunnableFailed)
 
 
-async def test_of_runnables_that_fail_at_once_each_is_observed_and_one_is_raised(
+async def test_runnables_that_fail_together_are_all_reported_and_one_is_raised(
     scene: Scene,
 ) -> None:
     async def broken(services: Services) -> None:
@@ -304,7 +304,7 @@ async def test_a_permission_that_cannot_be_checked_is_reported(scene: Scene) -> 
     assert operator.seen(PermissionsUnknown)
 
 
-async def test_at_the_end_all_controllers_write_their_last_events_at_once(scene: Scene) -> None:
+async def test_all_controllers_flush_their_events_concurrently_at_the_end(scene: Scene) -> None:
     async def telling(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         ctx.record("Seen", "it is there")
         return sm.Done()

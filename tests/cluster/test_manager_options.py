@@ -89,7 +89,7 @@ def listening(operator: Operator, what: str) -> Address | None:
     return None
 
 
-async def test_the_lifespan_is_entered_before_controllers_start_and_left_after_they_end(
+async def test_the_lifespan_is_entered_before_controllers_start_and_exited_after_they_stop(
     scene: Scene,
 ) -> None:
     database = Database()
@@ -111,7 +111,7 @@ async def test_the_lifespan_is_entered_before_controllers_start_and_left_after_t
     assert sorted(database.log[1:-1]) == ["one begins", "one ends", "two begins", "two ends"]
 
 
-async def test_a_standby_enters_and_leaves_its_lifespan_too(scene: Scene) -> None:
+async def test_a_standby_enters_and_exits_its_lifespan(scene: Scene) -> None:
     first, second = Database(), Database()
 
     def manager(database: Database) -> Manager:
@@ -148,7 +148,7 @@ async def test_a_plain_function_and_a_runnable_get_the_same_value(scene: Scene) 
     assert sorted(database.log) == ["closed", "one", "opened", "runnable", "two"]
 
 
-async def test_a_reconcile_that_wants_what_no_lifespan_gives_fails_with_what_to_do(
+async def test_the_error_for_a_missing_lifespan_value_says_what_to_do(
     scene: Scene,
 ) -> None:
     manager = Manager(controllers=[sm.Controller(Widget, reconcile=note)])
@@ -162,7 +162,9 @@ async def test_a_reconcile_that_wants_what_no_lifespan_gives_fails_with_what_to_
 
 
 @pytest.mark.parametrize("when", ["entered", "left"])
-async def test_a_lifespan_that_raises_ends_the_manager_with_that(scene: Scene, when: str) -> None:
+async def test_an_exception_of_the_lifespan_is_raised_by_the_manager(
+    scene: Scene, when: str
+) -> None:
     @asynccontextmanager
     async def broken(services: sm.Services) -> AsyncIterator[None]:
         if when == "entered":
@@ -182,7 +184,7 @@ async def test_a_lifespan_that_raises_ends_the_manager_with_that(scene: Scene, w
     assert f"the lifespan raised OSError when it was {when}: no route" in str(error)
 
 
-async def test_checks_of_the_author_are_asked_by_probes(scene: Scene) -> None:
+async def test_probes_call_the_authors_checks(scene: Scene) -> None:
     database = Database()
 
     def is_open(services: sm.Services) -> str | None:
@@ -227,7 +229,7 @@ async def test_checks_of_the_author_are_asked_by_probes(scene: Scene) -> None:
     ]
 
 
-async def test_checks_are_not_called_while_the_lifespan_is_left(scene: Scene) -> None:
+async def test_checks_are_not_called_while_the_lifespan_exits(scene: Scene) -> None:
     left = asyncio.Event()
     called: list[bool] = []
 
@@ -262,7 +264,7 @@ async def test_checks_are_not_called_while_the_lifespan_is_left(scene: Scene) ->
     assert True not in called
 
 
-async def test_metrics_of_the_author_are_on_the_same_page(scene: Scene) -> None:
+async def test_the_authors_metrics_are_served_with_the_others(scene: Scene) -> None:
     orders = prometheus_client.Counter("shop_orders", "Orders.", registry=None)
     manager = Manager(controllers=[sm.Controller(Widget, reconcile=finish)], metrics=[orders])
     orders.inc(3)
@@ -287,7 +289,7 @@ async def finish(obj: Widget, ctx: sm.Context) -> sm.Outcome:
     return sm.Done()
 
 
-async def test_what_a_runnable_follows_is_limited_by_kind_too(scene: Scene) -> None:
+async def test_cache_options_by_kind_apply_to_runnables(scene: Scene) -> None:
     seen: list[tuple[str | None, str]] = []
 
     async def follow(services: sm.Services) -> None:
@@ -314,7 +316,7 @@ async def test_what_a_runnable_follows_is_limited_by_kind_too(scene: Scene) -> N
     assert seen == [(THERE, "wanted"), (HERE, "wanted")]
 
 
-async def test_the_client_has_the_settings_of_the_author(scene: Scene) -> None:
+async def test_the_client_has_the_configured_settings(scene: Scene) -> None:
     seen: list[tuple[int, str]] = []
 
     async def look(services: sm.Services) -> None:

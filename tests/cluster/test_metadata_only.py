@@ -27,7 +27,7 @@ async def widgets(client: Client, namespace: str) -> str:
     return f"/apis/{GROUP}/v1/namespaces/{namespace}/widgets"
 
 
-async def test_an_object_is_shown_by_its_metadata(api: EmbeddedServer, config_maps: str) -> None:
+async def test_a_get_can_return_metadata_only(api: EmbeddedServer, config_maps: str) -> None:
     whole = await api.asked("GET", f"{config_maps}/one")
 
     shown = await api.asked("GET", f"{config_maps}/one", accept=OBJECT)
@@ -35,9 +35,7 @@ async def test_an_object_is_shown_by_its_metadata(api: EmbeddedServer, config_ma
     assert shown == {**HEAD, "metadata": whole["metadata"]}
 
 
-async def test_a_list_is_shown_by_the_metadata_of_its_items(
-    api: EmbeddedServer, config_maps: str
-) -> None:
+async def test_a_list_can_return_metadata_only(api: EmbeddedServer, config_maps: str) -> None:
     whole = await api.asked("GET", f"{config_maps}?limit=1")
 
     shown = await api.asked("GET", f"{config_maps}?limit=1", accept=LIST)
@@ -47,7 +45,7 @@ async def test_a_list_is_shown_by_the_metadata_of_its_items(
     assert shown["items"] == [{**HEAD, "metadata": whole["items"][0]["metadata"]}]
 
 
-async def test_a_list_of_a_custom_kind_does_not_say_that_it_ends(
+async def test_a_list_of_a_custom_kind_omits_an_empty_continue(
     api: EmbeddedServer, widgets: str
 ) -> None:
     shown = await api.asked("GET", widgets, accept=LIST)
@@ -62,9 +60,7 @@ async def test_an_empty_list_has_no_items(api: EmbeddedServer, namespace: str) -
     assert shown["items"] is None
 
 
-async def test_what_is_written_is_answered_with_its_metadata(
-    api: EmbeddedServer, config_maps: str
-) -> None:
+async def test_a_write_can_return_metadata_only(api: EmbeddedServer, config_maps: str) -> None:
     settings = {"metadata": {"name": "settings"}, "data": {"color": "blue"}}
 
     created = await api.asked("POST", config_maps, settings, accept=OBJECT)
@@ -74,7 +70,7 @@ async def test_what_is_written_is_answered_with_its_metadata(
     assert (deleted["kind"], deleted["status"]) == ("Status", "Success")
 
 
-async def test_a_list_is_no_object_and_an_object_no_list(
+async def test_list_and_object_metadata_are_not_interchangeable(
     api: EmbeddedServer, config_maps: str
 ) -> None:
     many = await api.ask("GET", config_maps, accept=OBJECT)
@@ -91,7 +87,9 @@ async def test_a_list_is_no_object_and_an_object_no_list(
     )
 
 
-async def test_a_custom_object_is_no_list_either(api: EmbeddedServer, widgets: str) -> None:
+async def test_a_custom_object_is_not_served_as_list_metadata(
+    api: EmbeddedServer, widgets: str
+) -> None:
     many = await api.ask("GET", widgets, accept=OBJECT)
     one = await api.ask("GET", f"{widgets}/one", accept=LIST)
 
@@ -99,9 +97,7 @@ async def test_a_custom_object_is_no_list_either(api: EmbeddedServer, widgets: s
     assert (one.status, one.json["message"]) == (500, "content is not a list")
 
 
-async def test_a_watch_shows_the_metadata_of_what_changes(
-    api: EmbeddedServer, config_maps: str
-) -> None:
+async def test_a_watch_can_return_metadata_only(api: EmbeddedServer, config_maps: str) -> None:
     async with api.watch(config_maps, accept=OBJECT) as lines:
         first, second = await lines.first(2)
 
@@ -110,7 +106,9 @@ async def test_a_watch_shows_the_metadata_of_what_changes(
     assert second["object"]["metadata"]["name"] == "two"
 
 
-async def test_a_watch_that_fails_says_so(api: EmbeddedServer, config_maps: str) -> None:
+async def test_a_failed_metadata_watch_has_an_error_event(
+    api: EmbeddedServer, config_maps: str
+) -> None:
     future = f"{config_maps}?resourceVersion=9999&sendInitialEvents=true"
     match = "resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
 
@@ -120,6 +118,6 @@ async def test_a_watch_that_fails_says_so(api: EmbeddedServer, config_maps: str)
     assert (last["type"], last["object"]["kind"]) == ("ERROR", "Status")
 
 
-async def test_a_watch_is_never_a_list(api: EmbeddedServer, config_maps: str) -> None:
+async def test_a_watch_as_list_metadata_is_empty(api: EmbeddedServer, config_maps: str) -> None:
     async with api.pieces(config_maps, accept=LIST) as pieces:
         assert [piece async for piece in pieces] == []

@@ -88,7 +88,7 @@ class HangingLists:
 
 
 @pytest.mark.parametrize("leader_election", [True, False])
-async def test_a_controller_whose_list_hangs_holds_up_no_other(
+async def test_a_controller_whose_list_hangs_does_not_delay_others(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, leader_election: bool
 ) -> None:
     await install(scene.server, OCTOPODES)
@@ -107,7 +107,7 @@ async def test_a_controller_whose_list_hangs_holds_up_no_other(
     assert waited_seconds <= 15.0
 
 
-async def test_a_controller_starts_when_its_kind_is_there(scene: Scene) -> None:
+async def test_a_controller_starts_when_its_kind_exists(scene: Scene) -> None:
     async with operating(scene, of_octopodes(), of_widgets(), leader_election=True) as operator:
         await scene.until(lambda: started(operator) == ["widget"], seconds=0.1)
         begun_at = scene.clock.monotonic()
@@ -125,7 +125,7 @@ async def test_a_controller_starts_when_its_kind_is_there(scene: Scene) -> None:
     assert len(operator.seen(LeadershipGained)) == 1
 
 
-async def test_controllers_that_share_an_informer_start_apart(scene: Scene) -> None:
+async def test_controllers_that_share_an_informer_start_separately(scene: Scene) -> None:
     second = of_octopodes(watches=(sm.Watch(Widget, to=lambda widget, cached: ()),))
 
     async with operating(scene, second, of_widgets()) as operator:
@@ -141,7 +141,7 @@ async def test_controllers_that_share_an_informer_start_apart(scene: Scene) -> N
     assert len(lists) == 1
 
 
-async def test_a_deadline_says_which_kind_is_missing(scene: Scene) -> None:
+async def test_the_deadline_error_names_the_missing_kind(scene: Scene) -> None:
     async with operating(scene, of_octopodes(), of_widgets(), cache_sync_seconds=30.0) as operator:
         await scene.until(lambda: operator.seen(CacheSyncOverdue), seconds=1.0)
         overdue = operator.seen(CacheSyncOverdue)
@@ -183,7 +183,7 @@ async def test_a_runnable_that_installs_the_missing_kind_can_start(scene: Scene)
         await scene.until(lambda: started(operator) == ["octopus"], seconds=0.5)
 
 
-async def test_what_needs_no_leadership_runs_beside_a_missing_kind(scene: Scene) -> None:
+async def test_runnables_without_leadership_run_while_a_kind_is_missing(scene: Scene) -> None:
     has_run = asyncio.Event()
 
     async def run(services: Services) -> None:
@@ -194,7 +194,7 @@ async def test_what_needs_no_leadership_runs_beside_a_missing_kind(scene: Scene)
         await scene.until(has_run.is_set, seconds=0.1)
 
 
-async def test_an_operator_ends_while_a_controller_waits_for_its_kind(scene: Scene) -> None:
+async def test_an_operator_can_stop_while_a_controller_waits_for_its_kind(scene: Scene) -> None:
     async with operating(scene, of_octopodes(), of_widgets(), leader_election=True) as operator:
         await is_quiet(scene, operator)
         operator.stop.set_result("SIGTERM")

@@ -159,7 +159,7 @@ WRONG: dict[str, tuple[str, str, bytes, str]] = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-async def test_what_is_refused_of_a_secret_is_in_no_log(case: str) -> None:
+async def test_a_rejected_request_for_a_secret_logs_no_secret(case: str) -> None:
     method, path, body, sends = WRONG[case]
     listener = Listener()
     api = api_with(listener)
@@ -173,7 +173,7 @@ async def test_what_is_refused_of_a_secret_is_in_no_log(case: str) -> None:
     assert_silent(listener.everything)
 
 
-async def test_what_crashes_over_a_secret_does_not_show_it(
+async def test_an_error_while_a_secret_is_written_logs_no_secret(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -188,7 +188,7 @@ async def test_what_crashes_over_a_secret_does_not_show_it(
     assert_silent(listener.everything + answer.body.decode() + caplog.text)
 
 
-async def test_what_holds_a_secret_does_not_show_it() -> None:
+async def test_the_repr_of_an_object_with_a_secret_hides_it() -> None:
     listener = Listener()
     api = api_with(listener)
     await api.ask("POST", SECRETS, SECRET, token=CANARY)
@@ -215,7 +215,7 @@ REQUESTS = {
 }
 
 
-async def test_over_a_socket_nothing_is_logged_either(
+async def test_requests_over_a_socket_log_no_secret(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(logging.DEBUG)

@@ -56,7 +56,9 @@ RED = MergePatch({"spec": {"color": "red"}})
 
 
 @pytest.mark.parametrize("kind", [Widget, AnyWidget, WidgetMetadata])
-async def test_an_answer_stays_as_it_is_for_its_receiver(scene: Scene, kind: type[Any]) -> None:
+async def test_a_transform_does_not_change_the_response_for_the_caller(
+    scene: Scene, kind: type[Any]
+) -> None:
     async with following(scene, kind) as (caches, informer):
         answer = await caches.record_write(scene.client.patch(kind, "one", RED, namespace=HERE))
         found: Any = informer.lister.get("one", namespace=HERE)
@@ -66,7 +68,7 @@ async def test_an_answer_stays_as_it_is_for_its_receiver(scene: Scene, kind: typ
         assert b"managedFields" not in Codec().encode(found)
 
 
-async def test_an_answer_stays_as_it_is_even_if_a_transform_reaches_deep(scene: Scene) -> None:
+async def test_a_deep_transform_does_not_change_the_response_for_the_caller(scene: Scene) -> None:
     def transform(obj: Unstructured) -> Unstructured:
         body: Any = obj.body
         body["spec"].clear()
@@ -83,7 +85,7 @@ async def test_an_answer_stays_as_it_is_even_if_a_transform_reaches_deep(scene: 
         assert answer.get("spec", "color") == "red"
 
 
-async def test_transforms_are_for_every_class_that_unstructured_of_made(scene: Scene) -> None:
+async def test_transforms_apply_to_every_class_of_unstructured_of(scene: Scene) -> None:
     def transform(obj: Unstructured) -> Unstructured:
         return obj.changed("data", to={"seen": "yes"})
 
@@ -106,7 +108,7 @@ async def test_transforms_are_for_every_class_that_unstructured_of_made(scene: S
         (Unstructured.of(f"{GROUP}/v1", "Widget"), AnyWidget),
     ],
 )
-async def test_an_answer_of_another_class_is_shown_if_it_has_all_fields(
+async def test_a_response_of_another_class_is_cached_if_it_has_all_fields(
     scene: Scene, writing: type[Any], reading: type[Any]
 ) -> None:
     async with following(scene, reading) as (caches, informer):
@@ -127,7 +129,7 @@ async def test_an_answer_of_another_class_is_shown_if_it_has_all_fields(
         (WidgetMetadata, AnyWidget),
     ],
 )
-async def test_an_answer_that_lacks_fields_is_shown_when_it_is_received(
+async def test_a_response_that_lacks_fields_is_cached_when_its_event_arrives(
     scene: Scene, writing: type[Any], reading: type[Any]
 ) -> None:
     async with following(scene, reading) as (caches, informer):
@@ -140,7 +142,7 @@ async def test_an_answer_that_lacks_fields_is_shown_when_it_is_received(
         assert informer.lister.get("one", namespace=HERE) is None
 
 
-async def test_an_answer_that_does_not_fit_the_cache_is_still_an_answer(scene: Scene) -> None:
+async def test_a_response_that_the_cache_cannot_decode_is_still_returned(scene: Scene) -> None:
     async with following(scene, Colored) as (caches, informer):
         puce = MergePatch({"spec": {"color": "puce"}})
         answer = await caches.record_write(scene.client.patch(Widget, "one", puce, namespace=HERE))
@@ -151,7 +153,9 @@ async def test_an_answer_that_does_not_fit_the_cache_is_still_an_answer(scene: S
         assert isinstance(next(iter(informer.decode_failures.values())), InvalidObject)
 
 
-async def test_what_we_wrote_stays_when_a_stranger_makes_it_unreadable(scene: Scene) -> None:
+async def test_an_own_write_stays_cached_when_another_client_makes_it_undecodable(
+    scene: Scene,
+) -> None:
     async with following(scene, Colored) as (caches, informer):
         answer = await caches.record_write(scene.client.patch(Widget, "one", RED, namespace=HERE))
         scene.way.cut()
@@ -167,7 +171,7 @@ async def test_what_we_wrote_stays_when_a_stranger_makes_it_unreadable(scene: Sc
         await scene.until(lambda: names(informer) == ["two"], seconds=1)
 
 
-async def test_our_own_deletion_of_what_does_not_fit_is_forgotten_with_its_end(
+async def test_the_record_of_a_deleted_undecodable_object_is_removed(
     scene: Scene,
 ) -> None:
     await scene.paint("one", "puce")
@@ -177,7 +181,7 @@ async def test_our_own_deletion_of_what_does_not_fit_is_forgotten_with_its_end(
         await caches.record_write(scene.client.delete(Widget, "one", namespace=HERE))
 
 
-async def test_an_undecodable_object_in_a_list_does_not_take_the_position_back(
+async def test_an_undecodable_object_in_a_list_does_not_decrease_the_position(
     scene: Scene,
 ) -> None:
     await scene.paint("one", "puce")
@@ -191,7 +195,7 @@ async def test_an_undecodable_object_in_a_list_does_not_take_the_position_back(
         assert part.writes.position == listed.resource_version
 
 
-async def test_a_write_under_way_while_the_informer_begins_is_shown(scene: Scene) -> None:
+async def test_a_write_in_flight_while_the_informer_starts_is_cached(scene: Scene) -> None:
     caches = scene.caches()
 
     async def slow_patch() -> Any:
@@ -211,7 +215,7 @@ async def test_a_write_under_way_while_the_informer_begins_is_shown(scene: Scene
             assert found.resource_version == answer.resource_version
 
 
-async def test_a_pod_with_a_grace_period_is_shown_as_ending_and_then_not_at_all(
+async def test_a_deleted_pod_is_cached_as_terminating_and_then_removed(
     scene: Scene,
 ) -> None:
     pod = core_v1.Pod(
@@ -235,7 +239,7 @@ async def test_a_pod_with_a_grace_period_is_shown_as_ending_and_then_not_at_all(
         assert informer.lister.get("web", namespace=HERE) is None
 
 
-async def test_a_write_of_another_kind_is_none_of_an_informers_business(scene: Scene) -> None:
+async def test_a_write_of_another_kind_does_not_affect_an_informer(scene: Scene) -> None:
     informer = scene.informer()
     async with informer.running():
         answer = await informer.record_write(scene.client.create(widget(HERE, "three", size=3)))
@@ -244,7 +248,7 @@ async def test_a_write_of_another_kind_is_none_of_an_informers_business(scene: S
         assert names(informer) == ["one", "two"]
 
 
-async def test_a_write_that_fails_shows_nothing_and_leaves_nothing(scene: Scene) -> None:
+async def test_a_failed_write_leaves_no_record(scene: Scene) -> None:
     async with following(scene, Widget) as (caches, informer):
         before = informer.lister.list()
         scene.way.answer = Unreachable("gone for a while")
@@ -256,7 +260,9 @@ async def test_a_write_that_fails_shows_nothing_and_leaves_nothing(scene: Scene)
         scene.way.answer = None
 
 
-async def test_a_label_limited_cache_drops_what_our_write_takes_out(scene: Scene) -> None:
+async def test_a_label_limited_cache_drops_an_object_that_an_own_write_unlabels(
+    scene: Scene,
+) -> None:
     caches = scene.caches()
     scope = Scope(labels=Labels.equal({"tier": "front"}))
     new = widget(HERE, "web")
@@ -272,7 +278,7 @@ async def test_a_label_limited_cache_drops_what_our_write_takes_out(scene: Scene
         assert names(informer) == []
 
 
-async def test_a_bookmark_ends_what_is_never_received(scene: Scene) -> None:
+async def test_a_bookmark_removes_the_record_of_a_write_outside_the_selector(scene: Scene) -> None:
     caches = scene.caches()
     scope = Scope(labels=Labels.has("app"))
     async with caches.running(), caches.informer(ConfigMap, scope=scope) as informer:
@@ -284,7 +290,7 @@ async def test_a_bookmark_ends_what_is_never_received(scene: Scene) -> None:
         assert names(informer) == []
 
 
-async def test_what_was_received_before_an_answer_came_counts_before_it(scene: Scene) -> None:
+async def test_an_event_received_before_the_response_of_a_write_is_kept(scene: Scene) -> None:
     informer = scene.informer()
     async with informer.running():
         (part,) = informer._children.values()
@@ -303,7 +309,7 @@ async def test_what_was_received_before_an_answer_came_counts_before_it(scene: S
         assert len(part.writes) == 0
 
 
-async def test_a_label_that_the_transform_takes_away_still_decides(scene: Scene) -> None:
+async def test_a_label_that_the_transform_removes_still_matches_the_selector(scene: Scene) -> None:
     def transform(obj: core_v1.ConfigMap) -> core_v1.ConfigMap:
         return replace(obj, metadata=replace(obj.metadata, labels=None))
 

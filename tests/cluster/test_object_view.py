@@ -17,7 +17,7 @@ async def names_after_a_change(view: ObjectView) -> list[str]:
     return [each.name for each in view.objects]
 
 
-async def test_what_is_followed_is_there_and_each_change_is_reported() -> None:
+async def test_a_watched_object_is_in_the_view_and_each_change_is_reported() -> None:
     api = EmbeddedServer(clock=ManualClock())
     await api.asked("POST", MAPS, config_map("one"))
 
@@ -36,7 +36,7 @@ async def test_what_is_followed_is_there_and_each_change_is_reported() -> None:
     assert "one" not in last
 
 
-async def test_a_kind_that_is_followed_twice_is_there_once() -> None:
+async def test_a_kind_that_is_added_twice_is_watched_once() -> None:
     api = EmbeddedServer(clock=ManualClock())
     await api.asked("POST", MAPS, config_map("one"))
 
@@ -49,7 +49,7 @@ async def test_a_kind_that_is_followed_twice_is_there_once() -> None:
     assert names.count("one") == 1
 
 
-async def test_once_it_has_caught_up_all_that_is_there_can_be_seen() -> None:
+async def test_after_catch_up_the_view_has_all_objects() -> None:
     api = EmbeddedServer(clock=ManualClock())
 
     async with ObjectView(api.client(), observe=ignore).open() as view:

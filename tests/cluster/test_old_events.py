@@ -14,7 +14,7 @@ def event(name: str, namespace: str) -> Any:
     }
 
 
-async def test_an_event_goes_an_hour_after_it_was_last_written() -> None:
+async def test_an_event_expires_an_hour_after_its_last_write() -> None:
     api = EmbeddedServer()
     events = f"/api/v1/namespaces/{(place := await api.namespace())}/events"
     for name in ("once", "again"):
@@ -32,7 +32,7 @@ async def test_an_event_goes_an_hour_after_it_was_last_written() -> None:
     assert (await api.ask("GET", f"{events}/again")).status == 404
 
 
-async def test_who_watches_events_hears_when_an_old_one_goes() -> None:
+async def test_a_watch_has_a_delete_event_for_an_expired_event() -> None:
     api = EmbeddedServer()
     events = f"/api/v1/namespaces/{(place := await api.namespace())}/events"
     await api.asked("POST", events, event("old", place))
@@ -49,7 +49,7 @@ async def test_who_watches_events_hears_when_an_old_one_goes() -> None:
     assert then == [("DELETED", "old"), ("ADDED", "new")]
 
 
-async def test_what_a_server_finds_when_it_starts_is_kept_for_an_hour() -> None:
+async def test_events_that_exist_at_the_start_are_kept_for_an_hour() -> None:
     first = EmbeddedServer()
     events = f"/api/v1/namespaces/{(place := await first.namespace())}/events"
     await first.asked("POST", events, event("old", place))

@@ -9,7 +9,7 @@ from steersman.clock import SystemClock
 from steersman_cluster.apiserver.webhooks import WebhookResponse, WebhookUnreachable
 from steersman_cluster.apiserver.webhooks.network import (
     LARGEST_ANSWER,
-    MOST_KEPT,
+    MOST_DESTINATIONS,
     NetworkWebhookTransport,
 )
 from tests.webhook_server import Said, WebhookServer, webhook_server
@@ -43,7 +43,7 @@ async def post(
         )
 
 
-async def test_what_a_webhook_says_is_delivered(server: WebhookServer) -> None:
+async def test_the_response_of_a_webhook_is_returned(server: WebhookServer) -> None:
     server.scripts["path"] = lambda _: Said(status=418, body=b"tea", headers={"x-of": "china"})
 
     answer = await post(server)
@@ -52,7 +52,7 @@ async def test_what_a_webhook_says_is_delivered(server: WebhookServer) -> None:
     assert (server.received[-1].path, server.received[-1].query) == ("path", "timeout=3s")
 
 
-async def test_a_webhook_that_sends_one_elsewhere_is_not_obeyed(server: WebhookServer) -> None:
+async def test_redirects_of_a_webhook_are_not_followed(server: WebhookServer) -> None:
     elsewhere = {"location": server.url("other")}
     server.scripts["moved"] = lambda _: Said(status=307, body=b"", headers=elsewhere)
 
@@ -61,14 +61,14 @@ async def test_a_webhook_that_sends_one_elsewhere_is_not_obeyed(server: WebhookS
     assert (answer.status, server.received[-1].path) == (307, "moved")
 
 
-async def test_an_answer_that_is_too_long_is_none(server: WebhookServer) -> None:
+async def test_a_response_that_is_too_long_is_an_error(server: WebhookServer) -> None:
     server.scripts["long"] = lambda _: Said(status=200, body=b" " * (LARGEST_ANSWER + 1))
 
     with pytest.raises(WebhookUnreachable, match="longer than"):
         await post(server, server.url("long"))
 
 
-async def test_connections_are_used_again(server: WebhookServer) -> None:
+async def test_connections_are_reused(server: WebhookServer) -> None:
     connections = server.connections
 
     async with NetworkWebhookTransport(clock=SystemClock()) as outbound:
@@ -85,11 +85,11 @@ async def test_connections_are_used_again(server: WebhookServer) -> None:
     assert server.connections == connections + 1
 
 
-async def test_connections_to_more_places_than_a_hundred_are_not_kept(
+async def test_idle_connections_are_limited_to_a_hundred_hosts(
     server: WebhookServer,
 ) -> None:
     async with NetworkWebhookTransport(clock=SystemClock()) as outbound:
-        for number in range(MOST_KEPT + 5):
+        for number in range(MOST_DESTINATIONS + 5):
             with pytest.raises(WebhookUnreachable):
                 await outbound.post(
                     "https://127.0.0.1:1/path",
@@ -100,10 +100,12 @@ async def test_connections_to_more_places_than_a_hundred_are_not_kept(
                     timeout_seconds=10.0,
                 )
 
-        assert repr(outbound) == f"<NetworkWebhookTransport to {MOST_KEPT} places>"
+        assert repr(outbound) == f"<NetworkWebhookTransport to {MOST_DESTINATIONS} places>"
 
 
-async def test_a_service_is_found_elsewhere_and_goes_by_its_own_name(server: WebhookServer) -> None:
+async def test_a_service_is_reached_at_its_address_with_its_own_server_name(
+    server: WebhookServer,
+) -> None:
     answer = await post(
         server,
         "https://hook.default.svc:443/path",
@@ -129,7 +131,7 @@ async def test_a_service_is_found_elsewhere_and_goes_by_its_own_name(server: Web
         ),
     ],
 )
-async def test_a_server_that_is_not_reached_is_reported_in_go_s_words(
+async def test_an_unreachable_server_is_reported_with_gos_message(
     server: WebhookServer, case: dict[str, str], why: str
 ) -> None:
     with pytest.raises(WebhookUnreachable) as raised:
@@ -138,7 +140,7 @@ async def test_a_server_that_is_not_reached_is_reported_in_go_s_words(
     assert raised.value.why == why
 
 
-async def test_a_webhook_that_hangs_up_has_not_answered(server: WebhookServer) -> None:
+async def test_a_closed_connection_of_a_webhook_is_an_error(server: WebhookServer) -> None:
     server.scripts["path"] = lambda _: Said(hangs_up=True)
 
     with pytest.raises(WebhookUnreachable) as raised:
@@ -147,7 +149,7 @@ async def test_a_webhook_that_hangs_up_has_not_answered(server: WebhookServer) -
     assert raised.value.why == "EOF"
 
 
-async def test_a_webhook_that_takes_too_long_is_not_waited_for(server: WebhookServer) -> None:
+async def test_a_webhook_call_times_out(server: WebhookServer) -> None:
     server.scripts["path"] = lambda _: Said(hangs=True)
 
     with pytest.raises(WebhookUnreachable) as raised:

@@ -91,7 +91,7 @@ async def test_a_kind_is_owned_and_watched_at_once_through_one_informer(scene: S
     assert (edited.event, str(edited.about)) == ("updated", "ConfigMap here/of-one")
 
 
-async def test_one_change_that_wakes_an_owner_in_two_ways_is_one_reason(scene: Scene) -> None:
+async def test_a_change_that_enqueues_an_owner_twice_is_one_reason(scene: Scene) -> None:
     def to_owner(obj: core_v1.ConfigMap, cached: sm.CacheReader) -> Iterable[ObjectKey]:
         return [ObjectKey(HERE, "one")] if obj.name == "of-one" else []
 
@@ -172,7 +172,7 @@ async def test_objects_of_the_own_kind_are_mapped_to_others_of_it(scene: Scene) 
     assert watches_of(operator, "widgets") == 1
 
 
-async def test_two_watches_of_one_kind_are_mapped_and_retried_apart(scene: Scene) -> None:
+async def test_two_watches_of_one_kind_are_mapped_and_retried_separately(scene: Scene) -> None:
     failures: list[str] = []
 
     def broken(obj: core_v1.ConfigMap, cached: sm.CacheReader) -> Iterable[ObjectKey]:

@@ -130,7 +130,7 @@ async def test_a_child_that_is_lost_during_the_check_is_checked_again(scene: Sce
     assert len(owner_check) == 0
 
 
-async def test_a_child_of_an_owner_without_a_namespace_comes_back(scene: Scene) -> None:
+async def test_a_lost_child_of_a_cluster_scoped_owner_is_created_again(scene: Scene) -> None:
     await an_octopus(scene)
 
     async def reconcile(obj: Octopus, ctx: sm.Context) -> sm.Outcome:
@@ -148,7 +148,7 @@ async def test_a_child_of_an_owner_without_a_namespace_comes_back(scene: Scene) 
     assert asked == ["/apis/toys.example.com/v1/octopodes/otto"]
 
 
-async def test_what_lives_in_no_namespace_has_no_owner_there(scene: Scene) -> None:
+async def test_a_cluster_scoped_child_has_no_namespaced_owner(scene: Scene) -> None:
     octopus = await an_octopus(scene)
     role = rbac_v1.ClusterRole(metadata=meta_v1.ObjectMeta(name="web"))
     await scene.server.create(owned_by(role, octopus))

@@ -34,7 +34,7 @@ def tries(operator: Operator, name: str) -> int:
     ],
     ids=["typed", "unstructured", "metadata only"],
 )
-async def test_a_change_of_data_wakes_a_permanent_object_that_has_no_generation(
+async def test_a_data_change_retries_a_permanent_failure_of_an_object_without_generation(
     scene: Scene, kind: type[Any]
 ) -> None:
     await scene.server.create(SECRET)
@@ -52,7 +52,7 @@ async def test_a_change_of_data_wakes_a_permanent_object_that_has_no_generation(
     assert operator.seen(ReconcileFinished)[-1].outcome == "permanent"
 
 
-async def test_a_status_wakes_no_permanent_object_that_has_no_generation(scene: Scene) -> None:
+async def test_a_status_change_retries_no_permanent_failure(scene: Scene) -> None:
     controller = sm.Controller(core_v1.Namespace, reconcile=give_up)
     async with operating(scene, controller) as operator:
         await scene.until(lambda: tries(operator, HERE) == 1)

@@ -34,7 +34,7 @@ async def finished(operator: Operator, number: int) -> list[ReconcileFinished]:
     return found
 
 
-async def test_a_plain_function_can_do_all_that_another_can(scene: Scene) -> None:
+async def test_a_plain_function_has_the_same_context_methods(scene: Scene) -> None:
     said: list[object] = []
 
     def reconcile(obj: Widget, ctx: sm.BlockingContext) -> sm.Outcome:
@@ -99,7 +99,7 @@ async def test_a_plain_function_does_not_block_the_event_loop(
         assert (await finished(operator, 3))[2].ref.name == "one"
 
 
-async def test_a_function_that_does_not_end_keeps_its_object_and_lets_its_worker_go(
+async def test_a_hanging_function_keeps_its_object_and_frees_its_worker(
     scene: Scene, hang: threading.Event
 ) -> None:
     inside: list[str] = []
@@ -140,7 +140,7 @@ async def test_a_function_that_does_not_end_keeps_its_object_and_lets_its_worker
     assert {each.ref.name for each in operator.seen(ThreadAbandoned)} == {"one"}
 
 
-async def test_a_controller_that_holds_all_threads_is_named(
+async def test_a_controller_that_uses_all_threads_is_reported(
     scene: Scene, hang: threading.Event
 ) -> None:
     def reconcile(obj: Widget, ctx: sm.BlockingContext) -> sm.Outcome:

@@ -78,7 +78,7 @@ async def test_an_answer_to_head_has_no_body() -> None:
         assert await ask(address, "/readyz", method="HEAD") == (200, "")
 
 
-async def test_where_it_listens_is_observed_with_the_port_that_it_got() -> None:
+async def test_the_listening_address_is_reported_with_the_assigned_port() -> None:
     observed: list[Observation] = []
     handler = Routes({}, observe=observed.append)
 
@@ -90,7 +90,7 @@ async def test_where_it_listens_is_observed_with_the_port_that_it_got() -> None:
     assert observed == [Listening(what="probes", address=f"http://127.0.0.1:{address.port}")]
 
 
-async def test_a_port_in_use_is_named_with_what_to_do() -> None:
+async def test_the_error_for_a_port_in_use_says_what_to_do() -> None:
     async with probing() as address:
         with pytest.raises(ManagerFailed) as caught:
             async with serving(
@@ -104,7 +104,7 @@ async def test_a_port_in_use_is_named_with_what_to_do() -> None:
     )
 
 
-async def test_an_error_in_the_block_comes_out_as_it_is() -> None:
+async def test_an_error_in_the_block_is_raised_unchanged() -> None:
     with pytest.raises(OSError, match="mine"):
         async with probing():
             raise OSError("mine")
@@ -122,7 +122,7 @@ async def test_a_host_that_does_not_resolve_is_named() -> None:
             pass
 
 
-async def test_requests_of_a_client_are_in_the_metrics(api: EmbeddedServer) -> None:
+async def test_client_requests_are_in_the_metrics(api: EmbeddedServer) -> None:
     registry = new_registry()
     metrics = MetricsObserver(registry, clock=api.clock)
     transport = InProcessTransport(api.server)
@@ -142,7 +142,7 @@ async def test_requests_of_a_client_are_in_the_metrics(api: EmbeddedServer) -> N
     assert 'steersman_client_requests_total{code="2xx",resource="nodes",verb="list"} 1.0' in text
 
 
-async def test_exposed_metrics_are_for_those_with_a_token_and_over_https_only(
+async def test_exposed_metrics_require_a_token_and_https(
     client: Client,
 ) -> None:
     settings = ManagerSettings(metrics_address="0.0.0.0:0")

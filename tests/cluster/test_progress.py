@@ -81,7 +81,7 @@ async def test_progress_is_written_at_intervals_and_a_condition_transition_immed
         assert await said(scene) == (4, "False")
 
 
-async def test_what_is_done_is_said_at_once(scene: Scene) -> None:
+async def test_a_final_status_is_written_at_once(scene: Scene) -> None:
     rollout = Rollout(ready=1, is_done=True)
     async with operating(scene, rollout.controller()) as operator:
         await is_quiet(scene, operator)
@@ -89,7 +89,7 @@ async def test_what_is_done_is_said_at_once(scene: Scene) -> None:
     assert await said(scene) == (1, "True")
 
 
-async def test_progress_waits_no_longer_however_often_there_is_more(scene: Scene) -> None:
+async def test_further_progress_does_not_postpone_the_write(scene: Scene) -> None:
     rollout = Rollout()
     async with operating(scene, rollout.controller()) as operator:
         await is_quiet(scene, operator)
@@ -99,7 +99,7 @@ async def test_progress_waits_no_longer_however_often_there_is_more(scene: Scene
         assert await said(scene) == (4, "False")
 
 
-async def test_what_has_been_said_leads_to_no_look(scene: Scene) -> None:
+async def test_a_written_progress_status_causes_no_reconcile(scene: Scene) -> None:
     rollout = Rollout()
     async with operating(scene, rollout.controller()) as operator:
         await is_quiet(scene, operator)
@@ -112,14 +112,14 @@ async def test_what_has_been_said_leads_to_no_look(scene: Scene) -> None:
         assert operator.seen(ReconcileFinished)[-1].after_seconds is None
 
 
-async def test_without_patience_everything_is_said_at_once(scene: Scene) -> None:
+async def test_without_a_progress_interval_every_status_is_written_at_once(scene: Scene) -> None:
     rollout = Rollout()
     async with operating(scene, rollout.controller(progress_seconds=0)) as operator:
         await is_quiet(scene, operator)
         assert await said(scene) == (0, "False")
 
 
-async def test_who_looks_again_by_the_clock_is_not_asked_twice(scene: Scene) -> None:
+async def test_a_periodic_requeue_is_not_combined_with_a_progress_requeue(scene: Scene) -> None:
     rollout = Rollout()
     rollout.after_seconds = 30.0
     async with operating(scene, rollout.controller()) as operator:
@@ -132,7 +132,7 @@ async def test_who_looks_again_by_the_clock_is_not_asked_twice(scene: Scene) -> 
         assert rollout.looks == looks
 
 
-async def test_a_later_look_that_says_something_itself_has_the_last_word(scene: Scene) -> None:
+async def test_a_later_explicit_status_replaces_a_pending_one(scene: Scene) -> None:
     rollout = Rollout(ready=1)
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -151,7 +151,7 @@ async def test_a_later_look_that_says_something_itself_has_the_last_word(scene: 
         assert await said(scene) == (102, None)
 
 
-async def test_the_last_word_on_what_is_being_deleted_is_that_of_finalize(scene: Scene) -> None:
+async def test_the_status_of_finalize_replaces_a_pending_one(scene: Scene) -> None:
     rollout = Rollout()
 
     async def finalize(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -178,7 +178,7 @@ async def test_the_last_word_on_what_is_being_deleted_is_that_of_finalize(scene:
         assert await said(scene) == (99, None)
 
 
-async def test_a_child_that_was_refused_while_something_waits_wakes_when_it_is_free(
+async def test_a_rejected_child_is_retried_while_a_status_is_pending(
     scene: Scene,
 ) -> None:
     looks: list[bool] = []
@@ -207,7 +207,7 @@ async def test_a_child_that_was_refused_while_something_waits_wakes_when_it_is_f
         assert any(looks)
 
 
-async def test_who_never_says_the_same_twice_is_found_to_wake_himself(scene: Scene) -> None:
+async def test_a_status_that_always_changes_is_reported_as_a_hot_loop(scene: Scene) -> None:
     rollout = Rollout()
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -220,7 +220,7 @@ async def test_who_never_says_the_same_twice_is_found_to_wake_himself(scene: Sce
         await scene.until(lambda: operator.seen(HotLoop), seconds=0.1)
 
 
-async def test_what_was_not_said_is_written_by_the_next_leader(scene: Scene) -> None:
+async def test_the_next_leader_writes_a_pending_status(scene: Scene) -> None:
     rollout = Rollout(ready=2)
     async with operating(scene, rollout.controller()) as operator:
         await is_quiet(scene, operator)

@@ -56,7 +56,7 @@ async def test_a_watch_from_a_forgotten_version_ends_with_a_status_in_a_frame() 
     assert framed == [watch_frame(b"ERROR", encode_document(line["object"]))]
 
 
-async def test_a_stranger_is_refused_in_protobuf(api: EmbeddedServer) -> None:
+async def test_an_unauthenticated_request_is_rejected_in_protobuf(api: EmbeddedServer) -> None:
     refused = await api.ask("GET", "/api/v1/pods", accept=PROTOBUF, token="none")
 
     assert (refused.status, refused.header("content-type")) == (401, PROTOBUF)

@@ -240,7 +240,7 @@ def test_a_failure_tells_what_was_written_and_how_to_replay_it(tmp_path: Path) -
     assert "replay: pytest 'test_it.py::test_it' --steersman-seed=12" in said
 
 
-def test_a_test_that_waits_in_vain_fails_and_nothing_else_does(tmp_path: Path) -> None:
+def test_a_test_that_waits_for_ever_fails_alone(tmp_path: Path) -> None:
     status, said = run_pytest(tmp_path, STUCK, *ALONE)
 
     assert status == 1
@@ -249,7 +249,7 @@ def test_a_test_that_waits_in_vain_fails_and_nothing_else_does(tmp_path: Path) -
     assert re.search(r"= 1 failed in", said)
 
 
-def test_a_fixture_of_that_name_that_is_not_ours_is_left_alone(tmp_path: Path) -> None:
+def test_a_foreign_fixture_with_the_same_name_is_left_alone(tmp_path: Path) -> None:
     status, said = run_pytest(tmp_path, FOREIGN, *AUTO)
 
     assert status == 0, said
@@ -286,7 +286,7 @@ def test_the_short_name_of_an_option_is_known_where_no_other_plugin_has_it(tmp_p
     assert "argument --cluster: invalid choice: 'imaginary'" in said
 
 
-def test_the_assertions_of_no_other_module_are_rewritten(tmp_path: Path) -> None:
+def test_assertions_of_other_modules_are_not_rewritten(tmp_path: Path) -> None:
     source = ROOT / "packages" / "steersman-cluster" / "src"
     files = [str(each.relative_to(source)) for each in source.rglob("*.py")]
     install(tmp_path / "site", "steersman", "steersman_cluster.testing.plugin", *files)

@@ -9,7 +9,7 @@ from tests.embedded import EmbeddedServer
 from tests.real.objects import config_map, create_config_maps, pod
 
 
-async def test_what_was_created_can_be_read(client: Client, namespace: str) -> None:
+async def test_a_created_object_can_be_read(client: Client, namespace: str) -> None:
     created = await client.create(config_map(namespace, "settings", color="blue"))
 
     found = await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
@@ -18,12 +18,12 @@ async def test_what_was_created_can_be_read(client: Client, namespace: str) -> N
     assert found.data == {"color": "blue"}
 
 
-async def test_what_is_not_there_is_not_found(client: Client, namespace: str) -> None:
+async def test_a_missing_object_is_not_found(client: Client, namespace: str) -> None:
     with pytest.raises(NotFound, match='configmaps "settings" not found'):
         await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
 
 
-async def test_a_get_from_the_future_must_wait(
+async def test_a_get_at_a_future_version_is_a_timeout(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "settings")
@@ -36,7 +36,7 @@ async def test_a_get_from_the_future_must_wait(
     assert answer.json["details"]["causes"][0]["reason"] == "ResourceVersionTooLarge"
 
 
-async def test_a_list_is_in_order_and_of_one_namespace_or_of_all(
+async def test_a_list_is_sorted_and_of_one_or_all_namespaces(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     other = await api.namespace()
@@ -51,9 +51,7 @@ async def test_a_list_is_in_order_and_of_one_namespace_or_of_all(
     assert sorted(found) == ["a", "b", "c"]
 
 
-async def test_a_list_that_takes_several_pages_is_of_one_moment(
-    client: Client, namespace: str
-) -> None:
+async def test_all_pages_of_a_list_have_the_same_revision(client: Client, namespace: str) -> None:
     await create_config_maps(client, namespace, "a", "b", "c", "d", "e")
     pages = client.pages(core_v1.ConfigMap, namespace=namespace, page_size=2)
 
@@ -74,7 +72,7 @@ async def test_a_list_that_takes_several_pages_is_of_one_moment(
     assert rest[0].items[1].data is None
 
 
-async def test_a_page_says_how_many_follow_unless_a_selector_hides_it(
+async def test_a_page_has_the_remaining_item_count_unless_there_is_a_selector(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a", "b", "c")
@@ -88,7 +86,9 @@ async def test_a_page_says_how_many_follow_unless_a_selector_hides_it(
     assert "remainingItemCount" not in selected["metadata"]
 
 
-async def test_pages_of_a_selection_are_full_until_the_last(client: Client, namespace: str) -> None:
+async def test_pages_with_a_selector_are_full_until_the_last(
+    client: Client, namespace: str
+) -> None:
     for number in range(9):
         labels = {"third": "yes" if number % 3 == 0 else "no"}
         await client.create(config_map(namespace, f"cm-{number}", labels=labels))
@@ -106,7 +106,7 @@ async def test_pages_of_a_selection_are_full_until_the_last(client: Client, name
     assert pages == [["cm-1", "cm-2", "cm-4", "cm-5"], ["cm-7", "cm-8"]]
 
 
-async def test_a_page_that_is_asked_for_after_a_compaction_is_refused(
+async def test_a_continue_token_expires_after_a_compaction(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a", "b", "c")
@@ -120,7 +120,7 @@ async def test_a_page_that_is_asked_for_after_a_compaction_is_refused(
         await anext(pages)
 
 
-async def test_the_refusal_of_an_old_token_brings_one_that_goes_on_from_there(
+async def test_the_error_for_an_expired_token_has_an_inconsistent_continue_token(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a", "b", "c")
@@ -138,7 +138,7 @@ async def test_the_refusal_of_an_old_token_brings_one_that_goes_on_from_there(
     assert rest.json["metadata"]["resourceVersion"] == str(api.log.revision)
 
 
-async def test_a_list_of_an_exact_version_is_how_things_stood_then(
+async def test_a_list_at_an_exact_version_returns_the_state_of_that_version(
     client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a", "b")
@@ -165,7 +165,7 @@ async def test_a_list_of_an_exact_version_is_how_things_stood_then(
     assert int(at_least.resource_version) > int(then)
 
 
-async def test_a_list_of_an_exact_version_before_a_compaction_is_refused(
+async def test_a_list_at_a_compacted_version_is_rejected(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     then = (await client.list(core_v1.ConfigMap, namespace=namespace)).resource_version
@@ -181,7 +181,7 @@ async def test_a_list_of_an_exact_version_before_a_compaction_is_refused(
         )
 
 
-async def test_a_list_from_the_future_must_wait(
+async def test_a_list_at_a_future_version_is_a_timeout(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     future = str(api.log.revision + 1000)
@@ -210,9 +210,7 @@ async def test_objects_are_selected_by_labels_and_by_fields(client: Client, name
     assert [each.name for each in listed.items] == ["a"]
 
 
-async def test_a_field_that_a_kind_cannot_be_selected_by_is_refused(
-    client: Client, namespace: str
-) -> None:
+async def test_an_unsupported_field_selector_is_rejected(client: Client, namespace: str) -> None:
     with pytest.raises(BadRequest, match="data"):
         await client.list(
             core_v1.ConfigMap, namespace=namespace, fields=Fields.equal({"data.a": "b"})
@@ -233,7 +231,7 @@ REFUSED_OPTIONS = {
 
 
 @pytest.mark.parametrize("options", REFUSED_OPTIONS)
-async def test_options_that_make_no_sense_are_refused(api: EmbeddedServer, options: str) -> None:
+async def test_invalid_list_options_are_rejected(api: EmbeddedServer, options: str) -> None:
     answer = await api.ask("GET", f"/api/v1/configmaps?{options}")
 
     assert answer.status == REFUSED_OPTIONS[options]

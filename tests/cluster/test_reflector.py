@@ -345,9 +345,7 @@ async def test_after_a_restore_the_shorter_history_is_the_truth(
     assert sum(each.startswith("rewound") for each in scene.mirror.received) == 1
 
 
-async def test_a_server_that_lags_never_takes_the_sink_back_in_time(
-    api: EmbeddedServer, namespace: str
-) -> None:
+async def test_a_lagging_server_never_reverts_the_sink(api: EmbeddedServer, namespace: str) -> None:
     scene = scene_of(api, namespace)
     lagging = EmbeddedServer(clock=api.clock)
     await lagging.asked("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
@@ -366,7 +364,7 @@ async def test_a_server_that_lags_never_takes_the_sink_back_in_time(
     assert scene.seen(HistoryRewound) == []
 
 
-async def test_a_silent_watch_is_found_by_its_silence(api: EmbeddedServer, namespace: str) -> None:
+async def test_a_silent_watch_is_detected_and_reopened(api: EmbeddedServer, namespace: str) -> None:
     scene = scene_of(api, namespace)
 
     async with scene.running():
@@ -379,7 +377,7 @@ async def test_a_silent_watch_is_found_by_its_silence(api: EmbeddedServer, names
 
 
 @pytest.mark.parametrize("initial", ["listed", "streamed"])
-async def test_a_reflector_of_endless_patience_bears_silence_and_heals_all_the_rest(
+async def test_a_reflector_without_a_silence_limit_recovers_from_all_other_faults(
     api: EmbeddedServer, namespace: str, initial: Any
 ) -> None:
     patient = {"silence_seconds": inf, "watch_seconds": 86400.0}
@@ -410,7 +408,7 @@ async def test_a_quiet_kind_is_not_silent(api: EmbeddedServer, namespace: str) -
     assert len(scene.seen(Listed)) == 1
 
 
-async def test_lines_that_come_twice_are_noticed(api: EmbeddedServer, namespace: str) -> None:
+async def test_duplicate_events_are_reported(api: EmbeddedServer, namespace: str) -> None:
     scene = scene_of(api, namespace)
 
     async with scene.running():
@@ -422,7 +420,7 @@ async def test_lines_that_come_twice_are_noticed(api: EmbeddedServer, namespace:
     assert len(scene.seen(Listed)) == 1
 
 
-async def test_objects_that_no_longer_match_the_selector_leave(
+async def test_objects_that_no_longer_match_the_selector_are_removed(
     api: EmbeddedServer, namespace: str
 ) -> None:
     red = Labels.equal({"color": "red"})
@@ -439,7 +437,9 @@ async def test_objects_that_no_longer_match_the_selector_leave(
     assert set(scene.mirror.objects) == {"b"}
 
 
-async def test_a_kind_may_come_and_go_and_come_again(api: EmbeddedServer, namespace: str) -> None:
+async def test_a_kind_can_be_defined_deleted_and_defined_again(
+    api: EmbeddedServer, namespace: str
+) -> None:
     scene = Scene(api, Widget, namespace)
 
     async with asyncio.TaskGroup() as group:
@@ -462,7 +462,7 @@ async def test_a_kind_may_come_and_go_and_come_again(api: EmbeddedServer, namesp
         task.cancel()
 
 
-async def test_rights_that_are_granted_later_are_enough(
+async def test_permissions_that_are_granted_later_take_effect(
     api: EmbeddedServer, namespace: str
 ) -> None:
     stranger = InProcessTransport(api.server, user="web", groups=())

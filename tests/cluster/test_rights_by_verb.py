@@ -21,7 +21,7 @@ def config_map(name: str, **data: str) -> core_v1.ConfigMap:
     return ConfigMap(metadata=meta_v1.ObjectMeta(name=name, namespace=HERE), data=data)
 
 
-async def test_one_patch_takes_no_more_than_patch(scene: Scene) -> None:
+async def test_a_patch_needs_only_the_verb_patch(scene: Scene) -> None:
     refused: list[str] = []
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -55,7 +55,7 @@ NEW = config_map("new")
 
 
 @pytest.mark.parametrize("declared", [{"owns": (ConfigMap,)}, {"writes": (ConfigMap,)}])
-async def test_what_is_applied_can_be_neither_deleted_nor_given_a_status(
+async def test_an_applied_kind_allows_neither_delete_nor_status_writes(
     scene: Scene, declared: Any
 ) -> None:
     errors: list[str] = []
@@ -85,7 +85,7 @@ async def test_what_is_applied_can_be_neither_deleted_nor_given_a_status(
     assert len(errors) == 2
 
 
-async def test_the_own_status_needs_no_declaration(scene: Scene) -> None:
+async def test_the_status_of_the_controllers_kind_needs_no_declaration(scene: Scene) -> None:
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         await ctx.patch(obj, MergePatch({"status": {"ready": 7}}), subresource="status")
         return sm.Done()
@@ -99,7 +99,7 @@ async def test_the_own_status_needs_no_declaration(scene: Scene) -> None:
     assert found.status.ready == 7
 
 
-async def test_the_preflight_asks_for_what_a_runnable_declares(scene: Scene) -> None:
+async def test_the_preflight_checks_the_permissions_that_a_runnable_declares(scene: Scene) -> None:
     async def collect(services: Any) -> None: ...
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:

@@ -55,7 +55,7 @@ async def test_a_client_that_knows_only_the_kubeconfig_finds_and_trusts_it(tmp_p
     assert "default" in [each.name for each in found.items]
 
 
-async def test_a_server_on_any_free_port_tells_that_port(tmp_path: Path) -> None:
+async def test_a_server_on_a_free_port_reports_the_port(tmp_path: Path) -> None:
     async with running(ours(tmp_path, port=0)) as cluster:
         port = urlsplit(cluster.url).port
         store = cluster.server.store
@@ -75,7 +75,7 @@ async def test_a_server_on_any_free_port_tells_that_port(tmp_path: Path) -> None
     assert f"127.0.0.1:{port}".encode() in reply.body
 
 
-async def test_an_error_of_the_block_is_not_taken_for_one_of_the_cluster(tmp_path: Path) -> None:
+async def test_an_error_of_the_block_is_not_reported_as_a_cluster_error(tmp_path: Path) -> None:
     with pytest.raises(PermissionError, match="mine"):
         async with running(ours(tmp_path)):
             raise PermissionError(errno.EACCES, "mine")
@@ -83,7 +83,7 @@ async def test_an_error_of_the_block_is_not_taken_for_one_of_the_cluster(tmp_pat
     assert names_in(tmp_path) == []
 
 
-async def test_inside_a_cluster_it_starts_only_if_it_is_forced_to(tmp_path: Path) -> None:
+async def test_inside_a_pod_a_cluster_starts_only_with_force(tmp_path: Path) -> None:
     inside = {"KUBERNETES_SERVICE_HOST": "10.0.0.1"}
 
     with pytest.raises(ClusterError, match="inside a Kubernetes cluster"):
@@ -100,7 +100,7 @@ async def test_a_kubeconfig_that_another_program_has_changed_is_kept(tmp_path: P
     assert (tmp_path / "kubeconfig").read_text(encoding="utf-8") == "theirs"
 
 
-async def test_a_kubeconfig_of_a_cluster_that_still_runs_is_not_taken_from_it(
+async def test_the_kubeconfig_of_a_running_cluster_is_not_replaced(
     tmp_path: Path,
 ) -> None:
     async with running(ours(tmp_path)) as first:
@@ -128,7 +128,7 @@ async def test_a_kubeconfig_that_a_killed_cluster_left_is_replaced(
     assert names_in(tmp_path) == []
 
 
-async def test_an_encrypted_key_is_refused_and_no_password_is_asked_for(
+async def test_an_encrypted_key_is_rejected_without_a_password_prompt(
     tmp_path: Path,
 ) -> None:
     pair = Authority().server("127.0.0.1")
@@ -141,7 +141,7 @@ async def test_an_encrypted_key_is_refused_and_no_password_is_asked_for(
             pass
 
 
-async def test_every_start_has_a_token_of_its_own(tmp_path: Path) -> None:
+async def test_every_start_has_its_own_token(tmp_path: Path) -> None:
     tokens = set()
     for _ in range(2):
         async with running(ours(tmp_path)) as cluster:

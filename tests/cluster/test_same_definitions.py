@@ -56,7 +56,7 @@ async def servers() -> list[EmbeddedServer]:
     return made
 
 
-async def test_what_was_filled_in_for_one_is_not_changed_by_what_happens_at_the_other(
+async def test_defaults_of_one_server_do_not_change_with_the_other(
     servers: list[EmbeddedServer],
 ) -> None:
     here, there = servers
@@ -70,7 +70,7 @@ async def test_what_was_filled_in_for_one_is_not_changed_by_what_happens_at_the_
     assert made["spec"] == {"names": {"first": "anna"}}
 
 
-async def test_each_judges_by_the_definition_that_it_has(servers: list[EmbeddedServer]) -> None:
+async def test_each_server_validates_with_its_own_definition(servers: list[EmbeddedServer]) -> None:
     here, there = servers
     new = definition("v1", **{"x-kubernetes-validations": []})
     current = await here.asked("GET", f"{CRDS}/boats.sea.example.com")
@@ -83,7 +83,7 @@ async def test_each_judges_by_the_definition_that_it_has(servers: list[EmbeddedS
         assert (await each.ask("POST", BOATS, boat(sails=4))).status == 422
 
 
-async def test_what_is_wrong_with_a_schema_is_reported_for_each_version_that_has_it() -> None:
+async def test_a_schema_error_is_reported_for_each_version() -> None:
     api = EmbeddedServer(clock=ManualClock())
     one, other = (definition("v1", pattern="(", title=each) for each in ("one", "other"))
     last = {**other["spec"]["versions"][0], "name": "v2", "storage": False}

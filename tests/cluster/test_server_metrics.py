@@ -77,7 +77,7 @@ async def test_requests_are_counted_by_verb_code_and_resource(network: NetworkAp
     }
 
 
-async def test_the_time_that_requests_take_is_in_a_histogram(network: NetworkApi) -> None:
+async def test_request_durations_are_in_a_histogram(network: NetworkApi) -> None:
     await network.ask("GET", MAPS)
 
     took = await network.samples("apiserver_request_duration_seconds")
@@ -90,7 +90,7 @@ async def test_the_time_that_requests_take_is_in_a_histogram(network: NetworkApi
     assert buckets == [1] * 24
 
 
-async def test_what_is_refused_before_a_resource_is_reached_is_not_counted(
+async def test_a_request_rejected_before_routing_is_not_counted(
     network: NetworkApi,
 ) -> None:
     await network.ask("GET", MAPS, token="")
@@ -152,7 +152,7 @@ async def test_stored_objects_are_counted_by_resource(network: NetworkApi) -> No
     assert ("apiserver_storage_objects", "bindings") not in storage
 
 
-async def test_what_is_asked_within_the_process_is_counted_too(network: NetworkApi) -> None:
+async def test_in_process_requests_are_counted(network: NetworkApi) -> None:
     network.server = MeasuredServer(network.bare, clock=network.clock)
     answer = await network.ask("GET", MAPS)
 
@@ -169,7 +169,7 @@ def lines_of(text: str) -> Iterator[tuple[str, str, str]]:
             yield what, name, rest
 
 
-async def test_metrics_keep_the_rules_of_promtool(network: NetworkApi) -> None:
+async def test_metrics_pass_the_promtool_rules(network: NetworkApi) -> None:
     await network.ask("GET", MAPS)
     async with network.watch(MAPS):
         text = (await network.ask("GET", "/metrics")).body.decode()
@@ -191,7 +191,7 @@ async def test_metrics_keep_the_rules_of_promtool(network: NetworkApi) -> None:
 
 
 @pytest.mark.parametrize(("token", "status"), [("", 403), (STRANGER, 403), (READER, 200)])
-async def test_metrics_are_for_those_who_may_get_the_url(
+async def test_metrics_require_permission_for_the_url(
     token: str, status: int, network: NetworkApi
 ) -> None:
     rules = [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}]
@@ -234,7 +234,7 @@ async def test_a_watch_has_an_id_and_a_date(network: NetworkApi) -> None:
     assert {"audit-id", "date"} <= dict(reply.headers).keys()
 
 
-async def test_a_client_may_bring_an_id_of_its_own(network: NetworkApi) -> None:
+async def test_a_client_can_set_the_audit_id(network: NetworkApi) -> None:
     answer = await network.ask("GET", MAPS, audit_id="mine")
 
     assert answer.header("audit-id") == "mine"
@@ -270,7 +270,7 @@ SNIFFED = {
 
 
 @pytest.mark.parametrize("path", SNIFFED)
-async def test_plain_errors_and_health_are_not_to_be_sniffed(
+async def test_plain_errors_and_health_have_the_nosniff_header(
     path: str, api: EmbeddedServer
 ) -> None:
     answer = await api.ask("GET", path)
@@ -278,7 +278,7 @@ async def test_plain_errors_and_health_are_not_to_be_sniffed(
     assert answer.header("x-content-type-options") == ("nosniff" if SNIFFED[path] else None)
 
 
-async def test_a_no_of_the_authorizer_is_not_to_be_sniffed(api: EmbeddedServer) -> None:
+async def test_a_forbidden_response_has_the_nosniff_header(api: EmbeddedServer) -> None:
     denied = await api.ask("GET", MAPS, token="")
     unknown = await api.ask("GET", MAPS, token="unknown")
 

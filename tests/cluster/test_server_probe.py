@@ -95,7 +95,7 @@ async def test_an_operator_is_not_ready_within_a_minute_after_its_server_hangs(
     assert "ConfigMap *" in body
 
 
-async def test_it_is_ready_again_and_follows_as_soon_as_the_server_answers(scene: Scene) -> None:
+async def test_it_is_ready_and_synced_as_soon_as_the_server_answers(scene: Scene) -> None:
     async with operating(scene, of_widgets(), leader_election=True, **PROBES) as operator:
         await is_ready(scene, operator)
         hang(operator)
@@ -115,7 +115,7 @@ async def test_it_is_ready_again_and_follows_as_soon_as_the_server_answers(scene
     assert status == 200
 
 
-async def test_a_failure_of_what_stands_between_is_no_sign_of_life(scene: Scene) -> None:
+async def test_an_error_response_of_a_proxy_does_not_count_as_a_response(scene: Scene) -> None:
     async with operating(scene, of_widgets(), **PROBES) as operator:
         await is_ready(scene, operator)
         for way in operator.ways:
@@ -124,7 +124,7 @@ async def test_a_failure_of_what_stands_between_is_no_sign_of_life(scene: Scene)
         await scene.until(lambda: operator.seen(ServerUnresponsive), seconds=1.0)
 
 
-async def test_an_idle_leader_sends_nothing_but_watches_and_leases(scene: Scene) -> None:
+async def test_an_idle_leader_sends_only_watches_and_lease_renewals(scene: Scene) -> None:
     async with operating(scene, of_widgets(), leader_election=True) as operator:
         await is_ready(scene, operator)
         before = [len(way.requests) for way in operator.ways]
@@ -140,7 +140,9 @@ async def test_an_idle_leader_sends_nothing_but_watches_and_leases(scene: Scene)
     assert more == []
 
 
-async def test_without_a_lease_an_idle_operator_asks_at_most_twice_a_minute(scene: Scene) -> None:
+async def test_without_a_lease_an_idle_operator_sends_at_most_two_requests_a_minute(
+    scene: Scene,
+) -> None:
     async with operating(scene, of_widgets()) as operator:
         await is_ready(scene, operator)
         before = [len(way.requests) for way in operator.ways]
@@ -199,7 +201,7 @@ async def test_informer_and_reflector_settings_go_through_the_manager(scene: Sce
         {"cache_sync_seconds": -1.0},
     ],
 )
-def test_intervals_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
+def test_invalid_intervals_are_rejected(wrong: dict[str, Any]) -> None:
     with pytest.raises(BadSettings, match=next(iter(wrong))):
         ManagerSettings(**wrong)
 
@@ -220,7 +222,7 @@ async def test_an_operator_whose_server_is_unreachable_is_alive(scene: Scene) ->
     )
 
 
-async def test_an_operator_that_no_longer_tries_to_lead_is_not_alive(scene: Scene) -> None:
+async def test_an_operator_that_stops_renewing_its_lease_is_not_alive(scene: Scene) -> None:
     async def never_ending() -> None:
         while True:
             try:

@@ -12,7 +12,7 @@ from tests.real.definitions import Widget
 HELD_UP_SECONDS = 2.0
 
 
-async def test_a_loop_that_stood_still_names_the_controller_the_object_and_the_stack(
+async def test_a_blocked_event_loop_is_reported_with_controller_object_and_stack(
     scene: Scene,
 ) -> None:
     held: list[str] = []

@@ -103,7 +103,7 @@ async def patch_status(scene: Scene, **status: Any) -> Widget:
     return await scene.server.status(Widget, "one", namespace=HERE).patch(patch)
 
 
-async def test_what_is_there_at_the_start_waits_behind_what_changes_then(scene: Scene) -> None:
+async def test_initial_objects_are_queued_behind_later_changes(scene: Scene) -> None:
     handlers = HandlerScene(scene)
 
     async with handlers.running():
@@ -118,7 +118,7 @@ async def test_what_is_there_at_the_start_waits_behind_what_changes_then(scene: 
     assert handlers.reasons.take(ONE).reasons[-1].changed_fields == ("spec.color",)
 
 
-async def test_status_and_labels_pass_no_trigger_for_generations(scene: Scene) -> None:
+async def test_a_generation_predicate_drops_status_and_label_changes(scene: Scene) -> None:
     handlers = HandlerScene(scene, when=changed.generation)
 
     async with handlers.running():
@@ -133,7 +133,7 @@ async def test_status_and_labels_pass_no_trigger_for_generations(scene: Scene) -
     assert painted == [(ONE, "updated", "Widget here/one")]
 
 
-async def test_pause_and_deletion_pass_whatever_the_author_asks_for(scene: Scene) -> None:
+async def test_pause_and_deletion_pass_every_predicate(scene: Scene) -> None:
     handlers = HandlerScene(scene, when=lambda old, new: False)
     await patch_widget(scene, "one", metadata={"finalizers": [f"{GROUP}/hold"]})
 
@@ -153,7 +153,7 @@ async def test_pause_and_deletion_pass_whatever_the_author_asks_for(scene: Scene
     assert gone == [(ONE, "deleted", "Widget here/one")]
 
 
-async def test_a_child_wakes_its_owner_when_it_comes_changes_and_goes(scene: Scene) -> None:
+async def test_a_created_changed_or_deleted_child_enqueues_its_owner(scene: Scene) -> None:
     handlers = HandlerScene(scene, owns=(ConfigMap,))
 
     async with handlers.running():
@@ -168,7 +168,7 @@ async def test_a_child_wakes_its_owner_when_it_comes_changes_and_goes(scene: Sce
     assert woken == [(ONE, "added", about), (ONE, "updated", about), (ONE, "deleted", about)]
 
 
-async def test_a_child_that_vanished_while_no_watch_was_open_wakes_its_owner(scene: Scene) -> None:
+async def test_a_child_deleted_during_a_gap_enqueues_its_owner(scene: Scene) -> None:
     handlers = HandlerScene(scene, owns=(ConfigMap,))
     await child_of(scene, "one")
 
@@ -183,7 +183,7 @@ async def test_a_child_that_vanished_while_no_watch_was_open_wakes_its_owner(sce
     assert handlers.woken == [(ONE, "deleted", "ConfigMap here/one-child")]
 
 
-async def test_a_watched_object_wakes_those_that_use_it(scene: Scene) -> None:
+async def test_a_watched_object_enqueues_the_objects_that_use_it(scene: Scene) -> None:
     def users(config: core_v1.ConfigMap, cached: CacheReader) -> Iterable[Widget]:
         return [each for each in cached.list(Widget) if each.spec.color == config.name]
 
@@ -199,7 +199,7 @@ async def test_a_watched_object_wakes_those_that_use_it(scene: Scene) -> None:
     assert woken == [(TWO, "updated", "ConfigMap here/one")]
 
 
-async def test_a_mapping_that_fails_wakes_its_objects_once_it_can_without_another_change(
+async def test_a_failed_mapping_is_retried_without_another_change(
     scene: Scene,
 ) -> None:
     def users(config: core_v1.ConfigMap, cached: CacheReader) -> Iterable[ObjectKey]:
@@ -251,7 +251,7 @@ class Writer:
         await scene.settle()
 
 
-async def test_one_who_is_woken_by_its_own_status_is_caught_in_the_loop(scene: Scene) -> None:
+async def test_an_object_woken_by_its_own_status_is_reported_as_a_hot_loop(scene: Scene) -> None:
     handlers = HandlerScene(scene)
     writer = Writer(handlers)
 
@@ -262,7 +262,7 @@ async def test_one_who_is_woken_by_its_own_status_is_caught_in_the_loop(scene: S
     assert writer.found == [HotLoopFound(("status.ready",), 10, 0.0)]
 
 
-async def test_one_whose_status_follows_a_child_is_in_no_loop(scene: Scene) -> None:
+async def test_a_status_that_follows_a_child_is_not_a_hot_loop(scene: Scene) -> None:
     handlers = HandlerScene(scene, owns=(ConfigMap,))
     writer = Writer(handlers)
     await child_of(scene, "one")

@@ -56,7 +56,7 @@ def paint(color: str) -> MergePatch:
     return MergePatch({"metadata": {"labels": {"color": color}}})
 
 
-async def test_a_watch_without_a_version_begins_with_all_that_is_there(
+async def test_a_watch_without_a_version_starts_with_all_objects(
     client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "b", "a")
@@ -70,9 +70,7 @@ async def test_a_watch_without_a_version_begins_with_all_that_is_there(
     assert after == [("added", "c")]
 
 
-async def test_a_watch_from_a_version_tells_what_happened_since_and_nothing_before(
-    client: Client, namespace: str
-) -> None:
+async def test_a_watch_from_a_version_has_only_later_events(client: Client, namespace: str) -> None:
     await create_config_maps(client, namespace, "old")
     start = await version(client, namespace)
     await create_config_maps(client, namespace, "new")
@@ -104,7 +102,7 @@ async def test_a_waiting_watch_receives_events_at_once(
     assert api.clock.monotonic() == moment
 
 
-async def test_initial_events_end_with_a_bookmark_that_says_so(
+async def test_initial_events_end_with_an_annotated_bookmark(
     client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "a", "b")
@@ -122,14 +120,16 @@ async def test_initial_events_end_with_a_bookmark_that_says_so(
     ]
 
 
-async def test_initial_events_of_nothing_are_a_bookmark(client: Client, namespace: str) -> None:
+async def test_initial_events_without_objects_are_a_bookmark(
+    client: Client, namespace: str
+) -> None:
     async with client.watch(core_v1.ConfigMap, namespace=namespace, initial_events=True) as events:
         received = await first(1, events)
 
     assert received == [("bookmark", "initial events end")]
 
 
-async def test_who_selects_by_label_sees_objects_come_and_go_with_their_labels(
+async def test_a_watch_with_a_label_selector_adds_and_deletes_by_label_changes(
     client: Client, namespace: str
 ) -> None:
     start = await version(client, namespace)
@@ -158,7 +158,7 @@ async def test_who_selects_by_label_sees_objects_come_and_go_with_their_labels(
     ]
 
 
-async def test_what_no_longer_matches_is_shown_as_it_was_when_it_last_did(
+async def test_a_delete_event_by_selector_has_the_last_matching_object(
     client: Client, namespace: str
 ) -> None:
     red = await client.create(config_map(namespace, "settings", labels={"color": "red"}))
@@ -177,7 +177,9 @@ async def test_what_no_longer_matches_is_shown_as_it_was_when_it_last_did(
     assert removed.obj.resource_version == green.resource_version
 
 
-async def test_who_selects_one_name_hears_of_that_one_only(client: Client, namespace: str) -> None:
+async def test_a_watch_with_a_name_selector_has_only_that_object(
+    client: Client, namespace: str
+) -> None:
     start = await version(client, namespace)
     await create_config_maps(client, namespace, "a", "b")
     await client.delete(core_v1.ConfigMap, "b", namespace=namespace)
@@ -206,7 +208,7 @@ async def test_a_bookmark_comes_every_minute_and_one_shortly_before_the_end(
     assert received == [(at, ("bookmark", start)) for at in (60, 120, 148)]
 
 
-async def test_a_bookmark_follows_what_happened_to_others(
+async def test_a_bookmark_has_the_version_of_changes_outside_the_selector(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     start = await version(client, namespace)
@@ -222,7 +224,7 @@ async def test_a_bookmark_follows_what_happened_to_others(
     assert received[0] == (59, ("bookmark", now))
 
 
-async def test_a_watch_that_wants_no_bookmarks_gets_none_and_ends_in_time(
+async def test_a_watch_without_bookmarks_has_none_and_ends_at_its_timeout(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     async with client.watch(
@@ -233,7 +235,7 @@ async def test_a_watch_that_wants_no_bookmarks_gets_none_and_ends_in_time(
     assert received == []
 
 
-async def test_a_watch_that_sets_no_end_gets_one_after_half_an_hour_to_an_hour(
+async def test_a_watch_without_a_timeout_ends_after_half_an_hour_to_an_hour(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     ended: list[float] = []
@@ -283,7 +285,7 @@ async def test_a_compaction_does_not_disturb_a_watch_that_has_received_everythin
     assert received == [("added", "a"), ("added", "b")]
 
 
-async def test_who_watches_something_quiet_is_not_disturbed_by_what_others_do(
+async def test_a_watch_of_an_unchanged_object_has_no_events_of_others(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     start = await version(client, namespace)
@@ -301,7 +303,7 @@ async def test_who_watches_something_quiet_is_not_disturbed_by_what_others_do(
     assert received.result() == [("added", "a")]
 
 
-async def test_initial_events_from_the_future_are_refused_in_the_stream(
+async def test_initial_events_at_a_future_version_are_an_error_event(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     async with client.watch(
@@ -314,7 +316,7 @@ async def test_initial_events_from_the_future_are_refused_in_the_stream(
             await anext(events)
 
 
-async def test_a_watch_of_one_namespace_does_not_hear_of_another_whose_name_begins_alike(
+async def test_a_watch_of_one_namespace_has_no_events_of_one_with_the_same_prefix(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     start = await version(client, namespace)

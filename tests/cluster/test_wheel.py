@@ -59,7 +59,7 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Wheels:
 
 
 @pytest.mark.timeout(90)
-def test_the_base_is_the_smaller_part_and_has_nothing_that_serves_development(
+def test_the_base_wheel_is_smaller_and_has_no_development_code(
     wheels: Wheels,
 ) -> None:
     names = ZipFile(wheels.base).namelist()
@@ -96,7 +96,9 @@ DEPENDENCIES = ("_yaml", "httptools", "msgspec", "prometheus_client", "yaml")
 
 
 @pytest.mark.timeout(90)
-async def test_the_base_runs_an_operator_without_the_other(wheels: Wheels, tmp_path: Path) -> None:
+async def test_the_base_wheel_runs_an_operator_without_the_other(
+    wheels: Wheels, tmp_path: Path
+) -> None:
     site = lent(tmp_path / "venv", only=DEPENDENCIES)
     ZipFile(wheels.base).extractall(site)
     (tmp_path / "once.py").write_text(OPERATOR)
@@ -119,7 +121,7 @@ async def test_the_base_runs_an_operator_without_the_other(wheels: Wheels, tmp_p
 
 
 @pytest.mark.timeout(90)
-def test_a_wheel_carries_the_examples_without_their_tests(wheels: Wheels) -> None:
+def test_a_wheel_contains_the_examples_without_their_tests(wheels: Wheels) -> None:
     names = ZipFile(wheels.cluster).namelist()
 
     inside = [each.removeprefix(HOME).split("/") for each in names if each.startswith(HOME)]
@@ -152,7 +154,7 @@ def lent(home: Path, *, only: Collection[str] = ()) -> Path:
 
 @pytest.mark.needs_tools
 @pytest.mark.timeout(240)
-def test_a_project_made_by_a_wheel_tests_and_checks_itself_without_an_index(
+def test_a_project_created_from_a_wheel_passes_its_checks_without_an_index(
     wheels: Wheels, tmp_path: Path
 ) -> None:
     """The Makefile's own pip runs, with no index to ask: all but steersman is lent."""

@@ -13,7 +13,7 @@ BARE = WorkloadSettings(parts=())
 
 
 @pytest.mark.parametrize(("objects", "at_once", "employed"), [(1, 1, 2), (2, 2, 3), (9, 4, 4)])
-def test_workers_are_employed_as_there_is_work_for_them(
+def test_the_number_of_workers_follows_the_queue_up_to_a_limit(
     objects: int, at_once: int, employed: int
 ) -> None:
     async def main(cluster: SimulatedCluster) -> tuple[int, int]:

@@ -11,9 +11,7 @@ from tests.real.objects import AnyConfigMap, config_map, container, deployment
 AnyDeployment = Unstructured.of("apps/v1", "Deployment")
 
 
-async def test_a_new_object_gets_what_only_the_server_can_give(
-    client: Client, namespace: str
-) -> None:
+async def test_a_new_object_gets_its_server_side_fields(client: Client, namespace: str) -> None:
     created = await client.create(deployment(namespace, "web"))
 
     about = created.metadata
@@ -32,9 +30,7 @@ async def test_the_same_name_cannot_be_created_twice(client: Client, namespace: 
         await client.create(config_map(namespace, "settings"))
 
 
-async def test_names_are_made_up_from_a_beginning_and_differ(
-    client: Client, namespace: str
-) -> None:
+async def test_generated_names_have_the_prefix_and_differ(client: Client, namespace: str) -> None:
     beginning = core_v1.ConfigMap(
         metadata=meta_v1.ObjectMeta(generate_name="settings-", namespace=namespace)
     )
@@ -45,12 +41,12 @@ async def test_names_are_made_up_from_a_beginning_and_differ(
     assert len(set(made)) == 5
 
 
-async def test_an_object_in_a_namespace_that_is_not_there_is_refused(client: Client) -> None:
+async def test_an_object_in_a_missing_namespace_is_rejected(client: Client) -> None:
     with pytest.raises(NotFound, match='namespaces "nowhere" not found'):
         await client.create(config_map("nowhere", "settings"))
 
 
-async def test_an_update_from_an_old_version_is_a_conflict_and_changes_nothing(
+async def test_an_update_with_an_old_version_is_a_conflict_and_changes_nothing(
     client: Client, namespace: str
 ) -> None:
     await client.create(config_map(namespace, "settings"))
@@ -109,7 +105,7 @@ PATCHES: dict[str, Patch] = {
 
 
 @pytest.mark.parametrize("language", PATCHES)
-async def test_a_patch_changes_what_it_names_in_each_language(
+async def test_a_patch_of_each_type_changes_the_named_fields(
     language: str, client: Client, namespace: str
 ) -> None:
     await client.create(deployment(namespace, "web", container("main", "main:1")))
@@ -139,7 +135,7 @@ async def test_a_patch_that_breaks_a_rule_is_refused_and_changes_nothing(
     assert await client.get(apps_v1.Deployment, "web", namespace=namespace) == created
 
 
-async def test_applying_creates_and_applying_less_takes_away(
+async def test_an_apply_creates_an_object_and_a_smaller_apply_removes_fields(
     client: Client, namespace: str
 ) -> None:
     await client.apply(config_map(namespace, "settings", a="1", b="2"), field_manager="us")
@@ -149,7 +145,7 @@ async def test_applying_creates_and_applying_less_takes_away(
     assert less.data == {"a": "1"}
 
 
-async def test_applying_what_another_manager_applied_is_a_conflict_until_it_is_forced(
+async def test_applying_a_field_of_another_manager_is_a_conflict_unless_forced(
     client: Client, namespace: str
 ) -> None:
     await client.apply(config_map(namespace, "settings", a="theirs"), field_manager="them")
@@ -163,7 +159,7 @@ async def test_applying_what_another_manager_applied_is_a_conflict_until_it_is_f
     assert {entry.manager for entry in forced.metadata.managed_fields or ()} == {"us"}
 
 
-async def test_applying_the_same_again_has_no_new_version(client: Client, namespace: str) -> None:
+async def test_a_repeated_apply_has_no_new_version(client: Client, namespace: str) -> None:
     first = await client.apply(config_map(namespace, "settings", a="1"), field_manager="us")
 
     again = await client.apply(config_map(namespace, "settings", a="1"), field_manager="us")
@@ -184,7 +180,9 @@ async def test_applying_with_a_uid_never_creates(client: Client, namespace: str)
         await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
 
 
-async def test_applying_without_a_manager_is_refused(api: EmbeddedServer, namespace: str) -> None:
+async def test_applying_without_a_field_manager_is_rejected(
+    api: EmbeddedServer, namespace: str
+) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps/settings"
 
     answer = await api.ask("PATCH", path, b"{}", sends=APPLY)
@@ -193,7 +191,9 @@ async def test_applying_without_a_manager_is_refused(api: EmbeddedServer, namesp
     assert "fieldManager: Required value: is required for apply patch" in answer.json["message"]
 
 
-async def test_the_status_and_the_rest_are_written_apart(client: Client, namespace: str) -> None:
+async def test_the_status_and_the_spec_are_written_separately(
+    client: Client, namespace: str
+) -> None:
     await client.create(deployment(namespace, "web"))
     both = MergePatch({"spec": {"replicas": 5}, "status": {"replicas": 4}})
 
@@ -208,7 +208,7 @@ async def test_the_status_and_the_rest_are_written_apart(client: Client, namespa
     assert as_status.body["metadata"]["generation"] == 2
 
 
-async def test_a_scale_is_another_look_at_the_same_number(client: Client, namespace: str) -> None:
+async def test_a_scale_reads_and_writes_the_same_replicas(client: Client, namespace: str) -> None:
     await client.create(deployment(namespace, "web", replicas=2))
     scale = client.scale(apps_v1.Deployment, "web", namespace=namespace)
 
@@ -254,9 +254,7 @@ WRITES = {
 
 
 @pytest.mark.parametrize("write", WRITES)
-async def test_nothing_is_written_by_a_dry_run(
-    write: str, api: EmbeddedServer, namespace: str
-) -> None:
+async def test_a_dry_run_writes_nothing(write: str, api: EmbeddedServer, namespace: str) -> None:
     method, rest, body, sends = WRITES[write]
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     await api.asked("POST", path, {"metadata": {"name": "settings"}, "data": {"a": "old"}})
@@ -270,7 +268,7 @@ async def test_nothing_is_written_by_a_dry_run(
     assert (await api.ask("GET", path)).body == before
 
 
-async def test_a_dry_run_is_refused_where_the_write_would_be(
+async def test_a_dry_run_is_rejected_if_the_write_would_be(
     api: EmbeddedServer, namespace: str
 ) -> None:
     path = f"/api/v1/namespaces/{namespace}/configmaps?dryRun=All"
@@ -280,7 +278,7 @@ async def test_a_dry_run_is_refused_where_the_write_would_be(
     assert answer.status == 422
 
 
-async def test_what_is_answered_in_protobuf_can_be_written_as_it_is(
+async def test_an_object_read_in_protobuf_can_be_written_unchanged(
     api: EmbeddedServer, client: Client, namespace: str
 ) -> None:
     protobuf = "application/vnd.kubernetes.protobuf"

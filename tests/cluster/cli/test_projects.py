@@ -32,7 +32,7 @@ def operator(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_is_generated_is_up_to_date_until_the_types_change(made: Path) -> None:
+def test_generated_files_are_up_to_date_until_the_types_change(made: Path) -> None:
     types = made / "src/shop/appservice.py"
     before = types.read_text(encoding="utf-8")
 
@@ -76,7 +76,7 @@ def test_objects_are_printed_as_yaml_or_json(operator: Path) -> None:
     assert (as_yaml.stderr, as_json.stderr, several.stderr) == ("", "", "")
 
 
-def test_a_change_that_breaks_what_was_allowed_is_named(operator: Path) -> None:
+def test_a_breaking_schema_change_is_reported(operator: Path) -> None:
     path = operator / "operator.py"
     old = steersman("generate", "crd", "operator.py", directory=operator).stdout
     (operator / "old.yaml").write_text(old, encoding="utf-8")
@@ -93,7 +93,7 @@ def test_a_change_that_breaks_what_was_allowed_is_named(operator: Path) -> None:
     assert "what old.yaml allows" in broken.stderr
 
 
-def test_a_kind_that_is_gone_breaks_it(operator: Path) -> None:
+def test_a_removed_kind_is_a_breaking_change(operator: Path) -> None:
     path = operator / "operator.py"
     old = steersman("generate", "crd", "operator.py", directory=operator).stdout
     (operator / "old.yaml").write_text(old, encoding="utf-8")
@@ -107,7 +107,7 @@ def test_a_kind_that_is_gone_breaks_it(operator: Path) -> None:
     assert broken.stdout == "settings.app.example.com: the kind is gone\n"
 
 
-def test_what_cannot_be_a_crd_is_named_with_its_field_and_nothing_is_written(
+def test_an_invalid_schema_is_reported_with_its_field_and_nothing_is_written(
     operator: Path,
 ) -> None:
     path = operator / "operator.py"
@@ -120,7 +120,7 @@ def test_what_cannot_be_a_crd_is_named_with_its_field_and_nothing_is_written(
     assert refused.stderr.count("\n") == 1
 
 
-def test_models_are_made_from_a_definition(operator: Path) -> None:
+def test_models_are_generated_from_a_definition(operator: Path) -> None:
     definition = steersman("generate", "crd", "operator.py", directory=operator).stdout
     (operator / "crd.yaml").write_text(definition, encoding="utf-8")
 
@@ -178,7 +178,7 @@ def test_what_is_refused_leaves_nothing_half_written(case: str, operator: Path) 
         (("--group=app", "--version=v1"), 2),
     ],
 )
-def test_a_name_that_kubernetes_would_refuse_is_wrong_usage(
+def test_a_name_that_kubernetes_rejects_is_a_usage_error(
     made: Path, wrong: tuple[str, ...], status: int
 ) -> None:
     before = files(made)
@@ -197,7 +197,7 @@ def files(directory: Path) -> dict[str, Any]:
     }
 
 
-def test_what_an_operator_prints_when_it_is_imported_is_not_among_what_is_generated(
+def test_output_of_an_imported_operator_is_not_part_of_the_manifests(
     operator: Path,
 ) -> None:
     (operator / "operator.py").write_text(f'{OPERATOR}\nprint("hello: {{")\n', encoding="utf-8")
@@ -208,14 +208,14 @@ def test_what_an_operator_prints_when_it_is_imported_is_not_among_what_is_genera
     assert printed.stderr == "hello: {\n"
 
 
-def test_an_upgrade_to_what_is_there_says_so(made: Path) -> None:
+def test_an_upgrade_to_the_same_version_reports_it(made: Path) -> None:
     done = steersman("upgrade", directory=made)
 
     assert done.returncode == 0
     assert done.stderr.startswith("up to date with steersman ")
 
 
-def test_a_new_project_has_nothing_that_could_be_out_of_date(tmp_path: Path) -> None:
+def test_a_new_project_without_generated_files_is_up_to_date(tmp_path: Path) -> None:
     steersman("init", "shop", "--domain=example.com", directory=tmp_path)
     empty = steersman("generate", "--check", directory=tmp_path / "shop")
     kind = ("--group=app", "--version=v1", "--kind=Web")
@@ -228,7 +228,7 @@ def test_a_new_project_has_nothing_that_could_be_out_of_date(tmp_path: Path) -> 
     assert (fresh.returncode, fresh.stderr) == (0, said)
 
 
-def test_create_asks_the_operator_which_kinds_there_are(tmp_path: Path) -> None:
+def test_create_gets_the_kinds_from_the_operator(tmp_path: Path) -> None:
     steersman("init", "shop", "--domain=example.com", directory=tmp_path)
     project = tmp_path / "shop"
     kind = ("--group=app", "--version=v1", "--kind=Web")
@@ -273,7 +273,7 @@ def test_create_reads_the_source_of_an_operator_that_does_not_load(tmp_path: Pat
     assert "not_installed_yet" in other.stderr
 
 
-def test_deploy_settings_of_the_project_are_in_what_is_generated(tmp_path: Path) -> None:
+def test_deploy_settings_of_the_project_are_in_the_manifests(tmp_path: Path) -> None:
     steersman("init", "shop", "--domain=example.com", directory=tmp_path)
     project = tmp_path / "shop"
     steersman("create", "api", "--group=app", "--version=v1", "--kind=Web", directory=project)

@@ -46,7 +46,7 @@ def kubeconfig(path: Path, server: str) -> None:
 
 
 @pytest.mark.usefixtures("cluster_up")
-def test_it_installs_the_crds_if_asked_to_and_operates_until_it_is_stopped(
+def test_run_installs_crds_on_request_and_runs_until_it_is_stopped(
     home: Path,
 ) -> None:
     with run(home, "--install-crds") as started:
@@ -59,7 +59,7 @@ def test_it_installs_the_crds_if_asked_to_and_operates_until_it_is_stopped(
 
 
 @pytest.mark.usefixtures("cluster_up")
-def test_a_kind_that_the_cluster_does_not_know_is_named_with_what_to_do(home: Path) -> None:
+def test_the_error_for_an_unknown_kind_says_what_to_do(home: Path) -> None:
     finished = steersman("run", "operator.py", "--kubeconfig=kubeconfig", directory=home)
 
     assert finished.returncode == 1
@@ -70,7 +70,7 @@ def test_a_kind_that_the_cluster_does_not_know_is_named_with_what_to_do(home: Pa
 
 
 @pytest.mark.usefixtures("cluster_up")
-def test_a_kind_of_others_that_is_missing_is_distinguished_from_the_operators_own(
+def test_a_missing_foreign_kind_is_distinguished_from_the_operators_own(
     home: Path,
 ) -> None:
     anvils = """
@@ -93,7 +93,7 @@ manager = sm.Manager(controllers=[controller, anvils])
 
 
 @pytest.mark.usefixtures("cluster_up")
-def test_a_controller_whose_kind_is_missing_is_named_and_the_others_run(home: Path) -> None:
+def test_a_controller_whose_kind_is_missing_is_reported_and_the_others_run(home: Path) -> None:
     anvils = """
 from steersman.kinds import Unstructured
 
@@ -111,7 +111,7 @@ manager = sm.Manager(controllers=[anvils, controller])
     assert started.process.returncode == 0
 
 
-def test_a_cluster_that_does_not_answer_is_named_with_what_to_do(home: Path) -> None:
+def test_the_error_for_an_unreachable_cluster_says_what_to_do(home: Path) -> None:
     kubeconfig(home / "kubeconfig", "https://127.0.0.1:1")
 
     finished = steersman("run", "operator.py", "--kubeconfig=kubeconfig", directory=home)
@@ -124,14 +124,14 @@ def test_a_cluster_that_does_not_answer_is_named_with_what_to_do(home: Path) -> 
     assert finished.stderr.endswith("`steersman cluster up` starts one.\n")
 
 
-def test_settings_that_cannot_be_end_it_with_status_2(home: Path) -> None:
+def test_invalid_settings_exit_with_status_2(home: Path) -> None:
     finished = steersman("run", "operator.py", "--lease-seconds=soon", directory=home)
 
     assert finished.returncode == 2
     assert "--lease-seconds: 'soon' is not a length of time" in finished.stderr
 
 
-def test_settings_of_the_authors_own_give_way_to_those_of_the_command_line(home: Path) -> None:
+def test_command_line_options_override_the_settings_in_code(home: Path) -> None:
     path = home / "operator.py"
     more = (
         'manager = sm.Manager(controllers=[controller], settings=sm.ManagerSettings(context="b"))'
@@ -148,7 +148,7 @@ def test_settings_of_the_authors_own_give_way_to_those_of_the_command_line(home:
     assert "there is no answer" in with_ours.stderr
 
 
-def test_a_script_learns_where_a_cluster_is(home: Path) -> None:
+def test_a_script_gets_the_address_of_a_cluster(home: Path) -> None:
     with running("cluster", "up", "--kubeconfig=kubeconfig", "-o", "json", directory=home) as up:
         line = up.until(r'^\{"url"')
         up.end()
@@ -159,7 +159,7 @@ def test_a_script_learns_where_a_cluster_is(home: Path) -> None:
 
 
 @pytest.mark.usefixtures("cluster_up")
-def test_a_definition_that_a_cluster_does_not_have_is_named_with_what_to_do(home: Path) -> None:
+def test_the_error_for_a_missing_definition_says_what_to_do(home: Path) -> None:
     asked = ("generate", "models", "--from-cluster=widgets", "--kubeconfig=kubeconfig")
 
     finished = steersman(*asked, directory=home)
@@ -171,7 +171,7 @@ def test_a_definition_that_a_cluster_does_not_have_is_named_with_what_to_do(home
     )
 
 
-def test_a_cluster_that_does_not_answer_is_named_when_it_is_asked_for_models(home: Path) -> None:
+def test_generating_models_from_an_unreachable_cluster_reports_its_address(home: Path) -> None:
     kubeconfig(home / "kubeconfig", "https://127.0.0.1:1")
     asked = ("generate", "models", "--from-cluster=widgets.example.com", "--kubeconfig=kubeconfig")
 

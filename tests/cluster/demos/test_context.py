@@ -91,7 +91,7 @@ async def test_what_a_demo_shows_as_rejected_was_rejected(
     assert note.startswith('refused: ConfigMap "a" is invalid: data[no key]')
 
 
-async def test_a_server_that_fails_has_not_refused_anything(ctx: DemoContext) -> None:
+async def test_a_server_failure_is_not_a_rejection(ctx: DemoContext) -> None:
     async def failing() -> None:
         raise Unavailable(wanted="get a", code=503, reason="ServiceUnavailable", message="busy")
 
@@ -112,14 +112,12 @@ async def test_a_file_is_applied_as_kubectl_would(ctx: DemoContext, tmp_path: Pa
     assert {"a", "b"} <= {each.name for each in await ctx.list(core_v1.ConfigMap)}
 
 
-async def test_a_file_that_is_not_there_is_named(ctx: DemoContext) -> None:
+async def test_a_missing_file_is_named(ctx: DemoContext) -> None:
     with pytest.raises(ProjectError, match=r"^three.yaml cannot be read"):
         await ctx.apply("three.yaml")
 
 
-async def test_all_of_a_kind_are_waited_for_by_their_labels(
-    ctx: DemoContext, cluster: Cluster
-) -> None:
+async def test_until_all_waits_for_objects_by_label(ctx: DemoContext, cluster: Cluster) -> None:
     await ctx.apply(settings("a"))
 
     async def another(_: object) -> None:
@@ -134,7 +132,7 @@ async def test_all_of_a_kind_are_waited_for_by_their_labels(
     assert [each.name for each in found] == ["a", "b"]
 
 
-async def test_an_object_is_back_once_it_is_another(ctx: DemoContext) -> None:
+async def test_until_back_waits_for_an_object_with_another_uid(ctx: DemoContext) -> None:
     await ctx.apply(settings("a", size="1"))
     first = await ctx.patch(core_v1.ConfigMap, "a", {"data": {"size": "2"}})
 
@@ -147,7 +145,7 @@ async def test_an_object_is_back_once_it_is_another(ctx: DemoContext) -> None:
     assert again.uid == (await ctx.get(core_v1.ConfigMap, "a")).uid != first.uid
 
 
-async def test_what_the_operator_said_in_the_last_step_is_not_taken_for_this_one(
+async def test_operator_output_of_an_earlier_step_does_not_count_for_this_one(
     ctx: DemoContext,
 ) -> None:
     await ctx.step("one")

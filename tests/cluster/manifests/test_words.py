@@ -42,7 +42,9 @@ async def create(api: EmbeddedServer, crd: dict[str, Any], obj: dict[str, Any]) 
     return await api.ask("POST", f"{where}?fieldValidation=Strict", obj)
 
 
-async def test_a_sample_of_a_rich_kind_is_taken_and_kept_whole(api: EmbeddedServer) -> None:
+async def test_a_sample_of_a_complex_kind_is_accepted_and_stored_unchanged(
+    api: EmbeddedServer,
+) -> None:
     sample = sample_of(rich())
 
     answer = await create(api, rich(), dict(sample))
@@ -51,7 +53,7 @@ async def test_a_sample_of_a_rich_kind_is_taken_and_kept_whole(api: EmbeddedServ
     assert answer.json["spec"] == sample["spec"]
 
 
-async def test_a_sample_of_an_operators_own_kind_is_taken(api: EmbeddedServer) -> None:
+async def test_a_sample_of_an_operators_own_kind_is_accepted(api: EmbeddedServer) -> None:
     crd = dict(as_document(crd_of(appservice.AppService)))
 
     answer = await create(api, crd, dict(sample_of(crd)))
@@ -60,7 +62,7 @@ async def test_a_sample_of_an_operators_own_kind_is_taken(api: EmbeddedServer) -
 
 
 @pytest.mark.parametrize(("old", "new", "value"), BROKEN, ids=range(len(BROKEN)))
-async def test_what_is_named_as_breaking_breaks(
+async def test_a_reported_breaking_change_is_rejected_by_the_server(
     api: EmbeddedServer, old: Any, new: Any, value: Any
 ) -> None:
     answers: list[Any] = []
@@ -83,7 +85,7 @@ async def test_what_is_named_as_breaking_breaks(
     assert answers[1].status in (400, 422)  # unknown to a strict server, or invalid
 
 
-async def test_a_server_refuses_what_is_named_as_impossible(api: EmbeddedServer) -> None:
+async def test_the_server_rejects_a_schema_that_is_reported_as_invalid(api: EmbeddedServer) -> None:
     old, new = definition(), definition(name="v2")
     await api.asked("POST", DEFINITIONS, old)
 
@@ -165,16 +167,14 @@ def imported(path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return module
 
 
-async def test_a_definition_that_the_cluster_does_not_have_is_an_error(
+async def test_a_missing_definition_is_an_error(
     cluster: RunningCluster,
 ) -> None:
     with pytest.raises(BadDefinition, match=r"nothing\.example\.com .* has none of that name"):
         await asked_for("nothing.example.com", cluster.kubeconfig)
 
 
-async def test_a_cluster_that_does_not_answer_is_an_error(
-    cluster: RunningCluster, tmp_path: Path
-) -> None:
+async def test_an_unreachable_cluster_is_an_error(cluster: RunningCluster, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     port = cluster.url.rpartition(":")[2]
     # Nothing listens on port 1.

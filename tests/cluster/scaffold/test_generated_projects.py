@@ -148,14 +148,14 @@ def test_what_a_project_starts_with_works(project: Project) -> None:
 
 
 @pytest.mark.timeout(60)
-def test_a_project_without_kinds_works_too(tmp_path: Path) -> None:
+def test_a_project_without_kinds_works(tmp_path: Path) -> None:
     said = python(new_project(tmp_path), "-m", "pytest")
 
     assert "1 passed in " in said
 
 
 @pytest.mark.timeout(120)
-def test_the_tests_of_a_controller_pass_for_every_kind_they_can_be_written_for(
+def test_the_generated_controller_tests_pass_for_every_supported_kind(
     long_project: Project,
 ) -> None:
     said = python(long_project, "-m", "pytest", "-q", "-k", "asks or does_not_ask or two")
@@ -164,7 +164,7 @@ def test_the_tests_of_a_controller_pass_for_every_kind_they_can_be_written_for(
     assert said.count("\n") < 20, said
 
 
-def test_every_kind_that_is_in_the_list_has_an_example() -> None:
+def test_every_listed_kind_has_an_example() -> None:
     for group, kind in BUILT_IN:
         found = foreign_kind(
             group=group, version="v1", kind=kind, plural=None, namespaced=True, models=None
@@ -175,7 +175,7 @@ def test_every_kind_that_is_in_the_list_has_an_example() -> None:
 
 @pytest.mark.needs_tools
 @pytest.mark.parametrize("which", ["project", "long_project"])
-def test_a_formatter_and_a_linter_find_nothing_to_do(
+def test_generated_code_passes_the_formatter_and_the_linter(
     which: str, request: pytest.FixtureRequest
 ) -> None:
     made: Project = request.getfixturevalue(which)
@@ -186,7 +186,7 @@ def test_a_formatter_and_a_linter_find_nothing_to_do(
 
 @pytest.mark.needs_tools
 @pytest.mark.timeout(180)
-def test_make_check_finds_nothing_wrong_once_all_is_generated(project: Project) -> None:
+def test_make_check_passes_after_make_generate(project: Project) -> None:
     for target in ("generate", "check"):
         status, said = ran(project, "make", target, f"PYTHON={sys.executable}")
 
@@ -195,12 +195,12 @@ def test_make_check_finds_nothing_wrong_once_all_is_generated(project: Project) 
 
 @pytest.mark.needs_tools
 @pytest.mark.timeout(180)
-def test_pyright_finds_nothing_wrong(project: Project) -> None:
+def test_generated_code_passes_pyright(project: Project) -> None:
     python(project, "-m", "pyright", "--pythonpath", sys.executable)
 
 
 @pytest.mark.timeout(60)
-def test_the_manager_is_found_where_the_project_says(project: Project) -> None:
+def test_the_manager_is_loaded_from_the_configured_module(project: Project) -> None:
     module, _, attribute = project.target.partition(":")
 
     said = python(project, "-c", f"import {module} as it; print(repr(it.{attribute}))")
@@ -208,7 +208,7 @@ def test_the_manager_is_found_where_the_project_says(project: Project) -> None:
     assert said.startswith("<Manager of appservice, ")
 
 
-def test_a_python_that_is_named_is_used_as_it_is_and_an_active_one_is_given_what_it_lacks(
+def test_a_given_python_is_used_unchanged_and_an_active_one_gets_missing_packages(
     project: Project,
 ) -> None:
     _, named = ran(project, "make", "-n", "test", "PYTHON=my-python")
@@ -223,9 +223,7 @@ def test_a_python_that_is_named_is_used_as_it_is_and_an_active_one_is_given_what
 
 
 @pytest.mark.parametrize("editable", [True, False])
-def test_a_steersman_that_runs_from_its_source_is_not_replaced(
-    tmp_path: Path, editable: bool
-) -> None:
+def test_a_steersman_installed_from_source_is_not_replaced(tmp_path: Path, editable: bool) -> None:
     wheel = "steersman-0.1.0-py3-none-any.whl"
     origin = Origin(source="file:///clone", wheels={wheel: b""})
     init_project(tmp_path / "shop", domain="example.com", origin=lambda: origin)
@@ -250,7 +248,7 @@ def test_a_steersman_that_runs_from_its_source_is_not_replaced(
     assert (f"pip install --quiet vendor/{wheel}\n" in said) is not editable
 
 
-def test_make_says_what_there_is(project: Project) -> None:
+def test_make_lists_its_targets(project: Project) -> None:
     _, said = ran(project, "make")
 
     assert [line.split()[1] for line in said.splitlines()] == [
@@ -260,7 +258,7 @@ def test_make_says_what_there_is(project: Project) -> None:
 
 
 @pytest.mark.parametrize("builder", ["docker", "podman", "buildah", "nerdctl"])
-def test_an_image_is_built_with_what_is_there(
+def test_an_image_is_built_with_the_available_builder(
     tmp_path: Path, project: Project, builder: str
 ) -> None:
     tools = tmp_path / "tools"
@@ -289,7 +287,7 @@ def test_without_a_builder_the_error_says_what_to_install(project: Project) -> N
     assert "neither docker, podman, buildah nor nerdctl is here. Install one of them" in said
 
 
-def test_the_image_runs_without_a_user_and_writes_nothing(project: Project) -> None:
+def test_the_image_runs_the_operator_as_a_non_root_user(project: Project) -> None:
     lines = (project.directory / "Dockerfile").read_text().splitlines()
 
     user = next(line for line in lines if line.startswith("USER "))

@@ -84,7 +84,7 @@ def test_a_project_of_an_older_steersman_has_the_names_of_this_one_after_an_upgr
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", [each for each in PROJECTS if each != "appservice"])
-def test_the_tests_of_an_older_project_pass_with_the_names_of_today(
+def test_the_tests_of_an_older_project_pass_with_the_current_names(
     name: str, tmp_path: Path
 ) -> None:
     directory = older_project(name, tmp_path)
