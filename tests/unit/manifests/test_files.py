@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from steersman.errors import EditedByHand, OutOfDate, ProjectError
-from steersman.manifests import Changes, check_trees, under, write_trees
+from steersman.manifests import FileChanges, check_trees, under, write_trees
 
 RECORD = ".steersman/generated.json"
 
@@ -23,7 +23,7 @@ def files_in(directory: Path) -> dict[str, str]:
 def test_a_tree_is_written_with_its_folders(tmp_path: Path) -> None:
     changes = write_trees(tmp_path, {"crd": {"crd/a.yaml": "a: ä\n"}, "rbac": {"role.yaml": "r\n"}})
 
-    assert changes == Changes(written=("crd/a.yaml", "role.yaml"))
+    assert changes == FileChanges(written=("crd/a.yaml", "role.yaml"))
     assert files_in(tmp_path) == {"crd/a.yaml": "a: ä\n", "role.yaml": "r\n"}
 
 
@@ -33,7 +33,7 @@ def test_an_up_to_date_file_is_not_written(tmp_path: Path) -> None:
 
     changes = write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}})
 
-    assert changes == Changes(unchanged=("a.yaml",))
+    assert changes == FileChanges(unchanged=("a.yaml",))
     assert {path: path.stat().st_ino for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
@@ -78,7 +78,7 @@ def test_an_edit_that_says_what_is_generated_now_is_no_edit(tmp_path: Path) -> N
 
     changes = write_trees(tmp_path, {"crd": {"a.yaml": "2\n"}})
 
-    assert changes == Changes(unchanged=("a.yaml",))
+    assert changes == FileChanges(unchanged=("a.yaml",))
     assert write_trees(tmp_path, {"crd": {"a.yaml": "3\n"}}).written == ("a.yaml",)
 
 
@@ -105,7 +105,7 @@ def test_a_file_that_is_generated_no_more_is_removed_with_its_empty_folders(tmp_
 
     changes = write_trees(tmp_path, {"crd": {"deep/b.yaml": "b\n"}})
 
-    assert changes == Changes(unchanged=("deep/b.yaml",), removed=("deep/er/a.yaml",))
+    assert changes == FileChanges(unchanged=("deep/b.yaml",), removed=("deep/er/a.yaml",))
     assert sorted(path.name for path in (tmp_path / "deep").iterdir()) == ["b.yaml"]
 
 
@@ -115,8 +115,8 @@ def test_an_edited_file_that_is_generated_no_more_is_kept(tmp_path: Path) -> Non
 
     changes = write_trees(tmp_path, {"crd": {}})
 
-    assert changes == Changes(left=("a.yaml",))
-    assert write_trees(tmp_path, {"crd": {}}) == Changes()
+    assert changes == FileChanges(left=("a.yaml",))
+    assert write_trees(tmp_path, {"crd": {}}) == FileChanges()
     assert files_in(tmp_path) == {"a.yaml": "mine\n"}
 
 
@@ -134,7 +134,7 @@ def test_a_file_that_another_part_makes_now_stays(tmp_path: Path) -> None:
     write_trees(tmp_path, {"deploy": {"crd/a.yaml": "a\n"}})
     write_trees(tmp_path, {"crd": {"crd/a.yaml": "a\n"}})
 
-    assert write_trees(tmp_path, {"deploy": {}}) == Changes()
+    assert write_trees(tmp_path, {"deploy": {}}) == FileChanges()
     assert write_trees(tmp_path, {"crd": {}}).removed == ("crd/a.yaml",)
 
 
@@ -142,7 +142,7 @@ def test_a_file_of_two_parts_stays_until_neither_makes_it(tmp_path: Path) -> Non
     both = {"crd": {"a.yaml": "a\n"}, "deploy": {"a.yaml": "a\n"}}
     write_trees(tmp_path, both)
 
-    assert write_trees(tmp_path, {"deploy": {}}) == Changes()
+    assert write_trees(tmp_path, {"deploy": {}}) == FileChanges()
     write_trees(tmp_path, both)
     assert write_trees(tmp_path, {"crd": {}, "deploy": {}}).removed == ("a.yaml",)
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         rules_by_namespace,
         rules_yaml,
     )
-    from steersman.controller.status.conditions import status_to_apply
+    from steersman.controller.status import status_to_apply
     from steersman.controller.threads import ThreadPolicy, ThreadPool, start_thread
 
 __all__ = [

@@ -20,7 +20,7 @@ from steersman.controller.declaration.writes import (
     Writes,
     as_writes,
 )
-from steersman.controller.status.conditions import status_fields
+from steersman.controller.status import status_fields
 from steersman.errors import BadController, BadName, NotAKind
 from steersman.kinds import Resource, Unstructured
 from steersman.names import GroupVersionKind, check_label

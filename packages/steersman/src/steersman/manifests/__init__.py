@@ -3,7 +3,7 @@
     schema         the structural schema of a class; ``crd`` builds the definition around it
     definition     a CustomResourceDefinition as read: breaking changes, samples, reference
     distribution   kustomize, a Helm chart, an OLM bundle
-    install        the objects of an ``installation``, from ``crd``, ``rbac`` and ``deployment``
+    install        the objects of an ``installation``, from ``crd``, ``roles`` and ``deployment``
     files          trees of files, and how they are written to disk
 
 Takes:     an ``Installation``: controllers, and where and how they run
@@ -27,7 +27,7 @@ from steersman.manifests.distribution.chart import helm_tree
 from steersman.manifests.distribution.kustomize import crd_tree, deploy_tree, rbac_tree
 from steersman.manifests.documents import Document, as_document, yaml_of
 from steersman.manifests.files import (
-    Changes,
+    FileChanges,
     Tree,
     check_trees,
     generated_paths,
@@ -52,7 +52,7 @@ __all__ = [
     "REQUESTS",
     "BreakingChange",
     "BundleSettings",
-    "Changes",
+    "FileChanges",
     "DeploySettings",
     "Document",
     "ExtraRule",

@@ -33,7 +33,7 @@ _ABOUT: Final = "Digests of generated files, by which steersman knows what was e
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
+class FileChanges:
     """The changes that ``write_trees`` made, as sorted paths."""
 
     written: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ def under(folder: str, tree: Tree) -> Tree:
 
 def write_trees(
     directory: Path, parts: Mapping[str, Tree], *, force: bool = False, record: str = RECORD
-) -> Changes:
+) -> FileChanges:
     """Write and remove files so that these parts match their trees: all of them, or none.
 
     With ``force``, files that were edited by hand are replaced as well.
@@ -74,7 +74,7 @@ def write_trees(
     _replace(directory, texts)
     for path in plan.gone:
         _remove(directory, path)
-    return Changes(
+    return FileChanges(
         written=tuple(changed),
         unchanged=tuple(sorted(set(_together(parts)).difference(changed))),
         removed=plan.gone,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
-from steersman.manifests import deployment, rbac
+from steersman.manifests import deployment, roles
 from steersman.manifests.crd import crds_of
 from steersman.manifests.documents import Document, as_document
 from steersman.manifests.installation import Installation
@@ -57,11 +57,11 @@ def parts_of(installation: Installation) -> Parts:
     parts = Parts(
         namespace=deployment.namespace(installation),
         crds=crds,
-        account=rbac.service_account(installation),
-        grants=rbac.operator_grants(installation),
-        metrics_grants=rbac.metrics_grants(installation),
-        metrics_reader=rbac.metrics_reader(installation),
-        people=rbac.roles_for_people(installation, crds),
+        account=roles.service_account(installation),
+        grants=roles.operator_grants(installation),
+        metrics_grants=roles.metrics_grants(installation),
+        metrics_reader=roles.metrics_reader(installation),
+        people=roles.roles_for_people(installation, crds),
         deployment=deployment.deployment(installation),
         metrics_service=deployment.metrics_service(installation),
         disruption_budget=deployment.disruption_budget(installation),

@@ -22,7 +22,7 @@ from steersman.controller.finalizers import patch_to_add, patch_to_remove
 from steersman.controller.ownership.managed_fields import fields_in, held_part
 from steersman.controller.ownership.owner_check import OwnerCheck
 from steersman.controller.ownership.owner_references import controller_of, owned_by
-from steersman.controller.status.conditions import (
+from steersman.controller.status import (
     has_condition,
     is_progress,
     status_to_apply,

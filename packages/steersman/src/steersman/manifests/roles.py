@@ -1,8 +1,8 @@
-"""RBAC objects: the permissions that the controllers declare, and roles for users of the kinds.
+"""The roles of the operator with their bindings, and roles for users of its kinds.
 
-The permissions are those that the operator's preflight check requests, so the two cannot differ. A
-namespaced operator gets a Role in each of its namespaces, and cluster-wide permissions for
-cluster-scoped resources only.
+``controller.rbac`` derives the rules, and the preflight of ``manager`` checks the same ones. An
+operator that manages some namespaces has a Role in each, and a ClusterRole only for cluster-scoped
+resources.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,8 @@
-"""Statuses to apply: ``observedGeneration`` and conditions with times. No I/O."""
+"""The status of an object in the form that is applied. No I/O: ``Writer.apply_status`` sends it.
+
+Sets ``observedGeneration`` and the transition times of conditions: a changed condition gets the
+current time, an unchanged one keeps its time, and a given time is kept in whole seconds.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from steersman.controller.status.conditions import is_progress, status_to_apply
+from steersman.controller.status import is_progress, status_to_apply
 from steersman.kinds import Condition, CustomResource, Part, Unstructured, apps_v1, meta_v1, replace
 
 BEFORE = datetime(2026, 1, 1, tzinfo=UTC)
