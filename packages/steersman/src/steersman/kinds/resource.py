@@ -1,4 +1,4 @@
-"""``Resource``: an object with a kind and a name; ``CustomResource``: one with a spec and status."""
+"""``Resource``: an object with a kind and a name; ``CustomResource``: with a spec and a status."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime

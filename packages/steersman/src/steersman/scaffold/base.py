@@ -1,7 +1,8 @@
-"""The frame of a project as steersman last wrote it, which ``steersman upgrade`` merges over.
+"""The frame of a project as steersman last wrote it, the base of the merge in ``steersman
+upgrade``.
 
-It is one JSON file, because linters, formatters, type checkers and dependency scanners all read, or
-rewrite, Python and TOML files wherever they find them, in directories with a dot as well.
+The base is one JSON file. Linters, formatters, type checkers and dependency scanners read, or
+rewrite, Python and TOML files wherever they find them, also in hidden directories.
 """
 
 import json
@@ -30,7 +31,7 @@ def base_text(frame: Tree) -> str:
 
 
 def read_base(directory: Path) -> Tree:
-    """The frame that was written last."""
+    """Return the frame that was written last."""
     text = read_text(directory / BASE)
     if text is None:
         paths = [each.relative_to(directory / _OLD_BASE) for each in old_base_files(directory)]
@@ -57,5 +58,5 @@ def read_base(directory: Path) -> Tree:
 
 
 def old_base_files(directory: Path) -> Iterable[Path]:
-    """What is left of the base of an older project."""
+    """Return the base files that an older version of steersman wrote."""
     return sorted(each for each in (directory / _OLD_BASE).rglob("*") if each.is_file())

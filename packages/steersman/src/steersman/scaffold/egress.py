@@ -1,8 +1,9 @@
-"""Connections that a project seems to need, and that its NetworkPolicy does not let through.
+"""Warnings about connections that a project probably needs and its NetworkPolicy does not permit.
 
-A NetworkPolicy drops packets without a word: a connection that it does not allow ends in a timeout,
-and nothing names the cause. So what can be seen from a project is said when manifests are made: a
-library that it depends on whose servers listen elsewhere, and addresses in its variables.
+A NetworkPolicy drops packets silently: a connection that it does not permit ends in a timeout, and
+no error names the cause. So generating manifests warns about the connections that the project
+shows: a client library whose servers listen on another port, and addresses in environment
+variables.
 """
 
 import re
@@ -77,9 +78,9 @@ _WHAT_NOW: Final = (
 
 
 def egress_warnings(project: Project) -> tuple[str, ...]:
-    """A sentence for each connection that the NetworkPolicy of the project would drop.
+    """Return a sentence for each connection that the NetworkPolicy of the project would drop.
 
-    There is none where the project says that the operator talks to nothing else.
+    There is no warning if the project declares that the operator needs no other connections.
     """
     policy = project.deploy.settings.egress
     if policy == ():
@@ -118,7 +119,7 @@ def _addresses(project: Project) -> Iterator[tuple[str, str, int]]:
 
 
 def _port_of(value: str) -> int | None:
-    """The port of an address, such as ``postgres://db/shop`` or ``db.example.com:5432``."""
+    """Return the port of an address, such as ``postgres://db/shop`` or ``db.example.com:5432``."""
     if "://" in value:
         try:
             parts = urlsplit(value.removeprefix("jdbc:"))
@@ -135,7 +136,7 @@ def _port_of(value: str) -> int | None:
 
 
 def _shown(value: str) -> str:
-    """The address without what may be a secret in it."""
+    """Return the address without the parts that may contain a secret."""
     if "://" not in value:
         return value
     parts = urlsplit(value.removeprefix("jdbc:"))

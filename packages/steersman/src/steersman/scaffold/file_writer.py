@@ -1,6 +1,6 @@
-"""Files of a project on disk: all of them are written, or none is.
+"""Writes the files of a project: either all of them or none.
 
-The only module here that writes.
+In this package, only this module writes files.
 """
 
 import shutil
@@ -12,7 +12,7 @@ from steersman.errors import ProjectError
 
 
 def read_text(path: Path) -> str | None:
-    """What is in a file, or ``None`` if it is not there."""
+    """Return the text of a file, or ``None`` if the file does not exist."""
     try:
         # Bytes first: a file with other line ends is to keep them.
         return path.read_bytes().decode("utf-8")
@@ -27,7 +27,7 @@ def read_text(path: Path) -> str | None:
 
 
 def require_room(directory: Path, *, besides: Collection[str]) -> None:
-    """Refuse a directory in which there is anything but what is called so."""
+    """Refuse a directory that contains anything except the names in ``besides``."""
     try:
         there = sorted(each.name for each in directory.iterdir() if each.name not in besides)
     except FileNotFoundError:
@@ -47,7 +47,7 @@ def require_room(directory: Path, *, besides: Collection[str]) -> None:
 
 
 def require_absent(directory: Path, paths: Iterable[str]) -> None:
-    """Refuse to write over files that are there."""
+    """Refuse to overwrite existing files."""
     there = sorted(path for path in paths if (directory / path).exists())
     if there:
         raise ProjectError(
@@ -60,7 +60,7 @@ def require_absent(directory: Path, paths: Iterable[str]) -> None:
 def write_files(
     directory: Path, files: Mapping[str, str | bytes], *, removed: Iterable[str] = ()
 ) -> None:
-    """Bring ``directory`` to have these files and not those; as it was, if that cannot be."""
+    """Write ``files`` and remove ``removed``; on an error, restore the directory."""
     with ExitStack() as undo:
         try:
             for path, content in files.items():

@@ -1,8 +1,8 @@
-"""Kinds that exist elsewhere: how a module names one, and an object of it for a test.
+"""Kinds that are defined elsewhere: the expression for the class, and a sample object for a test.
 
-built-in               apps_v1.Deployment, of steersman.kinds
-with a models file     Certificate, of the module that ``steersman generate models`` wrote
-any other              Certificate = sm.Unstructured.of("cert-manager.io/v1", "Certificate")
+built-in               apps_v1.Deployment, of steersman.kinds with a models file     Certificate, of
+the module that ``steersman generate models`` wrote any other              Certificate =
+sm.Unstructured.of("cert-manager.io/v1", "Certificate")
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ _BESIDE: Final = frozenset({"Anything", "Cluster", "Labels", "MergePatch", "Scen
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foreign:
-    """A kind that exists elsewhere."""
+    """A kind that is defined elsewhere."""
 
     gvk: GroupVersionKind
     plural: str
@@ -72,7 +72,7 @@ class Foreign:
 
     @property
     def expression(self) -> str:
-        """The class, as the module names it."""
+        """Return the expression for the class in the generated module."""
         return f"{self.module}.{self.gvk.kind}" if self.module else self.gvk.kind
 
     @property
@@ -87,9 +87,10 @@ class Foreign:
 
     @property
     def example(self) -> tuple[str, Sequence[str]] | None:
-        """What is called with what, to have an object called ``name`` for a test.
+        """Return the function and the arguments that create an object with the name ``name`` for a
+        test.
 
-        ``None`` where no valid object is known.
+        ``None`` if no valid object is known.
         """
         if self.module and self.gvk.kind in _RECIPES:
             recipe, *arguments = _RECIPES[self.gvk.kind]
@@ -100,7 +101,7 @@ class Foreign:
 
     @property
     def used_by_example(self) -> frozenset[str]:
-        """What of ``steersman.kinds`` that needs."""
+        """Return the modules of ``steersman.kinds`` that the example needs."""
         called, arguments = self.example or ("", ())
         text = f"{called}({', '.join(arguments)})".replace("CONTAINER", "core_v1.Container")
         modules = ("core_v1", "meta_v1", "recipes")
@@ -116,7 +117,7 @@ def foreign_kind(
     namespaced: bool,
     models: str | None,
 ) -> Foreign:
-    """The kind, checked; a built-in one is known to steersman, whatever is said of it."""
+    """Return the kind, validated; for a built-in kind, steersman's own data takes precedence."""
     gvk = GroupVersionKind("" if group == "core" else group, check_version(version), kind)
     check_class_kind(kind)
     if "." in gvk.group:

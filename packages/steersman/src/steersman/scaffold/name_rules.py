@@ -1,4 +1,4 @@
-"""What a project, its package and its modules may be called."""
+"""Rules for the names of a project, its package and its modules."""
 
 import keyword
 import sys
@@ -26,7 +26,7 @@ _MODULES: Final = frozenset({"operator", "models"})
 
 
 def check_project_name(name: str) -> str:
-    """A project's name: a DNS label, short enough that others can be made of it."""
+    """Check the name of a project: a DNS label, short enough to derive other names from it."""
     wanted = "a project's name"
     check_label(name, wanted=wanted)
     if not name[0].isalpha() or len(name) > LONGEST_NAME:
@@ -36,17 +36,17 @@ def check_project_name(name: str) -> str:
 
 
 def check_domain(domain: str) -> str:
-    """What the groups of a project's kinds end in."""
+    """Check the suffix of the API groups of a project's kinds."""
     return check_subdomain(domain, wanted="a domain")
 
 
 def package_of(name: str) -> str:
-    """The package of a project, unless it is given one."""
+    """Return the default package name of a project."""
     return name.replace("-", "_")
 
 
 def check_package(package: str) -> str:
-    """A package: lower-case, importable, and not in the way of another one."""
+    """Check the name of a package: lower-case, importable, and not the name of another package."""
     if not (package.isidentifier() and package.isascii() and package == package.lower()):
         rule = "it has lower-case letters, digits and underscores, and begins with a letter"
     elif keyword.iskeyword(package) or keyword.issoftkeyword(package):
@@ -59,7 +59,7 @@ def check_package(package: str) -> str:
 
 
 def module_of(kind: str) -> str:
-    """The module of a kind: its name in lower case, unless that cannot be one."""
+    """Return the name of a kind's module: the kind in lower case, unless that name is reserved."""
     word = kind.lower()
     if keyword.iskeyword(word) or word in _MODULES:
         return f"{word}_kind"
@@ -67,5 +67,5 @@ def module_of(kind: str) -> str:
 
 
 def class_suffix(version: str) -> str:
-    """What sets the class of another version apart: ``v1beta1`` becomes ``V1Beta1``."""
+    """Return the suffix of the class of another version: ``V1Beta1`` for ``v1beta1``."""
     return version.replace("-", "").title()

@@ -1,11 +1,12 @@
-"""Where the installed steersman came from, and the wheels that a project carries if it must.
+"""Where the installed steersman came from, and the wheels that a project carries if necessary.
 
-An installer records a direct origin in ``direct_url.json`` (PEP 610). Without that file the package
-came from an index by its version, and a project's pip finds it there again; unless it is a
-development version, which no index has and which came from a directory of wheels. With it (a path,
-a wheel, an archive, a repository), no index is known to have this version. The project then carries
-the wheel in ``vendor/``, so that its CI and its image build need nothing else of this machine. The
-wheel of steersman-cluster, which the project's tests use, is carried beside it.
+An installer records a direct origin in ``direct_url.json`` (PEP 610). Without that file, the
+package came from an index by its version, and a project's pip finds it there again. The exception
+is a development version, which no index contains and which came from a directory of wheels. With
+that file (for a path, a wheel, an archive or a repository), no index is known to contain this
+version. The project then carries the wheel in ``vendor/``, so that its CI and its image build need
+nothing else from this machine. The wheel of steersman-cluster, which the project's tests use, is
+carried too.
 """
 
 import base64
@@ -52,7 +53,7 @@ _MODE: Final = 0o100644 << 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where a steersman came from, and the wheels by name, unless an index has them.
+    """Where a steersman came from, with the wheels by name, unless an index contains them.
 
     ``source`` is a URL, ``index`` or ``unreleased``.
     """
@@ -62,17 +63,17 @@ class Origin:
 
     @property
     def files(self) -> dict[str, bytes]:
-        """The files that a project carries."""
+        """Return the files that a project carries."""
         return {f"{VENDOR}/{name}": wheel for name, wheel in self.wheels.items()}
 
 
 def index_origin() -> Origin:
-    """The origin of what an index has."""
+    """Return the origin of a release that an index contains."""
     return Origin()
 
 
 def installed_origin() -> Origin:
-    """The origin of the steersman that this interpreter has."""
+    """Return the origin of the steersman in this interpreter's environment."""
     base = origin_of(distribution("steersman"), build=build_wheel)
     if base.source == INDEX:
         return base
@@ -84,7 +85,7 @@ def installed_origin() -> Origin:
 
 
 def origin_of(found: Distribution, *, build: Callable[[Path], tuple[str, bytes]]) -> Origin:
-    """The origin of ``found``; ``build`` makes the wheel of a directory with its source."""
+    """Return the origin of ``found``; ``build`` builds a wheel from a source directory."""
     text = found.read_text("direct_url.json")
     if text is None:
         if ".dev" not in found.version:
@@ -101,9 +102,9 @@ def origin_of(found: Distribution, *, build: Callable[[Path], tuple[str, bytes]]
 
 
 def kept_origin(found: Origin, *, directory: Path, source: str) -> Origin:
-    """``found``, or ``source`` if it is the wheel that the project in ``directory`` carries.
+    """Return ``found``, or ``source`` if ``found`` is a wheel that the project carries.
 
-    A project's own virtual environment has its steersman from there.
+    The virtual environment of a project has steersman installed from that wheel.
     """
     paths = carried_wheels(directory)
     url, _, digest = found.source.partition("#sha256=")
@@ -115,16 +116,16 @@ def kept_origin(found: Origin, *, directory: Path, source: str) -> Origin:
 
 
 def carried_wheels(directory: Path) -> list[Path]:
-    """The wheels of steersman and steersman-cluster that the project in ``directory`` carries."""
+    """Return the wheels of steersman and steersman-cluster in the project in ``directory``."""
     found = [*(directory / VENDOR).glob("*.whl")]
     return sorted(path for path in found if path.name.partition("-")[0] in _NAMES)
 
 
 def build_wheel(directory: Path) -> tuple[str, bytes]:
-    """The wheel of the source in ``directory``: its name and its bytes.
+    """Build a wheel from the source in ``directory``: return its name and its bytes.
 
-    A checkout that people work in has the build backend at hand, which takes less than a second;
-    without it pip fetches it.
+    In a development checkout the build backend is installed, and the build takes less than a
+    second. Otherwise pip downloads the backend.
     """
     if not directory.is_dir():
         raise ProjectError(
@@ -159,7 +160,7 @@ def build_wheel(directory: Path) -> tuple[str, bytes]:
 
 
 def repacked(found: Distribution) -> tuple[str, bytes]:
-    """The wheel of an installed distribution: its name, and its bytes made from its files."""
+    """Pack the files of an installed distribution into a wheel: return its name and its bytes."""
     files = dict(sorted(_files(found)))
     if not files:
         raise ProjectError(
@@ -187,7 +188,10 @@ def repacked(found: Distribution) -> tuple[str, bytes]:
 
 
 def _files(found: Distribution) -> Iterator[tuple[str, bytes]]:
-    """What a wheel of it has, but for the record: no scripts, bytecode or notes of an installer."""
+    """Yield the files of the wheel, except the record.
+
+    Scripts, bytecode and the installer's own files are not part of a wheel.
+    """
     for path, *_ in reader((found.read_text("RECORD") or "").splitlines()):
         steps = PurePosixPath(path)
         if ".." in steps.parts or steps.is_absolute() or steps.suffix == ".pyc":

@@ -1,8 +1,8 @@
-"""Python source with something put in where it belongs; what the author wrote stays as it is.
+"""Inserts code into Python source; the existing code stays unchanged.
 
-Pure: text in, text out. Places are found in the syntax tree, and only text is put in: comments and
-layout are the author's alone. What cannot be recognised is ``None``, and the caller says
-which line to add by hand.
+No I/O: text in, text out. Positions are found in the syntax tree, and text is only inserted, so
+comments and layout stay as the author wrote them. If the code is not recognized, a function returns
+``None``, and the caller reports which line to add by hand.
 """
 
 import ast
@@ -16,7 +16,7 @@ _Natural: TypeAlias = list[tuple[bool, int, str]]
 
 
 def with_controller(source: str, controller: str) -> str | None:
-    """``controller`` among those in ``Manager(controllers=[…])``, of which there is one."""
+    """Return ``source`` with ``controller`` in the only ``Manager(controllers=[…])``."""
     lists = [
         keyword.value
         for node in ast.walk(ast.parse(source))
@@ -31,7 +31,7 @@ def with_controller(source: str, controller: str) -> str | None:
 
 
 def with_import(source: str, module: str, name: str) -> str:
-    """``from module import name`` beside the imports that are there."""
+    """Return ``source`` with ``from module import name`` beside the existing imports."""
     imports = [
         node for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom)
     ]
@@ -63,7 +63,7 @@ def with_import(source: str, module: str, name: str) -> str:
 
 
 def with_served_version(source: str, class_name: str, served: str) -> str | None:
-    """``served`` in ``crd=sm.Crd(also_serves=(…,))`` of a class that is a kind."""
+    """Return ``source`` with ``served`` in ``crd=sm.Crd(also_serves=(…,))`` of a kind's class."""
     (node,) = [
         node
         for node in ast.parse(source).body
@@ -85,7 +85,7 @@ def with_served_version(source: str, class_name: str, served: str) -> str | None
 
 
 def import_line(module: str, names: Sequence[str]) -> str:
-    """An import as a formatter would write it: a name with an alias has a line of its own."""
+    """Return an import as a formatter would write it: each alias is on a separate line."""
     ordered = sorted(set(names), key=_import_order)
     plain = [each for each in ordered if " as " not in each]
     line = f"from {module} import {', '.join(plain)}"
@@ -97,7 +97,7 @@ def import_line(module: str, names: Sequence[str]) -> str:
 
 
 def call_lines(head: str, arguments: Sequence[str], tail: str = "") -> str:
-    """``head(arguments)tail`` as a formatter would write it."""
+    """Return ``head(arguments)tail`` as a formatter would write it."""
     line = f"{head}({', '.join(arguments)}){tail}"
     if len(line) <= LINE_LENGTH:
         return line
@@ -109,7 +109,7 @@ def call_lines(head: str, arguments: Sequence[str], tail: str = "") -> str:
 
 
 class _Brackets:
-    """What is in brackets, as offsets into the source: from where to where, and each item."""
+    """The content of a pair of brackets: its offsets in the source, and those of each item."""
 
     def __init__(self, source: str, begin: int, close: int, items: Sequence[ast.AST]) -> None:
         self.begin = begin
@@ -186,7 +186,7 @@ def _import_order(name: str) -> tuple[int, _Natural]:
 
 
 def _natural(name: str) -> _Natural:
-    """By which 9 comes before 10."""
+    """Return a sort key by which 9 comes before 10."""
     parts = re.findall(r"\d+|\D+", name.lower())
     return [(not each.isdigit(), int(each) if each.isdigit() else 0, each) for each in parts]
 
@@ -206,7 +206,7 @@ def _segment(source: str, node: ast.AST) -> str:
 
 
 def _span(source: str, node: ast.AST) -> tuple[int, int]:
-    """Where a node begins and ends, counted in characters of the source."""
+    """Return the start and end of a node, counted in characters of the source."""
     offset = _offsets(source)
     return (
         offset(node.lineno, node.col_offset),  # type: ignore[attr-defined]

@@ -124,7 +124,7 @@ class _Reader:
         self.choices: list[Choices] = []
 
     def classes(self, schema: Schema) -> tuple[Class, ...]:
-        """Return the classes of the parts, nested ones first, and last the class of the resource."""
+        """Return the classes of the parts, nested ones first, then the class of the resource."""
         fields = {
             field.wire: field
             for field in fields_of(

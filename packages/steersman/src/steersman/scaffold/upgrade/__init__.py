@@ -1,4 +1,4 @@
-"""Projects brought up to date: their frame merged, and the names of steersman replaced.
+"""Upgrades of projects: their frame is merged, and renamed names of steersman are replaced.
 
     project_upgrade ─▶ project_names ─▶ python_source, text_source ─▶ rename_map
 
@@ -8,7 +8,7 @@ Promises:  - an upgrade keeps what the author changed
            - a second upgrade changes nothing
            - a project of an older steersman has the names of this one after an upgrade
            - a file that is not valid python is refused before anything is written
-Never:     replaces a word because it looks like an old name: it has to be one of ours
+Never:     replaces a word only because it equals an old name: it must refer to a steersman name
 """
 
 from steersman.scaffold.upgrade.project_upgrade import Upgraded, upgrade_project

@@ -1,4 +1,4 @@
-"""Old names in all files of a project, replaced: read here, and written by the upgrade."""
+"""Replaces old steersman names in all files of a project; ``project_upgrade`` writes the files."""
 
 import os
 import re
@@ -35,7 +35,7 @@ _HISTORY: Final = "CHANGELOG"
 
 @dataclass
 class ProjectNames:
-    """The names that are renamed in one project, and what has been renamed so far."""
+    """The names to replace in one project, and the names replaced so far."""
 
     package: str = ""
     exported: Collection[str] = frozenset()
@@ -46,7 +46,7 @@ class ProjectNames:
 
     @classmethod
     def of(cls, directory: Path, package: str) -> "ProjectNames":
-        """With the names that the project's modules import from each other."""
+        """Create an instance with the names that the project's modules import from each other."""
         exported: set[str] = set()
         for path in project_files(directory):
             if _is_python(path):
@@ -66,7 +66,10 @@ class ProjectNames:
                 self.lines.setdefault(old, set()).add(new)
 
     def renamed(self, path: str, text: str) -> str:
-        """A file with today's names; ``ProjectError`` if it is no Python and says that it is."""
+        """Return a file's text with current names; ``ProjectError`` for invalid Python.
+
+        Invalid Python that does not mention steersman is left unchanged.
+        """
         if _is_python(path):
             done = _parsed(path, text, self._renamed_python) or Renamed(text)
         else:
@@ -78,7 +81,9 @@ class ProjectNames:
         return done.text
 
     def _renamed_excerpt(self, block: re.Match[str]) -> str:
-        """A block of code in which the lines of the project's code have changed as there."""
+        """Return a code block in which lines copied from the project's code are renamed as in that
+        code.
+        """
         lines = block[0].split("\n")
         return "\n".join(
             next(iter(self.lines[line])) if len(self.lines.get(line, ())) == 1 else line
@@ -90,7 +95,10 @@ class ProjectNames:
 
 
 def project_files(directory: Path) -> Iterator[str]:
-    """The files that people write, sorted: neither generated, nor of tools and environments."""
+    """Yield the files that people write, sorted.
+
+    Generated files, and files of tools and virtual environments, are left out.
+    """
     generated = generated_paths(directory)
     for folder, folders, names in os.walk(directory):
         here = Path(folder).relative_to(directory)
@@ -114,7 +122,9 @@ def project_files(directory: Path) -> Iterator[str]:
 
 
 def other_texts(directory: Path, *, besides: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Path and text of the files in which there may be a name of ours, without the frame's."""
+    """Yield path and text of the files that may contain a steersman name, without those in
+    ``besides``.
+    """
     for path in project_files(directory):
         if path in besides:
             continue
@@ -135,7 +145,7 @@ def _is_python(path: str) -> bool:
 
 
 def _parsed(path: str, text: str, read: Callable[[str], T]) -> T | None:
-    """What is read from Python; ``None`` if it is not Python, and has nothing of ours."""
+    """Return ``read(text)``; ``None`` for invalid Python that contains no steersman name."""
     try:
         return read(text)
     except (SyntaxError, ValueError) as error:

@@ -1,14 +1,15 @@
-"""Old names in one file of Python, replaced where the syntax tree shows that they are ours.
+"""Replaces old names in one Python file where the syntax tree shows that they are steersman's.
 
-    from X import name      the module, the name, or both; its uses follow
+    from X import name      the module, the name, or both, and all uses of the name
     import X.y              the module, and dotted uses
-    object.attribute        where the object is an instance of a class of ours: a parameter with
-                            such an annotation, or a variable that only such a call is assigned to
-    call(keyword=…)         where the function is imported from us, or a method of such an object
-    "X.y"                   a string that is nothing but the dotted path of something that moved
+    object.attribute        if the object is an instance of a steersman class: a parameter with
+                            such an annotation, or a variable that is only assigned such a call
+    call(keyword=…)         if the function is imported from steersman, or is a method of such
+                            an object
+    "X.y"                   a string that is exactly the dotted path of something that moved
 
-Everything else stays byte for byte. A name that the file also uses for something else, that it
-lists in ``__all__``, or that another file imports from it, keeps its old name by ``as``.
+Everything else stays byte for byte. A name keeps its old form by ``as`` if the file also uses it
+for something else or lists it in ``__all__``, or if another file imports it from this file.
 """
 
 import ast
@@ -45,7 +46,7 @@ class Renamed:
 def renamed_python(
     text: str, renames: RenameMap, *, exported: Collection[str] = frozenset()
 ) -> Renamed:
-    """The file with today's names; ``SyntaxError`` if it is no Python.
+    """Return the file with current names; ``SyntaxError`` if it is not valid Python.
 
     ``exported`` are the names that other files of the project import from any of its modules.
     """
@@ -55,7 +56,7 @@ def renamed_python(
 
 
 def imported_elsewhere(text: str) -> frozenset[str]:
-    """The names that a file imports from modules that are not ours."""
+    """Return the names that a file imports from modules that are not steersman's."""
     if "import" not in text:
         return frozenset()
     return frozenset(
@@ -151,7 +152,7 @@ class _File:
         )
 
     def _local_name(self, old: str, new: str) -> str | None:
-        """The name after ``as``: ``None`` if all uses in the file can follow."""
+        """Return the name after ``as``; ``None`` if all uses in the file can be renamed."""
         elsewhere = (
             old in self._stored
             or old in self._exported
@@ -165,7 +166,7 @@ class _File:
         return None
 
     def _plain_strings(self) -> Iterator[str]:
-        """The strings that are no annotations."""
+        """Yield the string constants that are not annotations."""
         for each in ast.walk(self._tree):
             match each:
                 case ast.Constant(value=str(text)) if id(each) not in self._annotations:
@@ -259,7 +260,7 @@ class _File:
             self._edits[start, end] = text
 
     def _rename_string(self, node: ast.Constant, value: str) -> None:
-        """A string that is nothing but a dotted path, or the name of a metric."""
+        """Replace a string that is exactly a dotted path, or the name of a metric."""
         new = value
         if re.fullmatch(r"\w+(\.\w+)+", value) and is_ours(value):
             new = self._renames.current(value)
@@ -271,7 +272,7 @@ class _File:
             self._edits[start + 1, end - 1] = new.encode()
 
     def _rename_dotted(self, node: ast.Attribute) -> None:
-        """``module.name``, where the module is imported as such."""
+        """Replace ``module.name``, where ``import`` binds the module."""
         path = self._path(node)
         new = self._renames.current(path) if path is not None else None
         if path is None or new is None or new == path or id(node) in self._replaced:
@@ -289,7 +290,7 @@ class _File:
         self._note(path, new)
 
     def _import(self, module: str, *, beside: str) -> None:
-        """Import a module as such, next to the import that binds a name."""
+        """Add an ``import`` of a module, next to the import that binds a name."""
         if module in self._extra_imports or any(
             f"{self._renames.current(alias.name)}.".startswith(f"{module}.")
             for node in self._imports
@@ -311,7 +312,7 @@ class _File:
         self._edits[end, end] = between + f"import {module}".encode()
 
     def _path(self, node: ast.expr) -> str | None:
-        """The dotted path of ours that an expression names."""
+        """Return the dotted path of a steersman name to which an expression refers."""
         match node:
             case ast.Name(id=name) if name not in self._stored:
                 path = self._bound.get(name)
@@ -336,7 +337,9 @@ class _File:
                 self._rename_members(node, outer if isinstance(scope, ast.ClassDef) else known)
 
     def _types_in(self, scope: ast.AST) -> dict[str, str]:
-        """Variables of one scope with the class of ours that each is an instance of, or empty."""
+        """Map the variables of one scope to the steersman class of which each is an instance, or to
+        "".
+        """
         types: dict[str, set[str]] = {}
         if isinstance(scope, (*FUNCTIONS, ast.Lambda)):
             arguments = scope.args
@@ -368,7 +371,7 @@ class _File:
         return {name: found.pop() if len(found) == 1 else "" for name, found in types.items()}
 
     def _fields_of_methods(self) -> dict[int, dict[str, str]]:
-        """For each method, the class of ours of each ``self.x`` that its class assigns."""
+        """Return for each method the steersman class of each ``self.x`` that its class assigns."""
         found: dict[int, dict[str, str]] = {}
         for cls in ast.walk(self._tree):
             if not isinstance(cls, ast.ClassDef):
@@ -443,7 +446,7 @@ class _File:
                 return ""
 
     def _instance(self, value: ast.expr) -> str:
-        """The class of ours that a call makes an instance of."""
+        """Return the steersman class of which a call creates an instance."""
         if isinstance(value, ast.Call):
             function = value.func
             generic = isinstance(function, ast.Subscript)
@@ -455,7 +458,7 @@ class _File:
         return ""
 
     def _owner(self, node: ast.expr, known: dict[str, str]) -> str | None:
-        """The class of an object of ours; empty if it is ours and the class is unknown."""
+        """Return the class of a steersman object; an empty string if its class is unknown."""
         match node:
             case ast.Name(id=name) if known.get(name):
                 return known[name]
@@ -508,7 +511,7 @@ class _File:
         self._edits[self._span(node)] = text.encode()
 
     def _replace_word(self, node: ast.expr | ast.keyword, old: str, new: str) -> None:
-        """The word that a node begins with."""
+        """Replace the word with which a node begins."""
         start, _ = self._span(node)
         word = old.encode()
         if self._source[start : start + len(word)] == word:

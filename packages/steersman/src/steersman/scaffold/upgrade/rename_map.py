@@ -4,12 +4,12 @@ Each file has some of these tables, with ``"old" = "new"``:
 
     modules      dotted paths, with all that is below them
     names        dotted paths of classes, functions and constants
-    attributes   of a class of ours: ``"steersman.simulation.World.asked" = "requests"``; a key
-                 without a dot is for every object of ours
-    keywords     the same for arguments: ``"steersman.simulation.Scenario.plot" = "steps"``; of a
-                 method, ``"steersman.simulation.World.apply.old"``
+    attributes   of a steersman class: ``"steersman.simulation.World.asked" = "requests"``; a key
+                 without a dot applies to every steersman object
+    keywords     arguments: ``"steersman.simulation.Scenario.plot" = "steps"``; of a method,
+                 ``"steersman.simulation.World.apply.old"``
     flags        of the command line: ``"--old" = "--new"``
-    metrics      whole names, without the suffixes of histograms
+    metrics      full names, without the suffixes of histograms
     extras       of the distribution: ``steersman[old]``
 """
 
@@ -27,7 +27,7 @@ Table = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenameMap:
-    """What each old name is now; nothing new is also an old name."""
+    """A map from each old name to its current name; no current name is also an old name."""
 
     modules: Table = field(default_factory=dict)
     names: Table = field(default_factory=dict)
@@ -38,12 +38,14 @@ class RenameMap:
     extras: Table = field(default_factory=dict)
 
     def current(self, path: str) -> str:
-        """The dotted path that a dotted path of ours has now; itself where nothing has changed."""
+        """Return the current form of a steersman path; the path itself if nothing has changed."""
         old, new = self.entry(path) or ("", "")
         return new + path.removeprefix(old)
 
     def entry(self, path: str) -> tuple[str, str] | None:
-        """The old and the new path of what has changed in a dotted path, if anything has."""
+        """Return the old and new form of the renamed prefix of a dotted path; ``None`` if there is
+        none.
+        """
         parts = path.split(".")
         for end in range(len(parts), 0, -1):
             prefix = ".".join(parts[:end])
@@ -53,16 +55,16 @@ class RenameMap:
         return None
 
     def attribute(self, owner: str, name: str) -> str | None:
-        """The new name of an attribute; ``owner`` is its class, or empty if that is unknown."""
+        """Return the new name of an attribute; ``owner`` is its class, or empty if unknown."""
         return _member(self.attributes, owner, name)
 
     def keyword(self, function: str, name: str) -> str | None:
-        """The new name of a keyword; ``function`` is a dotted path, or empty if unknown."""
+        """Return the new name of a keyword; ``function`` is a dotted path, or empty if unknown."""
         return _member(self.keywords, function, name)
 
 
 def is_ours(path: str) -> bool:
-    """Whether a dotted path begins in a package of steersman."""
+    """Whether a dotted path begins with a package of steersman."""
     return path.partition(".")[0] in PACKAGES
 
 
@@ -79,7 +81,7 @@ def rename_map() -> RenameMap:
 
 
 def merged_map(documents: list[dict[str, dict[str, str]]]) -> RenameMap:
-    """One map of several documents; a project between two versions is renamed as well."""
+    """Merge several documents into one map, which also fits a project between two versions."""
     tables: dict[str, dict[str, str]] = {each.name: {} for each in fields(RenameMap)}
     for document in documents:
         for table, entries in document.items():

@@ -1,4 +1,4 @@
-"""Facts about the syntax tree of one file: what its names mean, and which nodes are in a scope."""
+"""Facts about the syntax tree of one file: the meaning of its names, the nodes of its scopes."""
 
 import ast
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def root_of(node: ast.expr) -> str:
 
 
 def bound_names(imports: list[ast.Import | ast.ImportFrom]) -> dict[str, str | None]:
-    """What each imported name means; ``None`` if it means two things."""
+    """Return the dotted path of each imported name; ``None`` for a name with two meanings."""
     bound: dict[str, str | None] = {}
     for node in imports:
         for alias in node.names:
@@ -44,7 +44,7 @@ def bound_names(imports: list[ast.Import | ast.ImportFrom]) -> dict[str, str | N
 
 
 def stored_names(nodes: list[ast.AST]) -> Iterator[str]:
-    """Every name that is bound by anything but an import."""
+    """Yield every name that is bound by anything but an import."""
     for node in nodes:
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
@@ -68,7 +68,7 @@ def stored_names(nodes: list[ast.AST]) -> Iterator[str]:
 
 
 def annotation_strings(node: ast.AST) -> Iterator[ast.Constant]:
-    """The strings in the annotations of a node that has any."""
+    """Yield the string constants in the annotations of a node."""
     annotations: list[ast.expr | None] = []
     match node:
         case ast.arg(annotation=annotation) | ast.AnnAssign(annotation=annotation):
@@ -84,7 +84,7 @@ def annotation_strings(node: ast.AST) -> Iterator[ast.Constant]:
 
 
 def inside(scope: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of one scope; a function or class in it is given, and what is inside is not."""
+    """Yield the nodes of one scope: nested functions and classes, but not the nodes in them."""
     waiting = list(ast.iter_child_nodes(scope))
     while waiting:
         node = waiting.pop()

@@ -1,11 +1,12 @@
-"""Old names in a text that is not Python: pages, manifests, Makefiles, settings, templates.
+"""Replaces old names in a text that is not Python: pages, manifests, Makefiles, settings,
+templates.
 
     steersman.x.y        a dotted path, and ``from steersman.x import y`` on one line
     --flag               in a command that names steersman or the operator, and in YAML
-    a metric             as a whole word, with the suffixes of its series
+    a metric             as a complete word, with the suffixes of its series
     steersman[extra]     in a requirement
 
-A fenced block of Python in Markdown is renamed as Python is.
+A fenced Python block in Markdown is renamed like a Python file.
 """
 
 import re
@@ -30,9 +31,9 @@ _SERIES: Final = "(?:_bucket|_sum|_count|_total|_created)?"
 def renamed_text(
     text: str, renames: RenameMap, *, path: str = "", programs: Iterable[str] = ()
 ) -> Renamed:
-    """The text with today's names; ``path`` says what it is.
+    """Return the text with current names; the file type is derived from ``path``.
 
-    ``programs`` are the commands that have our flags, besides ``steersman``.
+    ``programs`` are the commands, besides ``steersman``, that accept steersman's flags.
     """
     names: set[tuple[str, str]] = set()
     if path.endswith(".md"):
