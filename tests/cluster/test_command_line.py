@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from steersman_cluster.testing.calls import Answer, Caller
+from steersman_cluster.testing.calls import HttpCaller, HttpResponse
 from tests.certificates import Authority
 
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -59,12 +59,12 @@ class Up:
         at = urlsplit(self.cluster["server"])
         return HTTPSConnection(at.hostname or "", at.port, timeout=10, context=context)
 
-    def caller(self, *, token: str | None = None, **how: Any) -> Caller:
+    def caller(self, *, token: str | None = None, **how: Any) -> HttpCaller:
         """Plain calls, as the user of the kubeconfig, unless configured otherwise."""
         token = self.token if token is None else token
-        return Caller(self.connection(**how), headers=bearing(token) if token else {})
+        return HttpCaller(self.connection(**how), headers=bearing(token) if token else {})
 
-    def ask(self, method: str, path: str, body: object = None, **how: Any) -> Answer:
+    def ask(self, method: str, path: str, body: object = None, **how: Any) -> HttpResponse:
         with self.caller(**how) as caller:
             return caller.call(method, path, body)
 

@@ -16,7 +16,7 @@ import pytest
 from steersman.clock import SystemClock
 from steersman_cluster.commands.launchers.assets import write_assets
 from steersman_cluster.testing import Binaries, RealControlPlane, running_real_control_plane
-from steersman_cluster.testing.calls import Caller, UnixConnection
+from steersman_cluster.testing.calls import HttpCaller, UnixConnection
 from steersman_cluster.testing.control_plane import reserved_port
 from tests.certificates import Authority
 from tests.processes import is_running
@@ -59,7 +59,7 @@ def started_etcd(assets: Path, directory: Path) -> Iterator[str]:
     with started(
         assets / "etcd", f"--data-dir={directory / 'data'}", f"--listen-client-urls=unix://{at}"
     ):
-        while not Caller(UnixConnection(at), headers={}).finds("/health"):
+        while not HttpCaller(UnixConnection(at), headers={}).finds("/health"):
             pass
         yield f"unix://{at}"
 
@@ -103,7 +103,7 @@ def test_a_kube_apiserver_that_is_started_again_finds_its_objects_again(
 
 
 def test_etcd_answers_only_the_supported_requests(plane: RealControlPlane) -> None:
-    with Caller(UnixConnection(plane.directory / "etcd.sock"), headers={}) as etcd:
+    with HttpCaller(UnixConnection(plane.directory / "etcd.sock"), headers={}) as etcd:
         assert etcd.call("GET", "/health").json() == {"health": "true", "reason": ""}
         assert etcd.call("GET", "/version").json()["etcdserver"].startswith("3.")
         assert etcd.call("GET", "/v3/kv/range").status == 404
@@ -129,7 +129,7 @@ def test_service_account_tokens_use_the_keys_in_the_flags(assets: Path, tmp_path
             # Its own certificate is in the configured directory, and names its CA.
             tls = ssl.create_default_context(cafile=str(tmp_path / "certs" / "apiserver.crt"))
             connection = HTTPSConnection("127.0.0.1", port, context=tls)
-            with Caller(connection, headers={"Authorization": "Bearer secret"}) as admin:
+            with HttpCaller(connection, headers={"Authorization": "Bearer secret"}) as admin:
                 accounts = "/api/v1/namespaces/default/serviceaccounts"
                 admin.call("POST", accounts, {"metadata": {"name": "robot"}})
                 made = admin.call("POST", f"{accounts}/robot/token", {}).json()
@@ -217,7 +217,7 @@ def test_the_command_prints_the_directory_for_a_shell_variable(tmp_path: Path) -
 # Starts both programs as a test suite does, says their numbers, and waits for its own end.
 SUITE = """
 import subprocess, sys
-from steersman_cluster.testing.calls import Caller, UnixConnection
+from steersman_cluster.testing.calls import HttpCaller, UnixConnection
 from pathlib import Path
 assets, directory, port = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 at = directory / "etcd.sock"
@@ -225,7 +225,7 @@ etcd = subprocess.Popen(
     [assets / "etcd", f"--data-dir={directory / 'data'}", f"--listen-client-urls=unix://{at}"],
     process_group=0,
 )
-while not Caller(UnixConnection(at), headers={}).finds("/health"):
+while not HttpCaller(UnixConnection(at), headers={}).finds("/health"):
     pass
 server = subprocess.Popen(
     [assets / "kube-apiserver", f"--etcd-servers=unix://{at}", f"--secure-port={port}",
@@ -285,7 +285,7 @@ def test_detached_programs_outlive_their_starter(assets: Path, tmp_path: Path) -
     with killed_suite(assets, tmp_path, under=("nohup",)) as (programs, suite):
         suite.kill()
         suite.wait()
-        etcd = Caller(UnixConnection(tmp_path / "etcd.sock"), headers={})
+        etcd = HttpCaller(UnixConnection(tmp_path / "etcd.sock"), headers={})
         answers = [etcd.finds("/health") for _ in range(20)]
 
         still = [is_running(each) for each in programs]

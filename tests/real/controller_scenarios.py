@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from steersman.clock import SystemClock
 from steersman_cluster.testing import ControlPlane
-from steersman_cluster.testing.calls import Answer, Caller
+from steersman_cluster.testing.calls import HttpCaller, HttpResponse
 from tests.real.kubectl_sessions.kubelet import NODE
 
 Object: TypeAlias = dict[str, Any]
@@ -58,7 +58,7 @@ SEEN = (
 class Stage:
     """A namespace of a cluster with controllers, in which something stands in for kubelets."""
 
-    server: Caller
+    server: HttpCaller
     namespace: str
 
     def at(self, path: str) -> str:
@@ -120,7 +120,7 @@ class Stage:
             found[kind] = sorted(shown, key=lambda each: json.dumps(each, sort_keys=True))
         return found
 
-    def _done(self, answer: Answer) -> Object:
+    def _done(self, answer: HttpResponse) -> Object:
         assert answer.status < 300, answer.body
         done: Object = answer.json()
         return done

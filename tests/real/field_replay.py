@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.schema.builtin_schemas import OBJECT_META, BuiltinSchemas
 from steersman_cluster.apiserver.schema.node import Schema
 from steersman_cluster.apiserver.schema.structural import compile_schema
-from steersman_cluster.testing.calls import Caller
+from steersman_cluster.testing.calls import HttpCaller
 from tests.real.field_scenarios import TRIAL, Object, Step
 
 GROUP = "fields.example.com"
@@ -71,7 +71,7 @@ class Outcome:
 class Sides:
     """Both servers, and one object."""
 
-    api: Caller
+    api: HttpCaller
     namespace: str
     kind: str
 

@@ -4,7 +4,7 @@ import threading
 from datetime import timedelta
 
 from steersman.clock import SystemClock
-from steersman_cluster.testing.calls import Caller
+from steersman_cluster.testing.calls import HttpCaller
 from tests.real.controller_scenarios import (
     LOOK_SECONDS,
     PATIENCE_LOOKS,
@@ -116,7 +116,7 @@ def use(stage: Stage) -> None:
     stage.until_status("autoscaling/v2/horizontalpodautoscalers/idle", currentReplicas=3)
 
 
-def serve_measurements(server: Caller) -> None:
+def serve_measurements(server: HttpCaller) -> None:
     """Have custom resources where a metrics server has its measurements."""
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     version = {

@@ -11,7 +11,7 @@ import pytest
 from steersman_cluster.apiserver.builtin.network.service_network import ADDRESSES
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.testing import RealControlPlane, fresh_namespace
-from steersman_cluster.testing.calls import Caller
+from steersman_cluster.testing.calls import HttpCaller
 from tests.real.builtin_rules.cases import Case, Object, merged, placed
 from tests.real.builtin_rules.cluster_cases import cluster_cases
 from tests.real.builtin_rules.data_cases import data_cases
@@ -26,7 +26,7 @@ OF_THE_REQUEST = ("uid", "resourceVersion", "creationTimestamp", "managedFields"
 
 
 @pytest.fixture(scope="module")
-def api(control_plane: RealControlPlane) -> Iterator[Caller]:
+def api(control_plane: RealControlPlane) -> Iterator[HttpCaller]:
     with control_plane.caller() as api:
         yield api
 
@@ -39,7 +39,9 @@ def place(control_plane: RealControlPlane) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_builtin_rule_does_what_the_real_server_does(case: Case, api: Caller, place: str) -> None:
+def test_a_builtin_rule_does_what_the_real_server_does(
+    case: Case, api: HttpCaller, place: str
+) -> None:
     case = placed(case, place)
     there = There(api, case, place)
 
@@ -51,7 +53,7 @@ def test_a_builtin_rule_does_what_the_real_server_does(case: Case, api: Caller, 
 
 @pytest.mark.parametrize("case", SAMPLES, ids=str)
 def test_the_table_says_of_each_kind_how_it_is_replaced_and_deleted(
-    case: Case, api: Caller, place: str
+    case: Case, api: HttpCaller, place: str
 ) -> None:
     case = placed(case, place)
     rules = Here(case.api_version, case.plural).rules
@@ -70,7 +72,7 @@ def test_the_table_says_of_each_kind_how_it_is_replaced_and_deleted(
 class There:
     """The real server, with what a case needs to be there; it is gone when it is answered."""
 
-    def __init__(self, api: Caller, case: Case, namespace: str) -> None:
+    def __init__(self, api: HttpCaller, case: Case, namespace: str) -> None:
         self._api = api
         self._case = case
         root = "/api/v1" if case.api_version == "v1" else f"/apis/{case.api_version}"

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from steersman_cluster.testing import ControlPlane
-from steersman_cluster.testing.calls import Answer, Caller
+from steersman_cluster.testing.calls import HttpCaller, HttpResponse
 from tests.webhook_server import Said, WebhookServer, webhook_server
 
 GROUP = "conversion.example.com"
@@ -124,7 +124,7 @@ class Shapes:
     def __init__(
         self,
         cluster: ControlPlane,
-        caller: Caller,
+        caller: HttpCaller,
         plural: str,
         namespace: str,
         webhooks: WebhookServer,
@@ -148,10 +148,10 @@ class Shapes:
         path = f"/apis/{GROUP}/{version}/namespaces/{self._namespace}/{self.plural}"
         return f"{path}/{name}" if name else path
 
-    def ask(self, method: str, path: str, body: Any = None, sends: str = JSON) -> Answer:
+    def ask(self, method: str, path: str, body: Any = None, sends: str = JSON) -> HttpResponse:
         return self._caller.call(method, path, body, sends=sends)
 
-    def elsewhere(self, method: str, path: str, patch: Any) -> Answer:
+    def elsewhere(self, method: str, path: str, patch: Any) -> HttpResponse:
         """The same on a connection of its own."""
         with self._cluster.caller() as caller:
             return caller.call(method, path, patch, sends=MERGE)
@@ -164,13 +164,13 @@ class Shapes:
             "spec": spec,
         }
 
-    def create(self, version: str, name: str, **spec: Any) -> Answer:
+    def create(self, version: str, name: str, **spec: Any) -> HttpResponse:
         return self.ask("POST", self.path(version), self.shape(version, name, **spec))
 
-    def get(self, version: str, name: str) -> Answer:
+    def get(self, version: str, name: str) -> HttpResponse:
         return self.ask("GET", self.path(version, name))
 
-    def listed(self, version: str, query: str = "") -> Answer:
+    def listed(self, version: str, query: str = "") -> HttpResponse:
         return self.ask("GET", self.path(version) + query)
 
     def watched(self, version: str, count: int, query: str = "") -> list[Any]:

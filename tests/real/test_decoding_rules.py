@@ -23,7 +23,7 @@ from steersman_cluster.apiserver.schema.serializer.decoder import (
     settle,
 )
 from steersman_cluster.testing import RealControlPlane
-from steersman_cluster.testing.calls import Caller
+from steersman_cluster.testing.calls import HttpCaller
 from steersman_cluster.testing.namespaces import fresh_namespace
 from tests.real.samples import reviews, rules_review, samples
 
@@ -55,7 +55,7 @@ def sample_bodies(namespace: str) -> dict[GroupVersionKind, dict[str, Any]]:
 class Server:
     """The real one, and a namespace of our own in it."""
 
-    def __init__(self, api: Caller, namespace: str) -> None:
+    def __init__(self, api: HttpCaller, namespace: str) -> None:
         self._api = api
         self.namespace = namespace
         self.samples = sample_bodies(namespace)

@@ -13,7 +13,7 @@ import pytest
 
 from steersman.clock import SystemClock
 from steersman_cluster.testing import ControlPlane
-from steersman_cluster.testing.calls import Caller
+from steersman_cluster.testing.calls import HttpCaller
 
 GROUP = "dropped.example.com"
 APPLY, MERGE = "application/apply-patch+yaml", "application/merge-patch+json"
@@ -56,7 +56,7 @@ class Drop:
     compares with etcd, which has the unknown fields: then an equal apply is no write.
     """
 
-    def __init__(self, api: Caller, namespace: str) -> None:
+    def __init__(self, api: HttpCaller, namespace: str) -> None:
         self._api = api
         self._namespace = namespace
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.testing import ControlPlane
-from steersman_cluster.testing.calls import Answer, Caller
+from steersman_cluster.testing.calls import HttpCaller, HttpResponse
 from tests.real.callers import open_caller
 
 GROUP = "rbac.authorization.k8s.io"
@@ -29,7 +29,7 @@ MAKER = [
 class Maker:
     """An account that may write roles and bindings of one namespace, and get pods there."""
 
-    def __init__(self, cluster: ControlPlane, admin: Caller, namespace: str) -> None:
+    def __init__(self, cluster: ControlPlane, admin: HttpCaller, namespace: str) -> None:
         self.name = f"maker-of-{namespace}"
         self.cluster = cluster
         self.admin = admin
@@ -53,7 +53,7 @@ class Maker:
             if self.admin.call("POST", path, {"spec": spec}).json()["status"]["allowed"]:
                 break
 
-    def write(self, plural: str, obj: dict[str, Any], *, method: str = "POST") -> Answer:
+    def write(self, plural: str, obj: dict[str, Any], *, method: str = "POST") -> HttpResponse:
         which = "" if method == "POST" else f"/{obj['metadata']['name']}"
         given = self.cluster.credentials.admin_token
         with open_caller(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.testing import ControlPlane
-from steersman_cluster.testing.calls import Answer, Caller
+from steersman_cluster.testing.calls import HttpCaller, HttpResponse
 
 MERGE = "application/merge-patch+json"
 NOT_NOW = "Cannot evict pod as it would violate the pod's disruption budget."
@@ -16,7 +16,7 @@ FAILED = {"type": "DisruptionAllowed", "status": "False", "message": "why not"}
 class Evictions:
     """Pods of one namespace, all under the same budgets."""
 
-    def __init__(self, admin: Caller, namespace: str) -> None:
+    def __init__(self, admin: HttpCaller, namespace: str) -> None:
         self.admin = admin
         self.pods = f"/api/v1/namespaces/{namespace}/pods"
         self.budgets = f"/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets"
@@ -43,7 +43,7 @@ class Evictions:
         path = f"{self.budgets}/{name}/status"
         assert self.admin.call("PATCH", path, {"status": said}, sends=MERGE).status == 200
 
-    def evict(self, name: str, *, query: str = "", **options: Any) -> Answer:
+    def evict(self, name: str, *, query: str = "", **options: Any) -> HttpResponse:
         body = {
             "apiVersion": "policy/v1",
             "kind": "Eviction",

@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.apply import FieldManager, entries_after_scale,
 from steersman_cluster.apiserver.meta.reset_fields import reset_fields
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinResource, BuiltinSchemas
 from steersman_cluster.testing import RealControlPlane
-from steersman_cluster.testing.calls import Caller
+from steersman_cluster.testing.calls import HttpCaller
 from tests.real.field_replay import APPLY, DEFINITION, MERGE, Sides
 from tests.real.field_scenarios import SCENARIOS, Object, Scenario, container, workload
 from tests.real.samples import samples
@@ -32,7 +32,7 @@ FILLED_IN_LATER = {
 
 
 @pytest.fixture(scope="module")
-def api(control_plane: RealControlPlane) -> Iterator[Caller]:
+def api(control_plane: RealControlPlane) -> Iterator[HttpCaller]:
     """Plain calls to a server that knows Trials."""
     with control_plane.caller() as api:
         definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -47,7 +47,7 @@ def api(control_plane: RealControlPlane) -> Iterator[Caller]:
     "scenario", SCENARIOS, ids=lambda scenario: f"{scenario.kind}: {scenario.name}"
 )
 def test_both_servers_tell_the_same_scenario(
-    scenario: Scenario, api: Caller, namespace: str
+    scenario: Scenario, api: HttpCaller, namespace: str
 ) -> None:
     sides = Sides(api=api, namespace=namespace, kind=scenario.kind)
 
@@ -61,7 +61,7 @@ def test_both_servers_tell_the_same_scenario(
             assert is_part(sides.written_by(step, result), after)
 
 
-def test_a_write_of_the_scale_owns_the_replicas(api: Caller, namespace: str) -> None:
+def test_a_write_of_the_scale_owns_the_replicas(api: HttpCaller, namespace: str) -> None:
     path = f"/apis/apps/v1/namespaces/{namespace}/deployments"
     body = {
         "apiVersion": "apps/v1",
@@ -82,7 +82,7 @@ def test_a_write_of_the_scale_owns_the_replicas(api: Caller, namespace: str) -> 
         assert entries == read(api, f"{path}/it")["metadata"]["managedFields"]
 
 
-def test_every_built_in_kind_has_the_same_fields(api: Caller, namespace: str) -> None:
+def test_every_built_in_kind_has_the_same_fields(api: HttpCaller, namespace: str) -> None:
     schemas = BuiltinSchemas.read()
     resources = {each.gvk: each for each in schemas.resources}
 
@@ -148,7 +148,7 @@ def entries_of_scale(parent: Object, scale: Object, after: Object, *, manager: s
     return entries_after_scale(entries, scaled, paths, api_version="apps/v1")
 
 
-def read(api: Caller, path: str) -> Object:
+def read(api: HttpCaller, path: str) -> Object:
     found: Object = api.call("GET", path).json()
     return found
 

@@ -13,7 +13,7 @@ from steersman.clock import SystemClock
 from steersman.kinds import Codec, Resource
 from steersman.manifests import Document, as_document, crd_of
 from steersman_cluster.testing import RealControlPlane, running_embedded_control_plane
-from steersman_cluster.testing.calls import Answer, Caller
+from steersman_cluster.testing.calls import HttpCaller, HttpResponse
 from tests.examples import example_kinds
 from tests.real.drawn_objects import values_of
 from tests.unit.manifests.builtin_parts import BUILTIN_MODULES, kind_of_everything_in
@@ -31,8 +31,8 @@ PATIENCE: Final = 5000
 class Both(NamedTuple):
     """The real server and our own, asked the same things."""
 
-    real: Caller
-    ours: Caller
+    real: HttpCaller
+    ours: HttpCaller
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def both(control_plane: RealControlPlane) -> Iterator[Both]:
             yield Both(real, ours)
 
 
-def install(server: Caller, kind: type[Resource]) -> None:
+def install(server: HttpCaller, kind: type[Resource]) -> None:
     """Define the kind, and ask for its objects until they are served."""
     where = kind.resource_type
     answer = server.call("POST", f"{DEFINITIONS}?{STRICT}", as_document(crd_of(kind)))
@@ -102,7 +102,7 @@ def named(spec: Any, name: str = "drawn", **metadata: Any) -> dict[str, Any]:
     }
 
 
-def verdict(answer: Answer) -> dict[str, Any]:
+def verdict(answer: HttpResponse) -> dict[str, Any]:
     """What became of an object: what it is now, or why not, in whatever order."""
     body = answer.json()
     if answer.status in (200, 201):
@@ -165,7 +165,7 @@ def test_both_servers_accept_and_refuse_the_same_objects(both: Both) -> None:
 class Kept(NamedTuple):
     """An object on a server, to be updated."""
 
-    server: Caller
+    server: HttpCaller
     metadata: Mapping[str, Any]
 
     def put(self, subresource: str = "", **parts: Any) -> dict[str, Any]:

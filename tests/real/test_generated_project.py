@@ -13,7 +13,7 @@ LONGEST_SECONDS = 300
 
 
 @pytest.mark.timeout(LONGEST_SECONDS)
-def test_what_a_project_starts_with_works_on_a_real_control_plane(tmp_path: Path) -> None:
+def test_a_new_project_works_without_changes_on_a_real_control_plane(tmp_path: Path) -> None:
     init_project(tmp_path / "shop-operator", domain="example.com")
     project = Project.find(tmp_path / "shop-operator")
     create_api(project, group="app", version="v1", kind="AppService")

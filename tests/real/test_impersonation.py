@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.testing import ControlPlane
-from steersman_cluster.testing.calls import Caller
+from steersman_cluster.testing.calls import HttpCaller
 from tests.real.callers import open_caller
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
@@ -100,7 +100,7 @@ def binding(namespace: str, name: str) -> dict[str, Any]:
     }
 
 
-def wait_for(admin: Caller, user: str, rules: list[dict[str, Any]]) -> None:
+def wait_for(admin: HttpCaller, user: str, rules: list[dict[str, Any]]) -> None:
     """Until the server knows the role."""
     for rule in rules[:1]:
         what = {"verb": rule["verbs"][0], "group": rule["apiGroups"][0], "name": "jane"}

@@ -22,7 +22,7 @@ from steersman_cluster.testing import (
     find_binaries,
     running_real_control_plane,
 )
-from steersman_cluster.testing.calls import Answer, Caller
+from steersman_cluster.testing.calls import HttpCaller, HttpResponse
 
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
 PODS = "/api/v1/namespaces/default/pods"
@@ -83,7 +83,7 @@ def planes(
         yield real, ours
 
 
-def alike(answer: Answer) -> Any:
+def alike(answer: HttpResponse) -> Any:
     text = answer.body.decode()
     for pattern, shown in _EACH_ITS_OWN.items():
         text = pattern.sub(shown, text)
@@ -95,9 +95,9 @@ def alike(answer: Answer) -> Any:
 
 def asked(
     planes: tuple[RealControlPlane, RealControlPlane], method: str, path: str, body: Any = None
-) -> Answer:
+) -> HttpResponse:
     """What both answer, which must be the same."""
-    answers: list[Answer] = []
+    answers: list[HttpResponse] = []
     for plane in planes:
         with plane.caller() as server:
             answers.append(server.call(method, path, body, accept="*/*"))
@@ -212,7 +212,7 @@ def test_strangers_are_not_even_anonymous(
     for plane in planes:
         host, _, port = plane.url.removeprefix("https://").partition(":")
         connection = HTTPSConnection(host, int(port), context=plane._tls)
-        with Caller(connection, headers={}) as stranger:
+        with HttpCaller(connection, headers={}) as stranger:
             answers.append(alike(stranger.call("GET", "/healthz")))
 
     assert answers[1] == answers[0]

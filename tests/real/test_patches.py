@@ -7,7 +7,7 @@ import pytest
 
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.testing import RealControlPlane
-from steersman_cluster.testing.calls import Caller
+from steersman_cluster.testing.calls import HttpCaller
 from steersman_cluster.testing.namespaces import fresh_namespace
 from tests.unit.apiserver.apply.patches.cases import CASES, OBJECTS, Case, patched
 
@@ -15,7 +15,7 @@ from tests.unit.apiserver.apply.patches.cases import CASES, OBJECTS, Case, patch
 class Stored:
     """The objects of the cases, on the server."""
 
-    def __init__(self, api: Caller, namespace: str) -> None:
+    def __init__(self, api: HttpCaller, namespace: str) -> None:
         self._api = api
         self._namespace = namespace
         self.objects = {

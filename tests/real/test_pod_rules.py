@@ -12,7 +12,7 @@ from steersman.units import parse_time
 from steersman_cluster.apiserver.builtin.pods.pods import bound, check_binding, eviction_options
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.testing import RealControlPlane, fresh_namespace
-from steersman_cluster.testing.calls import Answer, Caller
+from steersman_cluster.testing.calls import HttpCaller, HttpResponse
 from tests.real.builtin_rules.cases import Case, Object, merged
 from tests.real.builtin_rules.job_cases import job_cases, job_change_cases
 from tests.real.builtin_rules.pod_cases import POD
@@ -27,7 +27,7 @@ UID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @pytest.fixture(scope="module")
-def api(control_plane: RealControlPlane) -> Iterator[Caller]:
+def api(control_plane: RealControlPlane) -> Iterator[HttpCaller]:
     with control_plane.caller() as api:
         yield api
 
@@ -41,7 +41,7 @@ def place(control_plane: RealControlPlane) -> Iterator[str]:
 
 @pytest.mark.parametrize("case", [*pod_cases(), *workload_cases(), *job_cases()], ids=str)
 def test_a_new_object_is_completed_or_refused_as_the_real_server_does(
-    case: Case, api: Caller, place: str
+    case: Case, api: HttpCaller, place: str
 ) -> None:
     real = api.call("POST", f"{collection(case, place)}?dryRun=All", case.body)
 
@@ -54,7 +54,7 @@ def test_a_new_object_is_completed_or_refused_as_the_real_server_does(
 
 @pytest.mark.parametrize("case", [*change_cases(), *job_change_cases()], ids=str)
 def test_a_change_is_completed_or_refused_as_the_real_server_does(
-    case: Case, api: Caller, place: str
+    case: Case, api: HttpCaller, place: str
 ) -> None:
     path = f"{collection(case, place)}/{case.body['metadata']['name']}"
     old: Object = kept(api.call("POST", collection(case, place), case.body))
@@ -89,7 +89,7 @@ def test_a_change_is_completed_or_refused_as_the_real_server_does(
     ids=["once", "twice", "nowhere", "unknown", "of another name", "with more", "at gates"],
 )
 def test_a_binding_does_to_a_pod_what_the_real_server_does(
-    pod: Object, bindings: list[Object], api: Caller, place: str
+    pod: Object, bindings: list[Object], api: HttpCaller, place: str
 ) -> None:
     pods = f"/api/v1/namespaces/{place}/pods"
     ours = real = kept(api.call("POST", pods, pod))
@@ -111,7 +111,7 @@ def test_a_binding_does_to_a_pod_what_the_real_server_does(
     assert refused == (answer if answer["status"] == "Failure" else {})
 
 
-def test_an_eviction_of_another_name_is_refused(api: Caller, place: str) -> None:
+def test_an_eviction_of_another_name_is_refused(api: HttpCaller, place: str) -> None:
     pods = f"/api/v1/namespaces/{place}/pods"
     eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "two"}}
     kept(api.call("POST", pods, POD))
@@ -129,7 +129,7 @@ def collection(case: Case, namespace: str) -> str:
     return f"{root}/namespaces/{namespace}/{case.plural}"
 
 
-def kept(answer: Answer) -> Object:
+def kept(answer: HttpResponse) -> Object:
     obj: Object = answer.json()
     assert answer.status == 201, obj
     return obj

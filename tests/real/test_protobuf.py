@@ -25,7 +25,7 @@ from steersman_cluster.apiserver.schema.protobuf.messages import (
     open_envelope,
 )
 from steersman_cluster.testing import ControlPlane
-from steersman_cluster.testing.calls import JSON, Answer
+from steersman_cluster.testing.calls import JSON, HttpResponse
 from tests.real.definitions import GROUP, widget
 from tests.real.objects import AnyConfigMap, config_map, create_config_maps
 from tests.real.samples import reviews, samples
@@ -46,7 +46,7 @@ def path_of(sample: Resource, *, name: str = "") -> str:
     return f"{version}{place}/{resource.plural}" + (f"/{name}" if name else "")
 
 
-def both(plane: ControlPlane, path: str) -> tuple[Any, Answer]:
+def both(plane: ControlPlane, path: str) -> tuple[Any, HttpResponse]:
     """What is there in JSON, and in protobuf, at a moment when no controller changes it."""
     with plane.caller() as server:
         before = server.call("GET", path).json()

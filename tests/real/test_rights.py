@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.testing import ControlPlane
-from steersman_cluster.testing.calls import Caller
+from steersman_cluster.testing.calls import HttpCaller
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 GROUP = "rbac.authorization.k8s.io"
@@ -262,7 +262,7 @@ def written() -> Iterator[tuple[str, dict[str, Any]]]:
     yield from bindings()
 
 
-def reviewed(admin: Caller, who: dict[str, Any], what: dict[str, Any]) -> dict[str, Any]:
+def reviewed(admin: HttpCaller, who: dict[str, Any], what: dict[str, Any]) -> dict[str, Any]:
     answer = admin.call("POST", REVIEWS, {"spec": {**who, **what}})
     assert answer.status == 201, answer.json()
     status: dict[str, Any] = answer.json()["status"]
@@ -270,7 +270,7 @@ def reviewed(admin: Caller, who: dict[str, Any], what: dict[str, Any]) -> dict[s
 
 
 @pytest.fixture(scope="module")
-def admin(control_plane: ControlPlane) -> Iterator[Caller]:
+def admin(control_plane: ControlPlane) -> Iterator[HttpCaller]:
     """Asks about the rights above, which are gone afterwards."""
     with control_plane.caller() as caller:
         for where, obj in written():
@@ -294,7 +294,7 @@ def label(right: Any) -> str:
 
 
 @pytest.mark.parametrize("right", RIGHTS, ids=label)
-def test_a_right_is_there_for_the_reason_that_gives_it(right: Any, admin: Caller) -> None:
+def test_a_right_is_there_for_the_reason_that_gives_it(right: Any, admin: HttpCaller) -> None:
     who, what, allowed, reason = right
 
     status = reviewed(admin, who, what)

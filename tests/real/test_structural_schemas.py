@@ -7,7 +7,7 @@ import pytest
 
 from steersman_cluster.apiserver.custom.definition_status import accepted, terminating
 from steersman_cluster.testing import RealControlPlane
-from steersman_cluster.testing.calls import Caller
+from steersman_cluster.testing.calls import HttpCaller
 from tests.unit.apiserver.custom.definition_samples import (
     approved,
     definition,
@@ -37,13 +37,13 @@ def embedded() -> StatelessServer:
 
 
 @pytest.fixture
-def api(control_plane: RealControlPlane) -> Iterator[Caller]:
+def api(control_plane: RealControlPlane) -> Iterator[HttpCaller]:
     """Plain calls to the real server."""
     with control_plane.caller() as api:
         yield api
 
 
-def established(plane: RealControlPlane, api: Caller, crd: dict[str, Any]) -> str:
+def established(plane: RealControlPlane, api: HttpCaller, crd: dict[str, Any]) -> str:
     """Create the definition, wait until it is served, and give the path of its resources."""
     name, spec = crd["metadata"]["name"], crd["spec"]
     assert api.call("POST", DEFINITIONS, crd).status == 201
@@ -61,7 +61,7 @@ def until(holds: Callable[[], bool]) -> None:
     pytest.fail("it never came true")
 
 
-def real_result(api: Caller, path: str, obj: dict[str, Any]) -> WriteResult:
+def real_result(api: HttpCaller, path: str, obj: dict[str, Any]) -> WriteResult:
     answer = api.call("POST", path, obj)
     if answer.status != 201:
         return rejected(answer.json())
@@ -73,8 +73,8 @@ def silent(result: WriteResult) -> WriteResult:
     return result._replace(warnings=())
 
 
-def test_a_definition_that_the_real_server_refuses_is_refused_with_the_same_causes(
-    api: Caller, embedded: StatelessServer
+def test_a_definition_that_kube_apiserver_rejects_is_rejected_with_the_same_causes(
+    api: HttpCaller, embedded: StatelessServer
 ) -> None:
     differences: list[tuple[WriteResult, WriteResult]] = []
 
@@ -89,7 +89,7 @@ def test_a_definition_that_the_real_server_refuses_is_refused_with_the_same_caus
 
 
 def test_custom_resources_are_kept_or_refused_as_the_real_server_does(
-    control_plane: RealControlPlane, api: Caller, embedded: StatelessServer
+    control_plane: RealControlPlane, api: HttpCaller, embedded: StatelessServer
 ) -> None:
     schemas = {f"f{index}": schema for index, (schema, _) in enumerate(VALUE_SAMPLES)}
     crd = definition(version(schema=fields(spec=fields(**schemas))), group="values.example.com")
@@ -147,7 +147,7 @@ UPDATES: Final[tuple[dict[str, Any], ...]] = (
 
 
 def test_what_stays_as_wrong_as_it_was_does_not_hinder_an_update(
-    control_plane: RealControlPlane, api: Caller, embedded: StatelessServer
+    control_plane: RealControlPlane, api: HttpCaller, embedded: StatelessServer
 ) -> None:
     path = established(control_plane, api, ratchet(100))
     kept = {
@@ -209,7 +209,7 @@ def timeless(status: dict[str, Any]) -> dict[str, Any]:
     return {**status, "conditions": sorted(conditions, key=lambda each: each["type"])}
 
 
-def test_a_definition_gets_the_status_that_the_real_server_gives_it(api: Caller) -> None:
+def test_a_definition_gets_the_status_that_the_real_server_gives_it(api: HttpCaller) -> None:
     before: list[dict[str, Any]] = []
     answers: list[tuple[Any, Any]] = []
 
@@ -227,7 +227,7 @@ def test_a_definition_gets_the_status_that_the_real_server_gives_it(api: Caller)
     assert timeless(deleted["status"]) == timeless(ending["status"])
 
 
-def settled(api: Caller, path: str, *, conditions: int) -> dict[str, Any]:
+def settled(api: HttpCaller, path: str, *, conditions: int) -> dict[str, Any]:
     """The definition, once the server's controllers have said all they have to say about it."""
     for _ in range(PATIENCE):
         live: dict[str, Any] = api.call("GET", path).json()

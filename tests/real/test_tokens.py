@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from steersman_cluster.testing import ControlPlane
-from steersman_cluster.testing.calls import Caller
+from steersman_cluster.testing.calls import HttpCaller
 from tests.real.callers import open_caller
 from tests.real.reviewing import until
 
@@ -18,20 +18,20 @@ LIMITED_RULES = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 
 
 @pytest.fixture
-def admin(control_plane: ControlPlane) -> Iterator[Caller]:
+def admin(control_plane: ControlPlane) -> Iterator[HttpCaller]:
     with control_plane.caller() as caller:
         yield caller
 
 
 @pytest.fixture
-def robot(admin: Caller, namespace: str) -> str:
+def robot(admin: HttpCaller, namespace: str) -> str:
     """Where the tokens of an account are asked for."""
     accounts = f"/api/v1/namespaces/{namespace}/serviceaccounts"
     admin.call("POST", accounts, {"metadata": {"name": "robot"}})
     return f"{accounts}/robot/token"
 
 
-def token_of(admin: Caller, path: str, **spec: Any) -> str:
+def token_of(admin: HttpCaller, path: str, **spec: Any) -> str:
     answer = admin.call("POST", path, {"spec": spec})
     assert answer.status == 201, answer.json()
     token: str = answer.json()["status"]["token"]
@@ -42,7 +42,7 @@ def claims_of(token: str) -> Any:
     return json.loads(urlsafe_b64decode(token.split(".")[1] + "=="))
 
 
-def reviewed(admin: Caller, token: str, **spec: Any) -> Any:
+def reviewed(admin: HttpCaller, token: str, **spec: Any) -> Any:
     answer = admin.call(
         "POST", f"{AUTHENTICATION}/tokenreviews", {"spec": {"token": token, **spec}}
     )
@@ -50,7 +50,7 @@ def reviewed(admin: Caller, token: str, **spec: Any) -> Any:
     return answer.json()["status"]
 
 
-def refused(admin: Caller, token: str) -> Any:
+def refused(admin: HttpCaller, token: str) -> Any:
     """The review of a token that has just become void, which a real server hears a moment later.
 
     What it found good in that moment, it takes for good for ten seconds.
@@ -73,7 +73,7 @@ def pod(name: str, account: str) -> dict[str, Any]:
 
 
 def test_a_token_names_its_account_its_audience_and_its_lifetime(
-    admin: Caller, robot: str, namespace: str
+    admin: HttpCaller, robot: str, namespace: str
 ) -> None:
     answer = admin.call("POST", robot, {}).json()
 
@@ -96,7 +96,7 @@ def test_a_token_names_its_account_its_audience_and_its_lifetime(
 
 
 def test_the_bearer_is_the_account_with_what_is_known_of_its_pod(
-    admin: Caller, robot: str, namespace: str, control_plane: ControlPlane
+    admin: HttpCaller, robot: str, namespace: str, control_plane: ControlPlane
 ) -> None:
     made = admin.call("POST", f"/api/v1/namespaces/{namespace}/pods", pod("web", "robot")).json()
     token = token_of(admin, robot, **bound_to("Pod", "web"))
@@ -124,7 +124,7 @@ def test_the_bearer_is_the_account_with_what_is_known_of_its_pod(
 
 
 def test_what_a_kubelet_asks_for_is_good_for_a_year(
-    admin: Caller, robot: str, namespace: str
+    admin: HttpCaller, robot: str, namespace: str
 ) -> None:
     admin.call("POST", f"/api/v1/namespaces/{namespace}/pods", pod("web", "robot"))
 
@@ -169,7 +169,7 @@ REFUSED: list[tuple[dict[str, Any], int, str]] = [
 
 @pytest.mark.parametrize(("spec", "status", "sentence"), REFUSED)
 def test_a_request_that_makes_no_sense_is_refused(
-    spec: dict[str, Any], status: int, sentence: str, admin: Caller, robot: str, namespace: str
+    spec: dict[str, Any], status: int, sentence: str, admin: HttpCaller, robot: str, namespace: str
 ) -> None:
     pods = f"/api/v1/namespaces/{namespace}/pods"
     admin.call("POST", pods, pod("web", "robot"))
@@ -197,21 +197,21 @@ ABOUT: list[tuple[dict[str, str], int, str]] = [
 
 @pytest.mark.parametrize(("metadata", "status", "sentence"), ABOUT)
 def test_a_request_names_its_account_or_none(
-    metadata: dict[str, str], status: int, sentence: str, admin: Caller, robot: str
+    metadata: dict[str, str], status: int, sentence: str, admin: HttpCaller, robot: str
 ) -> None:
     answer = admin.call("POST", robot, {"metadata": metadata})
 
     assert (answer.status, answer.json()["message"]) == (status, sentence)
 
 
-def test_an_account_that_is_not_there_has_no_token(admin: Caller, robot: str) -> None:
+def test_an_account_that_is_not_there_has_no_token(admin: HttpCaller, robot: str) -> None:
     answer = admin.call("POST", robot.replace("robot", "missing"), {})
 
     assert (answer.status, answer.json()["message"]) == (404, 'serviceaccounts "missing" not found')
 
 
 def test_a_token_for_others_is_not_for_the_server(
-    admin: Caller, robot: str, control_plane: ControlPlane
+    admin: HttpCaller, robot: str, control_plane: ControlPlane
 ) -> None:
     token = token_of(admin, robot, audiences=["them"])
 
@@ -228,7 +228,9 @@ def test_a_token_for_others_is_not_for_the_server(
     assert (for_them["authenticated"], for_them["audiences"]) == (True, ["them"])
 
 
-def test_a_token_goes_with_what_it_is_bound_to(admin: Caller, robot: str, namespace: str) -> None:
+def test_a_token_goes_with_what_it_is_bound_to(
+    admin: HttpCaller, robot: str, namespace: str
+) -> None:
     secrets = f"/api/v1/namespaces/{namespace}/secrets"
     admin.call("POST", secrets, {"metadata": {"name": "key"}})
     token = token_of(admin, robot, **bound_to("Secret", "key"))
@@ -242,7 +244,7 @@ def test_a_token_goes_with_what_it_is_bound_to(admin: Caller, robot: str, namesp
 
 
 def test_a_token_of_an_account_that_is_gone_or_another_by_now_is_invalid(
-    admin: Caller, robot: str, control_plane: ControlPlane
+    admin: HttpCaller, robot: str, control_plane: ControlPlane
 ) -> None:
     first, second, third = (token_of(admin, robot) for _ in range(3))
     account = robot.removesuffix("/token")
@@ -259,7 +261,7 @@ def test_a_token_of_an_account_that_is_gone_or_another_by_now_is_invalid(
     assert "does not match claim" in another["error"]
 
 
-def test_a_token_that_was_changed_is_invalid(admin: Caller, robot: str) -> None:
+def test_a_token_that_was_changed_is_invalid(admin: HttpCaller, robot: str) -> None:
     head, claims, signature = token_of(admin, robot).split(".")
     other = "A" if signature[0] != "A" else "B"
 
@@ -271,7 +273,9 @@ def test_a_token_that_was_changed_is_invalid(admin: Caller, robot: str) -> None:
     assert made_up == {"user": {}, "error": "invalid bearer token"}
 
 
-def test_a_review_of_a_token_says_whose_it_is(admin: Caller, control_plane: ControlPlane) -> None:
+def test_a_review_of_a_token_says_whose_it_is(
+    admin: HttpCaller, control_plane: ControlPlane
+) -> None:
     given = control_plane.credentials
 
     assert reviewed(admin, given.limited_token) == {
@@ -285,7 +289,7 @@ def test_a_review_of_a_token_says_whose_it_is(admin: Caller, control_plane: Cont
     }
 
 
-def test_a_review_without_a_token_is_refused(admin: Caller) -> None:
+def test_a_review_without_a_token_is_refused(admin: HttpCaller) -> None:
     answer = admin.call("POST", f"{AUTHENTICATION}/tokenreviews", {})
 
     assert (answer.status, answer.json()["message"]) == (

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from steersman_cluster.testing import ControlPlane
-from steersman_cluster.testing.calls import Caller
+from steersman_cluster.testing.calls import HttpCaller
 
 # How often it looks; a Pod's life takes a few looks.
 LOOK_SECONDS = 0.1
@@ -53,7 +53,7 @@ class StandInKubelet:
                     if self._on:
                         self._look(server)
 
-    def _look(self, server: Caller) -> None:
+    def _look(self, server: HttpCaller) -> None:
         try:
             found = server.call("GET", self._pods)
             for pod in found.json().get("items", ()):
@@ -62,7 +62,7 @@ class StandInKubelet:
             # The server may be on its way out; the next look tells.
             server.__exit__(None, None, None)
 
-    def _live(self, server: Caller, pod: dict[str, Any]) -> None:
+    def _live(self, server: HttpCaller, pod: dict[str, Any]) -> None:
         path = f"{self._pods}/{pod['metadata']['name']}"
         if "deletionTimestamp" in pod["metadata"]:
             server.call("DELETE", path, {"gracePeriodSeconds": 0})

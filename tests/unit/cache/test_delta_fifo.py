@@ -7,9 +7,9 @@ import pytest
 
 from steersman.cache.delta_fifo import (
     Added,
-    DecodeFailure,
     Deleted,
     DeltaFifo,
+    NotDecoded,
     Progress,
     Replaced,
     Sync,
@@ -301,7 +301,7 @@ def test_an_object_that_fits_again_is_updated_from_the_last_delta() -> None:
     fifo.decode_failed(error, "12", is_gone=False)
     fifo.upsert(better)
 
-    assert fifo.drain() == [DecodeFailure(A, error, "12"), Updated(good, better, A)]
+    assert fifo.drain() == [NotDecoded(A, error, "12"), Updated(good, better, A)]
     assert not fifo.decode_failures
 
 
@@ -317,11 +317,11 @@ def test_an_undecodable_object_that_is_deleted_is_gone_whether_or_not_its_last_s
     fifo.delete(gone)
 
     assert fifo.drain() == [
-        DecodeFailure(A, first, "12"),
+        NotDecoded(A, first, "12"),
         Deleted(good, A, is_missed=True),
-        DecodeFailure(A, last, "13", is_gone=True),
-        DecodeFailure(B, stranger, "14"),
-        DecodeFailure(B, stranger, "15", is_gone=True),
+        NotDecoded(A, last, "13", is_gone=True),
+        NotDecoded(B, stranger, "14"),
+        NotDecoded(B, stranger, "15", is_gone=True),
     ]
     assert not fifo.known
     assert not fifo.decode_failures
@@ -350,7 +350,7 @@ def test_an_undecodable_object_deleted_without_a_version_of_its_own_is_gone_for_
     fifo.decode_failed(error, "12", is_gone=False)
 
     moves_to = "" if position == "15" else "12"
-    assert fifo.drain() == [DecodeFailure(A, error, moves_to, is_gone=True)]
+    assert fifo.drain() == [NotDecoded(A, error, moves_to, is_gone=True)]
     assert not fifo.decode_failures
 
 
@@ -364,7 +364,7 @@ def test_an_undecodable_object_that_no_list_has_any_more_is_gone() -> None:
     replaced = relisted(fifo)
 
     assert replaced.deltas == [Deleted(good, A, is_missed=True)]
-    assert replaced.decode_failures == [DecodeFailure(A, error, "50", is_gone=True)]
+    assert replaced.decode_failures == [NotDecoded(A, error, "50", is_gone=True)]
     assert not fifo.decode_failures
 
 
@@ -387,9 +387,9 @@ def test_an_undecodable_object_under_the_name_of_another_object_deletes_that_one
     fifo.decode_failed(error, "12", is_gone=False)
     replaced = relisted(listed, decode_failures=[error])
 
-    assert fifo.drain() == [Deleted(good, A, is_missed=True), DecodeFailure(A, error, "12")]
+    assert fifo.drain() == [Deleted(good, A, is_missed=True), NotDecoded(A, error, "12")]
     assert replaced.deltas == [Deleted(good, A, is_missed=True)]
-    assert replaced.decode_failures == [DecodeFailure(A, error, "12")]
+    assert replaced.decode_failures == [NotDecoded(A, error, "12")]
 
 
 @pytest.mark.parametrize(
@@ -411,7 +411,7 @@ def test_an_undecodable_object_without_sensible_metadata_is_refused_all_the_same
     fifo.decode_failed(error, "12", is_gone=False)
     replaced = [fifo.pop(), relisted(fifo, decode_failures=[error], version="13")]
 
-    assert replaced[0] == DecodeFailure(ObjectKey(None, ""), error, "12")
+    assert replaced[0] == NotDecoded(ObjectKey(None, ""), error, "12")
 
 
 def test_a_warmed_object_that_is_not_there_is_deleted_by_the_first_list() -> None:

@@ -15,9 +15,9 @@ from hypothesis.stateful import (
 
 from steersman.cache.delta_fifo import (
     Added,
-    DecodeFailure,
     Deleted,
     DeltaFifo,
+    NotDecoded,
     Popped,
     Progress,
     Replaced,
@@ -110,7 +110,7 @@ class Informer:
 
     def __init__(self, warmed: dict[ObjectKey, Any]) -> None:
         self.objects: dict[ObjectKey, Any] = dict(warmed)
-        self.aside: dict[ObjectKey, DecodeFailure] = {}
+        self.aside: dict[ObjectKey, NotDecoded] = {}
         self.position = 0
         self.lists = 0
         self.rewinds = 0
@@ -127,7 +127,7 @@ class Informer:
             self.rewinds += popped.rewound
             if popped.rewound:
                 self.position = 0
-        elif isinstance(popped, DecodeFailure):
+        elif isinstance(popped, NotDecoded):
             self._refuse(popped)
         elif not isinstance(popped, Progress):
             assert not (isinstance(popped, Added) and popped.is_initial)
@@ -154,7 +154,7 @@ class Informer:
             case Sync(obj, key):
                 assert self.objects[key] is obj
 
-    def _refuse(self, refused: DecodeFailure) -> None:
+    def _refuse(self, refused: NotDecoded) -> None:
         kept = self.aside.pop(refused.key, None)
         if not refused.is_gone:
             assert kept is None or kept.version != refused.version

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from steersman.errors import BadName, ProjectError, SteersmanError
-from steersman.scaffold import Declared, Project, create_api, create_controller, init_project
+from steersman.scaffold import DeclaredKind, Project, create_api, create_controller, init_project
 from tests.unit.scaffold.projects import edit, files_in, new_project
 
 OPERATOR = "src/shop_operator/operator.py"
@@ -89,7 +89,7 @@ def test_the_same_names_give_the_same_bytes_every_time(tmp_path: Path) -> None:
     assert made[0] == made[1] == made[2]
 
 
-def test_a_file_that_is_there_is_never_written_over(tmp_path: Path) -> None:
+def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     (project.directory / "samples").mkdir()
     (project.directory / "samples" / "appservice.yaml").write_text("mine\n")
@@ -103,7 +103,7 @@ def test_a_file_that_is_there_is_never_written_over(tmp_path: Path) -> None:
     assert files_in(project.directory) == before
 
 
-def test_all_of_it_is_written_or_nothing_is(tmp_path: Path) -> None:
+def test_either_every_file_is_written_or_none_is(tmp_path: Path) -> None:
     project = new_project(tmp_path)
     (project.directory / "samples").write_text("a file where a directory should be\n")
     before = files_in(tmp_path)
@@ -399,7 +399,7 @@ def test_a_kind_that_the_operator_has_is_not_made_again_however_it_is_spelled(
     (project.directory / "src/shop_operator/web.py").rename(
         project.directory / "src/shop_operator/sites.py"
     )
-    has = Declared(
+    has = DeclaredKind(
         path="src/shop_operator/sites.py",
         class_name="Web",
         group="app.example.com",

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from steersman.errors import ProjectError
-from steersman.scaffold.declared import Declared, bases_of, declared_in, types_of
+from steersman.scaffold.declared import DeclaredKind, bases_of, declared_in, types_of
 
 SOURCE = '''"""Web."""
 
@@ -64,7 +64,7 @@ async def reconcile(obj: Web, ctx: sm.Context) -> sm.Outcome:
     return sm.Done()
 '''
 
-WEB = Declared(
+WEB = DeclaredKind(
     path="src/shop/web.py", class_name="Web", group="app.example.com", version="v1", kind="Web"
 )
 
@@ -76,7 +76,7 @@ def test_a_class_with_a_group_and_a_version_is_a_kind() -> None:
 
     assert found == (
         WEB,
-        Declared(
+        DeclaredKind(
             path="src/shop/other.py", class_name="WebV2", group="g.io", version="v2", kind="Web"
         ),
     )

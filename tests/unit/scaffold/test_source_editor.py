@@ -44,7 +44,7 @@ def test_the_first_controller_goes_into_the_empty_list() -> None:
     )
 
 
-def test_what_the_author_wrote_stays_as_it_is() -> None:
+def test_the_authors_code_stays_unchanged() -> None:
     changed = with_controller(AUTHORS, "web.controller")
 
     assert changed == AUTHORS.replace(

@@ -4,7 +4,7 @@ from base64 import b64encode
 from typing import Any
 
 from steersman_cluster.simulation.redaction import IgnoredFields
-from steersman_cluster.simulation.state import State, differences, state_of
+from steersman_cluster.simulation.state import ClusterState, differences, state_of
 
 
 def secret(name: str, **data: str) -> dict[str, Any]:
@@ -16,7 +16,7 @@ def secret(name: str, **data: str) -> dict[str, Any]:
     }
 
 
-def kept(token: str, other: str) -> State:
+def kept(token: str, other: str) -> ClusterState:
     """A Secret with one token, and a system beyond the cluster that has the other."""
     tokens = {token: 0} if token == other else {token: 0, other: 1}
     return state_of([secret("one", key=token)], outside={"key": other}, tokens=tokens)

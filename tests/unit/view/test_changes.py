@@ -2,18 +2,18 @@
 
 from steersman.kinds import Unstructured
 from steersman.names import GroupVersionKind
-from steersman.view import Changes, branches
+from steersman.view import ChangeLines, branches
 from tests.unit.view.objects import app, condition, replicas, thing
 
 APPS = {GroupVersionKind("app.example.com", "v1", "AppService")}
 
 
-def lines(changes: Changes, *objects: Unstructured) -> list[str]:
+def lines(changes: ChangeLines, *objects: Unstructured) -> list[str]:
     return list(changes.lines(branches(objects, roots=APPS)))
 
 
 def test_what_comes_and_what_becomes_otherwise_is_listed_with_its_owner() -> None:
-    changes = Changes()
+    changes = ChangeLines()
     web = app("web", condition("Ready", "False", "RollingOut"))
 
     first = lines(changes, web, replicas("Deployment", "web", 0, 1, of=[web]))
@@ -27,21 +27,21 @@ def test_what_comes_and_what_becomes_otherwise_is_listed_with_its_owner() -> Non
 
 
 def test_nothing_is_said_twice_of_an_object_that_has_not_changed() -> None:
-    changes = Changes()
+    changes = ChangeLines()
     lines(changes, app("web"))
 
     assert lines(changes, app("web")) == []
 
 
 def test_what_goes_is_listed() -> None:
-    changes = Changes()
+    changes = ChangeLines()
     lines(changes, app("web"))
 
     assert lines(changes) == ["AppService default/web is gone"]
 
 
 def test_what_was_created_again_is_listed_though_it_looks_the_same() -> None:
-    changes = Changes()
+    changes = ChangeLines()
     lines(changes, app("web"))
 
     assert lines(changes, thing("AppService", "web", metadata={"uid": "another"})) == [

@@ -76,7 +76,9 @@ def test_one_that_found_nothing_to_do_leaves_the_one_before_it_to_be_seen() -> N
 
     once, twice = repaired.then(idle), repaired.then(idle).then(idle)
 
-    said = "done in 5 ms; because Deployment default/web was deleted; applied Deployment default/web"
+    said = (
+        "done in 5 ms; because Deployment default/web was deleted; applied Deployment default/web"
+    )
     assert str(once) == f"{said}; then there was nothing to do"
     assert str(twice) == f"{said}; then there was nothing to do, 2 times"
 

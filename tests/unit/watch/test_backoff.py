@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from steersman.errors import SteersmanError, TooManyRequests
-from steersman.watch.backoff import Streak, wait_seconds
+from steersman.watch.backoff import FailureStreak, wait_seconds
 from tests.unit.watch.errors import BUSY, DROPPED, FORBIDDEN, MISSING, UNAVAILABLE
 
 
@@ -64,7 +64,7 @@ def test_what_the_server_asks_for_is_followed_for_a_minute_at_most(asked_seconds
 
 
 def news_in(errors: list[SteersmanError]) -> list[int]:
-    streak = Streak()
+    streak = FailureStreak()
     return [number for number, error in enumerate(errors, start=1) if streak.add(error)]
 
 
@@ -78,7 +78,7 @@ def test_another_kind_of_failure_is_news() -> None:
 
 @pytest.mark.parametrize("error", [DROPPED, UNAVAILABLE])
 def test_when_a_row_has_ended_the_next_failure_is_the_first(error: SteersmanError) -> None:
-    streak = Streak()
+    streak = FailureStreak()
     for _ in range(3):
         streak.add(error)
 

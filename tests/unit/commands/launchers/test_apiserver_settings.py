@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from steersman_cluster.commands.launchers import BadFlag, Given, parsed
+from steersman_cluster.commands.launchers import BadFlag, ParsedFlags, parsed
 from steersman_cluster.commands.launchers.apiserver_flags import API_SERVER_FLAGS, SHORTHANDS
 from steersman_cluster.commands.launchers.apiserver_settings import Understood, understood
 
@@ -17,7 +17,7 @@ ENOUGH = (
 )
 
 
-def given(*arguments: str) -> Given:
+def given(*arguments: str) -> ParsedFlags:
     return parsed(arguments, API_SERVER_FLAGS, shorthands=SHORTHANDS, program="kube-apiserver")
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from steersman_cluster.commands.launchers import BadFlag, Given, parsed
+from steersman_cluster.commands.launchers import BadFlag, ParsedFlags, parsed
 from steersman_cluster.commands.launchers.apiserver_flags import API_SERVER_FLAGS, SHORTHANDS
 from steersman_cluster.commands.launchers.etcd_flags import ETCD_FLAGS
 
 
-def api_server(*arguments: str) -> Given:
+def api_server(*arguments: str) -> ParsedFlags:
     return parsed(arguments, API_SERVER_FLAGS, shorthands=SHORTHANDS, program="kube-apiserver")
 
 
@@ -95,4 +95,4 @@ def test_a_value_of_the_wrong_kind_is_refused(argument: str, why: str) -> None:
 
 
 def test_what_was_given_is_not_shown() -> None:
-    assert repr(api_server("--token-auth-file=secret")) == "<Given token-auth-file>"
+    assert repr(api_server("--token-auth-file=secret")) == "<ParsedFlags token-auth-file>"

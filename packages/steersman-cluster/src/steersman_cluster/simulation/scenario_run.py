@@ -27,7 +27,7 @@ from steersman_cluster.simulation.simulated_cluster import (
     SimulatedOperator,
     running_simulated_cluster,
 )
-from steersman_cluster.simulation.state import State, differences, state_of
+from steersman_cluster.simulation.state import ClusterState, differences, state_of
 from steersman_cluster.simulation.trace import TraceEntry, fault_trace, short_path
 from steersman_cluster.simulation.transport import NoFaults
 from steersman_cluster.workloads import ALONE
@@ -47,11 +47,11 @@ _SECRETS: Final = GroupResource("", "secrets")
 
 
 @dataclass(slots=True, kw_only=True)
-class Outcome:
+class RunOutcome:
     """The result of one run."""
 
-    states: dict[int, State] = field(
-        default_factory=dict[int, State]
+    states: dict[int, ClusterState] = field(
+        default_factory=dict[int, ClusterState]
     )  # at each settle of the steps
     found: list[str] = field(default_factory=list[str])  # the problems
     trace: tuple[str, ...] = ()
@@ -67,9 +67,9 @@ async def outcome_of(
     seed: int,
     fault: Fault | None = None,
     absent_at: int | None = None,
-    expected: Sequence[Outcome] = (),
+    expected: Sequence[RunOutcome] = (),
     is_thorough: bool = False,
-) -> Outcome:
+) -> RunOutcome:
     """The outcome of one run, which should equal one of ``expected``.
 
     With ``absent_at`` the operator is stopped before that settle of the steps. Users do not wait
@@ -95,12 +95,12 @@ class _ScenarioRun(Cluster):
         scenario: Scenario,
         fault: Fault | None,
         absent_at: int | None,
-        expected: Sequence[Outcome],
+        expected: Sequence[RunOutcome],
         *,
         is_thorough: bool,
     ) -> None:
         super().__init__(cluster.client, namespace=cluster.namespace)
-        self.outcome = Outcome()
+        self.outcome = RunOutcome()
         self.history = cluster.history
         self._cluster = cluster
         self._scenario = scenario
@@ -126,7 +126,7 @@ class _ScenarioRun(Cluster):
         # Everything that was ever in a Secret: another object may still have it when the Secret is
         # gone.
         self._secrets: set[str] = set()
-        for each in self._log.standing():
+        for each in self._log.current_entries():
             if each.value is not None:
                 self._keep_secrets(each.value)
         cluster.server.store.listen(_SECRETS, self._keep_secrets)
@@ -146,7 +146,7 @@ class _ScenarioRun(Cluster):
         cluster, scenario = self._cluster, self._scenario
         await self.install(*scenario.kinds)
         self._beginning, begun = self._log.revision, self.moment()
-        self._there = {each.key: " ".join(each.key) for each in self._log.standing()}
+        self._there = {each.key: " ".join(each.key) for each in self._log.current_entries()}
         build = scenario.factory(self._fault_injector.wrap(self._system))
 
         def built() -> Manager:
@@ -288,7 +288,7 @@ class _ScenarioRun(Cluster):
     def _is_anything_being_deleted(self) -> bool:
         return any(
             "deletionTimestamp" in each.value.get("metadata", {})
-            for each in self._log.standing()
+            for each in self._log.current_entries()
             if each.value is not None
         )
 
@@ -437,10 +437,10 @@ class _ScenarioRun(Cluster):
     def _keep_secrets(self, obj: Mapping[str, Any]) -> None:
         self._secrets.update(secrets_of(obj))
 
-    def _state(self) -> State:
+    def _state(self) -> ClusterState:
         changed: list[dict[str, Any]] = []
         unchanged: list[dict[str, Any]] = []
-        for entry in self._log.standing():
+        for entry in self._log.current_entries():
             if entry.value is not None:
                 (changed if entry.revision > self._beginning else unchanged).append(entry.value)
         lost = [ref for key, ref in self._there.items() if not _stands(self._log.latest(key))]

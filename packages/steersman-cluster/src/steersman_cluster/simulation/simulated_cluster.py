@@ -471,7 +471,7 @@ async def running_simulated_cluster(
         loop=_running_loop(),
         seed=seed,
         rng=Random(f"seed {seed}"),
-        log=_settled(settings).forked(),
+        log=_settled(settings).fork(),
         latency_seconds=latency_seconds,
         fault_injector=fault_injector or NoFaults(),
     )
@@ -506,7 +506,7 @@ def simulate(
 @cache
 def _settled(settings: WorkloadSettings) -> RevisionLog:
     """The contents of a cluster in which nothing is left to do."""
-    log = _filled().forked()
+    log = _filled().fork()
 
     async def settle() -> None:
         # Not from a test's seed: its uids must not occur again.

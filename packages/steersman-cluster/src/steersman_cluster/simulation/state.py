@@ -51,7 +51,7 @@ _MADE_UP: Final = re.compile(r"[bcdfghjklmnpqrstvwxz2456789]{5}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class ClusterState:
     """The objects of a cluster in their normal form, grouped by sort.
 
     A sort is ``Kind namespace/name``, with ``*`` in place of the generated part of the name.
@@ -75,7 +75,7 @@ def state_of(
     ignored: IgnoredFields = IgnoredFields(),
     tokens: Mapping[str, int] = MappingProxyType({}),
     secrets: Iterable[str] = (),
-) -> State:
+) -> ClusterState:
     """The state of these objects.
 
     ``unchanged`` are objects as they were at the start, which are not compared, and ``lost`` are
@@ -104,7 +104,7 @@ def state_of(
                 held_by = f"{owner['kind']} {owner['name']}"
                 orphans.append(f"{_ref(each)} belongs to {held_by}, which is gone")
             children.setdefault((held_by, each["kind"]), []).append(metadata["name"])
-    return State(
+    return ClusterState(
         forms={sort: tuple(sorted(forms[sort])) for sort in sorted(forms)},
         children={key: tuple(sorted(children[key])) for key in sorted(children)},
         orphans=tuple(sorted(orphans)),
@@ -115,7 +115,7 @@ def state_of(
     )
 
 
-def differences(expected: State, found: State) -> tuple[str, ...]:
+def differences(expected: ClusterState, found: ClusterState) -> tuple[str, ...]:
     """The differences between what is expected and what is found, the most important first."""
     if expected == found:
         return ()
@@ -125,7 +125,7 @@ def differences(expected: State, found: State) -> tuple[str, ...]:
     return tuple(map(secrets.hidden, _differences(expected, found, secrets)))
 
 
-def _differences(expected: State, found: State, secrets: Secrets) -> Iterator[str]:
+def _differences(expected: ClusterState, found: ClusterState, secrets: Secrets) -> Iterator[str]:
     yield from (Counter(found.orphans) - Counter(expected.orphans)).elements()
     doubled: set[str] = set()
     for (owner, kind), names in found.children.items():

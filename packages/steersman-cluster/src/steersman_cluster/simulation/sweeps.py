@@ -6,7 +6,7 @@ from steersman_cluster.errors import DidNotSurvive, NotRepeatable
 from steersman_cluster.simulation.faults import Fault, FaultKind
 from steersman_cluster.simulation.nested_loop import run_nested
 from steersman_cluster.simulation.scenario import Scenario
-from steersman_cluster.simulation.scenario_run import Outcome, outcome_of
+from steersman_cluster.simulation.scenario_run import RunOutcome, outcome_of
 from steersman_cluster.simulation.state import as_lines, differences
 
 
@@ -56,8 +56,8 @@ class _Sweep:
         self._name = name
         self._scenario = scenario
         self._seed = seed
-        self._reference = Outcome()
-        self._absences: dict[int, Outcome] = {}
+        self._reference = RunOutcome()
+        self._absences: dict[int, RunOutcome] = {}
 
     def sweep(self, kinds: Iterable[FaultKind], only: str) -> None:
         """Run without faults, then with each fault, or with only one."""
@@ -70,7 +70,7 @@ class _Sweep:
             for number in reference.numbers[kind]:
                 self._try(Fault(kind, number), reference)
 
-    def _try(self, fault: Fault, reference: Outcome) -> None:
+    def _try(self, fault: Fault, reference: RunOutcome) -> None:
         outcome = self._run(fault, expected=[reference])
         if outcome.found and outcome.skipped is not None:
             # The intermediate state of an object that the operator may have missed.
@@ -79,7 +79,7 @@ class _Sweep:
                 outcome = self._run(fault, expected=[reference, absence])
         self._check(fault, outcome)
 
-    def _check(self, fault: Fault | None, outcome: Outcome) -> None:
+    def _check(self, fault: Fault | None, outcome: RunOutcome) -> None:
         if outcome.found:
             self._check_repeatable()
             raise DidNotSurvive(
@@ -108,7 +108,7 @@ class _Sweep:
         if found:
             raise NotRepeatable(seed=self._seed, found=as_lines(found))
 
-    def _absence(self, place: int) -> Outcome:
+    def _absence(self, place: int) -> RunOutcome:
         """The outcome if the operator does not run until users have gone on from there."""
         if place not in self._absences:
             self._absences[place] = run_nested(
@@ -120,9 +120,9 @@ class _Sweep:
         self,
         fault: Fault | None = None,
         *,
-        expected: Sequence[Outcome] = (),
+        expected: Sequence[RunOutcome] = (),
         is_thorough: bool = False,
-    ) -> Outcome:
+    ) -> RunOutcome:
         return run_nested(
             outcome_of(
                 self._scenario,

@@ -19,7 +19,7 @@ JSON = "application/json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class HttpResponse:
     """A response: its status, body and content type, and its warnings."""
 
     status: int
@@ -32,7 +32,7 @@ class Answer:
         return json.loads(self.body)
 
 
-class Caller:
+class HttpCaller:
     """A connection that opens at the first call, and closes when the block ends."""
 
     def __init__(
@@ -54,13 +54,13 @@ class Caller:
 
     def call(
         self, method: str, path: str, body: object = None, *, sends: str = JSON, accept: str = JSON
-    ) -> Answer:
+    ) -> HttpResponse:
         """Send ``body``, if any, as JSON or as bytes, and wait for the whole response."""
         content = body if body is None or isinstance(body, bytes) else json.dumps(body)
         headers = {"Accept": accept, "Content-Type": sends, **self._headers}
         self._connection.request(method, path, content, headers)
         response = self._connection.getresponse()
-        return Answer(
+        return HttpResponse(
             status=response.status,
             body=response.read(),
             content_type=response.headers.get("Content-Type", ""),

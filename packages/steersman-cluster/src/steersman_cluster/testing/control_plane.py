@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from steersman.clock import Clock
 from steersman_cluster.errors import ControlPlaneError
-from steersman_cluster.testing.calls import CALL_SECONDS, Caller
+from steersman_cluster.testing.calls import CALL_SECONDS, HttpCaller
 from steersman_cluster.testing.component import Component
 from steersman_cluster.testing.controllers import (
     CONTROLLERS,
@@ -120,12 +120,12 @@ class ControlPlane:
             )
         return finished.stdout
 
-    def caller(self) -> Caller:
+    def caller(self) -> HttpCaller:
         """An HTTP caller with the admin's token, for what a test needs beside its subject."""
         return self._https_caller(self._port)
 
-    def _https_caller(self, port: int) -> Caller:
-        return Caller(
+    def _https_caller(self, port: int) -> HttpCaller:
+        return HttpCaller(
             HTTPSConnection(LOOPBACK, port, timeout=CALL_SECONDS, context=self._tls),
             headers={"Authorization": f"Bearer {self.credentials.admin_token}"},
         )

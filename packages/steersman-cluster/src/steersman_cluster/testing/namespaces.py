@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from urllib.parse import quote
 
 from steersman_cluster.errors import ControlPlaneError
-from steersman_cluster.testing.calls import Answer, Caller
+from steersman_cluster.testing.calls import HttpCaller, HttpResponse
 from steersman_cluster.testing.control_plane import ControlPlane
 
 DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -32,7 +32,7 @@ def fresh_namespace(plane: ControlPlane) -> Iterator[str]:
             _remove(api, name)
 
 
-def _remove(api: Caller, name: str) -> None:
+def _remove(api: HttpCaller, name: str) -> None:
     wanted = f"delete Namespace {name}"
     # First, so that no object can be created in it any more.
     _expect(api.call("DELETE", f"/api/v1/namespaces/{name}"), wanted, 200, 404, 409)
@@ -50,7 +50,7 @@ def _remove(api: Caller, name: str) -> None:
     _expect(api.call("PUT", finalize, unblocked), wanted, 200, 404, 409)
 
 
-def _held_back(emptied: Answer) -> Iterator[str]:
+def _held_back(emptied: HttpResponse) -> Iterator[str]:
     """The names, as in paths, of deleted objects that have finalizers."""
     # A kind may have been deleted since it was discovered; then there are no objects of it.
     for item in emptied.json().get("items", ()) if emptied.status == 200 else ():
@@ -58,7 +58,7 @@ def _held_back(emptied: Answer) -> Iterator[str]:
             yield quote(item["metadata"]["name"], safe="")
 
 
-def _collections(api: Caller, namespace: str) -> Iterator[str]:
+def _collections(api: HttpCaller, namespace: str) -> Iterator[str]:
     """The paths of all collections in the namespace that can be deleted."""
     for root in ("/api", "/apis"):
         discovered = _expect(api.call("GET", root, accept=DISCOVERY), "discover the API", 200)
@@ -77,7 +77,7 @@ def _collections(api: Caller, namespace: str) -> Iterator[str]:
                         yield f"{prefix}/{version['version']}/namespaces/{namespace}/{plural}"
 
 
-def _expect(answer: Answer, wanted: str, *statuses: int) -> Answer:
+def _expect(answer: HttpResponse, wanted: str, *statuses: int) -> HttpResponse:
     if answer.status not in statuses:
         raise ControlPlaneError(
             problem=f"could not {wanted}: the API server answered {answer.status}",

@@ -10,7 +10,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from steersman.clock import Clock
-from steersman_cluster.testing.calls import Caller, UnixConnection
+from steersman_cluster.testing.calls import HttpCaller, UnixConnection
 from steersman_cluster.testing.component import Component
 from steersman_cluster.testing.control_plane import LOOPBACK, ControlPlane, Flags, reserved_port
 from steersman_cluster.testing.credentials import Credentials
@@ -108,8 +108,8 @@ class RealControlPlane(ControlPlane):
         self.compact()
         self.api_server.restart()
 
-    def _etcd_caller(self) -> Caller:
-        return Caller(UnixConnection(self._etcd_socket), headers={})
+    def _etcd_caller(self) -> HttpCaller:
+        return HttpCaller(UnixConnection(self._etcd_socket), headers={})
 
     def _component(self, program: Program, flags: Flags, *, ready: Callable[[], bool]) -> Component:
         return Component(

@@ -19,10 +19,10 @@ from steersman.cache.background import Start, background_tasks, is_cancelled
 from steersman.cache.caches import Caches, InformerSpec
 from steersman.cache.delta_fifo import (
     Added,
-    DecodeFailure,
     Deleted,
     Delta,
     DeltaFifo,
+    NotDecoded,
     Progress,
     Replaced,
     Sync,
@@ -48,7 +48,6 @@ __all__ = [
     "Added",
     "CacheOptions",
     "Caches",
-    "DecodeFailure",
     "Deleted",
     "Delta",
     "DeltaFifo",
@@ -61,6 +60,7 @@ __all__ = [
     "Lister",
     "Mutation",
     "MutationDetector",
+    "NotDecoded",
     "Progress",
     "Registration",
     "Replaced",

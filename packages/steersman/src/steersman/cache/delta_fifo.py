@@ -84,7 +84,7 @@ Delta: TypeAlias = Added[Obj] | Updated[Obj] | Deleted[Obj] | Sync[Obj]
 
 # The collector visits this one and what contains it: an error has a traceback, and so perhaps a
 # reference cycle.
-class DecodeFailure(msgspec.Struct, frozen=True):
+class NotDecoded(msgspec.Struct, frozen=True):
     """An object cannot be decoded and is set aside; ``is_gone`` if it was deleted there.
 
     Once it can be decoded again, it is Added or Updated. The last known state of an object stays
@@ -105,7 +105,7 @@ class Replaced(msgspec.Struct, Generic[Obj], frozen=True):
     """
 
     deltas: list[Delta[Obj]]
-    decode_failures: list[DecodeFailure]
+    decode_failures: list[NotDecoded]
     version: str
     rewound: bool = False
     is_first: bool = False
@@ -118,7 +118,7 @@ class Progress(msgspec.Struct, frozen=True, gc=False):
 
 
 Popped: TypeAlias = (
-    Added[Obj] | Updated[Obj] | Deleted[Obj] | Sync[Obj] | DecodeFailure | Replaced[Obj] | Progress
+    Added[Obj] | Updated[Obj] | Deleted[Obj] | Sync[Obj] | NotDecoded | Replaced[Obj] | Progress
 )
 
 
@@ -129,7 +129,7 @@ class DeltaFifo(Generic[Obj]):
         self._queue: deque[Popped[Obj]] = deque()
         self._arrived = asyncio.Event()
         self._known: dict[ObjectKey, Obj] = {}
-        self._decode_failures: dict[ObjectKey, DecodeFailure] = {}
+        self._decode_failures: dict[ObjectKey, NotDecoded] = {}
         self._warmed: set[ObjectKey] = set()
         self._position = ""
         # The uids deleted at the position itself: there, the version does not distinguish a late
@@ -211,7 +211,7 @@ class DeltaFifo(Generic[Obj]):
             last = old if is_other else obj
             self._push(Deleted(last, key, version, is_missed=is_other))
         if kept is not None:
-            self._push(DecodeFailure(key, kept.error, version, is_gone=True))
+            self._push(NotDecoded(key, kept.error, version, is_gone=True))
         elif old is None:
             self._reach(version)
 
@@ -235,11 +235,11 @@ class DeltaFifo(Generic[Obj]):
         if is_gone and version:
             self._deleted_at_position.add(uid)
         if not is_gone:
-            self._decode_failures[key] = DecodeFailure(key, error, version)
+            self._decode_failures[key] = NotDecoded(key, error, version)
             self._push(self._decode_failures[key])
         elif old is not None or kept is not None:
             self._decode_failures.pop(key, None)
-            self._push(DecodeFailure(key, error, version, is_gone=True))
+            self._push(NotDecoded(key, error, version, is_gone=True))
         else:
             self._reach(version)
 
@@ -291,7 +291,7 @@ class DeltaFifo(Generic[Obj]):
         return MappingProxyType(self._known)
 
     @property
-    def decode_failures(self) -> Mapping[ObjectKey, DecodeFailure]:
+    def decode_failures(self) -> Mapping[ObjectKey, NotDecoded]:
         """The objects that cannot be decoded, in their last received state."""
         return MappingProxyType(self._decode_failures)
 
@@ -346,18 +346,18 @@ class DeltaFifo(Generic[Obj]):
 
     def _set_aside(
         self, decode_failures: Sequence[InvalidObject], fresh: dict[ObjectKey, Obj], version: str
-    ) -> list[DecodeFailure]:
+    ) -> list[NotDecoded]:
         """The failures of a list that are new, and those that are gone.
 
         An object that was known before stays in ``fresh``.
         """
-        aside: dict[ObjectKey, DecodeFailure] = {}
-        failures: list[DecodeFailure] = []
+        aside: dict[ObjectKey, NotDecoded] = {}
+        failures: list[NotDecoded] = []
         for error in decode_failures:
             key, uid, own_version = identity_in(error.body)
             if key in fresh or key in aside:
                 continue
-            aside[key] = DecodeFailure(key, error, own_version or version)
+            aside[key] = NotDecoded(key, error, own_version or version)
             kept = self._decode_failures.get(key)
             if kept is None or kept.version != aside[key].version:
                 failures.append(aside[key])
@@ -366,7 +366,7 @@ class DeltaFifo(Generic[Obj]):
                 fresh[key] = old
         for key, kept in self._decode_failures.items():
             if key not in fresh and key not in aside:
-                failures.append(DecodeFailure(key, kept.error, version, is_gone=True))
+                failures.append(NotDecoded(key, kept.error, version, is_gone=True))
         self._decode_failures = aside
         return failures
 

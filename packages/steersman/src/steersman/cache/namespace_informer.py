@@ -7,10 +7,10 @@ from typing import Generic, TypeVar, assert_never
 from steersman._collector import nothing_collected
 from steersman.cache.delta_fifo import (
     Added,
-    DecodeFailure,
     Deleted,
     Delta,
     DeltaFifo,
+    NotDecoded,
     Progress,
     Replaced,
     Sync,
@@ -138,7 +138,7 @@ class NamespaceInformer(Generic[Obj]):
                     deltas.append(popped)
                 case Progress(version=version):
                     writes.advance_to(version)
-                case DecodeFailure(version=version):
+                case NotDecoded(version=version):
                     self._set_aside(popped)
                     writes.advance_to(version)
                 case Replaced():
@@ -161,7 +161,7 @@ class NamespaceInformer(Generic[Obj]):
         self.writes.finish_list(replaced.version, rewound=replaced.rewound)
         self.has_listed = self.is_relisted = True
 
-    def _set_aside(self, failure: DecodeFailure) -> None:
+    def _set_aside(self, failure: NotDecoded) -> None:
         key = failure.key
         _, uid, _ = identity_in(failure.error.body)
         if failure.is_gone:

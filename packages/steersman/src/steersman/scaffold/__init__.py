@@ -1,18 +1,18 @@
-"""Projects for operators: made by one command, added to by another, and kept up to date.
+"""Projects for operators: created, extended with kinds and controllers, and upgraded.
 
 Takes:     names: of a project, of a kind; a project on disk
-Gives:     files that are the author's from then on, and what ``[tool.steersman]`` says
-Promises:  - all of it is written or nothing is
-           - a file that is there is never written over
+Gives:     files, which the operator author edits from then on, and ``[tool.steersman]`` as read
+Promises:  - either every file is written or none is
+           - an existing file is never overwritten
            - the same names give the same bytes every time
-           - what a project starts with works
-           - what the author wrote stays as it is
+           - a new project works without changes
+           - the author's code stays unchanged
            - an upgrade keeps what the author changed
 Never:     runs the author's code, opens a connection, or needs a git repository
 """
 
 from steersman.scaffold.creation import Made, create_api, create_controller, init_project
-from steersman.scaffold.declared import Declared
+from steersman.scaffold.declared import DeclaredKind
 from steersman.scaffold.deploy_table import BundleTable, DeployTable
 from steersman.scaffold.egress import egress_warnings
 from steersman.scaffold.origin import Origin, installed_origin
@@ -21,7 +21,7 @@ from steersman.scaffold.upgrade import Upgraded, upgrade_project
 
 __all__ = [
     "BundleTable",
-    "Declared",
+    "DeclaredKind",
     "DeployTable",
     "Made",
     "Origin",

@@ -1,4 +1,4 @@
-"""Projects and what is in them: what is to be written is put together first, then written whole."""
+"""Creates projects, kinds and controllers: renders all texts first, then writes all files."""
 
 import ast
 import shlex
@@ -12,10 +12,10 @@ from steersman.errors import BadName, ProjectError
 from steersman.manifests import Tree
 from steersman.names import check_class_kind, check_group, check_plural, check_version, plural_of
 from steersman.scaffold.base import BASE, base_text
-from steersman.scaffold.declared import Declared, bases_of, declared_in, parsed, types_of
+from steersman.scaffold.declared import DeclaredKind, bases_of, declared_in, parsed, types_of
 from steersman.scaffold.file_writer import read_text, require_absent, require_room, write_files
 from steersman.scaffold.foreign import Foreign, foreign_kind
-from steersman.scaffold.frame import Answers, frame_of, render
+from steersman.scaffold.frame import ProjectAnswers, frame_of, render
 from steersman.scaffold.name_rules import (
     check_domain,
     check_package,
@@ -41,7 +41,7 @@ _BESIDE_TESTS: Final = frozenset({"AsyncIterator", "Cluster", "Scenario"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """What was written, as paths in the project, and commands that may come next."""
+    """The written files, as paths in the project, and suggested next commands."""
 
     written: tuple[str, ...]
     changed: tuple[str, ...] = ()
@@ -56,11 +56,11 @@ def init_project(
     package: str | None = None,
     origin: Callable[[], Origin] = index_origin,
 ) -> Made:
-    """A new project in a directory that is not there yet, or in which there is nothing.
+    """Create a project in a directory that does not exist or is empty.
 
-    It is called like the directory, and its package like it, by default. ``domain`` is
-    what the groups of its kinds end in. ``origin`` finds out where its steersman comes
-    from.
+    By default, the project has the name of the directory, and its package the name of the project.
+    ``domain`` is the suffix of the API groups of its kinds. ``origin`` determines where the
+    installed steersman came from.
     """
     answers = _answers(directory, domain=domain, name=name, package=package)
     require_room(directory, besides=_NOT_CONTENT)
@@ -85,13 +85,14 @@ def create_api(
     kind: str,
     namespaced: bool = True,
     plural: str | None = None,
-    operator_kinds: Sequence[Declared] = (),
+    operator_kinds: Sequence[DeclaredKind] = (),
 ) -> Made:
-    """A kind of the project: a module with its types and a reconcile that works, tests, a sample.
+    """Create a kind of the project: a module with types and a working reconcile, tests, a sample.
 
-    A ``group`` without a dot is one of the project's domain: ``app`` is ``app.example.com``. If
-    the kind is there already in another version, it is served in this one too: types only.
-    ``operator_kinds`` are those that the operator says it has, however its source spells them.
+    A ``group`` without a dot is in the project's domain: ``app`` is ``app.example.com``. If the
+    kind exists in another version, only the types of this version are added, and both versions are
+    served. ``operator_kinds`` are the kinds that the running operator declares, which the source
+    may spell in a way that cannot be parsed.
     """
     group = _full_group(group, project.domain)
     check_version(version)
@@ -143,12 +144,13 @@ def create_controller(
     namespaced: bool = True,
     plural: str | None = None,
     models: str | None = None,
-    operator_kinds: Sequence[Declared] = (),
+    operator_kinds: Sequence[DeclaredKind] = (),
 ) -> Made:
-    """A controller of a kind that exists elsewhere: built in, or of another project.
+    """Create a controller for a kind that is defined elsewhere: built in, or in another project.
 
-    ``models`` is a module with a class of that name; without it, objects of a kind that is not
-    built in are ``Unstructured``. ``operator_kinds`` are those that the operator says it has.
+    ``models`` is a module with a class of that name. Without ``models``, objects of a kind that is
+    not built in are ``Unstructured``. ``operator_kinds`` are the kinds that the running operator
+    declares.
     """
     _require_foreign(project, operator_kinds, group=group, kind=kind)
     foreign = foreign_kind(
@@ -185,8 +187,8 @@ def create_controller(
     return _added(project, written, module=module)
 
 
-def _known_kinds(sources: Tree, operator_kinds: Sequence[Declared]) -> list[Declared]:
-    """What the operator says it has, and what the source has beside that."""
+def _known_kinds(sources: Tree, operator_kinds: Sequence[DeclaredKind]) -> list[DeclaredKind]:
+    """Return the kinds in the source, and the kinds that only the running operator declares."""
     known = {(each.group, each.version, each.kind): each for each in declared_in(sources)}
     for each in operator_kinds:
         known.setdefault((each.group, each.version, each.kind), each)
@@ -194,7 +196,7 @@ def _known_kinds(sources: Tree, operator_kinds: Sequence[Declared]) -> list[Decl
 
 
 def _is_other_module(sources: Tree, path: str, kind: str) -> bool:
-    """Whether there is a module at ``path``, and it has no class that is called like the kind."""
+    """Whether there is a module at ``path`` without a class that has the name of the kind."""
     return path in sources and not any(
         isinstance(each, ast.ClassDef) and each.name == kind
         for each in parsed(path, sources[path]).body
@@ -202,11 +204,11 @@ def _is_other_module(sources: Tree, path: str, kind: str) -> bool:
 
 
 def _require_foreign(
-    project: Project, operator_kinds: Sequence[Declared], *, group: str, kind: str
+    project: Project, operator_kinds: Sequence[DeclaredKind], *, group: str, kind: str
 ) -> None:
-    """Refuse a kind that ``create api`` has made, or the author has written.
+    """Refuse a kind that this project defines, created by ``create api`` or written by hand.
 
-    Not a class of ``generate models``: that is a kind which another project defines.
+    Classes from ``generate models`` are accepted, because another project defines their kinds.
     """
     groups = {group, group if "." in group else f"{group}.{project.domain}".lstrip(".")}
     for found in _known_kinds(_sources(project), operator_kinds):
@@ -223,7 +225,9 @@ def version_of_steersman() -> str:
     return installed("steersman")
 
 
-def _answers(directory: Path, *, domain: str, name: str | None, package: str | None) -> Answers:
+def _answers(
+    directory: Path, *, domain: str, name: str | None, package: str | None
+) -> ProjectAnswers:
     check_domain(domain)
     derived = directory.resolve().name.lower().replace("_", "-").replace(" ", "-")
     try:
@@ -235,7 +239,7 @@ def _answers(directory: Path, *, domain: str, name: str | None, package: str | N
             problem=f"a project in {directory} cannot be called after it: {error}".rstrip("."),
             what_now="Say what it is called: --name shop-operator",
         ) from error
-    return Answers(
+    return ProjectAnswers(
         name=chosen,
         domain=domain,
         package=check_package(package or package_of(chosen)),
@@ -261,7 +265,7 @@ def _full_group(group: str, domain: str) -> str:
 
 
 def _sources(project: Project) -> Tree:
-    """The project's modules, by their paths."""
+    """Return the project's modules, by path."""
     return dict(_modules(project))
 
 
@@ -273,7 +277,7 @@ def _modules(project: Project) -> Iterator[tuple[str, str]]:
 
 
 def _added(project: Project, written: Tree, *, module: str) -> Made:
-    """New files, and their controller among those of the operator."""
+    """Write new files, and add their controller to the operator's list of controllers."""
     require_absent(project.directory, written)
     path = _module_of_target(project)
     before = read_text(project.directory / path)
@@ -284,7 +288,7 @@ def _added(project: Project, written: Tree, *, module: str) -> Made:
 
 
 def _module_of_target(project: Project) -> str:
-    """Where the manager is made."""
+    """Return the path of the module that creates the manager."""
     module = "src/" + project.target.partition(":")[0].replace(".", "/")
     inside = f"{module}/__init__.py"
     return inside if (project.directory / inside).is_file() else f"{module}.py"
@@ -319,14 +323,14 @@ def _with_controller(project: Project, path: str, source: str | None, module: st
 
 def _further_version(
     project: Project,
-    same: list[Declared],
+    same: list[DeclaredKind],
     sources: Tree,
     *,
     version: str,
     namespaced: bool,
     plural: str | None,
 ) -> Made:
-    """Another version of a kind that is there: its types, named by the class that is stored."""
+    """Add a version of an existing kind: its types, and its name in the stored class."""
     stored = same[0]
     for each in same:
         # The stored one is in the module that has the controller.
@@ -379,8 +383,8 @@ def _further_version(
     return Made(written=tuple(written), changed=(stored.path,), what_now=("make test",))
 
 
-def _sample_in(project: Project, stored: Declared, *, version: str) -> str | None:
-    """The sample of the stored version, in another."""
+def _sample_in(project: Project, stored: DeclaredKind, *, version: str) -> str | None:
+    """Return the sample of the stored version, as ``version``; ``None`` without a sample."""
     text = read_text(project.directory / f"samples/{Path(stored.path).stem}.yaml")
     said = f"apiVersion: {stored.group}/{stored.version}\n"
     if text is None or said not in text:
@@ -389,7 +393,7 @@ def _sample_in(project: Project, stored: Declared, *, version: str) -> str | Non
 
 
 def _label(text: str) -> str:
-    """A DNS label that says as much of this as it can."""
+    """Return the text as a DNS label, truncated if necessary."""
     return text.replace("_", "-")[:63].rstrip("-")
 
 

@@ -1,6 +1,7 @@
-"""Which kinds a project's source declares, read without importing it; and a further version of one.
+"""The kinds that a project's source declares, read without importing it; and further versions of
+them.
 
-Importing would run the author's code, and need all that it imports.
+An import would run the author's code, and would require all its dependencies.
 """
 
 import ast
@@ -19,8 +20,8 @@ _EACH_VERSION: Final = frozenset({"columns", "scale", "selectable_fields"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Declared:
-    """A class that is a kind, and where it is."""
+class DeclaredKind:
+    """A class that declares a kind, and the path of its module."""
 
     path: str
     class_name: str
@@ -33,13 +34,13 @@ class Declared:
         return f"{self.group}/{self.version} {self.kind} in {self.path}"
 
 
-def declared_in(sources: Tree) -> tuple[Declared, ...]:
-    """Every kind that these files declare, in their order."""
+def declared_in(sources: Tree) -> tuple[DeclaredKind, ...]:
+    """Return every kind that these files declare, in their order."""
     return tuple(each for path, source in sources.items() for each in _declared(path, source))
 
 
 def parsed(path: str, source: str) -> ast.Module:
-    """The syntax tree of a file of the author's."""
+    """Parse a Python file of the project; ``ProjectError`` reports a syntax error."""
     try:
         return ast.parse(source)
     except (SyntaxError, ValueError) as error:
@@ -50,8 +51,8 @@ def parsed(path: str, source: str) -> ast.Module:
         ) from error
 
 
-def types_of(declared: Declared, source: str) -> str:
-    """What the kind's class is made of: the imports and statements it needs, as they stand."""
+def types_of(declared: DeclaredKind, source: str) -> str:
+    """Return the imports and statements on which the kind's class depends, as source text."""
     tree = parsed(declared.path, source)
     statements = [node for node in tree.body if isinstance(node, _STATEMENT)]
     kind = next(each for each in statements if declared.class_name in _bound(each))
@@ -66,10 +67,11 @@ def types_of(declared: Declared, source: str) -> str:
     return "\n\n\n".join(each for each in parts if each)
 
 
-def bases_of(declared: Declared, source: str) -> tuple[str, Sequence[str], str]:
-    """What the class inherits, what else its statement says (``plural=…``), and its docstring.
+def bases_of(declared: DeclaredKind, source: str) -> tuple[str, Sequence[str], str]:
+    """Return the bases of the class, the other keywords of its statement (``plural=…``), its
+    docstring.
 
-    All as they stand in the source.
+    All three are source text.
     """
     tree = parsed(declared.path, source)
     node = next(
@@ -92,7 +94,7 @@ def bases_of(declared: Declared, source: str) -> tuple[str, Sequence[str], str]:
 
 
 def _whole_lines(source: str, node: _STATEMENT) -> str:
-    """A statement with the comments at the end of it and right above."""
+    """Return a statement with trailing comments and the comments directly above."""
     lines = source.split("\n")
     decorators: Sequence[ast.expr] = getattr(node, "decorator_list", ())
     first = min(node.lineno, *(each.lineno for each in decorators), node.lineno) - 1
@@ -101,7 +103,7 @@ def _whole_lines(source: str, node: _STATEMENT) -> str:
     return "\n".join(lines[first : node.end_lineno])
 
 
-def _declared(path: str, source: str) -> Iterator[Declared]:
+def _declared(path: str, source: str) -> Iterator[DeclaredKind]:
     for node in parsed(path, source).body:
         if not isinstance(node, ast.ClassDef):
             continue
@@ -111,7 +113,7 @@ def _declared(path: str, source: str) -> Iterator[Declared]:
             if isinstance(each.value, ast.Constant) and isinstance(each.value.value, str)
         }
         if "group" in said and "version" in said:
-            yield Declared(
+            yield DeclaredKind(
                 path=path,
                 class_name=node.name,
                 group=said["group"],
@@ -152,7 +154,7 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _of_its_own(node: ast.ClassDef) -> Sequence[ast.keyword]:
-    """What ``crd=sm.Crd(…)`` says that each version of a kind says for itself."""
+    """Return the keywords of ``crd=sm.Crd(…)`` that are specific to one version."""
     crd = next((each.value for each in node.keywords if each.arg == "crd"), None)
     if not isinstance(crd, ast.Call):
         return ()

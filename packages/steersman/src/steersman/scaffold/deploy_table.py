@@ -10,7 +10,7 @@ from typing import Any, Final
 from steersman.kinds import core_v1, meta_v1, networking_v1
 from steersman.manifests import LIMITS, REQUESTS, DeploySettings, ExtraRule
 from steersman.names import check_label, check_label_key, check_label_value, check_subdomain
-from steersman.scaffold.table import Table
+from steersman.scaffold.table import TomlTable
 from steersman.units import Quantity
 
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
@@ -69,14 +69,14 @@ class DeployTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BundleTable:
-    """What the table says; the icon is read when a bundle is made."""
+    """The settings of ``[tool.steersman.bundle]``; the icon is read when a bundle is built."""
 
     channel: str | None = None
     replaces: str | None = None
     icon: tuple[str, Path] | None = None  # a media type, and the file
 
 
-def deploy_table(table: Table) -> DeployTable:
+def deploy_table(table: TomlTable) -> DeployTable:
     """The table, checked."""
     resources = table.table("resources")
     metadata = table.table("metadata")
@@ -101,8 +101,8 @@ def deploy_table(table: Table) -> DeployTable:
     return read
 
 
-def bundle_table(table: Table, *, directory: Path) -> BundleTable:
-    """The table, checked; ``directory`` is where the icon is looked for."""
+def bundle_table(table: TomlTable, *, directory: Path) -> BundleTable:
+    """Read and check the table; ``directory`` is the base of the icon's path."""
     icon = table.text("icon")
     read = BundleTable(
         channel=_matching(table, "channel", _CHANNEL, "letters, digits, dots, dashes"),
@@ -113,7 +113,7 @@ def bundle_table(table: Table, *, directory: Path) -> BundleTable:
     return read
 
 
-def _icon(table: Table, path: Path) -> tuple[str, Path]:
+def _icon(table: TomlTable, path: Path) -> tuple[str, Path]:
     if path.suffix.lower() not in _MEDIA_TYPES:
         raise table.bad("icon", f"{path.name} is none of {', '.join(sorted(_MEDIA_TYPES))}")
     if not path.is_file():
@@ -121,7 +121,7 @@ def _icon(table: Table, path: Path) -> tuple[str, Path]:
     return _MEDIA_TYPES[path.suffix.lower()], path
 
 
-def _matching(table: Table, key: str, pattern: re.Pattern[str], rule: str) -> str | None:
+def _matching(table: TomlTable, key: str, pattern: re.Pattern[str], rule: str) -> str | None:
     value = table.text(key)
     if value is not None and not pattern.fullmatch(value):
         raise table.bad(key, f"{value!r} is not {rule}")
@@ -131,11 +131,11 @@ def _matching(table: Table, key: str, pattern: re.Pattern[str], rule: str) -> st
 # env
 
 
-def _env(table: Table) -> tuple[core_v1.EnvVar, ...]:
+def _env(table: TomlTable) -> tuple[core_v1.EnvVar, ...]:
     return tuple(_variable(table, name, value) for name, value in table.entries())
 
 
-def _variable(table: Table, name: str, value: Any) -> core_v1.EnvVar:
+def _variable(table: TomlTable, name: str, value: Any) -> core_v1.EnvVar:
     if not _VARIABLE.fullmatch(name):
         raise table.bad(name, "a variable has letters, digits, dashes, dots and underscores")
     if name in _OWN_VARIABLES:
@@ -146,13 +146,13 @@ def _variable(table: Table, name: str, value: Any) -> core_v1.EnvVar:
     if len(given) != 1:
         sources = ", ".join(_SOURCES)
         raise table.bad(name, f"{value!r} is not a text, or a table with one of {sources}")
-    inside = Table(table.path, f"{table.key}.{name}", value)
+    inside = TomlTable(table.path, f"{table.key}.{name}", value)
     source = _source(inside, given[0])
     inside.finish()
     return core_v1.EnvVar(name=name, value_from=source)
 
 
-def _source(table: Table, source: str) -> core_v1.EnvVarSource:
+def _source(table: TomlTable, source: str) -> core_v1.EnvVarSource:
     if source == "field":
         path = _matching(table, "field", _FIELD, "a field of a Pod that a variable may have")
         return core_v1.EnvVarSource(field_ref=core_v1.ObjectFieldSelector(field_path=path or ""))
@@ -171,12 +171,12 @@ def _source(table: Table, source: str) -> core_v1.EnvVarSource:
     )
 
 
-def _amounts(table: Table, key: str) -> dict[str, Quantity]:
+def _amounts(table: TomlTable, key: str) -> dict[str, Quantity]:
     inside = table.table(key)
     return {name: _amount(inside, name, value) for name, value in inside.entries()}
 
 
-def _amount(table: Table, name: str, value: Any) -> Quantity:
+def _amount(table: TomlTable, name: str, value: Any) -> Quantity:
     text = table.word(name, value)
     if "/" not in name and name not in _RESOURCES and not name.startswith(_HUGE_PAGES):
         raise table.bad(name, f"it is none of {', '.join(_RESOURCES)}, and has no vendor's domain")
@@ -189,7 +189,7 @@ def _amount(table: Table, name: str, value: Any) -> Quantity:
     return amount
 
 
-def _check_limits(table: Table, settings: DeploySettings) -> None:
+def _check_limits(table: TomlTable, settings: DeploySettings) -> None:
     requests, limits = {**REQUESTS, **settings.requests}, {**LIMITS, **settings.limits}
     for name, amount in requests.items():
         if name in limits and limits[name] < amount:
@@ -202,7 +202,7 @@ def _check_limits(table: Table, settings: DeploySettings) -> None:
 # egress
 
 
-def _egress(table: Table) -> networking_v1.NetworkPolicyEgressRule:
+def _egress(table: TomlTable) -> networking_v1.NetworkPolicyEgressRule:
     ports = tuple(_port(table, number, each) for number, each in enumerate(table.items("ports")))
     peer = _peer(table)
     table.finish()
@@ -211,7 +211,7 @@ def _egress(table: Table) -> networking_v1.NetworkPolicyEgressRule:
     )
 
 
-def _port(table: Table, number: int, value: Any) -> networking_v1.NetworkPolicyPort:
+def _port(table: TomlTable, number: int, value: Any) -> networking_v1.NetworkPolicyPort:
     key = f"ports[{number}]"
     found = _PORT.fullmatch(str(value)) if type(value) in (int, str) else None
     if found is None:
@@ -226,7 +226,7 @@ def _port(table: Table, number: int, value: Any) -> networking_v1.NetworkPolicyP
     )
 
 
-def _peer(table: Table) -> networking_v1.NetworkPolicyPeer | None:
+def _peer(table: TomlTable) -> networking_v1.NetworkPolicyPeer | None:
     cidr, excepted = table.text("cidr"), table.texts("except")
     namespace, pods = table.text("namespace"), _labels(table, "pods")
     if cidr is not None:
@@ -247,7 +247,7 @@ def _peer(table: Table) -> networking_v1.NetworkPolicyPeer | None:
     )
 
 
-def _block(table: Table, cidr: str, excepted: tuple[str, ...]) -> networking_v1.IPBlock:
+def _block(table: TomlTable, cidr: str, excepted: tuple[str, ...]) -> networking_v1.IPBlock:
     def network(key: str, text: str) -> Any:
         if not _MASKED.fullmatch(text):
             raise table.bad(key, f"{text!r} is no CIDR such as 10.0.0.0/8")
@@ -267,7 +267,7 @@ def _block(table: Table, cidr: str, excepted: tuple[str, ...]) -> networking_v1.
 # rules
 
 
-def _rule(table: Table) -> ExtraRule:
+def _rule(table: TomlTable) -> ExtraRule:
     resources, verbs = table.texts("resources"), table.texts("verbs")
     for key, values, pattern in (("resources", resources, _RESOURCE), ("verbs", verbs, _VERB)):
         if not values:
@@ -293,7 +293,7 @@ def _rule(table: Table) -> ExtraRule:
 # metadata
 
 
-def _labels(table: Table, key: str) -> dict[str, str]:
+def _labels(table: TomlTable, key: str) -> dict[str, str]:
     found = table.words(key)
     for name, value in found.items():
         where = f"{key}.{name}"
@@ -304,7 +304,7 @@ def _labels(table: Table, key: str) -> dict[str, str]:
     return found
 
 
-def _annotations(table: Table, key: str) -> dict[str, str]:
+def _annotations(table: TomlTable, key: str) -> dict[str, str]:
     found = table.words(key)
     for name in found:
         table.check(f"{key}.{name}", check_label_key, name)

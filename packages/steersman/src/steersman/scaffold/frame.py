@@ -1,5 +1,7 @@
-"""Texts from templates. Pure: the same words give the same text, and a word that is missing is an
-error."""
+"""Renders texts from templates. No I/O except reading the templates.
+
+The same words always give the same text, and a missing word is an error.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,8 +37,8 @@ FRAME: Final[Mapping[str, str]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
-    """What the frame of a project depends on."""
+class ProjectAnswers:
+    """The values on which the frame of a project depends."""
 
     name: str
     domain: str
@@ -45,8 +47,8 @@ class Answers:
     origin: str = INDEX  # where that came from
 
 
-def frame_of(answers: Answers) -> Tree:
-    """Every file of a project that has no kinds yet."""
+def frame_of(answers: ProjectAnswers) -> Tree:
+    """Return every file of a project without kinds."""
     words = {
         "name": answers.name,
         "domain": answers.domain,
@@ -61,7 +63,7 @@ def frame_of(answers: Answers) -> Tree:
 
 
 def render(template: str, **words: Any) -> str:
-    """One template with these words in it."""
+    """Render one template with these words."""
     found = _environment().get_template(f"{template}.jinja")
     return found.render(words, call=call_lines, imported=import_line)
 

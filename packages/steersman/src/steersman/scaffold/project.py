@@ -1,4 +1,4 @@
-"""``Project``: what ``[tool.steersman]`` in a project's pyproject.toml says, checked."""
+"""``Project``: the settings in ``[tool.steersman]`` of a project's pyproject.toml, checked."""
 
 import re
 import tomllib
@@ -17,7 +17,7 @@ from steersman.scaffold.deploy_table import (
     deploy_table,
 )
 from steersman.scaffold.name_rules import check_domain, check_package, check_project_name
-from steersman.scaffold.table import Table
+from steersman.scaffold.table import TomlTable
 
 PYPROJECT: Final = "pyproject.toml"
 
@@ -33,7 +33,7 @@ _SETTINGS: Final = ("target", "name", "domain", "image", "scaffold")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """An operator's project on disk: where it is, and what its pyproject.toml says of it."""
+    """An operator's project on disk: its directory, and the settings in its pyproject.toml."""
 
     directory: Path
 
@@ -56,7 +56,7 @@ class Project:
 
     @classmethod
     def find(cls, directory: Path) -> "Project":
-        """The project in ``directory``, or in the nearest directory above that has one."""
+        """Return the project in ``directory``, or in the nearest parent that has one."""
         found = cls.maybe(directory)
         if found is None:
             raise ProjectError(
@@ -68,7 +68,7 @@ class Project:
 
     @classmethod
     def maybe(cls, directory: Path) -> "Project | None":
-        """The same; ``None`` where there is no project."""
+        """Find the project as ``find`` does, and return ``None`` if there is none."""
         directory = directory.absolute()
         for each in (directory, *directory.parents):
             path = each / PYPROJECT
@@ -80,7 +80,7 @@ class Project:
 
     @classmethod
     def read(cls, directory: Path, document: Mapping[str, Any]) -> "Project":
-        """From the tables of its pyproject.toml."""
+        """Read the project from the tables of its pyproject.toml."""
         said = _Said(directory / PYPROJECT, document["tool"]["steersman"])
         about = document.get("project", {})
         try:
@@ -108,17 +108,17 @@ class Project:
 
     @property
     def package(self) -> str:
-        """The Python package, under ``src``."""
+        """The name of the Python package, under ``src``."""
         return self.target.partition(":")[0].partition(".")[0]
 
     @property
     def source(self) -> Path:
-        """What has to be on ``sys.path`` for the package to be found."""
+        """The directory that must be on ``sys.path`` to import the package."""
         return self.directory / "src"
 
 
 class _Said:
-    """One table, and how to complain about it."""
+    """A table of pyproject.toml, with typed access to its values and errors that name the key."""
 
     def __init__(self, path: Path, table: object) -> None:
         self._path = path
@@ -142,8 +142,8 @@ class _Said:
             raise self.wrong(f"{key!r} is {value!r}, not a list of texts")
         return tuple(value)
 
-    def table(self, key: str) -> Table:
-        return Table(self._path, f"tool.steersman.{key}", self._table.get(key, {}))
+    def table(self, key: str) -> TomlTable:
+        return TomlTable(self._path, f"tool.steersman.{key}", self._table.get(key, {}))
 
     def check_known(self, known: tuple[str, ...]) -> None:
         strangers = sorted(set(self._table).difference(known))
@@ -161,7 +161,7 @@ class _Said:
 
 
 def is_torn(text: str) -> bool:
-    """Whether it has conflict markers of a merge."""
+    """Whether a text contains merge conflict markers."""
     return _MARKER.search(text) is not None
 
 

@@ -1,6 +1,6 @@
-"""A table of a TOML file, each of whose values is checked as it is read.
+"""A table of a TOML file, whose values are checked as they are read.
 
-What is wrong is a ``BadProjectSetting`` with the whole key, as in
+An error is a ``BadProjectSetting`` with the full key, such as
 ``tool.steersman.deploy.egress[0].cidr``.
 """
 
@@ -12,8 +12,8 @@ from typing import Any
 from steersman.errors import BadProjectSetting, BadValue
 
 
-class Table:
-    """One table, where it is, and which of its keys were read."""
+class TomlTable:
+    """One table, its path and key, and which of its keys were read."""
 
     def __init__(self, path: Path, key: str, values: object) -> None:
         self.path = path
@@ -27,12 +27,12 @@ class Table:
         return key in self._values
 
     def bad(self, key: str, problem: str) -> BadProjectSetting:
-        """What is wrong with the value at ``key``; with the table itself, if that is empty."""
+        """Return the error for the value at ``key``; for the table itself, if ``key`` is empty."""
         whole = f"{self.key}.{key}" if key else self.key
         return BadProjectSetting(path=str(self.path), key=whole, problem=problem)
 
     def check(self, key: str, check: Callable[[str], object], value: str) -> None:
-        """Have ``check`` look at it; what that refuses is named by the key."""
+        """Call ``check`` with the value; an error names the key."""
         try:
             check(value)
         except BadValue as error:
@@ -71,24 +71,24 @@ class Table:
             raise self.bad(key, f"{values!r} is not a list")
         return values
 
-    def table(self, key: str) -> "Table":
-        """The table of this name, which is empty where there is none."""
+    def table(self, key: str) -> "TomlTable":
+        """Return the table with this name; an empty one if it does not exist."""
         value = self._value(key)
-        return Table(self.path, f"{self.key}.{key}", {} if value is None else value)
+        return TomlTable(self.path, f"{self.key}.{key}", {} if value is None else value)
 
-    def tables(self, key: str) -> "tuple[Table, ...]":
+    def tables(self, key: str) -> "tuple[TomlTable, ...]":
         return tuple(
-            Table(self.path, f"{self.key}.{key}[{number}]", each)
+            TomlTable(self.path, f"{self.key}.{key}[{number}]", each)
             for number, each in enumerate(self.items(key))
         )
 
     def entries(self) -> Iterator[tuple[str, Any]]:
-        """All of them, whatever they are called."""
+        """Yield all entries of the table."""
         self._known.extend(self._values)
         yield from self._values.items()
 
     def words(self, key: str) -> dict[str, str]:
-        """The table of this name, in which every value is a text."""
+        """Return the table with this name, in which every value must be a string."""
         inside = self.table(key)
         return {name: inside.word(name, value) for name, value in inside.entries()}
 
@@ -98,7 +98,7 @@ class Table:
         return value
 
     def finish(self) -> None:
-        """Refuse keys that were never asked for."""
+        """Refuse keys that were never read."""
         for key in self._values:
             if key not in self._known:
                 like = get_close_matches(key, self._known, n=1)

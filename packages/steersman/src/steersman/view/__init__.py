@@ -13,23 +13,23 @@ Promises:  - an object stands below its owner
 Never:     writes to a cluster, or draws more often than eyes can follow
 """
 
-from steersman.view.changes import Changes
+from steersman.view.changes import ChangeLines
 from steersman.view.lines import Line, Span, printable, text_of
 from steersman.view.object_view import ObjectView
 from steersman.view.reconciles import Reconciled, reconciled
 from steersman.view.screen import Screen, keep_shown, wants_color
-from steersman.view.states import State, state_of
+from steersman.view.states import ObjectState, state_of
 from steersman.view.tree import Branch, branches, fitting_lines, length_ago, tree_lines
 
 __all__ = [
     "Branch",
-    "Changes",
+    "ChangeLines",
     "Line",
+    "ObjectState",
     "ObjectView",
     "Reconciled",
     "Screen",
     "Span",
-    "State",
     "branches",
     "fitting_lines",
     "keep_shown",

@@ -8,14 +8,14 @@ from steersman.view.states import state_of
 from steersman.view.tree import Branch, owner_of
 
 
-class Changes:
+class ChangeLines:
     """The last line of each object, to list only the changed ones."""
 
     def __init__(self) -> None:
         self._said: dict[ObjectRef, tuple[str, str]] = {}
 
     def __repr__(self) -> str:
-        return f"<Changes of {len(self._said)} objects>"
+        return f"<ChangeLines of {len(self._said)} objects>"
 
     def lines(self, grown: Sequence[Branch]) -> Iterator[str]:
         """A line for each object that is new, changed, re-created, or gone."""

@@ -18,7 +18,7 @@ _BAD_REASONS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class ObjectState:
     """The state of an object; ``conditions`` are those that neither of the words covers."""
 
     word: Word
@@ -29,16 +29,18 @@ class State:
         return f"{self.word}, {self.detail}" if self.detail else self.word
 
 
-def state_of(obj: Unstructured) -> State:
+def state_of(obj: Unstructured) -> ObjectState:
     """The state of an object, from its status."""
     if obj.deletion_time is not None:
         held = ", ".join(map(str, obj.metadata.get("finalizers") or ()))
-        return State(word="ending", detail=f"held by {held}" if held else "")
+        return ObjectState(word="ending", detail=f"held by {held}" if held else "")
     conditions = _conditions(obj)
     word = _word(obj, conditions)
     tell = _DETAILS.get(obj.gvk.kind)
     detail = tell(obj) if tell is not None else _reason(conditions)
-    return State(word=word, detail=detail, conditions=_others(conditions) if tell is None else "")
+    return ObjectState(
+        word=word, detail=detail, conditions=_others(conditions) if tell is None else ""
+    )
 
 
 def _word(obj: Unstructured, conditions: Mapping[str, Mapping[str, Any]]) -> Word:

@@ -9,7 +9,7 @@ from steersman.kinds import Unstructured
 from steersman.names import GroupVersionKind, ObjectRef
 from steersman.view.lines import Line, Span, Tone, cut, padded, printable, shortened, width_of
 from steersman.view.reconciles import Reconciled
-from steersman.view.states import State, Word, state_of
+from steersman.view.states import ObjectState, Word, state_of
 
 # The share of a narrow terminal for the names; the rest is for the states.
 _NAMES_SHARE: Final = 0.55
@@ -138,7 +138,7 @@ def _is_well(branch: Branch, reconciles: Mapping[ObjectRef, Reconciled]) -> bool
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
     name: str
-    state: State | None
+    state: ObjectState | None
     detail: str
     created: str
     below: str = ""  # the indent of further lines about the same object

@@ -33,7 +33,7 @@ def wait_seconds(
     return max(pause, min(asked or 0.0, longest_retry_after_seconds)) + pause * rng.random()
 
 
-class Streak:
+class FailureStreak:
     """Failures in a row."""
 
     def __init__(self) -> None:

@@ -25,7 +25,7 @@ from steersman.errors import (
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectRef
 from steersman.observe import Observer
-from steersman.watch.backoff import Streak, wait_seconds
+from steersman.watch.backoff import FailureStreak, wait_seconds
 from steersman.watch.list_builder import ListBuilder
 from steersman.watch.position import (
     Confirmed,
@@ -95,7 +95,7 @@ class Reflector(Generic[Obj]):
         # Half, because the server's timeout is in whole seconds.
         self._steady_seconds = min(STEADY_SECONDS, settings.watch_seconds / 2)
         self._position: Position = MustList()
-        self._streak = Streak()
+        self._streak = FailureStreak()
         self._last_contact_at: float | None = None
         self._is_connected = False
         self._failing_since_at: float | None = None

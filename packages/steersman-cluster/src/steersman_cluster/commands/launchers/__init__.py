@@ -9,6 +9,6 @@ Promises:  - a flag that the real program has not is refused as the real one doe
 Never:     needs click, or loads the server to print its help
 """
 
-from steersman_cluster.commands.launchers.flags import BadFlag, Given, parsed
+from steersman_cluster.commands.launchers.flags import BadFlag, ParsedFlags, parsed
 
-__all__ = ["BadFlag", "Given", "parsed"]
+__all__ = ["BadFlag", "ParsedFlags", "parsed"]

@@ -12,7 +12,7 @@ from steersman_cluster.apiserver import (
     ClusterSettings,
     ServerOptions,
 )
-from steersman_cluster.commands.launchers import BadFlag, Given
+from steersman_cluster.commands.launchers import BadFlag, ParsedFlags
 from steersman_cluster.commands.launchers.apiserver_flags import HONOURED, MODES, PLUGINS
 
 USUAL_PORT = 6443
@@ -27,7 +27,7 @@ class Understood(NamedTuple):
     notes: list[str]
 
 
-def understood(given: Given) -> Understood:
+def understood(given: ParsedFlags) -> Understood:
     """Read the settings; raise ``BadFlag`` with all errors, in the real server's words."""
     if problems := list(_problems(given)):
         raise BadFlag(f"[{', '.join(problems)}]" if len(problems) > 1 else problems[0])
@@ -53,12 +53,12 @@ def understood(given: Given) -> Understood:
     return Understood(settings, list(_notes(given)))
 
 
-def _path(given: Given, name: str) -> Path | None:
+def _path(given: ParsedFlags, name: str) -> Path | None:
     value = given.one(name)
     return Path(value) if value else None
 
 
-def _problems(given: Given) -> Iterator[str]:
+def _problems(given: ParsedFlags) -> Iterator[str]:
     if not given.listed("etcd-servers"):
         yield "--etcd-servers must be specified"
     port = int(given.one("secure-port", str(USUAL_PORT)))
@@ -99,7 +99,7 @@ def _problems(given: Given) -> Iterator[str]:
         yield f"--service-node-port-range {given.one('service-node-port-range')} is no port range"
 
 
-def _terms(given: Given) -> ServerOptions:
+def _terms(given: ParsedFlags) -> ServerOptions:
     modes = given.listed("authorization-mode") or ("AlwaysAllow",)
     return replace(
         ServerOptions(),
@@ -112,13 +112,13 @@ def _terms(given: Given) -> ServerOptions:
     )
 
 
-def _network(given: Given) -> IPv4Network:
+def _network(given: ParsedFlags) -> IPv4Network:
     """The first range, which must be IPv4."""
     ranges = given.one("service-cluster-ip-range", USUAL_ADDRESSES).split(",")
     return IPv4Network(ranges[0].strip(), strict=False)
 
 
-def _ports(given: Given) -> range:
+def _ports(given: ParsedFlags) -> range:
     written = given.one("service-node-port-range", "30000-32767")
     first, plus, count = written.partition("+")
     if plus:
@@ -127,7 +127,7 @@ def _ports(given: Given) -> range:
     return range(int(first), int(last or first) + 1)
 
 
-def _notes(given: Given) -> Iterator[str]:
+def _notes(given: ParsedFlags) -> Iterator[str]:
     idle = [f"--{name}" for name in given if name not in HONOURED]
     if given.yes("allow-privileged"):
         idle.remove("--allow-privileged")  # as everything here is

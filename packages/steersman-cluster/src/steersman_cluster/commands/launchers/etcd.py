@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from steersman_cluster.commands.launchers import BadFlag, Given, parsed
+from steersman_cluster.commands.launchers import BadFlag, ParsedFlags, parsed
 from steersman_cluster.commands.launchers.data_directory import DATA_PATH
 from steersman_cluster.commands.launchers.etcd_flags import ETCD_FLAGS, HONOURED
 from steersman_cluster.commands.launchers.starter import following_starter
@@ -52,16 +52,16 @@ def _is_single(argument: str) -> bool:
     return argument.startswith("-") and not argument.startswith("--") and argument != "-"
 
 
-def _data_directory(given: Given) -> Path:
+def _data_directory(given: ParsedFlags) -> Path:
     data = Path(given.one("data-dir") or f"{given.one('name', 'default')}.etcd").absolute()
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     return data
 
 
-async def _answer(given: Given, data: Path, *, environ: Mapping[str, str]) -> None:
+async def _answer(given: ParsedFlags, data: Path, *, environ: Mapping[str, str]) -> None:
     ended = asyncio.Event()
     on_end_signals(ended.set)
-    answers = Answers(data)
+    answers = EtcdResponses(data)
     urls = (*given.listed("listen-client-urls"), *given.listed("listen-client-http-urls"))
     if idle := [f"--{name}" for name in given if name not in HONOURED]:
         sys.stderr.write(f"{NAME}: accepted, and of no effect here: {' '.join(idle)}\n")
@@ -74,7 +74,7 @@ async def _answer(given: Given, data: Path, *, environ: Mapping[str, str]) -> No
             await ended.wait()
 
 
-async def _listening(answers: "Answers", url: str) -> asyncio.Server:
+async def _listening(answers: "EtcdResponses", url: str) -> asyncio.Server:
     at = urlsplit(url)
     if at.scheme == "unix":
         # A socket of an earlier process is replaced.
@@ -84,7 +84,7 @@ async def _listening(answers: "Answers", url: str) -> asyncio.Server:
     return await asyncio.start_server(answers.talk, at.hostname, at.port or 2379)
 
 
-class Answers:
+class EtcdResponses:
     """The responses by path: health, and the data directory."""
 
     def __init__(self, data: Path) -> None:
@@ -117,7 +117,7 @@ class Answers:
         return head % (status, length) + body
 
     def __repr__(self) -> str:
-        return f"<Answers at {' '.join(self._bodies)}>"
+        return f"<EtcdResponses at {' '.join(self._bodies)}>"
 
 
 def _help() -> str:

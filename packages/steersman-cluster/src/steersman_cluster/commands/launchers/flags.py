@@ -17,7 +17,7 @@ class BadFlag(Exception):
     """Arguments that the program refuses, with the real program's message."""
 
 
-class Given:
+class ParsedFlags:
     """The flags of a command line, by name and in order."""
 
     def __init__(self, values: Mapping[str, Sequence[str]]) -> None:
@@ -47,7 +47,7 @@ class Given:
 
     def __repr__(self) -> str:
         # Not the values: some of them may be secrets.
-        return f"<Given {' '.join(self._values)}>"
+        return f"<ParsedFlags {' '.join(self._values)}>"
 
 
 def parsed(
@@ -57,7 +57,7 @@ def parsed(
     shorthands: Mapping[str, str],
     program: str,
     unknown: str = "unknown flag: --",
-) -> Given:
+) -> ParsedFlags:
     """Parse ``arguments``; raise ``BadFlag`` for an unknown flag or a bad value."""
     given: dict[str, list[str]] = {}
     rest = list(reversed(arguments))
@@ -81,7 +81,7 @@ def parsed(
         if why := _problem(kinds[name], value):
             raise BadFlag(f'invalid argument "{value}" for "--{name}" flag: {why}')
         given.setdefault(name, []).append(value)
-    return Given(given)
+    return ParsedFlags(given)
 
 
 def _named(written: str, kinds: Kinds, shorthands: Mapping[str, str], unknown: str) -> str:

@@ -7,7 +7,7 @@ from random import Random
 
 from steersman.clock import Clock
 from steersman.errors import SteersmanError
-from steersman_cluster.commands.launchers import BadFlag, Given, parsed
+from steersman_cluster.commands.launchers import BadFlag, ParsedFlags, parsed
 from steersman_cluster.commands.launchers.apiserver_flags import API_SERVER_FLAGS, SHORTHANDS
 from steersman_cluster.commands.launchers.starter import following_starter
 from steersman_cluster.commands.signals import on_end_signals
@@ -41,7 +41,9 @@ def main(arguments: Sequence[str], *, clock: Clock, rng: Random, environ: Mappin
     return 0
 
 
-async def _serve(given: Given, *, clock: Clock, rng: Random, environ: Mapping[str, str]) -> None:
+async def _serve(
+    given: ParsedFlags, *, clock: Clock, rng: Random, environ: Mapping[str, str]
+) -> None:
     ended = asyncio.Event()
     on_end_signals(ended.set)
     with following_starter(ended, environ=environ):
@@ -49,7 +51,12 @@ async def _serve(given: Given, *, clock: Clock, rng: Random, environ: Mapping[st
 
 
 async def _serve_until(
-    ended: asyncio.Event, given: Given, *, clock: Clock, rng: Random, environ: Mapping[str, str]
+    ended: asyncio.Event,
+    given: ParsedFlags,
+    *,
+    clock: Clock,
+    rng: Random,
+    environ: Mapping[str, str],
 ) -> None:
     # Imported here, so that help is quick.
     from dataclasses import replace

@@ -13,7 +13,7 @@ from steersman.clock import Clock
 from steersman.errors import SteersmanError
 from steersman.kinds import apps_v1, batch_v1, core_v1
 from steersman.names import ResourceType
-from steersman.view import Branch, Changes, ObjectView, Reconciled, branches
+from steersman.view import Branch, ChangeLines, ObjectView, Reconciled, branches
 from steersman_cluster.apiserver import ClusterSettings, RunningCluster
 from steersman_cluster.commands.session.demo_run import DemoOptions, DemoRun
 from steersman_cluster.commands.session.file_watcher import POLL_SECONDS, FileWatcher
@@ -107,7 +107,7 @@ class DevSession:
         # ``news``.
         self.output: deque[str] = deque(maxlen=KEPT_LINES)
         self._actions: deque[str] = deque(maxlen=KEPT_LINES)
-        self._changes = Changes()
+        self._changes = ChangeLines()
         self._options = options
         self._client = client
         self._served = asyncio.Event()

@@ -19,7 +19,7 @@ from steersman.cli.commands.common import (
 from steersman.cli.commands.groups import Group
 
 if TYPE_CHECKING:
-    from steersman.manifests import Changes, Document, Installation
+    from steersman.manifests import Document, FileChanges, Installation
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -405,7 +405,7 @@ def _write_project(
         _tell(done, output=output)
 
 
-def _tell(done: "Changes", *, output: str | None) -> None:
+def _tell(done: "FileChanges", *, output: str | None) -> None:
     files = {"written": done.written, "removed": done.removed, "left": done.left}
     echo_files(files, output=output)
     if not any(files.values()) and output is None:

@@ -19,7 +19,7 @@ from steersman.cli.commands.groups import Group
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from steersman.scaffold import Declared, Made, Project
+    from steersman.scaffold import DeclaredKind, Made, Project
 
 _as_json = output_option("json", help="Print the changed files as JSON.")
 _cluster_scoped = click.option(
@@ -212,7 +212,7 @@ def upgrade(output: str | None) -> None:
         )
 
 
-def _kinds_of(project: "Project") -> "Sequence[Declared]":
+def _kinds_of(project: "Project") -> "Sequence[DeclaredKind]":
     """Every kind that the operator defines, in every version; none if it does not load."""
     from steersman.cli.targets import load_manager
     from steersman.errors import BadTarget
@@ -236,14 +236,14 @@ def _other_versions(kind: type[Any]) -> tuple[type[Any], ...]:
     return () if crd is None else crd.also_serves
 
 
-def _declared(kind: type[Any], directory: Path) -> "Declared":
-    from steersman.scaffold import Declared
+def _declared(kind: type[Any], directory: Path) -> "DeclaredKind":
+    from steersman.scaffold import DeclaredKind
 
     gvk = kind.resource_type.gvk
     path = Path(inspect.getfile(kind)).resolve()
     root = directory.resolve()
     inside = path.is_relative_to(root)
-    return Declared(
+    return DeclaredKind(
         path=path.relative_to(root).as_posix() if inside else str(path),
         class_name=kind.__name__,
         group=gvk.group,

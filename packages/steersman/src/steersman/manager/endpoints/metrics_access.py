@@ -14,7 +14,7 @@ from steersman.client import Client
 from steersman.clock import Clock
 from steersman.errors import BadSettings, ConfigError
 from steersman.manager.endpoints.probes import Routes, header, metrics_pages, said
-from steersman.manager.endpoints.token_reviews import TokenReviews, Verdict
+from steersman.manager.endpoints.token_reviews import AccessDecision, TokenReviews
 from steersman.manager.settings.address import Address
 from steersman.manager.settings.manager_settings import ManagerSettings
 from steersman.observe import Observer
@@ -86,15 +86,15 @@ class Guarded:
             async with self._clock.timeout(SCRAPE_SECONDS):
                 verdict = await self._reviews.verdict(token, request.path)
         except TimeoutError:
-            verdict = Verdict.NO_ANSWER
+            verdict = AccessDecision.NO_ANSWER
         match verdict:
-            case Verdict.ALLOWED:
+            case AccessDecision.ALLOWED:
                 return await self._inner.handle(request, certificate=certificate)
-            case Verdict.UNKNOWN_CALLER:
+            case AccessDecision.UNKNOWN_CALLER:
                 return _unauthorized()
-            case Verdict.FORBIDDEN:
+            case AccessDecision.FORBIDDEN:
                 return said(403, "forbidden")
-            case Verdict.NO_ANSWER:
+            case AccessDecision.NO_ANSWER:
                 return said(500, "cannot find out who is asking")
 
 

@@ -36,7 +36,7 @@ REVIEW_SECONDS: Final = 5.0
 ANONYMOUS: Final = "system:anonymous"
 
 
-class Verdict(Enum):
+class AccessDecision(Enum):
     """The decision about a request."""
 
     ALLOWED = "allowed"
@@ -61,28 +61,28 @@ class TokenReviews:
         self._users = Remembered[bytes, _User](MOST_REMEMBERED, clock=clock)
         self._unknown = Remembered[bytes, bool](MOST_REMEMBERED, clock=clock)
         self._rights = Remembered[tuple[_User, str], bool](MOST_REMEMBERED, clock=clock)
-        self._reviews_in_flight = SharedRequests[bytes, Verdict]()
+        self._reviews_in_flight = SharedRequests[bytes, AccessDecision]()
         self._places = asyncio.Semaphore(MOST_AT_ONCE)
 
-    async def verdict(self, token: str, path: str) -> Verdict:
+    async def verdict(self, token: str, path: str) -> AccessDecision:
         """Return whether the user of ``token`` may get ``path``."""
         digest = hashlib.sha256(token.encode()).digest()
         if self._unknown.get(digest):
-            return Verdict.UNKNOWN_CALLER
+            return AccessDecision.UNKNOWN_CALLER
         user = self._users.get(digest)
         is_allowed = None if user is None else self._rights.get((user, path))
         if is_allowed is not None:
-            return Verdict.ALLOWED if is_allowed else Verdict.FORBIDDEN
+            return AccessDecision.ALLOWED if is_allowed else AccessDecision.FORBIDDEN
         key = digest + path.encode()
         return await self._reviews_in_flight.join(key, lambda: self._ask(token, digest, path))
 
-    async def _ask(self, token: str, digest: bytes, path: str) -> Verdict:
+    async def _ask(self, token: str, digest: bytes, path: str) -> AccessDecision:
         async with self._places:
             try:
                 user = self._users.get(digest) or await self._user(token)
                 if user is None:
                     self._unknown.put(digest, True, for_seconds=KNOWN_SECONDS)
-                    return Verdict.UNKNOWN_CALLER
+                    return AccessDecision.UNKNOWN_CALLER
                 self._users.put(digest, user, for_seconds=KNOWN_SECONDS)
                 is_allowed = self._rights.get((user, path))
                 if is_allowed is None:
@@ -91,8 +91,8 @@ class TokenReviews:
                     self._rights.put((user, path), is_allowed, for_seconds=seconds)
             except SteersmanError:
                 # The client has observed the error.
-                return Verdict.NO_ANSWER
-            return Verdict.ALLOWED if is_allowed else Verdict.FORBIDDEN
+                return AccessDecision.NO_ANSWER
+            return AccessDecision.ALLOWED if is_allowed else AccessDecision.FORBIDDEN
 
     async def _user(self, token: str) -> _User | None:
         review = authentication_v1.TokenReview(spec=authentication_v1.TokenReviewSpec(token=token))

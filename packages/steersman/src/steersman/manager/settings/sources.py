@@ -27,7 +27,7 @@ _WORDS: Final = {
 }
 
 
-class Given(msgspec.Struct, frozen=True, kw_only=True):
+class GivenValue(msgspec.Struct, frozen=True, kw_only=True):
     """The value of a field, and its source for an error message."""
 
     value: Any
@@ -73,7 +73,7 @@ def gather(
     *,
     prog: str,
     defaults: Mapping[str, object],
-) -> dict[str, Given]:
+) -> dict[str, GivenValue]:
     """Return the value of each field that was set.
 
     End the program, as ``argparse`` does, after ``--help`` and for an unknown argument.
@@ -81,7 +81,7 @@ def gather(
     flags = vars(_parser(prog, defaults).parse_args(list(arguments)))
     config = flags[CONFIG] or environ.get(f"STEERSMAN_{CONFIG.upper()}")
     in_file = _in_file(Path(config)) if config else {}
-    found: dict[str, Given] = {}
+    found: dict[str, GivenValue] = {}
     for setting in SETTINGS:
         if (text := flags[setting.field]) is not None:
             raw, origin = text, setting.flag
@@ -91,7 +91,7 @@ def gather(
             raw, origin = entry, f"{setting.key} in {config}"
         else:
             continue
-        found[setting.field] = Given(value=_read(setting, raw, origin), origin=origin)
+        found[setting.field] = GivenValue(value=_read(setting, raw, origin), origin=origin)
     return found
 
 

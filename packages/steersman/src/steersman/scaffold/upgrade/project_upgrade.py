@@ -1,19 +1,19 @@
-"""A project brought to what this steersman would write: three-way, over what was written before.
+"""Brings a project to what this steersman would write: a three-way merge with the previous output.
 
-    base       what steersman wrote, kept in .steersman/base.json
+    base       what steersman wrote before, stored in .steersman/base.json
     yours      the file as it is
     theirs     what steersman would write today
 
-    yours is base                 theirs
+    yours equals base             theirs
     yours was deleted             stays deleted
-    theirs is base                yours
-    both differ                   merged by ``git merge-file``; where they cannot be, with markers
-    a new file                    added, unless there is one of that name
+    theirs equals base            yours
+    both differ                   merged by ``git merge-file``; conflicts are marked in the file
+    a new file                    added, unless a file of that name exists
     a file no longer written      removed, unless it was changed
 
-Only the frame of a project is merged: what was made for a kind is its author's. In all files that
-people write, names of steersman that have changed are renamed. The wheels of steersman that a
-project carries are replaced by those of this one.
+Only the frame of a project is merged: files that were created for a kind are the author's. In all
+files that people write, renamed steersman names are replaced. The steersman wheels that a project
+carries are replaced by those of this steersman.
 """
 
 import re
@@ -30,7 +30,7 @@ from steersman.manifests import Tree
 from steersman.scaffold.base import BASE, base_text, old_base_files, read_base
 from steersman.scaffold.creation import version_of_steersman
 from steersman.scaffold.file_writer import read_text, write_files
-from steersman.scaffold.frame import Answers, frame_of
+from steersman.scaffold.frame import ProjectAnswers, frame_of
 from steersman.scaffold.origin import Origin, carried_wheels, index_origin, kept_origin
 from steersman.scaffold.project import CHOOSE, PYPROJECT, Project, is_torn
 from steersman.scaffold.upgrade.project_names import ProjectNames, other_texts
@@ -40,7 +40,7 @@ _YOURS: Final = "yours"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upgraded:
-    """What an upgrade did, as sorted paths; ``conflicts`` are files in which there are markers."""
+    """The result of an upgrade, as sorted paths; ``conflicts`` are files with conflict markers."""
 
     before: str
     after: str
@@ -58,7 +58,7 @@ class Upgraded:
 
 @dataclass
 class _Plan:
-    """Files to be written and removed, and the names of them by what is done."""
+    """The files to write and remove, and their paths by the action taken."""
 
     texts: dict[str, str] = field(default_factory=dict)
     done: dict[str, list[str]] = field(default_factory=dict)
@@ -72,9 +72,9 @@ class _Plan:
 def upgrade_project(
     project: Project, *, search_path: str | None, origin: Callable[[], Origin] = index_origin
 ) -> Upgraded:
-    """Bring the frame of a project to what this steersman writes; nothing of the author's is lost.
+    """Bring the frame of a project to this version of steersman; no change of the author is lost.
 
-    ``search_path`` is where git is looked for, and ``origin`` finds out where this steersman came
+    ``search_path`` is where git is searched, and ``origin`` determines where this steersman came
     from.
     """
     git = shutil.which("git", path=search_path)
@@ -94,7 +94,7 @@ def upgrade_project(
     base = read_base(directory)
     found = kept_origin(origin(), directory=directory, source=project.origin)
     theirs = frame_of(
-        Answers(
+        ProjectAnswers(
             name=project.name,
             domain=project.domain,
             package=project.package,
@@ -135,14 +135,14 @@ def upgrade_project(
 
 
 class _Merger:
-    """``git merge-file``, which needs no repository."""
+    """Merges with ``git merge-file``, which needs no repository."""
 
     def __init__(self, git: str, *, after: str) -> None:
         self._git = git
         self._theirs = f"steersman {after}"
 
     def merge(self, path: str, *, base: str, yours: str, theirs: str) -> tuple[str, bool]:
-        """Both changes in one text, and whether they get in each other's way."""
+        """Return both changes in one text, and whether they conflict."""
         with tempfile.TemporaryDirectory(prefix="steersman-") as scratch:
             names = ("yours", "base", "theirs")
             for name, text in zip(names, (yours, base, theirs), strict=True):
@@ -201,7 +201,7 @@ def _plan_new(plan: _Plan, path: str, mine: str | None, new: str) -> None:
 
 
 def _release(version: str) -> tuple[int, ...]:
-    """What counts when versions are compared; to what is before a release, it is that release."""
+    """Return the release numbers of a version; a prerelease compares equal to its release."""
     numbers = re.match(r"\d+(\.\d+)*", version)
     return tuple(map(int, numbers[0].split("."))) if numbers else ()
 
@@ -211,7 +211,7 @@ def _is_stale(directory: Path, theirs: Tree) -> bool:
 
 
 def _plan_wheels(plan: _Plan, directory: Path, origin: Origin) -> dict[str, bytes]:
-    """The wheels that the project carries: this steersman's and no others."""
+    """Return the wheels to write, and plan the removal of those from another steersman."""
     wanted = origin.files
     there = {
         each.relative_to(directory).as_posix(): each.read_bytes()
@@ -227,10 +227,10 @@ def _plan_wheels(plan: _Plan, directory: Path, origin: Origin) -> dict[str, byte
 
 
 class _Renewal:
-    """A file with today's names, and in pyproject.toml the version and origin of this steersman.
+    """Replaces old names in a file, and in pyproject.toml the version and origin of steersman.
 
-    They are replaced before the merge, in the base and in the author's file alike, so that a change
-    of the author's to a line next to them is no conflict.
+    The replacement takes place before the merge, in the base and in the author's file alike, so
+    that an author's change to an adjacent line does not conflict.
     """
 
     def __init__(self, project: Project, *, after: str, origin: str, names: ProjectNames) -> None:
