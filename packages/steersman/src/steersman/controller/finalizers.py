@@ -1,6 +1,7 @@
 """Patches that add a controller's finalizer to an object and remove it. No I/O.
 
-``loop.control_loop`` adds it before the first reconcile and removes it after ``finalize``.
+``loop.control_loop`` adds the finalizer before the first reconcile and removes it after
+``finalize``.
 
 A patch replaces the whole list, so it must not overwrite a concurrent change: the patch contains
 the uid and the resourceVersion, and the server rejects it with a conflict if either has changed.

@@ -1,4 +1,4 @@
-"""Observations: values for what happened, each reported once to all observers.
+"""Values that describe what happened, each reported once to all observers.
 
 Takes:     an ``Observation`` from working code, through an ``Observer``
 Gives:     log lines (plain or JSON) and Prometheus metrics; anything else is one more observer

@@ -47,26 +47,26 @@ class _OfACache(Observation, frozen=True, kw_only=True):
 
 
 class CacheSynced(_OfACache, frozen=True, kw_only=True):
-    """A cache has all objects that existed at its start."""
+    """A cache has synced: it contains all objects that existed when its list was made."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_OBJECTS,)
     objects: int
 
     def describe(self) -> tuple[str, Fields]:
-        """How many objects."""
+        """Return a log text with the number of objects."""
         text = f"{self._subject()}: synced, with {self.objects} objects"
         return text, self._fields(objects=self.objects)
 
     def samples(self) -> Iterable[Sample]:
-        """Its size."""
+        """Return the size of the cache."""
         return (_OBJECTS.sample(self.objects, self.resource, self.scope),)
 
 
 class CacheChecked(_OfACache, frozen=True, kw_only=True):
-    """The state of a cache, every few seconds.
+    """A periodic report of the state of a cache, every few seconds.
 
-    ``pending_notifications`` are changes that handlers have not handled yet. ``failing_seconds`` is
-    for how long lists and watches have failed.
+    ``pending_notifications`` is the number of changes that handlers have not handled yet.
+    ``failing_seconds`` is the time for which lists and watches have failed.
     """
 
     LEVEL: ClassVar[int] = logging.DEBUG
@@ -77,7 +77,7 @@ class CacheChecked(_OfACache, frozen=True, kw_only=True):
     failing_seconds: float
 
     def describe(self) -> tuple[str, Fields]:
-        """Its sizes."""
+        """Return a log text with the sizes of the cache."""
         pending = self.pending_notifications
         text = f"{self._subject()}: {self.objects} objects, {pending} pending notifications"
         return text, self._fields(
@@ -88,7 +88,7 @@ class CacheChecked(_OfACache, frozen=True, kw_only=True):
         )
 
     def samples(self) -> Iterable[Sample]:
-        """Its sizes."""
+        """Return the sizes of the cache."""
         labels = self.resource, self.scope
         return (
             _OBJECTS.sample(self.objects, *labels),
@@ -99,7 +99,7 @@ class CacheChecked(_OfACache, frozen=True, kw_only=True):
 
 
 class CacheStale(_OfACache, frozen=True, kw_only=True):
-    """A cache has been unable to watch for so long that it no longer counts as synced."""
+    """A cache has been unable to watch for ``failing_seconds``, and no longer counts as synced."""
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -113,7 +113,7 @@ class CacheStale(_OfACache, frozen=True, kw_only=True):
     error: Exception | None
 
     def describe(self) -> tuple[str, Fields]:
-        """For how long, and why."""
+        """Return a log text with the duration and the reason."""
         why = f": {self.error}" if self.error is not None else ""
         text = f"{self._subject()}: stale, unable to watch for {length(self.failing_seconds)}{why}"
         name = type(self.error).__name__ if self.error is not None else ""
@@ -121,16 +121,16 @@ class CacheStale(_OfACache, frozen=True, kw_only=True):
 
 
 class CacheEnded(_OfACache, frozen=True, kw_only=True):
-    """A cache is no longer kept up to date."""
+    """A cache has stopped, and is no longer kept up to date."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = CacheChecked.METRICS
 
     def describe(self) -> tuple[str, Fields]:
-        """Which cache."""
+        """Return a log text that names the cache."""
         return f"{self._subject()}: stopped", self._fields()
 
     def samples(self) -> Iterable[Sample]:
-        """Nothing is left."""
+        """Return 0 for each metric of the cache."""
         return [metric.sample(0, self.resource, self.scope) for metric in self.METRICS]
 
 
@@ -144,7 +144,7 @@ class _OfAnObject(Observation, frozen=True, kw_only=True):
 
 
 class ObjectNotDecoded(_OfAnObject, frozen=True, kw_only=True):
-    """An object cannot be decoded, and is not in the cache; the others continue."""
+    """An object cannot be decoded and is not in the cache; other objects are not affected."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (
         counter(
@@ -156,13 +156,13 @@ class ObjectNotDecoded(_OfAnObject, frozen=True, kw_only=True):
     error: Exception
 
     def describe(self) -> tuple[str, Fields]:
-        """The error."""
+        """Return a log text with the error."""
         text = f"{self.ref}: kept out of the cache: {self.error}"
         return text, self._fields(error=type(self.error).__name__)
 
 
 class IndexFailed(_OfAnObject, frozen=True, kw_only=True):
-    """An index function raised; the object is in the cache, and not in that index."""
+    """An index function raised: the object is in the cache, but not in that index."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (
         counter("steersman_cache_index_failures", "Index functions that raised.", "resource"),
@@ -171,38 +171,44 @@ class IndexFailed(_OfAnObject, frozen=True, kw_only=True):
     error: Exception
 
     def describe(self) -> tuple[str, Fields]:
-        """The index and the error."""
+        """Return a log text with the index and the error."""
         text = f"{self.ref}: kept out of the index {self.index}: {raised(self.error)}"
         return text, self._fields(index=self.index, error=type(self.error).__name__)
 
     def traced_error(self, *, is_debug: bool) -> Exception | None:
-        """Perhaps one for each change: the line has the place, so the trace is for debugging."""
+        """Return the error at debug level only.
+
+        There may be an error for each change, and the log line names the place of the error.
+        """
         return self.error if is_debug else None
 
 
 class HandlerFailed(_OfAnObject, frozen=True, kw_only=True):
-    """A handler raised on a change; it gets the next one."""
+    """A handler raised on a change; the handler still receives the next changes."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_HANDLER_FAILURES,)
     handler: str
     error: Exception
 
     def describe(self) -> tuple[str, Fields]:
-        """The handler and the error."""
+        """Return a log text with the handler and the error."""
         text = f"{self.ref}: the handler {self.handler} failed: {raised(self.error)}"
         return text, self._fields(handler=self.handler, error=type(self.error).__name__)
 
     def traced_error(self, *, is_debug: bool) -> Exception | None:
-        """Perhaps one for each change: the line has the place, so the trace is for debugging."""
+        """Return the error at debug level only.
+
+        There may be an error for each change, and the log line names the place of the error.
+        """
         return self.error if is_debug else None
 
     def samples(self) -> Iterable[Sample]:
-        """One failure."""
+        """Return one failure."""
         return (_HANDLER_FAILURES.sample(1, self.resource, "failed"),)
 
 
 class HandlerStuck(_OfAnObject, frozen=True, kw_only=True):
-    """A handler has been busy with one change for so long, while others wait for it."""
+    """A handler has been busy with one change for ``busy_seconds``, while other changes wait."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_HANDLER_FAILURES,)
     handler: str
@@ -210,7 +216,7 @@ class HandlerStuck(_OfAnObject, frozen=True, kw_only=True):
     waiting: int
 
     def describe(self) -> tuple[str, Fields]:
-        """The handler, and what waits for it."""
+        """Return a log text with the handler and the number of waiting changes."""
         text = (
             f"{self.ref}: the handler {self.handler} has been busy with this for"
             f" {length(self.busy_seconds)}, and {self.waiting} changes wait for it"
@@ -218,5 +224,5 @@ class HandlerStuck(_OfAnObject, frozen=True, kw_only=True):
         return text, self._fields(handler=self.handler, waiting=self.waiting)
 
     def samples(self) -> Iterable[Sample]:
-        """One stuck handler."""
+        """Return one stuck handler."""
         return (_HANDLER_FAILURES.sample(1, self.resource, "stuck"),)

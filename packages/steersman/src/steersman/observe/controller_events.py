@@ -54,7 +54,7 @@ _WORKERS: Final = gauge(
 
 
 class ReconcileReason(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Why an object is reconciled: what happened, and to which object, if it was one.
+    """A reason of a reconcile: what happened, and the object that it happened to, if any.
 
     ``event`` is ``added``, ``updated``, ``deleted``, ``initial``, ``resync``, ``timer``,
     ``stream``, ``retry``, ``later`` or ``mapped``. ``version`` is the object's resourceVersion.
@@ -67,15 +67,15 @@ class ReconcileReason(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def changed_fields(self) -> tuple[str, ...]:
-        """Which of its fields have changed; computed on demand, because it is rarely needed."""
+        """The changed fields of the object; computed on demand, because they are rarely needed."""
         return () if self.find_changes is None else self.find_changes()
 
 
 class Write(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One write that was sent: ``apply``, ``apply status``, ``patch``, ``delete`` or ``create``.
 
-    ``is_change``: whether the object has changed by it. ``version`` is the resourceVersion that it
-    has now; ``""`` if it is gone.
+    ``is_change``: whether the write has changed the object. ``version`` is the object's
+    resourceVersion after the write; ``""`` if the object was deleted.
     """
 
     verb: str
@@ -96,11 +96,12 @@ class _OfAnObject(Observation, frozen=True, kw_only=True):
 
 
 class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
-    """A controller is done with an object for now; ``reconcile_metrics`` counts it.
+    """A reconcile of an object has ended; ``reconcile_metrics`` counts it.
 
-    ``outcome`` is ``done``, ``later``, ``failed``, ``permanent``, ``timed out`` or ``cancelled``;
-    ``failures`` so many in a row; ``after_seconds`` until it is reconciled again without a change;
-    ``spared`` the writes that would have changed nothing, and were not sent.
+    ``outcome`` is ``done``, ``later``, ``failed``, ``permanent``, ``timed out`` or ``cancelled``.
+    ``failures`` is the number of consecutive failures. ``after_seconds`` is the time until the next
+    reconcile without a change. ``spared`` is the number of writes that were not sent because they
+    would have changed nothing.
     """
 
     outcome: str
@@ -116,7 +117,7 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
     error: Exception | None = None
 
     def level(self) -> int:
-        """Loud if it failed, quiet if it changed nothing."""
+        """Return the log level: high for a failure, low if the reconcile changed nothing."""
         outcome = self.outcome
         if outcome in _FAILURES:
             # Of a row of failures the first, second, fourth, eighth.
@@ -134,11 +135,11 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
         return isinstance(error, NotLeading) or (isinstance(error, Conflict) and self.failures < 2)
 
     def traced_error(self, *, is_debug: bool) -> Exception | None:  # noqa: ARG002
-        """An error of the author's code; those of steersman need no trace."""
+        """Return an error of the operator author's code; errors of steersman need no trace."""
         return None if isinstance(self.error, SteersmanError) else self.error
 
     def describe(self) -> tuple[str, Fields]:
-        """The outcome, the error, the reasons and the writes."""
+        """Return a log text with the outcome, the error, the reasons and the writes."""
         outcome, error, after = self.outcome, self.error, self.after_seconds
         what = _OUTCOMES.get(outcome, outcome)
         parts = [f"{self._subject()} {'finalize ' if self.is_finalize else ''}{what}"]
@@ -208,16 +209,17 @@ class ReconcileSkipped(_OfAnObject, frozen=True, kw_only=True):
     reason: str
 
     def describe(self) -> tuple[str, Fields]:
-        """The reason."""
+        """Return a log text with the reason."""
         text = f"{self._subject()}: nothing done: {self.reason}"
         return text, self._fields(reason=self.reason)
 
 
 class SlowLaneChanged(Observation, frozen=True, kw_only=True):
-    """How many reconciles of a controller run beside its workers, because they are slow.
+    """The number of slow reconciles or of hanging objects of a controller has changed.
 
-    ``hanging`` objects are those whose last reconcile timed out; ``waiting`` of them wait for the
-    reconciles of others.
+    ``slow`` reconciles run in addition to the workers. ``hanging`` objects are those whose last
+    reconcile timed out; ``waiting`` is the number of hanging objects that wait for the reconciles
+    of other hanging objects.
     """
 
     LEVEL: ClassVar[int] = logging.DEBUG
@@ -228,7 +230,7 @@ class SlowLaneChanged(Observation, frozen=True, kw_only=True):
     waiting: int
 
     def describe(self) -> tuple[str, Fields]:
-        """The numbers."""
+        """Return a log text with the numbers."""
         text = (
             f"{self.controller}: {self.slow} slow reconciles run beside the workers,"
             f" {self.hanging} objects hang, {self.waiting} of them wait"
@@ -241,13 +243,13 @@ class SlowLaneChanged(Observation, frozen=True, kw_only=True):
         }
 
     def samples(self) -> Iterable[Sample]:
-        """The numbers."""
+        """Return the numbers of slow reconciles and of hanging objects."""
         controller = self.controller
         return (_SLOW.sample(self.slow, controller), _HANGING.sample(self.hanging, controller))
 
 
 class HotLoop(_OfAnObject, frozen=True, kw_only=True):
-    """A controller triggers itself: each reconcile changes what the last one wrote."""
+    """A controller triggers itself: each reconcile changes what the previous reconcile wrote."""
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -262,7 +264,7 @@ class HotLoop(_OfAnObject, frozen=True, kw_only=True):
     seconds: float
 
     def describe(self) -> tuple[str, Fields]:
-        """The fields, and what to do."""
+        """Return a log text with the fields and the remedy."""
         text = (
             f"{self._subject()}: the controller triggers itself: {self.count} reconciles in"
             f" {length(self.seconds)} changed {_named(self.fields)}, each after the last one's"
@@ -272,7 +274,7 @@ class HotLoop(_OfAnObject, frozen=True, kw_only=True):
 
 
 class FieldConflictFound(_OfAnObject, frozen=True, kw_only=True):
-    """Another client keeps changing fields that a controller keeps correcting."""
+    """Another client repeatedly changes fields that a controller repeatedly corrects."""
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -288,7 +290,7 @@ class FieldConflictFound(_OfAnObject, frozen=True, kw_only=True):
     seconds: float
 
     def describe(self) -> tuple[str, Fields]:
-        """The fields and their other managers, and what to do."""
+        """Return a log text with the fields, their other managers and the remedy."""
         text = (
             f"{self._subject()}: {_named(self.managers) or 'another client'} keeps changing"
             f" {_named(self.fields)}, corrected {self.count} times in {length(self.seconds)}. Let"
@@ -300,10 +302,10 @@ class FieldConflictFound(_OfAnObject, frozen=True, kw_only=True):
 
 
 class TriggerFailed(_OfAnObject, frozen=True, kw_only=True):
-    """A mapping, predicate or priority function of the author's raised.
+    """A mapping, predicate or priority function of the operator author raised.
 
-    ``role`` is ``mapping``, ``predicate`` or ``priority``; ``wait_seconds`` is how long until the
-    function is called again, if it is.
+    ``role`` is ``mapping``, ``predicate`` or ``priority``. ``wait_seconds`` is the time until the
+    function is called again, or ``None`` if it is not.
     """
 
     LEVEL: ClassVar[int] = logging.WARNING
@@ -321,7 +323,7 @@ class TriggerFailed(_OfAnObject, frozen=True, kw_only=True):
     wait_seconds: float | None = None
 
     def describe(self) -> tuple[str, Fields]:
-        """The function, the error, and what follows."""
+        """Return a log text with the function, the error and the consequence."""
         then = (
             f", and will be called again in {length(self.wait_seconds)}"
             if self.wait_seconds is not None
@@ -335,12 +337,15 @@ class TriggerFailed(_OfAnObject, frozen=True, kw_only=True):
         )
 
     def traced_error(self, *, is_debug: bool) -> Exception | None:
-        """Perhaps one for each change: the line has the place, so the trace is for debugging."""
+        """Return the error at debug level only.
+
+        There may be an error for each change, and the log line names the place of the error.
+        """
         return self.error if is_debug else None
 
 
 class SourceFailed(Observation, frozen=True, kw_only=True):
-    """A source of keys raised, or ended (no error), and will be opened again."""
+    """A source of keys raised, or ended without an error, and will be opened again."""
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -357,7 +362,7 @@ class SourceFailed(Observation, frozen=True, kw_only=True):
     wait_seconds: float
 
     def describe(self) -> tuple[str, Fields]:
-        """The source, the error, and the wait."""
+        """Return a log text with the source, the error and the wait."""
         error = self.error
         what = "ended" if error is None else "failed"
         why = "" if error is None else f": {raised(error)}"
@@ -372,7 +377,7 @@ class SourceFailed(Observation, frozen=True, kw_only=True):
 
 
 class ThreadsExhausted(Observation, frozen=True, kw_only=True):
-    """All threads for plain functions are busy, and so many calls wait for one."""
+    """All threads for plain functions are busy, and ``waiting`` calls wait for a thread."""
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -386,7 +391,7 @@ class ThreadsExhausted(Observation, frozen=True, kw_only=True):
     held_by: tuple[str, ...]
 
     def describe(self) -> tuple[str, Fields]:
-        """How many threads, and what holds them."""
+        """Return a log text with the number of threads and their holders."""
         text = (
             f"all {self.threads} threads for plain functions are busy and {self.waiting} calls"
             f" wait: {_named(self.held_by)}"
@@ -401,7 +406,8 @@ class ThreadsExhausted(Observation, frozen=True, kw_only=True):
 class ThreadAbandoned(_OfAnObject, frozen=True, kw_only=True):
     """A plain function still runs in its thread although its reconcile has ended.
 
-    Reported again when it ``has_ended``, so long after it was abandoned.
+    The observation is reported again when the function ``has_ended``, then with the time since the
+    end of the reconcile.
     """
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_THREADS_ABANDONED,)
@@ -409,11 +415,11 @@ class ThreadAbandoned(_OfAnObject, frozen=True, kw_only=True):
     has_ended: bool = False
 
     def level(self) -> int:
-        """Loud until it has ended."""
+        """Return a high level until the function has ended."""
         return logging.INFO if self.has_ended else logging.WARNING
 
     def describe(self) -> tuple[str, Fields]:
-        """Whether it has ended."""
+        """Return a log text that says whether the function has ended."""
         text = (
             f"its function has ended, {length(self.seconds)} after it was abandoned"
             if self.has_ended
@@ -423,12 +429,12 @@ class ThreadAbandoned(_OfAnObject, frozen=True, kw_only=True):
         return f"{self._subject()}: {text}", self._fields(seconds=self.seconds)
 
     def samples(self) -> Iterable[Sample]:
-        """One thread, when it is abandoned."""
+        """Return one abandoned thread, and nothing when its function ends."""
         return () if self.has_ended else (_THREADS_ABANDONED.sample(1, self.controller),)
 
 
 class EventsDropped(Observation, frozen=True, kw_only=True):
-    """So many Kubernetes events were not written, because there were too many."""
+    """``count`` Kubernetes events were not written, because there were too many."""
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (_EVENTS_DROPPED,)
@@ -437,17 +443,17 @@ class EventsDropped(Observation, frozen=True, kw_only=True):
     reason: str
 
     def describe(self) -> tuple[str, Fields]:
-        """How many, and why."""
+        """Return a log text with the number of events and the reason."""
         text = f"{self.controller}: {self.count} events were not written: {self.reason}"
         return text, {"controller": self.controller, "count": self.count, "reason": self.reason}
 
     def samples(self) -> Iterable[Sample]:
-        """So many events."""
+        """Return the number of dropped events."""
         return (_EVENTS_DROPPED.sample(self.count, self.controller, self.reason),)
 
 
 class EventNotRecorded(_OfAnObject, frozen=True, kw_only=True):
-    """The server rejected a Kubernetes event about this object; it is dropped."""
+    """The server rejected a Kubernetes event about this object, and the event is dropped."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (
         counter(
@@ -459,7 +465,7 @@ class EventNotRecorded(_OfAnObject, frozen=True, kw_only=True):
     error: Exception
 
     def level(self) -> int:
-        """Quiet where it is normal: in a terminating namespace, and without leadership."""
+        """Return a low level for normal cases: a terminating namespace, and lack of leadership."""
         error = self.error
         if isinstance(error, Forbidden):
             is_normal = any(cause.reason == "NamespaceTerminating" for cause in error.causes)
@@ -468,7 +474,7 @@ class EventNotRecorded(_OfAnObject, frozen=True, kw_only=True):
         return logging.INFO if is_normal else logging.WARNING
 
     def describe(self) -> tuple[str, Fields]:
-        """The error."""
+        """Return a log text with the error."""
         text = f"{self._subject()}: an event was not written: {self.error}"
         return text, self._fields(error=type(self.error).__name__)
 
@@ -481,30 +487,30 @@ class ControllerStarted(Observation, frozen=True, kw_only=True):
     workers: int
 
     def describe(self) -> tuple[str, Fields]:
-        """How many workers."""
+        """Return a log text with the number of workers."""
         workers = self.workers
         text = f"{self.controller}: started with {workers} worker{'s' if workers > 1 else ''}"
         return text, {"controller": self.controller, "workers": workers}
 
     def samples(self) -> Iterable[Sample]:
-        """How many workers."""
+        """Return the number of workers."""
         return (_WORKERS.sample(self.workers, self.controller),)
 
 
 class ControllerStopped(Observation, frozen=True, kw_only=True):
-    """A controller's workers have stopped, so long after they were asked to."""
+    """A controller's workers have stopped, ``seconds`` after the request to stop."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_WORKERS,)
     controller: str
     seconds: float
 
     def describe(self) -> tuple[str, Fields]:
-        """How long it took."""
+        """Return a log text with the duration of the stop."""
         text = f"{self.controller}: stopped within {length(self.seconds)}"
         return text, {"controller": self.controller, "seconds": self.seconds}
 
     def samples(self) -> Iterable[Sample]:
-        """No workers."""
+        """Return 0 workers."""
         return (_WORKERS.sample(0, self.controller),)
 
 

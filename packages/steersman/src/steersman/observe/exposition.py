@@ -17,7 +17,10 @@ OPENMETRICS_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 
 def new_registry() -> CollectorRegistry:
-    """A registry with the metrics of every process: memory, CPU, files, collections."""
+    """Return a registry with the metrics of every process.
+
+    These are the metrics of memory, CPU, files and garbage collection.
+    """
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
     PlatformCollector(registry=registry)
@@ -26,7 +29,10 @@ def new_registry() -> CollectorRegistry:
 
 
 def metrics_text(registry: CollectorRegistry, *, accept: str = "") -> tuple[str, bytes]:
-    """The content type and the text: OpenMetrics if it is accepted, else Prometheus' own."""
+    """Return the content type and the text of the metrics.
+
+    The format is OpenMetrics if ``accept`` includes it, else the text format of Prometheus.
+    """
     if _accepts_openmetrics(accept):
         text: bytes = openmetrics.generate_latest(registry)  # type: ignore[no-untyped-call]
         return OPENMETRICS_TYPE, text

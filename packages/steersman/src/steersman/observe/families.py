@@ -1,4 +1,4 @@
-"""Metrics of an author's own as plain data, which a registry collects."""
+"""Metrics of the operator author as plain data, which a registry collects."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
@@ -18,16 +18,17 @@ Buckets: TypeAlias = Sequence[tuple[str, float]]
 
 
 class HistogramValue(msgspec.Struct, frozen=True):
-    """One histogram."""
+    """The cumulative buckets and the sum of one histogram."""
 
     buckets: Buckets
     sum: float
 
 
 class MetricFamily(msgspec.Struct, frozen=True, kw_only=True):
-    """A metric with all its samples, each with the values of the labels in order.
+    """A metric with all its samples.
 
-    The name of a counter is without ``_total``.
+    Each sample contains the label values in the order of ``labels``. The name of a counter has no
+    ``_total``.
     """
 
     name: str
@@ -40,18 +41,18 @@ class MetricFamily(msgspec.Struct, frozen=True, kw_only=True):
 def register_families(
     registry: CollectorRegistry, collect: Callable[[], Iterable[MetricFamily]]
 ) -> None:
-    """Have ``registry`` call ``collect`` whenever it is read."""
+    """Make ``registry`` call ``collect`` at each collection."""
     registry.register(_FamilyCollector(collect))
 
 
 class _FamilyCollector(Collector):
-    """Passes the families to prometheus_client."""
+    """A collector that passes the families to prometheus_client."""
 
     def __init__(self, collect: Callable[[], Iterable[MetricFamily]]) -> None:
         self._collect = collect
 
     def collect(self) -> Iterator[Metric]:
-        """All families."""
+        """Return all families as metrics of prometheus_client."""
         return map(_metric, self._collect())
 
 

@@ -1,4 +1,4 @@
-"""A histogram in plain numbers, for observations too frequent for prometheus_client's."""
+"""A histogram in plain numbers, for observations too frequent for a prometheus_client histogram."""
 
 from bisect import bisect_left
 
@@ -6,7 +6,7 @@ from prometheus_client.utils import floatToGoString
 
 
 class Seconds:
-    """The number of durations in each bucket; ``bounds`` are their upper ends."""
+    """A histogram of durations in buckets; ``bounds`` are the upper bounds of the buckets."""
 
     __slots__ = ("_bounds", "_counts", "sum_seconds")
 
@@ -21,7 +21,7 @@ class Seconds:
         self.sum_seconds += seconds
 
     def buckets(self) -> list[tuple[str, float]]:
-        """The upper end of each bucket, and the cumulative count."""
+        """Return the upper bound and the cumulative count of each bucket."""
         total = 0
         cumulative: list[tuple[str, float]] = []
         ends = map(floatToGoString, (*self._bounds, float("inf")))

@@ -1,4 +1,4 @@
-"""Limits the number of values of a label."""
+"""A limit of the number of values of a label."""
 
 from typing import Final
 
@@ -8,7 +8,10 @@ MOST_VALUES: Final = 100
 
 
 def bounded(value: str, known: set[str]) -> str:
-    """The value, if it is among the first hundred, which are kept in ``known``; else "other"."""
+    """Return the value if it is among the first hundred values, else ``"other"``.
+
+    The first hundred values are stored in ``known``.
+    """
     if value not in known:
         if len(known) >= MOST_VALUES:
             return "other"

@@ -17,7 +17,7 @@ LONGEST_TRACE: Final = 20_000
 
 
 class LogObserver:
-    """Logs to a logger, with the fields of each line as ``record.fields``."""
+    """An observer that logs to a logger, with the fields of each line as ``record.fields``."""
 
     def __init__(self, logger: logging.Logger) -> None:
         self._logger = logger
@@ -33,10 +33,10 @@ class LogObserver:
 def log_to(
     stream: TextIO, *, clock: Clock, style: Style = "plain", level: int = logging.INFO
 ) -> Observer:
-    """An observer that writes one line to ``stream`` for each observation at ``level`` or above.
+    """Return an observer that writes to ``stream`` a line per observation at ``level`` or above.
 
-    It uses no logger, because a logger costs more than the line. A line that cannot be written is
-    lost, without any other effect.
+    The observer uses no logger, because a logger costs more than the line. A line that cannot be
+    written is dropped, without any other effect.
     """
     return _Lines(stream, clock=clock, style=style, level=level)
 
@@ -49,7 +49,7 @@ class _Lines:
         self._level = level
 
     def listener_for(self, kind: type[Any]) -> Observer | None:
-        """None for observations that are always below the level."""
+        """Return ``None`` for observations that are always below the level."""
         is_always_below = kind.level is Observation.level and self._level > kind.LEVEL
         return None if is_always_below else self.__call__
 
@@ -70,7 +70,7 @@ class _Lines:
 
 
 class LineFormatter(logging.Formatter):
-    """Formats each record as one line, plain or JSON, with the time of ``clock``."""
+    """A formatter of records as one line each, plain or JSON, with the time of ``clock``."""
 
     def __init__(self, *, style: Style, clock: Clock) -> None:
         super().__init__()

@@ -84,62 +84,65 @@ class _OfALease(Observation, frozen=True, kw_only=True):
 
 
 class LeaderChanged(_OfALease, frozen=True, kw_only=True):
-    """Another replica than before holds the lease; ``holder`` is ``""`` if none does."""
+    """The holder of the lease has changed; ``holder`` is ``""`` if no replica holds it."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_LEADER_CHANGES, _LEADS)
     holder: str
 
     def level(self) -> int:
-        """Quiet where ``LeadershipGained`` reports it."""
+        """Return ``DEBUG`` if this replica is the holder, else ``INFO``.
+
+        If this replica is the holder, ``LeadershipGained`` is also reported.
+        """
         return logging.DEBUG if self.holder == self.identity else logging.INFO
 
     def describe(self) -> tuple[str, Fields]:
-        """The holder."""
+        """Return a log text with the holder."""
         holder = "this replica" if self.holder == self.identity else self.holder or "no replica"
         return f"{self.lease}: held by {holder}", self._fields(holder=self.holder)
 
     def samples(self) -> Iterable[Sample]:
-        """One change."""
+        """Yield one change, and the loss of leadership if this replica is not the holder."""
         yield _LEADER_CHANGES.sample(1, self.lease.name)
         if self.holder != self.identity:
             yield _LEADS.sample(0, self.lease.name)
 
 
 class LeadershipGained(_OfALease, frozen=True, kw_only=True):
-    """This replica leads, after so long a wait."""
+    """This replica has become the leader, after waiting for ``waited_seconds``."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_LEADS,)
     waited_seconds: float
 
     def describe(self) -> tuple[str, Fields]:
-        """How long it waited."""
+        """Return a log text with the duration of the wait."""
         text = f"{self.lease}: this replica leads, after {length(self.waited_seconds)}"
         return text, self._fields(waited_seconds=self.waited_seconds)
 
     def samples(self) -> Iterable[Sample]:
-        """It leads."""
+        """Return that this replica leads."""
         return (_LEADS.sample(1, self.lease.name),)
 
 
 class LeadershipRenewed(_OfALease, frozen=True, kw_only=True):
-    """This replica has renewed its lease, which took so long."""
+    """This replica has renewed its lease, in ``took_seconds``."""
 
     LEVEL: ClassVar[int] = logging.DEBUG
     METRICS: ClassVar[tuple[Metric, ...]] = (_RENEWALS,)
     took_seconds: float
 
     def describe(self) -> tuple[str, Fields]:
-        """How long it took."""
+        """Return a log text with the duration of the renewal."""
         text = f"{self.lease}: renewed in {length(self.took_seconds)}"
         return text, self._fields(took_seconds=self.took_seconds)
 
     def samples(self) -> Iterable[Sample]:
-        """Its time."""
+        """Return the duration of the renewal."""
         return (_RENEWALS.sample(self.took_seconds, self.lease.name),)
 
 
 class RenewalFailed(_OfALease, frozen=True, kw_only=True):
-    """This replica could not renew its lease, and has so long left to try again."""
+    """This replica could not renew its lease, and has ``left_seconds`` to try again."""
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (_RENEWAL_FAILURES,)
@@ -147,46 +150,46 @@ class RenewalFailed(_OfALease, frozen=True, kw_only=True):
     left_seconds: float
 
     def describe(self) -> tuple[str, Fields]:
-        """The error, and the time left."""
+        """Return a log text with the error and the time left."""
         left = self.left_seconds
         what = f"not renewed, with {length(left)} left to lead" if left else "out of reach"
         text = f"{self.lease}: {what}: {self.error}"
         return text, self._fields(left_seconds=left, error=type(self.error).__name__)
 
     def samples(self) -> Iterable[Sample]:
-        """One failure."""
+        """Return one failure."""
         return (_RENEWAL_FAILURES.sample(1, self.lease.name),)
 
 
 class LeadershipLost(_OfALease, frozen=True, kw_only=True):
-    """This replica no longer leads, unexpectedly."""
+    """This replica has unexpectedly lost leadership."""
 
     LEVEL: ClassVar[int] = logging.ERROR
     METRICS: ClassVar[tuple[Metric, ...]] = (_LEADS, _LOSSES)
     reason: str
 
     def describe(self) -> tuple[str, Fields]:
-        """ReconcileReason."""
+        """Return a log text with the reason."""
         text = f"{self.lease}: this replica no longer leads: {self.reason}"
         return text, self._fields(reason=self.reason)
 
     def samples(self) -> Iterable[Sample]:
-        """It no longer leads."""
+        """Return that this replica no longer leads, and one loss."""
         return (_LEADS.sample(0, self.lease.name), _LOSSES.sample(1, self.lease.name))
 
 
 class LeadershipReleased(_OfALease, frozen=True, kw_only=True):
-    """This replica has released its lease, so that no other has to wait for its expiry."""
+    """This replica has released its lease, so that no replica must wait for the lease to expire."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_LEADS,)
 
     def describe(self) -> tuple[str, Fields]:
-        """Which lease."""
+        """Return a log text that names the lease."""
         text = f"{self.lease}: released, for another replica to take at once"
         return text, self._fields()
 
     def samples(self) -> Iterable[Sample]:
-        """It no longer leads."""
+        """Return that this replica no longer leads."""
         return (_LEADS.sample(0, self.lease.name),)
 
 
@@ -205,7 +208,7 @@ class WriteHeldBack(Observation, frozen=True, kw_only=True):
     path: str
 
     def describe(self) -> tuple[str, Fields]:
-        """Which write."""
+        """Return a log text that names the write."""
         text = f"{self.method} {self.path}: not sent, because another replica may lead"
         return text, {"method": self.method, "path": self.path}
 
@@ -217,42 +220,45 @@ class ClusterFound(Observation, frozen=True, kw_only=True):
     source: str
 
     def describe(self) -> tuple[str, Fields]:
-        """The address and its source."""
+        """Return a log text with the address and its source."""
         text = f"using the cluster at {self.server}, from {self.source}"
         return text, {"server": self.server, "source": self.source}
 
 
 class StageReached(Observation, frozen=True, kw_only=True):
-    """An operator has reached a stage of starting or stopping; the last step took so long."""
+    """An operator has reached a stage of starting or stopping.
+
+    ``took_seconds`` is the time since the operator started.
+    """
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_STAGES,)
     stage: str
     took_seconds: float
 
     def describe(self) -> tuple[str, Fields]:
-        """The stage."""
+        """Return a log text with the stage."""
         text = f"{self.stage}, after {length(self.took_seconds)}"
         return text, {"stage": self.stage, "took_seconds": self.took_seconds}
 
     def samples(self) -> Iterable[Sample]:
-        """Its time."""
+        """Return the time since the operator started."""
         return (_STAGES.sample(self.took_seconds, self.stage),)
 
 
 class StopRequested(Observation, frozen=True, kw_only=True):
-    """The operator was asked to stop, within so long."""
+    """The operator has received a request to stop within ``grace_seconds``."""
 
     signal: str
     grace_seconds: float
 
     def describe(self) -> tuple[str, Fields]:
-        """The signal."""
+        """Return a log text with the signal."""
         text = f"asked to stop ({self.signal}), within {length(self.grace_seconds)}"
         return text, {"signal": self.signal, "grace_seconds": self.grace_seconds}
 
 
 class StopOverdue(Observation, frozen=True, kw_only=True):
-    """A part of the operator has not stopped within so long, and is abandoned."""
+    """A part of the operator has not stopped within ``seconds``, and is abandoned."""
 
     LEVEL: ClassVar[int] = logging.ERROR
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -265,7 +271,7 @@ class StopOverdue(Observation, frozen=True, kw_only=True):
     seconds: float
 
     def describe(self) -> tuple[str, Fields]:
-        """Which part."""
+        """Return a log text that names the part."""
         text = f"{self.what} did not stop within {length(self.seconds)}, and is abandoned"
         return text, {"what": self.what, "seconds": self.seconds}
 
@@ -273,8 +279,8 @@ class StopOverdue(Observation, frozen=True, kw_only=True):
 class PermissionMissing(Observation, frozen=True, kw_only=True):
     """The operator lacks a permission that its controllers declare.
 
-    ``rule`` is the RBAC rule in YAML that would grant it. Without one that is not needed
-    (``is_needed``), the operator works with fewer features.
+    ``rule`` is the RBAC rule in YAML that would grant the permission. Without a permission whose
+    ``is_needed`` is false, the operator works with fewer features.
     """
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_PERMISSIONS,)
@@ -283,35 +289,38 @@ class PermissionMissing(Observation, frozen=True, kw_only=True):
     is_needed: bool
 
     def level(self) -> int:
-        """An error if it is needed."""
+        """Return ``ERROR`` if the permission is needed, else ``WARNING``."""
         return logging.ERROR if self.is_needed else logging.WARNING
 
     def describe(self) -> tuple[str, Fields]:
-        """The permission, and the rule that grants it."""
+        """Return a log text with the permission and the rule that grants it."""
         harm = "" if self.is_needed else " (it works without, and does less)"
         text = f"the operator may not {self.what}{harm}. This rule would allow it: {self.rule}"
         return text, {"what": self.what, "rule": self.rule, "is_needed": self.is_needed}
 
     def samples(self) -> Iterable[Sample]:
-        """One permission."""
+        """Return one missing permission."""
         return (_PERMISSIONS.sample(1, str(self.is_needed).lower()),)
 
 
 class PermissionsUnknown(Observation, frozen=True, kw_only=True):
-    """Whether the operator has a permission could not be checked; it will show when used."""
+    """The check whether the operator has a permission has failed.
+
+    A missing permission then shows only when it is used.
+    """
 
     LEVEL: ClassVar[int] = logging.WARNING
     what: str
     error: Exception
 
     def describe(self) -> tuple[str, Fields]:
-        """The permission, and the error."""
+        """Return a log text with the permission and the error."""
         text = f"could not check whether the operator may {self.what}: {self.error}"
         return text, {"what": self.what, "error": type(self.error).__name__}
 
 
 class ServerUnresponsive(Observation, frozen=True, kw_only=True):
-    """Nothing has been received from the API server for so long, although it was probed.
+    """The API server has sent nothing for ``silent_seconds``, although it was probed.
 
     ``watches`` were open, and are opened again.
     """
@@ -323,7 +332,7 @@ class ServerUnresponsive(Observation, frozen=True, kw_only=True):
     watches: tuple[str, ...] = ()
 
     def describe(self) -> tuple[str, Fields]:
-        """For how long, and which watches are opened again."""
+        """Return a log text with the duration and the watches that are opened again."""
         text = (
             f"{self.server} has not answered for {length(self.silent_seconds)}; watches that are"
             f" opened again: {', '.join(self.watches) or 'none'}"
@@ -335,31 +344,31 @@ class ServerUnresponsive(Observation, frozen=True, kw_only=True):
         }
 
     def samples(self) -> Iterable[Sample]:
-        """One outage begins."""
+        """Return that an outage has begun."""
         return (_RESPONSIVE.sample(0), _UNRESPONSIVE.sample(1))
 
 
 class ServerRecovered(Observation, frozen=True, kw_only=True):
-    """The API server answers again, after so long."""
+    """The API server responds again, after a silence of ``silent_seconds``."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_RESPONSIVE, _OUTAGES)
     server: str
     silent_seconds: float
 
     def describe(self) -> tuple[str, Fields]:
-        """After how long."""
+        """Return a log text with the duration of the silence."""
         text = f"{self.server} answers again, after {length(self.silent_seconds)}"
         return text, {"server": self.server, "silent_seconds": self.silent_seconds}
 
     def samples(self) -> Iterable[Sample]:
-        """One outage ends."""
+        """Return that an outage has ended, and its duration."""
         return (_RESPONSIVE.sample(1), _OUTAGES.sample(self.silent_seconds))
 
 
 class CacheSyncOverdue(Observation, frozen=True, kw_only=True):
     """A controller has not started, because caches of its kinds have not synced in time.
 
-    ``error`` names the kinds. The controller starts as soon as they have.
+    ``error`` names the kinds. The controller starts as soon as the caches have synced.
     """
 
     LEVEL: ClassVar[int] = logging.ERROR
@@ -374,57 +383,58 @@ class CacheSyncOverdue(Observation, frozen=True, kw_only=True):
     error: CacheSyncTimeout
 
     def describe(self) -> tuple[str, Fields]:
-        """The error."""
+        """Return a log text with the error."""
         kinds = ", ".join(kind for kind, _ in self.error.pending)
         return str(self.error), {"controller": self.controller, "kinds": kinds}
 
 
 class ReadinessChanged(Observation, frozen=True, kw_only=True):
-    """The operator is ready from now on, or no longer; ``failing`` are the checks that fail."""
+    """The operator has become ready or not ready; ``failing`` lists the failing checks."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_READY, _READINESS)
     is_ready: bool
     failing: tuple[tuple[str, str], ...] = ()
 
     def level(self) -> int:
-        """Loud if it is not ready."""
+        """Return a high level if the operator is not ready."""
         return logging.INFO if self.is_ready else logging.WARNING
 
     def describe(self) -> tuple[str, Fields]:
-        """The failing checks."""
+        """Return a log text with the failing checks."""
         text = "ready" if self.is_ready else f"not ready: {_reasons(self.failing)}"
         return text, {"is_ready": self.is_ready, "failing": _names(self.failing)}
 
     def samples(self) -> Iterable[Sample]:
-        """One change."""
+        """Return the readiness, and one change."""
         return (_READY.sample(self.is_ready), _READINESS.sample(1))
 
 
 # Not counted: the kubelet counts its restarts.
 class LivenessChanged(Observation, frozen=True, kw_only=True):
-    """The operator's liveness checks fail from now on, or no longer; ``failing`` says which.
+    """The operator's liveness checks have begun or ceased to fail.
 
-    A kubelet with a liveness probe restarts the operator.
+    ``failing`` lists the failing checks. If a liveness probe is configured, the kubelet restarts an
+    operator whose checks fail.
     """
 
     is_alive: bool
     failing: tuple[tuple[str, str], ...] = ()
 
     def level(self) -> int:
-        """An error if it is not alive."""
+        """Return ``ERROR`` if the operator is not alive, else ``INFO``."""
         return logging.INFO if self.is_alive else logging.ERROR
 
     def describe(self) -> tuple[str, Fields]:
-        """The failing checks."""
+        """Return a log text with the failing checks."""
         text = "alive again" if self.is_alive else f"not alive: {_reasons(self.failing)}"
         return text, {"is_alive": self.is_alive, "failing": _names(self.failing)}
 
 
 class LoopBlocked(Observation, frozen=True, kw_only=True):
-    """The event loop was blocked for so long, and nothing else ran.
+    """The event loop was blocked for ``seconds``, and no other task ran.
 
-    ``controller`` and ``ref`` name the reconcile that blocked it, if one did; ``stack`` is the
-    place, with the innermost frame last.
+    ``controller`` and ``ref`` name the reconcile that blocked the loop, if a reconcile did.
+    ``stack`` is the stack of the blocking code, with the innermost frame last.
     """
 
     LEVEL: ClassVar[int] = logging.WARNING
@@ -435,7 +445,7 @@ class LoopBlocked(Observation, frozen=True, kw_only=True):
     stack: tuple[str, ...] = ()
 
     def describe(self) -> tuple[str, Fields]:
-        """The place, and what to do."""
+        """Return a log text with the place and the remedy."""
         ref = self.ref
         where = f" in the reconcile of {ref} by {self.controller}" if ref is not None else ""
         text = f"the event loop was blocked for {length(self.seconds)}"
@@ -450,18 +460,18 @@ class LoopBlocked(Observation, frozen=True, kw_only=True):
         return text, {"seconds": self.seconds, **about, "stack": "\n".join(self.stack)}
 
     def samples(self) -> Iterable[Sample]:
-        """Its time."""
+        """Return the duration."""
         return (_BLOCKED.sample(self.seconds),)
 
 
 class Listening(Observation, frozen=True, kw_only=True):
-    """A server of the operator accepts connections: probes, metrics."""
+    """A listener of the operator, for probes or metrics, accepts connections."""
 
     what: str
     address: str
 
     def describe(self) -> tuple[str, Fields]:
-        """The address."""
+        """Return a log text with the address."""
         return f"{self.what} at {self.address}", {"what": self.what, "address": self.address}
 
 
@@ -476,12 +486,12 @@ class RunnableFailed(Observation, frozen=True, kw_only=True):
     error: Exception
 
     def describe(self) -> tuple[str, Fields]:
-        """The runnable, and the error."""
+        """Return a log text with the runnable and the error."""
         text = f"{self.runnable} failed: {raised(self.error)}"
         return text, {"runnable": self.runnable, "error": type(self.error).__name__}
 
     def traced_error(self, *, is_debug: bool) -> Exception | None:  # noqa: ARG002
-        """An error of the author's code."""
+        """Return an error of the operator author's code; errors of steersman need no trace."""
         return None if isinstance(self.error, SteersmanError) else self.error
 
 

@@ -1,4 +1,4 @@
-"""``MetricsObserver``: observations as Prometheus metrics."""
+"""``MetricsObserver``: reports observations as Prometheus metrics."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
@@ -33,9 +33,10 @@ _KINDS: Final = {"counter": Counter, "gauge": Gauge, "summary": Summary}
 
 
 class MetricsObserver:
-    """Counts in ``registry``; no label is ever the name of an object.
+    """An observer that counts observations in ``registry``.
 
-    Nor of a namespace, except for those that an author limits a cache to (``scope``).
+    No label is ever the name of an object. No label is the name of a namespace either, except for
+    the namespaces to which the operator author limits a cache (``scope``).
     """
 
     def __init__(self, registry: CollectorRegistry, *, clock: Clock) -> None:
@@ -70,7 +71,7 @@ class MetricsObserver:
         self.listener_for(type(observation))(observation)
 
     def listener_for(self, kind: type[Any]) -> Observer:
-        """The function that counts observations of this class."""
+        """Return the function that counts observations of this class."""
         return self._often.get(kind, self._count)
 
     def _count(self, observation: Observation) -> None:

@@ -1,7 +1,7 @@
 """``Observation``: something that happened, as a frozen value with its log line and its metrics.
 
-Structs, because some happen several times for each object, and a frozen dataclass takes ten times
-as long to create.
+Observations are structs, because some of them occur several times for each object, and a frozen
+dataclass takes ten times as long to create.
 """
 
 import logging
@@ -16,7 +16,7 @@ Fields: TypeAlias = Mapping[str, str | int | float]
 class Metric(msgspec.Struct, frozen=True, kw_only=True):
     """A metric as plain data, because programs that only log need no Prometheus library.
 
-    The name of a counter is without ``_total``.
+    The name of a counter has no ``_total``.
     """
 
     kind: Literal["counter", "gauge", "histogram", "summary"]
@@ -27,11 +27,14 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True):
     initial: float = 0.0
 
     def sample(self, value: float, *labels: str) -> "Sample":
-        """A value for these labels: added to a counter, observed by a histogram, set otherwise."""
+        """Return a sample with these labels.
+
+        Its value is added to a counter, observed by a histogram or summary, and set for a gauge.
+        """
         return Sample(metric=self, value=value, labels=labels)
 
     def change(self, value: float, *labels: str) -> "Sample":
-        """A change of a gauge."""
+        """Return a sample that changes a gauge by ``value``."""
         return Sample(metric=self, value=value, labels=labels, is_change=True)
 
 
@@ -45,40 +48,43 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def counter(name: str, text: str, *labels: str) -> Metric:
-    """A counter, whose labels are attributes of the observation unless it says otherwise."""
+    """Return a counter whose labels are attributes of the observation.
+
+    An observation with other labels overrides ``samples``.
+    """
     return Metric(kind="counter", name=name, help=text, labels=labels)
 
 
 def gauge(name: str, text: str, *labels: str, initial: float = 0.0) -> Metric:
-    """A gauge."""
+    """Return a gauge with these labels."""
     return Metric(kind="gauge", name=name, help=text, labels=labels, initial=initial)
 
 
 class Observation(msgspec.Struct, frozen=True, kw_only=True):
     """Something that happened.
 
-    A subclass has a ``LEVEL``, or ``level`` if that depends on its fields; ``describe``; and
-    ``METRICS``, with ``samples`` if they are not one count each. Without ``METRICS`` it is for the
-    log only.
+    A subclass defines ``LEVEL``, or ``level`` if the level depends on its fields. It defines
+    ``describe``, and ``METRICS``, with ``samples`` unless each metric counts one. An observation
+    without ``METRICS`` is only logged.
     """
 
     LEVEL: ClassVar[int] = logging.INFO
     METRICS: ClassVar[tuple[Metric, ...]] = ()
 
     def level(self) -> int:
-        """The level of its log line."""
+        """Return the level of the log line."""
         return self.LEVEL
 
     def describe(self) -> tuple[str, Fields]:
-        """The text of its log line, and its searchable fields."""
+        """Return the text of the log line, and its searchable fields."""
         raise NotImplementedError
 
     def traced_error(self, *, is_debug: bool) -> Exception | None:  # noqa: ARG002
-        """The error whose trace belongs in the log: one of an author's code."""
+        """Return the error whose trace is logged: an error of the operator author's code."""
         return None
 
     def samples(self) -> Iterable[Sample]:
-        """Its contribution to its metrics: by default one count each."""
+        """Return the samples for ``METRICS``: by default one count for each metric."""
         return [
             metric.sample(1, *[str(getattr(self, label)) for label in metric.labels])
             for metric in self.METRICS
@@ -91,6 +97,6 @@ Observer: TypeAlias = Callable[[Observation], None]
 
 
 def observation_classes(base: type[Observation] = Observation) -> list[type[Observation]]:
-    """All defined classes of observations."""
+    """Return all defined classes of observations."""
     below = [each for direct in base.__subclasses__() for each in observation_classes(direct)]
     return below if base is Observation or below else [base]

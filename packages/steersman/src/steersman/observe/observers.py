@@ -1,4 +1,4 @@
-"""Observers of several observers, and the one that ignores everything."""
+"""``fan_out``, an observer that calls several observers, and ``ignore``, which ignores all."""
 
 import logging
 from contextlib import suppress
@@ -14,19 +14,22 @@ def ignore(_observation: Observation) -> None:
 
 
 def fan_out(*observers: Observer) -> Observer:
-    """An observer that calls each of ``observers``, in this order, even if others raise.
+    """Return an observer that calls each of ``observers``, in this order, even if one raises.
 
-    One that raises is called again. Only its first error is logged: a broken observer usually fails
-    for every observation.
+    An observer that raises is called again for the next observation. Only its first error is
+    logged: a broken observer usually fails for every observation.
     """
     return _FanOut(observers).notify
 
 
 class Choosy(Protocol):
-    """An observer that chooses a function for each class of observations."""
+    """A protocol for observers that choose a function for each class of observations."""
 
     def listener_for(self, kind: type[Any]) -> Observer | None:
-        """The function for observations of this class, or None; always the same."""
+        """Return the function for observations of this class, or ``None``.
+
+        The result must always be the same.
+        """
         ...
 
 
@@ -70,7 +73,7 @@ def _inside(observer: Observer) -> tuple[Observer, ...]:
 
 
 def _listener(observer: Any, kind: type[Any]) -> Observer | None:
-    """The function or method to call: calling any other object takes twice as long."""
+    """Return the function or method to call: calling any other object takes twice as long."""
     if _chooses(type(observer)):
         with suppress(Exception):  # it gets everything, and its error shows there
             choosy: Choosy = observer
@@ -82,10 +85,10 @@ def _listener(observer: Any, kind: type[Any]) -> Observer | None:
 
 
 def _chooses(kind: type[Any]) -> bool:
-    """Whether objects of this class choose what they observe.
+    """Return whether objects of this class choose what they observe.
 
-    Decided by the class: a mock has any attribute and does not choose. A subclass that overrides
-    ``__call__`` is always called.
+    The class decides, not the object: a mock has any attribute and does not choose. A subclass that
+    overrides ``__call__`` is always called.
     """
     for each in kind.__mro__:
         if "listener_for" in vars(each):

@@ -32,37 +32,37 @@ class _OfAKey(Observation, frozen=True, kw_only=True, gc=False):
 
 
 class KeyAdded(_OfAKey, frozen=True, kw_only=True, gc=False):
-    """A key was added to a work queue that did not have it."""
+    """A key was added to a work queue that did not contain it."""
 
     priority: int
 
     def describe(self) -> tuple[str, Fields]:
-        """Its priority."""
+        """Return a log text with the priority."""
         text = f"{self._subject()}: added{_urgency(self.priority)}"
         return text, self._fields(priority=self.priority)
 
 
 class KeyRaised(_OfAKey, frozen=True, kw_only=True, gc=False):
-    """A key that waits in a work queue was added again, with a higher priority."""
+    """A key that waits in a work queue was added again with a higher priority."""
 
     old_priority: int
     priority: int
 
     def describe(self) -> tuple[str, Fields]:
-        """Both priorities."""
+        """Return a log text with both priorities."""
         old, new = self.old_priority, self.priority
         text = f"{self._subject()}: moved up from priority {old} to {new}"
         return text, self._fields(priority=new)
 
 
 class KeyDelayed(_OfAKey, frozen=True, kw_only=True, gc=False):
-    """A key will be added to a work queue later; ``requeues``: how often it has failed."""
+    """A key will be added to a work queue later; ``requeues`` is the number of its failures."""
 
     wait_seconds: float
     requeues: int
 
     def describe(self) -> tuple[str, Fields]:
-        """The delay, and how often it has failed."""
+        """Return a log text with the delay and the number of failures."""
         after = f", after failure {self.requeues}" if self.requeues else ""
         text = f"{self._subject()}: to be added in {length(self.wait_seconds)}{after}"
         return text, self._fields(wait_seconds=self.wait_seconds, requeues=self.requeues)
@@ -76,7 +76,7 @@ class KeyTaken(_OfAKey, frozen=True, kw_only=True, gc=False):
     taken_at: float
 
     def describe(self) -> tuple[str, Fields]:
-        """For how long it waited."""
+        """Return a log text with the time that the key has waited."""
         waited = length(self.waited_seconds)
         text = f"{self._subject()}: taken after {waited}{_urgency(self.priority)}"
         return text, self._fields(priority=self.priority, waited_seconds=self.waited_seconds)
@@ -88,20 +88,23 @@ class KeyDone(_OfAKey, frozen=True, kw_only=True, gc=False):
     took_seconds: float
 
     def describe(self) -> tuple[str, Fields]:
-        """How long it took."""
+        """Return a log text with the processing time."""
         text = f"{self._subject()}: done in {length(self.took_seconds)}"
         return text, self._fields(took_seconds=self.took_seconds)
 
 
 class QueueEnded(Observation, frozen=True, kw_only=True):
-    """A work queue was shut down; ``left`` keys are dropped, ``held`` are still with workers."""
+    """A work queue was shut down.
+
+    ``left`` keys are dropped, and ``held`` keys are still with workers.
+    """
 
     queue: str
     left: int
     held: int
 
     def describe(self) -> tuple[str, Fields]:
-        """How many keys are left."""
+        """Return a log text with the number of dropped keys."""
         text = (
             f"queue {self.queue}: shut down with {self.left} keys left and {self.held} still"
             f" worked on"

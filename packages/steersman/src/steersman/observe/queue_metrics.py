@@ -47,10 +47,11 @@ class _OneQueue:
 
 
 class QueueMetrics(Collector):
-    """Counts queue operations in plain numbers, which become metrics when they are collected.
+    """A collector that counts queue operations in plain numbers.
 
-    A counter of prometheus_client would take longer for a key than the queue does. And the time for
-    which keys have been held is known only at the collection.
+    The numbers become metrics at the collection. A counter of prometheus_client would take longer
+    for each key than the queue does. And the time for which keys have been held is known only at
+    the collection.
     """
 
     def __init__(self, registry: CollectorRegistry, *, clock: Clock) -> None:
@@ -61,51 +62,51 @@ class QueueMetrics(Collector):
         registry.register(self)
 
     def added(self, observation: KeyAdded) -> None:
-        """A key was added."""
+        """Count a key that was added."""
         queue = self._queues.get(observation.queue) or self._new(observation.queue)
         queue.adds += 1
         self._count(queue, observation.priority, 1)
 
     def raised(self, observation: KeyRaised) -> None:
-        """A key's priority was raised."""
+        """Count a key whose priority was raised."""
         queue = self._queues.get(observation.queue) or self._new(observation.queue)
         self._count(queue, observation.old_priority, -1)
         self._count(queue, observation.priority, 1)
 
     def delayed(self, observation: KeyDelayed) -> None:
-        """A key was added with a delay; controller-runtime counts each of these as a retry."""
+        """Count a key that was added with a delay; like controller-runtime, count it as a retry."""
         (self._queues.get(observation.queue) or self._new(observation.queue)).retries += 1
 
     def taken(self, observation: KeyTaken) -> None:
-        """A key was given to a worker."""
+        """Count a key that a worker has taken."""
         queue = self._queues.get(observation.queue) or self._new(observation.queue)
         self._count(queue, observation.priority, -1)
         queue.waited.observe(observation.waited_seconds)
         queue.taken_at[observation.key] = observation.taken_at
 
     def done(self, observation: KeyDone) -> None:
-        """A worker is done with a key."""
+        """Count a key that a worker has finished."""
         queue = self._queues.get(observation.queue) or self._new(observation.queue)
         queue.worked.observe(observation.took_seconds)
         queue.taken_at.pop(observation.key, None)
 
     def ended(self, observation: QueueEnded) -> None:
-        """The queue was shut down, and its waiting keys were dropped."""
+        """Set the depth to 0, because the queue was shut down and its waiting keys were dropped."""
         depth = (self._queues.get(observation.queue) or self._new(observation.queue)).depth
         for priority in depth:
             depth[priority] = 0
 
     def held(self, name: str) -> int:
-        """The number of keys of this queue that workers hold."""
+        """Return the number of keys of this queue that workers hold."""
         queue = self._queues.get(name)
         return 0 if queue is None else len(queue.taken_at)
 
     def describe(self) -> Iterable[Metric]:
-        """The metrics without samples, for the registry's check for duplicates."""
+        """Return the metrics without samples, for the registry's check for duplicates."""
         return self._families(())
 
     def collect(self) -> Iterator[Metric]:
-        """The current metrics."""
+        """Return the current metrics."""
         # A copy, made in one step: the collection may run in another thread.
         return self._families(tuple(self._queues.items()))
 

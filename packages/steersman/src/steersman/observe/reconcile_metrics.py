@@ -55,9 +55,10 @@ class _OneController:
 
 
 class ReconcileMetrics(Collector):
-    """Counts reconciles in plain numbers, which become metrics when they are collected.
+    """A collector that counts reconciles in plain numbers.
 
-    A few counters of prometheus_client would take about as long as a reconcile with nothing to do.
+    The numbers become metrics at the collection. A few counters of prometheus_client would take
+    about as long as a reconcile with nothing to do.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
@@ -67,7 +68,7 @@ class ReconcileMetrics(Collector):
         registry.register(self)
 
     def finished(self, finished: ReconcileFinished) -> None:
-        """A reconcile has finished."""
+        """Count a finished reconcile."""
         one = self._controllers.get(finished.controller)
         if one is None:
             name = bounded(finished.controller, self._names)
@@ -97,11 +98,11 @@ class ReconcileMetrics(Collector):
             one.wakes[event] += 1
 
     def describe(self) -> Iterable[Metric]:
-        """The metrics without samples, for the registry's check for duplicates."""
+        """Return the metrics without samples, for the registry's check for duplicates."""
         return self._families(())
 
     def collect(self) -> Iterator[Metric]:
-        """The current metrics."""
+        """Return the current metrics."""
         # A copy, made in one step: the collection may run in another thread.
         return self._families(tuple(self._controllers.items()))
 

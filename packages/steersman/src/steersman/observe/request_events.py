@@ -1,4 +1,4 @@
-"""Observations of requests: those to the API server, and those to a server of the operator."""
+"""Observations of requests, both to the API server and to the operator's own listeners."""
 
 import logging
 from collections.abc import Iterable
@@ -39,7 +39,7 @@ class _OfARequest(Observation, frozen=True, kw_only=True):
 
 
 class RequestFinished(_OfARequest, frozen=True, kw_only=True):
-    """The API server answered a request, or the last attempt at one failed."""
+    """The API server responded to a request, or the last attempt of a request failed."""
 
     code: int | None
     took_seconds: float
@@ -47,7 +47,7 @@ class RequestFinished(_OfARequest, frozen=True, kw_only=True):
     error: Exception | None = None
 
     def level(self) -> int:
-        """Loud if it failed in a way that the caller cannot handle."""
+        """Return a high level for a failure that the caller cannot handle."""
         if self.error is None or self.verb in _QUIET_VERBS:
             return logging.DEBUG
         code = self.code
@@ -55,7 +55,7 @@ class RequestFinished(_OfARequest, frozen=True, kw_only=True):
         return logging.WARNING if is_loud else logging.DEBUG
 
     def describe(self) -> tuple[str, Fields]:
-        """The code, or the error, and how long it took."""
+        """Return a log text with the code or the error, and the duration."""
         took = f"in {length(self.took_seconds)}"
         if self.attempts > 1:
             took += f" and {self.attempts} attempts"
@@ -68,7 +68,7 @@ class RequestFinished(_OfARequest, frozen=True, kw_only=True):
 
 
 class RequestRetried(_OfARequest, frozen=True, kw_only=True):
-    """An attempt failed in a way that is safe to repeat, and will be."""
+    """An attempt of a request failed in a way that is safe to repeat, and will be repeated."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (
         counter(
@@ -83,18 +83,18 @@ class RequestRetried(_OfARequest, frozen=True, kw_only=True):
     error: Exception
 
     def level(self) -> int:
-        """Quiet for a reflector's requests."""
+        """Return a low level for a reflector's requests."""
         return logging.DEBUG if self.verb in _QUIET_VERBS else logging.INFO
 
     def describe(self) -> tuple[str, Fields]:
-        """Which attempt failed, and the wait before the next."""
+        """Return a log text with the number of the failed attempt and the following wait."""
         again = f"will be tried again in {length(self.wait_seconds)}"
         text = f"{self._subject()}: attempt {self.attempt} failed and {again}: {self.error}"
         return text, self._fields(self.error)
 
 
 class RetriesSpent(_OfARequest, frozen=True, kw_only=True):
-    """A request was not repeated, although it could be, because the retry budget is empty."""
+    """A request that could be repeated was not, because the retry budget is empty."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (
         counter(
@@ -107,17 +107,17 @@ class RetriesSpent(_OfARequest, frozen=True, kw_only=True):
     error: Exception
 
     def level(self) -> int:
-        """Quiet for a reflector's requests."""
+        """Return a low level for a reflector's requests."""
         return logging.DEBUG if self.verb in _QUIET_VERBS else logging.WARNING
 
     def describe(self) -> tuple[str, Fields]:
-        """The error of the last attempt."""
+        """Return a log text with the error of the last attempt."""
         text = f"{self._subject()}: failed, and the retry budget is empty: {self.error}"
         return text, self._fields(self.error)
 
 
 class ApiWarned(_OfARequest, frozen=True, kw_only=True):
-    """The API server sent a warning for people, such as a deprecation."""
+    """The API server sent a warning for people, for example about a deprecation."""
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -131,7 +131,7 @@ class ApiWarned(_OfARequest, frozen=True, kw_only=True):
     text: str
 
     def describe(self) -> tuple[str, Fields]:
-        """The warning."""
+        """Return a log text with the warning."""
         return f"{self._subject()}: the API server warns: {self.text}", self._fields(None)
 
 
@@ -143,16 +143,16 @@ class CredentialsRenewed(Observation, frozen=True, kw_only=True):
     reason: str
 
     def describe(self) -> tuple[str, Fields]:
-        """The source, and why."""
+        """Return a log text with the source and the reason."""
         return f"credentials from {self.source} renewed: {self.reason}", {"source": self.source}
 
     def samples(self) -> Iterable[Sample]:
-        """One renewal."""
+        """Return one renewal."""
         return (_RENEWALS.sample(1, "renewed"),)
 
 
 class CredentialsNotRenewed(Observation, frozen=True, kw_only=True):
-    """A token or certificate should have been renewed, and the old one stays in use."""
+    """The renewal of a token or certificate has failed, and the old one stays in use."""
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (_RENEWALS,)
@@ -160,31 +160,31 @@ class CredentialsNotRenewed(Observation, frozen=True, kw_only=True):
     error: Exception
 
     def describe(self) -> tuple[str, Fields]:
-        """The source, and the error."""
+        """Return a log text with the source and the error."""
         text = f"credentials from {self.source} not renewed, the old ones stay in use: {self.error}"
         return text, {"source": self.source, "error": type(self.error).__name__}
 
     def samples(self) -> Iterable[Sample]:
-        """One failed renewal."""
+        """Return one failed renewal."""
         return (_RENEWALS.sample(1, "failed"),)
 
 
 class RiskAccepted(Observation, frozen=True, kw_only=True):
-    """An insecure option is in use: an unverified server, a readable key."""
+    """An insecure option is in use: an unverified server, or a private key that others can read."""
 
     LEVEL: ClassVar[int] = logging.WARNING
     source: str
     risk: str
 
     def describe(self) -> tuple[str, Fields]:
-        """The risk."""
+        """Return a log text with the risk."""
         return f"{self.source}: {self.risk}", {"source": self.source}
 
 
 class ResponseFailed(Observation, frozen=True, kw_only=True):
-    """A server of this process could not answer a request because of an error of its own.
+    """A listener of this process could not serve a request because of an internal error.
 
-    The error's text is not logged: it may quote the request.
+    The error's text is not logged, because it may quote the request.
     """
 
     LEVEL: ClassVar[int] = logging.ERROR
@@ -196,7 +196,10 @@ class ResponseFailed(Observation, frozen=True, kw_only=True):
         return f"ResponseFailed(method={self.method!r}, path={self.path!r})"
 
     def describe(self) -> tuple[str, Fields]:
-        """The class and the place of the error, and not its text, which may hold secrets."""
+        """Return a log text with the class and the place of the error.
+
+        The text of the error is left out, because it may contain secrets.
+        """
         what = type(self.error).__name__
         text = f"{self.method} {self.path}: could not be answered: {what} {place_of(self.error)}"
         return text, {"method": self.method, "path": self.path, "error": what}

@@ -28,10 +28,10 @@ class _OneKind:
 
 
 class RequestMetrics(Collector):
-    """Counts requests in plain numbers, which become metrics when they are collected.
+    """A collector that counts requests in plain numbers.
 
-    Every write is a request, and two metrics of prometheus_client take as long as all other
-    observers.
+    The numbers become metrics at the collection. Every write is a request, and two metrics of
+    prometheus_client take as long for each request as all other observers.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
@@ -41,7 +41,7 @@ class RequestMetrics(Collector):
         registry.register(self)
 
     def finished(self, finished: RequestFinished) -> None:
-        """A request was answered, or has failed for good."""
+        """Count a request that received a response or has finally failed."""
         one = self._kinds.get((finished.verb, finished.resource))
         if one is None:
             one = self._new(finished)
@@ -51,11 +51,11 @@ class RequestMetrics(Collector):
         one.seconds.observe(finished.took_seconds)
 
     def describe(self) -> Iterable[Metric]:
-        """The metrics without samples, for the registry's check for duplicates."""
+        """Return the metrics without samples, for the registry's check for duplicates."""
         return self._families(())
 
     def collect(self) -> Iterator[Metric]:
-        """The current metrics."""
+        """Return the current metrics."""
         # A copy, made in one step: the collection may run in another thread.
         return self._families(tuple(self._kinds.items()))
 

@@ -32,7 +32,7 @@ class _OfAReflector(Observation, frozen=True, kw_only=True):
 
 
 class Listed(_OfAReflector, frozen=True, kw_only=True):
-    """A reflector has listed all its objects; ``reason``: why it had to."""
+    """A reflector has listed all its objects; ``reason`` says why a list was necessary."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (
         counter(
@@ -48,7 +48,7 @@ class Listed(_OfAReflector, frozen=True, kw_only=True):
     reason: str
 
     def describe(self) -> tuple[str, Fields]:
-        """How many objects, and why."""
+        """Return a log text with the number of objects and the reason."""
         failures = self.decode_failures
         besides = f" and {failures} that cannot be decoded" if failures else ""
         took = length(self.took_seconds)
@@ -59,73 +59,73 @@ class Listed(_OfAReflector, frozen=True, kw_only=True):
 
 
 class WatchStarted(_OfAReflector, frozen=True, kw_only=True):
-    """A watch is open, after so many failures in a row."""
+    """A watch was opened, after ``failures`` consecutive failures."""
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_CONNECTED,)
     failures: int
 
     def level(self) -> int:
-        """Louder after failures."""
+        """Return a higher level after failures."""
         return logging.INFO if self.failures else logging.DEBUG
 
     def describe(self) -> tuple[str, Fields]:
-        """After how many failures."""
+        """Return a log text with the number of failures."""
         after = f" again, after {self.failures} failures" if self.failures else ""
         return f"watch {self.ref}: open{after}", self._fields()
 
     def samples(self) -> Iterable[Sample]:
-        """One more open watch."""
+        """Return one more open watch."""
         return (_CONNECTED.change(1, self.resource),)
 
 
 class WatchEventsReceived(_OfAReflector, frozen=True, kw_only=True):
-    """A watch has received so many events since the last report."""
+    """A watch has received ``events`` events since the last report."""
 
     LEVEL: ClassVar[int] = logging.DEBUG
     METRICS: ClassVar[tuple[Metric, ...]] = (_EVENTS,)
     events: int
 
     def describe(self) -> tuple[str, Fields]:
-        """How many events."""
+        """Return a log text with the number of events."""
         return f"watch {self.ref}: {self.events} events", self._fields(events=self.events)
 
     def samples(self) -> Iterable[Sample]:
-        """So many events."""
+        """Return the number of events."""
         return (_EVENTS.sample(self.events, self.resource),)
 
 
 class WatchEnded(_OfAReflector, frozen=True, kw_only=True):
-    """A watch is no longer open, for any reason."""
+    """A watch has ended, for any reason."""
 
     LEVEL: ClassVar[int] = logging.DEBUG
     METRICS: ClassVar[tuple[Metric, ...]] = (_CONNECTED,)
     took_seconds: float
 
     def describe(self) -> tuple[str, Fields]:
-        """For how long it was open."""
+        """Return a log text with the duration of the watch."""
         text = f"watch {self.ref}: ended after {length(self.took_seconds)}"
         return text, self._fields(took_seconds=self.took_seconds)
 
     def samples(self) -> Iterable[Sample]:
-        """One open watch less."""
+        """Return one open watch less."""
         return (_CONNECTED.change(-1, self.resource),)
 
 
 # Not counted: its watches are.
 class ReflectorStopped(_OfAReflector, frozen=True, kw_only=True):
-    """A reflector has stopped: there will be no other watch."""
+    """A reflector has stopped, and opens no further watch."""
 
     LEVEL: ClassVar[int] = logging.DEBUG
 
     def describe(self) -> tuple[str, Fields]:
-        """Which objects."""
+        """Return a log text that names the objects of the reflector."""
         return f"watch {self.ref}: the reflector has stopped", self._fields()
 
 
 class WatchFailed(_OfAReflector, frozen=True, kw_only=True):
-    """A list or watch failed and will be retried; the known objects stay.
+    """A list or watch failed and will be retried; the cached objects stay.
 
-    In a row of equal failures, the first is news, and then fewer and fewer of them.
+    In a series of equal failures, the first failure is news, and then fewer and fewer of them.
     """
 
     METRICS: ClassVar[tuple[Metric, ...]] = (_FAILURES,)
@@ -135,24 +135,27 @@ class WatchFailed(_OfAReflector, frozen=True, kw_only=True):
     is_news: bool
 
     def level(self) -> int:
-        """Loud if it is news; that its version is expired is normal for a watch."""
+        """Return a high level if the failure is news.
+
+        An expired resourceVersion is normal for a watch, and has a lower level.
+        """
         level = logging.INFO if isinstance(self.error, Expired) else logging.WARNING
         return level if self.is_news else logging.DEBUG
 
     def describe(self) -> tuple[str, Fields]:
-        """How many failures, and the wait."""
+        """Return a log text with the number of failures and the wait."""
         row = f"failed {self.failures} times in a row" if self.failures > 1 else "failed"
         again = f"will be tried again in {length(self.wait_seconds)}"
         text = f"watch {self.ref}: {row} and {again}: {self.error}"
         return text, self._fields(error=type(self.error).__name__, failures=self.failures)
 
     def samples(self) -> Iterable[Sample]:
-        """One failure, by class."""
+        """Return one failure, by error class."""
         return (_FAILURES.sample(1, self.resource, type(self.error).__name__),)
 
 
 class WatchSilent(_OfAReflector, frozen=True, kw_only=True):
-    """A watch received nothing for so long that it was closed."""
+    """A watch was closed, because it had received nothing for ``silent_seconds``."""
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -165,13 +168,16 @@ class WatchSilent(_OfAReflector, frozen=True, kw_only=True):
     silent_seconds: float
 
     def describe(self) -> tuple[str, Fields]:
-        """For how long."""
+        """Return a log text with the duration of the silence."""
         text = f"watch {self.ref}: closed after {length(self.silent_seconds)} of silence"
         return text, self._fields(silent_seconds=self.silent_seconds)
 
 
 class OutOfOrder(_OfAReflector, frozen=True, kw_only=True):
-    """A watch received a duplicate or out-of-order event; reported for the first in each watch."""
+    """A watch received a duplicate or out-of-order event.
+
+    Only the first such event of each watch is reported.
+    """
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -185,7 +191,7 @@ class OutOfOrder(_OfAReflector, frozen=True, kw_only=True):
     reached_version: str
 
     def describe(self) -> tuple[str, Fields]:
-        """Both versions."""
+        """Return a log text with both resourceVersions."""
         text = (
             f"watch {self.ref}: duplicate or out-of-order event: version {self.version} after"
             f" {self.reached_version}"
@@ -194,7 +200,7 @@ class OutOfOrder(_OfAReflector, frozen=True, kw_only=True):
 
 
 class HistoryRewound(_OfAReflector, frozen=True, kw_only=True):
-    """The server's history was rewound (a restore?), and a new list replaces the cache."""
+    """The server's history was rewound, perhaps by a restore, and a new list replaces the cache."""
 
     LEVEL: ClassVar[int] = logging.WARNING
     METRICS: ClassVar[tuple[Metric, ...]] = (
@@ -208,7 +214,7 @@ class HistoryRewound(_OfAReflector, frozen=True, kw_only=True):
     version: str
 
     def describe(self) -> tuple[str, Fields]:
-        """Both versions."""
+        """Return a log text with both resourceVersions."""
         text = (
             f"watch {self.ref}: the server's history was rewound from {self.reached_version} to"
             f" {self.version}; the cache was reset to the server's state"
@@ -218,13 +224,16 @@ class HistoryRewound(_OfAReflector, frozen=True, kw_only=True):
 
 # Not counted: the failures that lead to it are.
 class KindMissing(_OfAReflector, frozen=True, kw_only=True):
-    """The server does not serve the kind, or no longer; its objects count as deleted."""
+    """The server does not serve the kind, or no longer serves it.
+
+    The objects of the kind count as deleted.
+    """
 
     LEVEL: ClassVar[int] = logging.WARNING
     error: Exception
 
     def describe(self) -> tuple[str, Fields]:
-        """The error."""
+        """Return a log text with the error."""
         text = (
             f"watch {self.ref}: the server does not serve the kind; its objects count as deleted"
             f" until it does: {self.error}"
@@ -234,11 +243,11 @@ class KindMissing(_OfAReflector, frozen=True, kw_only=True):
 
 # Not counted: the lists that follow are.
 class StreamingRefused(_OfAReflector, frozen=True, kw_only=True):
-    """The server does not stream initial events; from now on the reflector lists."""
+    """The server does not stream initial events; from now on the reflector sends lists."""
 
     error: Exception
 
     def describe(self) -> tuple[str, Fields]:
-        """The error."""
+        """Return a log text with the error."""
         text = f"watch {self.ref}: initial events are not streamed, so listed: {self.error}"
         return text, self._fields(error=type(self.error).__name__)

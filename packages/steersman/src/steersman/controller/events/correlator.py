@@ -1,4 +1,8 @@
-"""The event correlator: repeated Kubernetes events are counted, floods are dropped. Pure."""
+"""``EventCorrelator``: counts repeated Kubernetes events, and drops excess events. No I/O.
+
+The correlator is the counterpart of client-go's. Time is an argument; ``recorder`` writes the
+entries that are due.
+"""
 
 from collections import Counter, OrderedDict
 from datetime import datetime

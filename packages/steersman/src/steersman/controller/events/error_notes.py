@@ -1,4 +1,4 @@
-"""The notes of events about errors. Pure."""
+"""The notes of Kubernetes events about errors. No I/O."""
 
 from steersman.errors import SteersmanError
 
