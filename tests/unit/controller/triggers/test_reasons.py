@@ -161,7 +161,7 @@ def test_of_many_changes_the_first_are_named() -> None:
     assert found == tuple(f"metadata.labels.key-{number:02}" for number in range(MAX_PATHS))
 
 
-def test_a_generation_takes_nobodys_place_among_many_changes() -> None:
+def test_a_generation_takes_no_place_among_many_changes() -> None:
     many = {f"key-{number:02}": "x" for number in range(50)}
 
     found = changes(app(generation=1), app(generation=2, labels=many))

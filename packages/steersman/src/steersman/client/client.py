@@ -1,6 +1,6 @@
 """``Client``: the verbs of the API, typed. Pass a kind, get that kind back."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
 from random import Random
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar, Unpack
@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from steersman.client.answers import read_status
-from steersman.client.caller import Caller
+from steersman.client.caller import Caller, stopped_arriving, too_large
 from steersman.client.continuation import Continuation
 from steersman.client.deletion import (
     Deletion,
@@ -18,7 +18,7 @@ from steersman.client.deletion import (
     delete_options,
     deleted,
 )
-from steersman.client.list_stream import pieces_of
+from steersman.client.list_splitter import ListSplitter
 from steersman.client.patches import APPLY, Patch
 from steersman.client.paths import home_path
 from steersman.client.request_sender import RequestSender
@@ -237,7 +237,7 @@ class Client:
             options = query(**{"continue": pages.token or None}, **selecting(labels, fields))
             limit_bytes = self.settings.page_limit_bytes
             spec = about_many("list", "GET", kind, namespace, options, limit_bytes)
-            pieces = pieces_of(self._sender, kind, spec, clock=self.clock)
+            pieces = _stream_list(self._sender, kind, spec, clock=self.clock)
             token, is_empty = "", True
             async with aclosing(pieces):
                 async for piece in pieces:
@@ -509,3 +509,34 @@ def _all_of(page: DecodedList[Obj]) -> tuple[Obj, ...]:
         # Leaving one out would look as if someone had deleted it; ``pages`` gives the others.
         raise page.invalid[0]
     return page.items
+
+
+async def _stream_list(
+    sender: RequestSender, kind: type[Obj], spec: RequestSpec, *, clock: Clock
+) -> AsyncGenerator[DecodedList[Obj], None]:
+    """Yield the list in parts, decoded as it arrives; the last part has the list's own metadata.
+
+    So neither the text nor the objects of a long list are in memory twice. The deadline is for each
+    part, and the size limit for the text that is held at a time.
+    """
+    codec, wanted = sender.codec, spec.wanted
+    deadline_seconds, limit_bytes = (
+        sender.settings.deadline_seconds,
+        sender.settings.page_limit_bytes,
+    )
+    splitter = ListSplitter(lambda block: codec.decode_items(kind, block, wanted=wanted))
+    async with sender.stream(spec) as response:
+        chunks = aiter(response.chunks())
+        while True:
+            try:
+                async with clock.timeout(deadline_seconds):
+                    chunk = await anext(chunks, b"")
+            except TimeoutError as error:
+                raise stopped_arriving(spec, deadline_seconds) from error
+            if not chunk:
+                break
+            for piece in splitter.feed(chunk):
+                yield piece
+            if splitter.held_bytes > limit_bytes:
+                raise too_large(spec, limit_bytes)
+    yield codec.decode_list(kind, splitter.rest, wanted=wanted)
