@@ -1,4 +1,4 @@
-"""The client: the API server's verbs, typed. Here, paints in ConfigMaps."""
+"""The client: typed requests to the API server. The example stores colors in ConfigMaps."""
 
 from collections.abc import AsyncGenerator
 
@@ -6,32 +6,34 @@ from steersman import recipes
 from steersman.client import Client, Labels, MergePatch, Wrote
 from steersman.kinds import core_v1
 
-PAINT = {"sort": "paint"}
+LABELS = {"type": "color"}
 
 
-async def mix(client: Client, name: str, colour: str, *, namespace: str) -> core_v1.ConfigMap:
-    """Create or change it: exactly these fields are ours, with these values."""
-    paint = recipes.config_map(name, {"colour": colour}, namespace=namespace, labels=PAINT)
-    return await client.apply(paint, field_manager="painter")
+async def set_color(client: Client, name: str, color: str, *, namespace: str) -> core_v1.ConfigMap:
+    """Create or update a ConfigMap with server-side apply. The field manager owns these fields."""
+    config_map = recipes.config_map(name, {"color": color}, namespace=namespace, labels=LABELS)
+    return await client.apply(config_map, field_manager="painter")
 
 
-async def dry(client: Client, name: str, *, namespace: str) -> core_v1.ConfigMap:
-    """Change one field, and no other; ``NotFound`` if there is none of this name."""
-    change = MergePatch({"data": {"wet": "no"}})
+async def set_approved(client: Client, name: str, *, namespace: str) -> core_v1.ConfigMap:
+    """Patch one field. Raises ``NotFound`` if the ConfigMap does not exist."""
+    change = MergePatch({"data": {"approved": "yes"}})
     return await client.patch(core_v1.ConfigMap, name, change, namespace=namespace)
 
 
-async def colours(client: Client, *, namespace: str) -> dict[str, str]:
-    """All there are, asked for in pages."""
-    paints = client.each(core_v1.ConfigMap, namespace=namespace, labels=Labels.equal(PAINT))
-    return {paint.name: (paint.data or {})["colour"] async for paint in paints}
+async def colors(client: Client, *, namespace: str) -> dict[str, str]:
+    """List all colors, page by page."""
+    found = client.each(core_v1.ConfigMap, namespace=namespace, labels=Labels.equal(LABELS))
+    return {each.name: (each.data or {})["color"] async for each in found}
 
 
-async def news(client: Client, *, namespace: str, since: str) -> AsyncGenerator[str, None]:
-    """What is written from now on; ends when the server ends it, or says that it is too late."""
-    paints = Labels.equal(PAINT)
+async def changes(client: Client, *, namespace: str, since: str) -> AsyncGenerator[str, None]:
+    """Watch from a resource version. Raises ``Expired`` if the version is too old."""
     async with client.watch(
-        core_v1.ConfigMap, namespace=namespace, labels=paints, resource_version=since
+        core_v1.ConfigMap,
+        namespace=namespace,
+        labels=Labels.equal(LABELS),
+        resource_version=since,
     ) as events:
         async for event in events:
             if isinstance(event, Wrote):

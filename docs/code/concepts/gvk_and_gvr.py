@@ -1,13 +1,13 @@
-"""Two coordinates of a kind: by what an object says it is, and by where it is asked for."""
+"""The two identifiers of a kind: the type of its objects, and their path on the API server."""
 
 from steersman.kinds import apps_v1
 from steersman.names import GroupVersionKind, GroupVersionResource
 
-# What is in every manifest: apiVersion and kind.
+# In manifests: apiVersion and kind.
 gvk = GroupVersionKind.of("apps/v1", "Deployment")
 
-# What is in every path: /apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE/NAME.
+# In paths: /apis/GROUP/VERSION/namespaces/NAMESPACE/RESOURCE/NAME.
 gvr = GroupVersionResource("apps", "v1", "deployments")
 
-# A class knows both, and whether its objects live in a namespace.
+# A class has both, and whether its kind is namespaced.
 resource_type = apps_v1.Deployment.resource_type

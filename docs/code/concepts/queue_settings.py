@@ -1,4 +1,4 @@
-"""What a controller says about its own queue."""
+"""A controller with settings for its queue."""
 
 import steersman as sm
 from docs.code.concepts.reconcile import Greeting, reconcile

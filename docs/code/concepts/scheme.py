@@ -1,4 +1,4 @@
-"""A scheme: which class stands for which kind, and how its versions turn into each other."""
+"""A scheme: the class of each kind, and the conversions between versions."""
 
 import steersman as sm
 
@@ -18,11 +18,11 @@ class Spec(sm.Part):
 class OldSail(
     sm.CustomResource[OldSpec, sm.Part], group="sea.example.com", version="v1", kind="Sail"
 ):
-    """A sail, in centimetres."""
+    """A sail, in centimeters."""
 
 
 class Sail(sm.CustomResource[Spec, sm.Part], group="sea.example.com", version="v2"):
-    """A sail, in millimetres."""
+    """A sail, in millimeters."""
 
 
 def up(old: OldSail) -> Sail:

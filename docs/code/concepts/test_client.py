@@ -1,49 +1,49 @@
-"""What the page about the client says."""
+"""Tests of the code in the page about the client."""
 
 import pytest
 
-from docs.code.concepts.client import colours, dry, mix, news
+from docs.code.concepts.client import changes, colors, set_approved, set_color
 from steersman import recipes
 from steersman.errors import Conflict, NotFound
 from steersman_cluster.simulation import Cluster
 
 
-async def test_what_is_applied_can_be_read(cluster: Cluster) -> None:
+async def test_applied_objects_can_be_listed(cluster: Cluster) -> None:
     client, home = cluster.client, cluster.namespace
-    await mix(client, "sky", "blue", namespace=home)
-    await mix(client, "sky", "grey", namespace=home)
-    await mix(client, "grass", "green", namespace=home)
+    await set_color(client, "sky", "blue", namespace=home)
+    await set_color(client, "sky", "grey", namespace=home)
+    await set_color(client, "grass", "green", namespace=home)
 
-    assert await colours(client, namespace=home) == {"sky": "grey", "grass": "green"}
-
-
-async def test_a_patch_leaves_the_other_fields_alone(cluster: Cluster) -> None:
-    await mix(cluster.client, "sky", "blue", namespace=cluster.namespace)
-
-    dried = await dry(cluster.client, "sky", namespace=cluster.namespace)
-
-    assert dried.data == {"colour": "blue", "wet": "no"}
+    assert await colors(client, namespace=home) == {"sky": "grey", "grass": "green"}
 
 
-async def test_what_is_not_there_is_an_error_of_its_own(cluster: Cluster) -> None:
+async def test_a_patch_does_not_change_other_fields(cluster: Cluster) -> None:
+    await set_color(cluster.client, "sky", "blue", namespace=cluster.namespace)
+
+    patched = await set_approved(cluster.client, "sky", namespace=cluster.namespace)
+
+    assert patched.data == {"color": "blue", "approved": "yes"}
+
+
+async def test_a_missing_object_raises_not_found(cluster: Cluster) -> None:
     with pytest.raises(NotFound, match=f"could not patch ConfigMap {cluster.namespace}/sky"):
-        await dry(cluster.client, "sky", namespace=cluster.namespace)
+        await set_approved(cluster.client, "sky", namespace=cluster.namespace)
 
 
-async def test_a_field_of_another_manager_is_not_taken(cluster: Cluster) -> None:
-    theirs = recipes.config_map("sky", {"colour": "pink"}, namespace=cluster.namespace)
-    await cluster.client.apply(theirs, field_manager="vandal")
+async def test_a_field_of_another_manager_is_a_conflict(cluster: Cluster) -> None:
+    theirs = recipes.config_map("sky", {"color": "pink"}, namespace=cluster.namespace)
+    await cluster.client.apply(theirs, field_manager="other")
 
-    with pytest.raises(Conflict, match=r'conflict with "vandal": \.data\.colour'):
-        await mix(cluster.client, "sky", "blue", namespace=cluster.namespace)
+    with pytest.raises(Conflict, match=r'conflict with "other": \.data\.color'):
+        await set_color(cluster.client, "sky", "blue", namespace=cluster.namespace)
 
 
-async def test_a_watch_tells_of_each_write(cluster: Cluster) -> None:
+async def test_a_watch_delivers_each_write(cluster: Cluster) -> None:
     client, home = cluster.client, cluster.namespace
-    before = await mix(client, "sky", "blue", namespace=home)
-    written = news(client, namespace=home, since=before.resource_version)
+    before = await set_color(client, "sky", "blue", namespace=home)
+    written = changes(client, namespace=home, since=before.resource_version)
 
-    await mix(client, "grass", "green", namespace=home)
+    await set_color(client, "grass", "green", namespace=home)
 
     assert await anext(written) == "grass"
     await written.aclose()

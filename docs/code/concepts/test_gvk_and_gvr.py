@@ -1,4 +1,4 @@
-"""What the page about GVK and GVR says."""
+"""Tests of the code in the page about GVK and GVR."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from steersman.names import GroupVersionKind
 from steersman_cluster.simulation import Cluster
 
 
-def test_a_class_knows_its_coordinates() -> None:
+def test_a_class_has_both_identifiers() -> None:
     assert (resource_type.gvk, resource_type.gvr) == (gvk, gvr)
     assert resource_type.namespaced
     assert (str(gvk), str(gvr)) == ("apps/v1 Deployment", "apps/v1 deployments")
@@ -24,12 +24,12 @@ def badly_named() -> type[sm.Resource]:
     return Ship
 
 
-def test_a_name_that_kubernetes_would_refuse_is_refused_where_it_is_written() -> None:
+def test_an_invalid_group_is_an_error_in_the_class_statement() -> None:
     with pytest.raises(BadName, match=r"at least one dot, like app\.example\.com"):
         badly_named()
 
 
-async def test_what_no_class_stands_for_is_looked_up_at_the_server(cluster: Cluster) -> None:
+async def test_a_mapper_looks_up_a_short_name_on_the_server(cluster: Cluster) -> None:
     mapper = RestMapper(cluster.client)
 
     found = await mapper.named("hpa")

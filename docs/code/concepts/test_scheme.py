@@ -1,4 +1,4 @@
-"""What the page about schemes says."""
+"""Tests of the code in the page about schemes."""
 
 import pytest
 
@@ -12,16 +12,16 @@ def test_a_kind_has_a_class_and_a_class_has_a_kind() -> None:
     assert str(Sail.resource_type.gvk) == "sea.example.com/v2 Sail"
 
 
-def test_the_built_in_kinds_are_in_every_scheme() -> None:
+def test_every_scheme_contains_the_built_in_kinds() -> None:
     assert scheme.class_of("apps/v1", "Deployment") is apps_v1.Deployment
 
 
-def test_what_is_in_no_scheme_is_an_error_that_says_what_to_do() -> None:
+def test_an_unknown_kind_is_an_error() -> None:
     with pytest.raises(UnknownKind, match=r"Give it the class with Scheme\.with_kinds"):
         scheme.class_of("sea.example.com/v3", "Sail")
 
 
-def test_an_object_can_be_had_in_each_version() -> None:
+def test_an_object_converts_between_its_versions() -> None:
     old = OldSail(metadata=meta_v1.ObjectMeta(name="jib"), spec=OldSpec(width_cm=120))
 
     new = scheme.convert(old, Sail)

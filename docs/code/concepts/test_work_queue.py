@@ -1,4 +1,4 @@
-"""What the page about the work queue says."""
+"""Tests of the code in the page about the work queue."""
 
 import asyncio
 from itertools import pairwise
@@ -11,28 +11,28 @@ from steersman.observe import ignore
 from steersman.workqueue import LOW_PRIORITY, WorkQueue, default_limiter
 from steersman_cluster.simulation import Cluster
 
-pytestmark = pytest.mark.embedded_only  # minutes are skipped
+pytestmark = pytest.mark.embedded_only  # needs virtual time
 
 WEB, API, DB = (ObjectKey("default", name) for name in ("web", "api", "db"))
 
 
 @pytest.fixture
 async def queue(cluster: Cluster) -> WorkQueue[ObjectKey]:
-    """An empty queue, in the time of the cluster."""
+    """An empty queue with the clock of the cluster."""
     clock, rng = cluster.clock, cluster.client.rng
     limiter = default_limiter(clock=clock, rng=rng)
     return WorkQueue("docs", limiter=limiter, clock=clock, observe=ignore)
 
 
-async def test_a_key_is_with_one_worker_and_is_given_out_once_more_if_added_meanwhile(
+async def test_a_key_is_with_one_worker_and_is_given_out_again_if_added_meanwhile(
     cluster: Cluster, queue: WorkQueue[ObjectKey]
 ) -> None:
-    looks: list[ObjectKey] = []
+    reconciled: list[ObjectKey] = []
     at_once = most_at_once = 0
 
-    async def look_at(key: ObjectKey) -> None:
+    async def reconcile(key: ObjectKey) -> None:
         nonlocal at_once, most_at_once
-        looks.append(key)
+        reconciled.append(key)
         at_once += 1
         most_at_once = max(most_at_once, at_once)
         await cluster.clock.sleep(10)
@@ -40,28 +40,28 @@ async def test_a_key_is_with_one_worker_and_is_given_out_once_more_if_added_mean
 
     async with asyncio.TaskGroup() as workers:
         for _ in range(3):
-            workers.create_task(work(queue, look_at))
-        for second in range(5):  # five changes while the first look lasts
+            workers.create_task(work(queue, reconcile))
+        for second in range(5):  # five changes during the first reconcile
             queue.add(WEB)
             await cluster.clock.sleep(second)
         await queue.drain(finish_waiting=True)
 
-    assert looks == [WEB, WEB]
+    assert reconciled == [WEB, WEB]
     assert most_at_once == 1
 
 
-async def test_what_fails_is_tried_again_after_longer_and_longer_waits(
+async def test_a_failing_key_is_retried_with_a_growing_backoff(
     cluster: Cluster, queue: WorkQueue[ObjectKey]
 ) -> None:
     tried_at: list[float] = []
 
-    async def look_at(key: ObjectKey) -> None:
+    async def reconcile(key: ObjectKey) -> None:
         tried_at.append(cluster.clock.monotonic())
         if len(tried_at) < 12:
             raise RuntimeError("not yet")
 
     async with asyncio.TaskGroup() as workers:
-        workers.create_task(work(queue, look_at))
+        workers.create_task(work(queue, reconcile))
         queue.add(WEB)
         await cluster.clock.sleep(60)
         queue.shut_down()
@@ -73,7 +73,7 @@ async def test_what_fails_is_tried_again_after_longer_and_longer_waits(
     assert queue.num_requeues(WEB) == 0
 
 
-async def test_fresh_changes_come_before_what_was_there_at_the_start(
+async def test_new_changes_come_before_initial_objects(
     queue: WorkQueue[ObjectKey],
 ) -> None:
     queue.add(DB, priority=LOW_PRIORITY)

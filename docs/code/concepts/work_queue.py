@@ -1,4 +1,4 @@
-"""A work queue: which objects need a look, each with one worker at a time."""
+"""A work queue: the keys of the objects to reconcile, each with one worker at a time."""
 
 from collections.abc import Awaitable, Callable
 
@@ -8,17 +8,17 @@ from steersman.workqueue import WorkQueue
 
 
 async def work(
-    queue: WorkQueue[ObjectKey], look_at: Callable[[ObjectKey], Awaitable[None]]
+    queue: WorkQueue[ObjectKey], reconcile: Callable[[ObjectKey], Awaitable[None]]
 ) -> None:
-    """Look at one object after the other; several of these may work on one queue."""
+    """Reconcile one key after the other. Several workers can use one queue."""
     while True:
         try:
             async with queue.take() as key:
                 try:
-                    await look_at(key)
-                except Exception:  # whatever it is, the others go on
-                    queue.add_rate_limited(key)  # later, and each time later still
+                    await reconcile(key)
+                except Exception:  # other keys continue after any error
+                    queue.add_rate_limited(key)  # retry with a growing backoff
                 else:
-                    queue.forget(key)  # the next failure is the first one again
+                    queue.forget(key)  # reset the backoff
         except QueueClosed:
             return
