@@ -16,7 +16,7 @@ from steersman.scaffold.file_writer import read_text
 
 BASE: Final = ".steersman/base.json"
 
-# A tree of files in older projects, into which tools wrote caches and fixes.
+# A directory of older projects, into which tools wrote caches and fixes.
 _OLD_BASE: Final = ".steersman/base"
 
 _CACHES: Final = frozenset({".mypy_cache", ".pytest_cache", ".ruff_cache", "__pycache__"})

@@ -28,13 +28,13 @@ from steersman.scaffold.origin import Origin, index_origin
 from steersman.scaffold.project import PYPROJECT, Project
 from steersman.scaffold.source_editor import with_controller, with_import, with_served_version
 
-# What may be in a directory in which a project is made.
+# A directory for a new project may contain these.
 _NOT_CONTENT: Final = frozenset({".git"})
 
-# With ``List`` behind it, it is still one of Kubernetes' names.
+# With the suffix ``List``, it is still a valid name for Kubernetes.
 _LONGEST_KIND: Final = 59
 
-# What a module has beside the class of its kind, and what its tests have.
+# Names that a generated module and its tests use beside the class of the kind.
 _BESIDE: Final = frozenset({"Annotated", "Spec", "Status"})
 _BESIDE_TESTS: Final = frozenset({"AsyncIterator", "Cluster", "Scenario"})
 
@@ -64,7 +64,7 @@ def init_project(
     """
     answers = _answers(directory, domain=domain, name=name, package=package)
     require_room(directory, besides=_NOT_CONTENT)
-    found = origin()  # last: to build a wheel takes a while
+    found = origin()  # last, because building a wheel takes a while
     frame = frame_of(replace(answers, origin=found.source))
     write_files(directory, {**frame, BASE: base_text(frame), **found.files})
     return Made(
@@ -113,7 +113,7 @@ def create_api(
         )
     module = module_of(kind)
     if others or _is_other_module(sources, f"src/{project.package}/{module}.py", kind):
-        # The plain name is taken: by a kind of another group, or by a module that is no kind's.
+        # The plain name is taken, by a kind of another group or by another module.
         module += f"_{group.partition('.')[0].replace('-', '_')}"
     words = {
         "package": project.package,
@@ -310,7 +310,7 @@ def _with_controller(project: Project, path: str, source: str | None, module: st
         isinstance(each, ast.Attribute) and ast.unparse(each) == expression
         for each in ast.walk(tree)
     ):
-        return source  # by hand, as we said
+        return source  # by hand, as the message says
     changed = with_controller(source, expression)
     if changed is None:
         raise ProjectError(
@@ -333,7 +333,7 @@ def _further_version(
     """Add a version of an existing kind: its types, and its name in the stored class."""
     stored = same[0]
     for each in same:
-        # The stored one is in the module that has the controller.
+        # The stored version is in the module that has the controller.
         if "Controller(" in sources.get(each.path, ""):
             stored = each
     if stored.path not in sources:

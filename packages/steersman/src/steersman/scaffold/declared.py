@@ -14,7 +14,7 @@ from steersman.manifests import Tree
 
 _STATEMENT = ast.ClassDef | ast.FunctionDef | ast.Assign | ast.AnnAssign
 
-# What the statement of a class that is a kind says of the kind and its version.
+# The keywords of a class statement that define the kind and its version.
 _KEYWORDS: Final = frozenset({"group", "version", "kind", "crd"})
 _EACH_VERSION: Final = frozenset({"columns", "scale", "selectable_fields"})
 
@@ -145,7 +145,7 @@ def _bound(node: ast.stmt) -> set[str]:
 def _names(node: ast.AST) -> set[str]:
     parts: Sequence[ast.AST] = (node,)
     if isinstance(node, ast.ClassDef):
-        # What only the stored version's definition says stays where it is.
+        # Statements that only the stored version's definition needs are not copied.
         crd = [each for each in node.keywords if each.arg == "crd"]
         parts = [each for each in ast.iter_child_nodes(node) if each not in crd]
         parts = [*parts, *_of_its_own(node)]

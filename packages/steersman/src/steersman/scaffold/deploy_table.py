@@ -28,27 +28,27 @@ _RELEASE: Final = re.compile(r"[0-9][-+.0-9A-Za-z]*")
 _CHANNEL: Final = re.compile(r"[a-zA-Z0-9]([-._a-zA-Z0-9]*[a-zA-Z0-9])?")
 _LAST_PORT: Final = 65535
 
-# Set by the installation itself, or by Kubernetes for selecting.
+# The installation or Kubernetes sets these labels, and selects by them.
 _OWN_LABELS: Final = frozenset(
     {"app.kubernetes.io/name", "app.kubernetes.io/version", "app.kubernetes.io/component"}
 )
 
-# Set by the installation, from the project or for the objects that it installs.
+# The installation sets these, from the project or for the objects that it installs.
 _OWN_VARIABLES: Final = frozenset(
     f"STEERSMAN_{each}"
     for each in ("NAMESPACES", "LEASE_NAME", "HEALTH_ADDRESS", "METRICS_ADDRESS", "LOG_STYLE")
 )
 
-# What a container may ask for beside the resources of a vendor, whose names have a slash.
+# The resources that a container may request, beside those of vendors, whose names have a slash.
 _RESOURCES: Final = ("cpu", "memory", "ephemeral-storage")
 _HUGE_PAGES: Final = "hugepages-"
 
-# Where a Namespace says its own name.
+# The label with the namespace's own name.
 _NAMESPACE_LABEL: Final = "kubernetes.io/metadata.name"
 
 _SOURCES: Final = ("secret", "config_map", "field")
 
-# What catalogs show.
+# The image types that catalogs show.
 _MEDIA_TYPES: Final = {
     ".gif": "image/gif",
     ".jpeg": "image/jpeg",
@@ -60,7 +60,7 @@ _MEDIA_TYPES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeployTable:
-    """What the table says."""
+    """The settings of ``[tool.steersman.deploy]``."""
 
     replicas: int | None = None
     digest: str | None = None

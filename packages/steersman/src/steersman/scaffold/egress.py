@@ -16,8 +16,8 @@ from steersman.kinds import networking_v1
 from steersman.manifests import API_SERVER_PORTS, DNS_PORT
 from steersman.scaffold.project import Project
 
-# Clients by their names in an index, and the port on which their servers usually listen. Those of
-# HTTP have none: their servers listen anywhere.
+# Client libraries by package name, with the usual port of their servers. HTTP clients have none:
+# their servers use any port.
 _CLIENTS: Final[Mapping[str, int | None]] = MappingProxyType(
     {
         **dict.fromkeys(("aiohttp", "httpx", "requests", "urllib3", "grpcio", "websockets")),
@@ -68,7 +68,7 @@ _SCHEMES: Final[Mapping[str, int]] = MappingProxyType(
 _HOST_AND_PORT: Final = re.compile(
     r"(?P<host>[\w.-]*[a-zA-Z][\w.-]*|\d+(\.\d+){3}):(?P<port>\d{1,5})"
 )
-# Sidecars: a policy is about what leaves the Pod.
+# Sidecars: a policy applies to connections that leave the Pod.
 _LOOPBACK: Final = re.compile(r"localhost|127(\.\d+){3}|::1")
 _LAST_PORT: Final = 65535
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -113,7 +113,7 @@ def _clients(project: Project) -> Iterator[tuple[str, int | None]]:
 def _addresses(project: Project) -> Iterator[tuple[str, str, int]]:
     for each in project.deploy.settings.env:
         port = _port_of(each.value or "")
-        # redis:7 is an address as well.
+        # redis:7 is also an address.
         if port is not None and "IMAGE" not in each.name.upper():
             yield each.name, each.value or "", port
 

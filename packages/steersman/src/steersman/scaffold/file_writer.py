@@ -14,7 +14,7 @@ from steersman.errors import ProjectError
 def read_text(path: Path) -> str | None:
     """Return the text of a file, or ``None`` if the file does not exist."""
     try:
-        # Bytes first: a file with other line ends is to keep them.
+        # As bytes, so that line ends are kept.
         return path.read_bytes().decode("utf-8")
     except FileNotFoundError:
         return None
@@ -107,7 +107,7 @@ def _take_away(path: Path, directory: Path, undo: ExitStack) -> None:
     before = path.read_bytes()
     path.unlink()
     undo.callback(_try, _bring_back, path, before)
-    with suppress(OSError):  # up to the first that is not empty
+    with suppress(OSError):  # up to the first directory that is not empty
         for each in path.parents:
             if each == directory:
                 break
@@ -120,6 +120,6 @@ def _bring_back(path: Path, content: bytes) -> None:
 
 
 def _try(undone: Callable[..., object], *arguments: object) -> None:
-    # One thing that cannot be undone is no reason to leave the others.
+    # A file that cannot be restored must not prevent the others from being restored.
     with suppress(OSError):
         undone(*arguments)

@@ -30,7 +30,7 @@ _NEVER_KEPT: Final = frozenset(
     }
 )
 
-# For tests: how to make one of a kind that needs more than a name, before its labels.
+# For tests: arguments that a kind needs beside its name, before its labels.
 _RECIPES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "CronJob": ("cron_job", '"@hourly"', "CONTAINER"),
@@ -45,7 +45,7 @@ _RECIPES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     }
 )
 
-# Those that need no more than a name.
+# Kinds that need no more than a name.
 _PLAIN: Final = frozenset(
     {
         *("ClusterRole", "ConfigMap", "Endpoints", "Lease", "LimitRange", "Namespace"),
@@ -56,7 +56,7 @@ _PLAIN: Final = frozenset(
 )
 
 
-# What modules and tests have beside a class that they name as it is.
+# Names that modules and tests use beside the class of the kind.
 _BESIDE: Final = frozenset({"Anything", "Cluster", "Labels", "MergePatch", "Scenario", "StandIn"})
 
 
@@ -67,8 +67,8 @@ class Foreign:
     gvk: GroupVersionKind
     plural: str
     namespaced: bool
-    module: str  # of steersman.kinds, if it is built in
-    models: str  # where its class is, if there is one
+    module: str  # in steersman.kinds, if it is built in
+    models: str  # the module of its class, if there is one
 
     @property
     def expression(self) -> str:

@@ -16,8 +16,8 @@ from steersman.scaffold.source_editor import call_lines, import_line
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-# What every project has, whatever its kinds: these files ``steersman upgrade`` brings up to date.
-# What is made for a kind is the author's from the first minute, and is not among them.
+# The files that every project has, whatever its kinds. ``steersman upgrade`` updates them. Files
+# created for a kind belong to the author, and are not among them.
 FRAME: Final[Mapping[str, str]] = MappingProxyType(
     {
         ".dockerignore": "dockerignore",
@@ -44,7 +44,7 @@ class ProjectAnswers:
     domain: str
     package: str
     scaffold: str  # the version of steersman
-    origin: str = INDEX  # where that came from
+    origin: str = INDEX  # its origin
 
 
 def frame_of(answers: ProjectAnswers) -> Tree:
@@ -70,8 +70,7 @@ def render(template: str, **words: Any) -> str:
 
 @cache
 def _environment() -> "Environment":
-    # Imported here: a base installation does not have it, and not every command
-    # needs it.
+    # Imported here: a base installation lacks it, and not every command needs it.
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(

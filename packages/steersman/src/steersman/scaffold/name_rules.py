@@ -7,11 +7,11 @@ from typing import Final
 from steersman.errors import BadName
 from steersman.names import check_label, check_subdomain
 
-# What is installed is called NAME-…, and most of those names have 63 characters at most.
+# Installed objects have names like NAME-…, most of which may have 63 characters.
 LONGEST_NAME: Final = 50
 
-# A package of one of these names would be imported in the place of another: what an operator or its
-# tests import, and the directories beside it.
+# A package of one of these names would hide another one: an import of the operator or its tests, or
+# a directory beside it.
 _TAKEN: Final = frozenset(
     {
         *sys.stdlib_module_names,
@@ -21,7 +21,7 @@ _TAKEN: Final = frozenset(
     }
 )
 
-# Modules that every project has, and what must not be the name of a module beside them.
+# Modules of every project, and names that a module beside them must not have.
 _MODULES: Final = frozenset({"operator", "models"})
 
 

@@ -28,7 +28,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from steersman.errors import ProjectError
 
-# The directory of a project that carries the wheels.
+# The directory of a project for the wheels.
 VENDOR: Final = "vendor"
 
 # ``origin`` of a project whose pip finds steersman by its version.
@@ -37,16 +37,16 @@ INDEX: Final = "index"
 # ``origin`` of a project whose pip was given a development version by its number.
 UNRELEASED: Final = "unreleased"
 
-# As the names of wheels begin.
+# The prefixes of the wheels' names.
 _NAMES: Final = frozenset({"steersman", "steersman_cluster"})
 
-# An installer writes these; a wheel does not have them.
+# An installer writes these; a wheel does not contain them.
 _INSTALLED: Final = frozenset({"INSTALLER", "REQUESTED", "RECORD", "direct_url.json"})
 
-# The hook of PEP 517 that makes a wheel of the directory in which it is called.
+# The hook of PEP 517 that builds a wheel of the current directory.
 _HOOK: Final = "import sys; from hatchling.build import build_wheel; build_wheel(sys.argv[1])"
 
-# The earliest time that a zip file can hold: the same files give the same bytes.
+# The earliest time that a zip file can store: equal files give equal bytes.
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 _MODE: Final = 0o100644 << 16
 
@@ -79,7 +79,7 @@ def installed_origin() -> Origin:
         return base
     try:
         cluster = distribution("steersman-cluster")
-    except PackageNotFoundError:  # nor can the project's tests have it from here
+    except PackageNotFoundError:  # then the project's tests cannot get it from here either
         return base
     return replace(base, wheels={**base.wheels, **origin_of(cluster, build=build_wheel).wheels})
 
@@ -138,7 +138,7 @@ def build_wheel(directory: Path) -> tuple[str, bytes]:
         finished = subprocess.run(
             [
                 sys.executable,
-                "-P",  # an operator.py there is not the module of that name, which Python needs
+                "-P",  # an operator.py there must not hide Python's module of that name
                 *(("-c", _HOOK) if find_spec("hatchling") else pip),
                 scratch,
                 *(() if find_spec("hatchling") else (str(directory),)),

@@ -23,7 +23,7 @@ PYPROJECT: Final = "pyproject.toml"
 
 _MARKER: Final = re.compile(r"^(<{7}|>{7}) ", re.MULTILINE)
 
-# What to do with a file in which there are markers.
+# What to do with a file that has conflict markers.
 CHOOSE: Final = "Choose between what stands between <<<<<<< and >>>>>>>, and try again."
 
 # ``module:attribute``; the first part of the module is the project's package.
@@ -37,18 +37,18 @@ class Project:
 
     directory: Path
 
-    # What is in the table tool.steersman.
+    # From the table tool.steersman.
     target: str
     name: str
     domain: str
     image: str
-    scaffold: str  # the steersman that made it, or last brought it up to date
-    origin: str = "index"  # where that steersman came from
+    scaffold: str  # the version of steersman that created or last upgraded it
+    origin: str = "index"  # the origin of that steersman
     namespaces: tuple[str, ...] = ()
     deploy: DeployTable = field(default_factory=DeployTable)
     bundle: BundleTable = field(default_factory=BundleTable)
 
-    # What is in the table project.
+    # From the table project.
     version: str
     description: str = ""
     maintainers: tuple[tuple[str, str], ...] = ()  # name and e-mail

@@ -138,7 +138,7 @@ def _with_item(source: str, brackets: _Brackets, item: str) -> str:
     indent = _indent(source, close)
     if not brackets.items:
         if source[begin:close].strip():
-            # A comment, after which the bracket is on a line of its own.
+            # After a comment, the bracket needs a new line.
             return _spliced(source, close, close, f"    {item},\n{indent}")
         return _spliced(source, begin, close, f"\n{indent}    {item},\n{indent}")
     last = brackets.items[-1][1]
@@ -181,7 +181,7 @@ def _after_docstring(source: str, line: str) -> str:
 
 
 def _import_order(name: str) -> tuple[int, _Natural]:
-    # As ruff and isort have it: constants, classes, the rest.
+    # The order of ruff and isort: constants, classes, the rest.
     return 0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2, _natural(name)
 
 

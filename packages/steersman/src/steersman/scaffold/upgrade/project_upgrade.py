@@ -48,7 +48,7 @@ class Upgraded:
     replaced: tuple[str, ...] = ()
     merged: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    # Written by steersman no more, or for the first time: and of the author's making, either way.
+    # No longer written, or written for the first time; in either case, an author's file is kept.
     kept: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     # Files outside the frame in which names were replaced, and the names: old and new.
@@ -114,7 +114,7 @@ def upgrade_project(
     )
     texts = {path: text for path, text in plan.texts.items() if text != yours[path]}
     for path in texts:
-        if not any(path in paths for paths in plan.done.values()):  # only the version is another
+        if not any(path in paths for paths in plan.done.values()):  # only the version differs
             plan.do("replaced" if yours[path] == base.get(path) else "merged", path)
     for path, text in other_texts(directory, besides=yours):
         today = names.renamed(path, text)
@@ -154,7 +154,7 @@ class _Merger:
                 capture_output=True,
                 check=False,
             )
-        # The number of conflicts, up to 127; what is more is an error of its own.
+        # The number of conflicts, up to 127; higher values are errors.
         if not 0 <= finished.returncode <= 127:
             said = finished.stderr.decode(errors="replace").strip()
             raise ProjectError(

@@ -99,7 +99,7 @@ class _File:
         self._fields = self._fields_of_methods()
         self._new_locals: dict[str, str] = {}
         self._extra_imports: set[str] = set()
-        self._replaced: set[int] = set()  # nodes inside what was replaced as a whole
+        self._replaced: set[int] = set()  # nodes inside replaced ones
 
     def renamed(self) -> Renamed:
         for node in self._imports:
@@ -235,7 +235,7 @@ class _File:
                 if path is not None:
                     yield path
 
-    # Uses of what is imported
+    # Uses of imported names
 
     def _rename_uses(self, tree: ast.AST) -> None:
         for node in ast.walk(tree):
@@ -280,7 +280,7 @@ class _File:
         root = root_of(node)
         parent, _, name = new.rpartition(".")
         if self._bound[root] != root and parent == self._renames.current(path.rpartition(".")[0]):
-            # The owner was renamed where it is imported.
+            # The import of the owner was renamed.
             if name != node.attr:
                 self._replace_attribute(node, name)
         else:
@@ -438,7 +438,7 @@ class _File:
                 return self._annotated(left)
             case ast.Subscript(value=value):
                 found = self._annotated(value)
-                # What is inside a generic object may be the author's own.
+                # A generic class may contain the author's own objects.
                 return f"{found}[]" if found else ""
             case ast.Name() | ast.Attribute():
                 return self._path(annotation) or ""
@@ -475,7 +475,7 @@ class _File:
     def _rename_attribute(self, node: ast.Attribute, known: dict[str, str]) -> None:
         owner = self._owner(node.value, known)
         if owner is None:
-            path = self._path(node.value)  # of a class itself
+            path = self._path(node.value)  # an attribute of the class itself
             if path is None or not path.rpartition(".")[2][:1].isupper():
                 return
             owner = path

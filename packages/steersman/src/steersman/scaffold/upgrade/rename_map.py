@@ -70,7 +70,7 @@ def is_ours(path: str) -> bool:
 
 @cache
 def rename_map() -> RenameMap:
-    """All tables of all files."""
+    """The tables of all files."""
     directory = files("steersman.scaffold") / "renames"
     documents = [
         tomllib.loads(each.read_text(encoding="utf-8"))
@@ -89,7 +89,7 @@ def merged_map(documents: list[dict[str, dict[str, str]]]) -> RenameMap:
     moved = RenameMap(modules=tables["modules"])
     current = {*tables["names"].values(), *tables["modules"].values()}
     for table in ("names", "modules"):
-        # The name at its new place, for a project that has the new place and the old name.
+        # For a project that has the new module and the old name.
         for old, new in list(tables[table].items()):
             between = moved.current(old)
             if between not in current and between != old:

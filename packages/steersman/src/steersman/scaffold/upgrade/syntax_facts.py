@@ -90,7 +90,7 @@ def inside(scope: ast.AST) -> Iterator[ast.AST]:
         node = waiting.pop()
         yield node
         if isinstance(node, (*FUNCTIONS, ast.Lambda)):
-            # Decorators, defaults and annotations belong to the scope around.
+            # Decorators, defaults and annotations belong to the enclosing scope.
             around = [*getattr(node, "decorator_list", ()), *node.args.defaults]
             waiting.extend([*around, *(each for each in node.args.kw_defaults if each)])
         elif isinstance(node, ast.ClassDef):

@@ -119,5 +119,5 @@ def _with_flags(
         line = found[0]
         return flag.sub(replace, line) if everywhere or ours.search(line) else line
 
-    # A command goes on after a backslash.
+    # A command continues after a backslash.
     return re.sub(r"(?:[^\n\\]|\\\n|\\.)+", command, text)
