@@ -78,7 +78,7 @@ def test_an_object_of_another_name_is_refused(metadata: dict[str, Any], message:
     assert (refused.value.code, refused.value.message) == (400, message)
 
 
-def test_a_new_object_gets_what_only_the_server_gives() -> None:
+def test_the_server_sets_the_system_fields_of_a_new_object() -> None:
     metadata: dict[str, Any] = {
         "name": "a",
         "uid": "mine",

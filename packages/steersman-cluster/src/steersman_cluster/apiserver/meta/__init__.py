@@ -1,11 +1,11 @@
-"""What all objects share: metadata, names, errors, and the rules that a kind may have.
+"""What all kinds share: metadata, names, errors, and the interface of a kind's rules.
 
 Takes:     objects and names, in plain JSON
-Gives:     errors of fields, ``Status`` answers, checked metadata, the interface of a kind's rules
-Promises:  - a new object gets what only the server gives
-Never:     reads the store, or knows a kind
+Gives:     field errors, ``Status`` errors, validated metadata, the interface of a kind's rules
+Promises:  - the server sets the system fields of a new object
+Never:     reads the store, or depends on a particular kind
 
-Error texts follow Go: ``go_messages`` formats values as its ``fmt`` and JSON packages do.
+Error texts follow Go: ``go_messages`` formats values as Go's ``fmt`` and JSON packages do.
 """
 
 __all__: list[str] = []

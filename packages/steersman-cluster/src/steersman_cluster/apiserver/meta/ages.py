@@ -1,4 +1,4 @@
-"""How long ago something was, in the few figures that people read."""
+"""Ages and durations as kubectl prints them, with at most two units."""
 
 from datetime import datetime, timedelta
 
@@ -33,7 +33,7 @@ _TOLERATED_SECONDS = 1
 
 
 def human_duration(length: timedelta) -> str:
-    """Two or three figures: 119s, 3m5s, 27h, 5d2h, 3y40d."""
+    """Format a duration with one or two units: 119s, 3m5s, 27h, 5d2h, 3y40d."""
     seconds = int(length.total_seconds())
     if seconds < -_TOLERATED_SECONDS:
         return "<invalid>"
@@ -47,14 +47,18 @@ def human_duration(length: timedelta) -> str:
 
 
 class Ages:
-    """Ages as of one moment; what was written in the same second is reckoned once."""
+    """Formats ages relative to one moment; the text for each timestamp is cached."""
 
     def __init__(self, now: datetime) -> None:
         self._now = now
         self._known: dict[str, str] = {}
 
     def since(self, moment: str | None) -> str:
-        """How long ago it was; unknown where there is no moment, invalid where it is none."""
+        """Return the age of a timestamp.
+
+        The result is ``<unknown>`` if there is no timestamp, and ``<invalid>`` if the timestamp is
+        malformed.
+        """
         if not moment or moment == _NEVER:
             return UNKNOWN
         known = self._known.get(moment)
@@ -70,5 +74,5 @@ class Ages:
 
 
 def between(start: str, end: str) -> str:
-    """How long something took."""
+    """Return the duration between two timestamps as text."""
     return human_duration(parse_time(end) - parse_time(start))

@@ -1,4 +1,4 @@
-"""What is wrong with one field, in the words that Kubernetes uses."""
+"""Errors about single fields, with the messages of Kubernetes."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
@@ -33,7 +33,7 @@ _TYPES = {
 
 
 class FieldError(NamedTuple):
-    """One broken rule: which, where (``spec.ports[0].name``), by what value, and why."""
+    """A violated rule: its type, the field (``spec.ports[0].name``), the value, and the detail."""
 
     type: str
     field: str
@@ -42,7 +42,7 @@ class FieldError(NamedTuple):
 
     @property
     def body(self) -> str:
-        """The sentence without the field's name."""
+        """Return the message without the name of the field."""
         text, shows = _TYPES[self.type]
         if shows and self.value is not OMITTED:
             text = f"{text}: {shown(self.value)}"
@@ -53,7 +53,7 @@ class FieldError(NamedTuple):
 
 
 def shown(value: Any) -> str:
-    """A value as the messages have it: text in quotes, anything else as JSON as Go writes it."""
+    """Format a value for an error message: a string in quotes, any other value as Go's JSON."""
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, float):
@@ -67,70 +67,72 @@ _ESCAPED: Final = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 def aggregated(errors: Iterable[FieldError]) -> str:
-    """All of them in one sentence, each once, in brackets if there are several."""
+    """Join the errors into one message, without duplicates; several errors are put in brackets."""
     sentences = list(dict.fromkeys(str(each) for each in errors))
     return sentences[0] if len(sentences) == 1 else f"[{', '.join(sentences)}]"
 
 
 def required(field: str, detail: str = "") -> FieldError:
-    """It must be there."""
+    """An error for a required field that is missing."""
     return FieldError("FieldValueRequired", field, OMITTED, detail)
 
 
 def invalid(field: str, value: Any, detail: str) -> FieldError:
-    """The value breaks a rule."""
+    """An error for a value that violates a rule."""
     return FieldError("FieldValueInvalid", field, value, detail)
 
 
 def all_invalid(field: str, value: Any, sentences: Iterable[str]) -> list[FieldError]:
-    """The value breaks each of these rules."""
+    """Return one error for each rule that the value violates."""
     return [invalid(field, value, each) for each in sentences]
 
 
 def immutable(field: str, value: Any) -> FieldError:
-    """It may not be changed; the value is what it would have become."""
+    """An error for a change of an immutable field; ``value`` is the new value."""
     return invalid(field, value, "field is immutable")
 
 
 def type_invalid(field: str, value: Any, detail: str) -> FieldError:
-    """The value is of the wrong type."""
+    """An error for a value of the wrong type."""
     return FieldError("FieldValueTypeInvalid", field, value, detail)
 
 
 def forbidden(field: str, detail: str) -> FieldError:
-    """It must not be there, or not be changed."""
+    """An error for a field that must not be set, or must not be changed."""
     return FieldError("FieldValueForbidden", field, OMITTED, detail)
 
 
 def duplicate(field: str, value: Any) -> FieldError:
-    """The value is there already."""
+    """An error for a value that occurs twice."""
     return FieldError("FieldValueDuplicate", field, value, "")
 
 
 def not_found(field: str, value: Any) -> FieldError:
-    """What it refers to does not exist."""
+    """An error for a reference to something that does not exist."""
     return FieldError("FieldValueNotFound", field, value, "")
 
 
 def not_supported(field: str, value: Any, supported: Sequence[str]) -> FieldError:
-    """It is none of the few values that are possible; they are named in the given order."""
+    """An error for a value that is not in ``supported``; the message lists those in the given
+    order.
+    """
     detail = "supported values: " + ", ".join(shown(each) for each in supported)
     return FieldError("FieldValueNotSupported", field, value, detail if supported else "")
 
 
 def too_long(field: str, value: Any, limit: int) -> FieldError:
-    """Longer than ``limit`` bytes."""
+    """An error for a value that is longer than ``limit`` bytes."""
     unit = "byte" if limit == 1 else "bytes"
     detail = f"may not be more than {limit} {unit}" if limit >= 0 else "value is too long"
     return FieldError("FieldValueTooLong", field, value, detail)
 
 
 def too_many(field: str, count: int, limit: int) -> FieldError:
-    """More than ``limit`` entries."""
+    """An error for a list or map with more than ``limit`` entries."""
     items = "item" if limit == 1 else "items"
     return FieldError("FieldValueTooMany", field, count, f"must have at most {limit} {items}")
 
 
 def internal(field: str, detail: str) -> FieldError:
-    """The server failed while it looked at the field."""
+    """An error for a failure of the server during the validation of the field."""
     return FieldError("InternalError", field, OMITTED, detail)

@@ -1,4 +1,4 @@
-"""JSON as Go reads it: its words for bad syntax, and objects with every pair they were given."""
+"""JSON as Go's decoder reads it: Go's syntax errors, and objects with duplicate keys preserved."""
 
 import json
 import re
@@ -22,31 +22,32 @@ MOST_DEPTH = 10_000
 
 
 class BadSyntax(Exception):
-    """It is no JSON, in Go's words."""
+    """The text is not JSON; the message is Go's."""
 
 
 class NoFloat(Exception):
-    """A number is too large for any float, in Go's words."""
+    """A number is out of range for float64; the message is Go's."""
 
 
 class Number(str):
-    """A number as it is written."""
+    """A number in its original spelling."""
 
     __slots__ = ()
 
 
 class Pairs(tuple[tuple[str, Any], ...]):
-    """An object with all its pairs in order, those with the same key included."""
+    """A JSON object as all its pairs in order, including pairs with the same key."""
 
     __slots__ = ()
 
 
 def has_duplicates(body: bytes, decoded: Any) -> bool:
-    """Whether some object of ``body`` has a key twice, given what is left of it.
+    """Return whether an object in ``body`` contains a key twice; ``decoded`` is the decoded body.
 
-    There is one colon for each pair and for each in a text. The decoder keeps the latter, and so
-    colons get lost only with pairs. An escaped one is counted, too; where the escape itself is
-    escaped, the answer is an unfounded yes.
+    The check counts colons. The body contains one colon for each pair and one for each colon in a
+    string. Decoding preserves the colons in strings, so a missing colon means a dropped pair. A
+    colon that is escaped as U+003A is counted too. The result is a false positive if the backslash
+    of such an escape is itself escaped.
     """
     colons = body.count(b":")
     if b"\\u003" in body:
@@ -55,7 +56,10 @@ def has_duplicates(body: bytes, decoded: Any) -> bool:
 
 
 def parse(body: bytes) -> Any:
-    """Every pair and every number as written; raises ``BadSyntax``."""
+    """Parse JSON with every pair and the original spelling of every number.
+
+    Raises ``BadSyntax`` if the body is not JSON.
+    """
     check_syntax(body)
     text = body.decode(errors="replace")
     parsed = json.loads(
@@ -65,7 +69,10 @@ def parse(body: bytes) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """The same with dicts, ints and floats; raises ``NoFloat``."""
+    """Convert a parsed value to plain dicts, ints and floats.
+
+    Raises ``NoFloat`` if a number is out of range.
+    """
     match value:
         case Number():
             return _number(value)
@@ -80,7 +87,7 @@ def plain(value: Any) -> Any:
 
 
 def quoted(text: str) -> str:
-    """Text in quotes, as Go's messages have it."""
+    """Quote a string as Go's messages do."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -93,12 +100,12 @@ def _number(text: str) -> int | float:
 
 
 def no_float(number: str) -> NoFloat:
-    """What to raise about a number that is written like this."""
+    """Return the error for a number, in its original spelling, that is out of range."""
     return NoFloat(f"json: cannot unmarshal number {number} into Go value of type float64")
 
 
 def _with_whole_characters(value: Any) -> Any:
-    """Halves of surrogate pairs are no characters; Go replaces them."""
+    """Replace unpaired surrogates with U+FFFD, as Go does."""
     match value:
         case Number():
             return value
@@ -117,13 +124,13 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)")
 
 
 def check_syntax(body: bytes) -> None:
-    """Raise what Go says where the body stops being JSON."""
+    """Raise ``BadSyntax`` with Go's message at the first syntax error."""
     # Go looks at bytes; so a byte is a character here.
     _Scanner(body.decode("latin-1")).document()
 
 
 class _Scanner:
-    """Reads without keeping anything; containers that are open are on a stack of their own."""
+    """A validating JSON scanner that builds no values and does not recurse."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -153,7 +160,10 @@ class _Scanner:
             raise self._unexpected("after top-level value")
 
     def _value(self, open_containers: list[str]) -> bool:
-        """Read a value; False if it is a container that is only opened, before its first value."""
+        """Read a scalar, an empty container, or the opening of a container with content.
+
+        Returns False in the last case; the scanner is then before the first value of the container.
+        """
         found = self._next()
         if found in "{[":
             self._at += 1

@@ -1,4 +1,4 @@
-"""Values as Go's own messages name and print them; clients see those sentences, so we say them."""
+"""Type names and values as Go prints them, for error messages that clients of Kubernetes expect."""
 
 from decimal import Decimal
 from typing import Any, Final
@@ -22,7 +22,7 @@ _TYPES: Final = {
 
 
 def what_is(value: Any) -> str:
-    """How the decoder calls a JSON value that is not null."""
+    """Return the name that Go's JSON decoder gives to the type of a value that is not null."""
     match value:
         case bool():
             return "bool"
@@ -37,17 +37,17 @@ def what_is(value: Any) -> str:
 
 
 def cannot_unmarshal(value: Any, where: str) -> str:
-    """What the decoder says to a value that does not fit."""
+    """Return the decoder's message for a value that does not fit the type ``where``."""
     return f"json: cannot unmarshal {what_is(value)} into Go {where}"
 
 
 def go_type(value: Any) -> str:
-    """The type's name as a message shows it."""
+    """Return the Go type of a value, as ``%T`` prints it."""
     return _TYPES.get(type(value), "%!s(<nil>)")
 
 
 def go_text(value: Any) -> str:
-    """The value as ``%v`` prints it."""
+    """Return the value as ``%v`` prints it."""
     match value:
         case None:
             return "<nil>"
@@ -64,7 +64,10 @@ def go_text(value: Any) -> str:
 
 
 def float_text(value: float) -> str:
-    """The same of a float: the shortest digits, with an exponent from a million on."""
+    """Return a float as ``%v`` prints it.
+
+    The text has the shortest digits, with an exponent from a million on and below 0.0001.
+    """
     digits, _, exponent = f"{Decimal(repr(value)).normalize():e}".partition("e")
     power = int(exponent)
     if -5 < power < 6:

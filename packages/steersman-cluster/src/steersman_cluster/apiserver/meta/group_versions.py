@@ -1,4 +1,4 @@
-"""Versions of groups that APIServices register."""
+"""The group versions that APIServices register."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ GROUP_PRIORITY, VERSION_PRIORITY = 1000, 100
 
 
 class GroupVersionInfo(NamedTuple):
-    """What an APIService says about the version of a group."""
+    """The priorities of a group version, and whether an aggregated server serves it."""
 
     group_priority: int
     version_priority: int
@@ -17,6 +17,6 @@ class GroupVersionInfo(NamedTuple):
 
     @classmethod
     def of(cls, spec: Object) -> "GroupVersionInfo":
-        """That of an APIService with this spec."""
+        """Return the information in the spec of an APIService."""
         remote = spec.get("service") is not None
         return cls(spec["groupPriorityMinimum"], spec["versionPriority"], remote)

@@ -1,6 +1,7 @@
-"""What names, keys, ports and addresses may be: nothing, or sentences that say what is wrong.
+"""Validation of names, keys, ports and addresses.
 
-The sentences are the server's own words, which follow ``Invalid value: "…": `` in its answers.
+Each function returns kube-apiserver's messages, or an empty list if the value is valid. In a
+response, the message follows ``Invalid value: "…": ``.
 """
 
 import re
@@ -29,13 +30,13 @@ NOT_NEGATIVE: Final = "must be greater than or equal to 0"
 
 
 def regex_rule(rule: str, regex: str, *examples: str) -> str:
-    """A rule with examples and the regular expression, as the server joins them."""
+    """Join a rule, its examples and its regular expression, as kube-apiserver's messages do."""
     shown = " or ".join(f"'{each}', " for each in examples)
     return f"{rule} ({f'e.g. {shown}' if shown else ''}regex used for validation is '{regex}')"
 
 
 def _spelled(regex: str, *examples: str, rule: str, at_most: int | None = None) -> Check:
-    """A check by regular expression, and by length if there is a longest."""
+    """Return a check by regular expression, and by length if ``at_most`` is given."""
     matches = re.compile(regex).fullmatch
     sentence = regex_rule(rule, regex, *examples)
     longest = at_most or 1 << 62
@@ -147,7 +148,7 @@ def _in_bytes(sentences: list[str]) -> list[str]:
 
 
 def dns_label(value: str) -> list[str]:
-    """One part of a DNS name: ``my-name``."""
+    """Validate one label of a DNS name: ``my-name``."""
     errors = _dns_label_spelled(value)
     if errors and _is_subdomain(value) and "." in value:
         errors[-1] = "must not contain dots"
@@ -155,7 +156,7 @@ def dns_label(value: str) -> list[str]:
 
 
 def label_key(value: str) -> list[str]:
-    """What labels, annotations, resources and much else are called: ``example.com/MyName``."""
+    """Validate a qualified name, such as a label key or a resource name: ``example.com/MyName``."""
     is_short = len(value) <= MAX_SUBDOMAIN + 1 + MAX_LABEL
     return [] if is_short and _is_label_key(value) else _label_key_errors(value)
 
@@ -187,18 +188,18 @@ def _label_key_errors(value: str) -> list[str]:
 
 
 def label_value(value: str) -> list[str]:
-    """The value of a label; empty is fine."""
+    """Validate the value of a label, which may be empty."""
     errors = _label_value_spelled(value)
     return _in_bytes(errors) if errors else errors
 
 
 def config_key(value: str) -> list[str]:
-    """A key in a ConfigMap's or Secret's data."""
+    """Validate a key in the data of a ConfigMap or Secret."""
     return _config_key_spelled(value) + _not_a_parent_directory(value)
 
 
 def env_name(value: str) -> list[str]:
-    """The name of an environment variable."""
+    """Validate the name of an environment variable."""
     if _is_plain_env_name(value):
         return []
     if not value:
@@ -216,22 +217,22 @@ def _not_a_parent_directory(value: str) -> list[str]:
 
 
 def within(value: int, low: int, high: int) -> list[str]:
-    """A number in a range, both ends included."""
+    """Validate that a number is in a range that includes both ends."""
     return [] if low <= value <= high else [f"must be between {low} and {high}, inclusive"]
 
 
 def port_number(value: int) -> list[str]:
-    """A port that can be listened on."""
+    """Validate a port number: 1 to 65535."""
     return within(value, 1, 65535)
 
 
 def user_or_group_id(value: int) -> list[str]:
-    """A Unix uid or gid."""
+    """Validate a Unix uid or gid."""
     return within(value, 0, 2**31 - 1)
 
 
 def port_name(value: str) -> list[str]:
-    """An IANA service name."""
+    """Validate an IANA service name."""
     errors: list[str] = []
     if len(value.encode()) > 15:
         errors.append("must be no more than 15 characters")
@@ -247,44 +248,53 @@ def port_name(value: str) -> list[str]:
 
 
 def path_segment(value: str) -> list[str]:
-    """What can stand between two slashes of a path."""
+    """Validate a name that is used as a path segment."""
     if value in (".", ".."):
         return [f"may not be '{value}'"]
     return path_segment_prefix(value)
 
 
 def path_segment_prefix(value: str) -> list[str]:
-    """What a segment may begin with."""
+    """Validate the prefix of a path segment."""
     return [f"may not contain '{each}'" for each in "/%" if each in value]
 
 
 def subdomain_name(name: str, is_prefix: bool) -> list[str]:
-    """An object's name, for ``Rules.name_errors``: the rule for most kinds."""
+    """Validate an object's name for ``Rules.name_errors``: most kinds require a DNS subdomain."""
     return dns_subdomain(_completed(name) if is_prefix else name)
 
 
 def declared_subdomain_name(name: str, is_prefix: bool) -> list[str]:
-    """The same of kinds that declare it with their type: of whole names only, and in bytes."""
+    """Validate the name of an object whose kind declares the rule with its Go type.
+
+    The rule does not apply to prefixes, and its message gives the maximum length in bytes.
+    """
     return [] if is_prefix else _in_bytes(dns_subdomain(name))
 
 
 def label_name(name: str, is_prefix: bool) -> list[str]:
-    """An object's name that must be a DNS label."""
+    """Validate the name of an object that must be a DNS label."""
     return dns_label(_completed(name) if is_prefix else name)
 
 
 def path_segment_name(name: str, is_prefix: bool) -> list[str]:
-    """An object's name that may be anything that fits into a path."""
+    """Validate the name of an object that may be any path segment."""
     return path_segment_prefix(name) if is_prefix else path_segment(name)
 
 
 def _completed(prefix: str) -> str:
-    """A prefix may end in a dash, because more will follow; the server judges it two shorter."""
+    """Mask the trailing dash of a prefix, as kube-apiserver's ``maskTrailingDash`` does.
+
+    More characters will follow the prefix, so a dash at its end is valid.
+    """
     return f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
 
 
 def sloppy_ip(value: str) -> IPv4Address | IPv6Address | None:
-    """An address as old programs read it: zeros may lead, a zone may not follow."""
+    """Parse an IP address like Go's ``ParseIPSloppy``, which accepts leading zeros but no zone.
+
+    Returns None if the text is not an address.
+    """
     return _short_ip(value) if len(value) <= MAX_LABEL else _read_ip(value)
 
 
@@ -302,7 +312,7 @@ _short_ip = lru_cache(maxsize=1024)(_read_ip)  # the same ones are in each statu
 
 
 def ip(value: str) -> list[str]:
-    """An IP address in any form that is not ambiguous."""
+    """Validate an IP address in any unambiguous form."""
     address = sloppy_ip(value)
     if address is None:
         return ["must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"]
@@ -312,7 +322,7 @@ def ip(value: str) -> list[str]:
 
 
 def canonical_ip(value: str) -> list[str]:
-    """An IP address in its shortest form."""
+    """Validate an IP address in its canonical (shortest) form."""
     errors = ip(value)
     if not errors and (shortest := str(ip_address(value))) != value:
         errors.append(f'must be in canonical form ("{shortest}")')
@@ -320,7 +330,10 @@ def canonical_ip(value: str) -> list[str]:
 
 
 def sloppy_cidr(value: str) -> tuple[IPv4Address | IPv6Address, int] | None:
-    """A network as old programs read it: an address of it, and the length of its prefix."""
+    """Parse a CIDR like Go's ``ParseCIDRSloppy``: an address in the network, and the prefix length.
+
+    Leading zeros are accepted. Returns None if the text is not a CIDR.
+    """
     address, _, length = value.partition("/")
     found = sloppy_ip(address)
     if found is None or not length.isdecimal() or not length.isascii():
@@ -333,7 +346,7 @@ def sloppy_cidr(value: str) -> tuple[IPv4Address | IPv6Address, int] | None:
 
 
 def cidr(value: str) -> list[str]:
-    """A network, ``10.9.8.0/24``, in any form that is not ambiguous."""
+    """Validate a CIDR, such as ``10.9.8.0/24``, in any unambiguous form."""
     found = sloppy_cidr(value)
     if found is None:
         return ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"]
@@ -349,7 +362,7 @@ def cidr(value: str) -> list[str]:
 
 
 def canonical_cidr(value: str) -> list[str]:
-    """A network in its shortest form."""
+    """Validate a CIDR in its canonical (shortest) form."""
     errors = cidr(value)
     if not errors and (shortest := str(ip_network(value, strict=False))) != value:
         errors.append(f'must be in canonical form ("{shortest}")')

@@ -1,6 +1,7 @@
-"""The rules that every object's ``metadata`` obeys, whatever its kind.
+"""Validation and preparation of ObjectMeta, which are the same for all kinds.
 
-``metadata`` is what decoding leaves: of the right types, without empty values.
+The functions take decoded ``metadata``: its fields have the right types, and empty values are
+absent.
 """
 
 from collections.abc import Callable, Iterator
@@ -85,7 +86,7 @@ IN_ORDER = (
 
 
 def generate_name(base: str, rng: Random) -> str:
-    """A name that begins with ``base``, and that is unlikely to be taken."""
+    """Return a name that begins with ``base`` and has a random suffix."""
     return base[:MOST_BASE] + "".join(rng.choices(ALPHABET, k=SUFFIX_LENGTH))
 
 
@@ -97,7 +98,10 @@ def new_uid(rng: Random) -> str:
 
 
 def set_namespace(metadata: Metadata, namespace: str) -> None:
-    """Into the namespace of the request, which is ``""`` for kinds that live in none."""
+    """Set the namespace of the request, which is ``""`` for cluster-scoped kinds.
+
+    Raises an error if the object has another namespace than the request.
+    """
     given = metadata.get("namespace", "")
     if given and namespace and given != namespace:
         raise status_errors.bad_request(
@@ -110,7 +114,7 @@ def set_namespace(metadata: Metadata, namespace: str) -> None:
 
 
 def check_name(metadata: Metadata, name: str) -> None:
-    """An object that is replaced has the name it is known by."""
+    """Raise an error unless the object has the name in the path of the request."""
     given = metadata.get("name", "")
     if not given:
         raise status_errors.bad_request(
@@ -124,20 +128,23 @@ def check_name(metadata: Metadata, name: str) -> None:
 
 
 def wipe(metadata: Metadata) -> None:
-    """Take out what only the server sets."""
+    """Remove the fields that only the server sets."""
     for field in _SYSTEM_FIELDS:
         metadata.pop(field, None)
 
 
 def prepare_create(metadata: Metadata, *, rng: Random, time: str) -> None:
-    """Give a new object, which has its name, a uid and a birthday."""
+    """Set the uid and the creation timestamp of a new object, and remove other system fields."""
     wipe(metadata)
     metadata["uid"] = new_uid(rng)
     metadata["creationTimestamp"] = time
 
 
 def refuse_resource_version(metadata: Metadata) -> None:
-    """A new object has no version; the real server takes one that is given for its own mistake."""
+    """Raise an error if a new object has a resourceVersion.
+
+    The code is 500, because kube-apiserver reports its own error.
+    """
     if metadata.get("resourceVersion"):
         raise status_errors.StatusError(
             500, "", "resourceVersion should not be set on objects to be created"
@@ -145,7 +152,7 @@ def refuse_resource_version(metadata: Metadata) -> None:
 
 
 def prepare_update(metadata: Metadata, old: Metadata) -> None:
-    """Take over from the old object what its author need not, or cannot, say."""
+    """Copy from the old object the fields that the client may omit or cannot change."""
     metadata.setdefault("uid", old["uid"])
     for field in ("generation", "creationTimestamp"):
         if field in old:
@@ -159,7 +166,7 @@ def prepare_update(metadata: Metadata, old: Metadata) -> None:
 
 
 def drop_repeated_owners(metadata: Metadata) -> list[str]:
-    """Owners that are there twice go; gives warnings for the author."""
+    """Remove duplicate owner references, and return warnings about them."""
     owners = metadata.get("ownerReferences")
     if owners is None or len(owners) < 2:
         return []
@@ -180,7 +187,7 @@ def drop_repeated_owners(metadata: Metadata) -> list[str]:
 
 
 def has_standard_finalizers(group: str, *, custom: bool) -> bool:
-    """Whether finalizers of the group's kinds must be well known or name a domain."""
+    """Return whether finalizers of the group's kinds must be well known or contain a domain."""
     return not custom and group not in _FREE_FINALIZERS
 
 
@@ -191,7 +198,7 @@ def validate_create(
     name_errors: Callable[[str, bool], list[str]],
     standard_finalizers: bool = True,
 ) -> list[FieldError]:
-    """What is wrong with a new object's metadata."""
+    """Return the errors in the metadata of a new object."""
     errors: list[FieldError] = []
     if base := metadata.get("generateName"):
         errors += [invalid("metadata.generateName", base, why) for why in name_errors(base, True)]
@@ -209,7 +216,7 @@ def validate_create(
 def validate_update(
     metadata: Metadata, old: Metadata, *, standard_finalizers: bool = True
 ) -> list[FieldError]:
-    """What is wrong with metadata that replaces ``old``, after ``prepare_update``."""
+    """Return the errors in metadata that replaces ``old``; ``prepare_update`` must run first."""
     errors = _common_errors(metadata, old) + _change_errors(metadata, old)
     if standard_finalizers:
         errors += _finalizer_name_errors(metadata)
@@ -257,7 +264,7 @@ def _common_errors(metadata: Metadata, old: Metadata) -> list[FieldError]:
 
 
 def label_errors(labels: dict[str, str]) -> Iterator[FieldError]:
-    """What is wrong with labels."""
+    """Yield the errors in labels."""
     for key, value in labels.items():
         for why in name_validation.label_key(key):
             yield invalid("metadata.labels", key, why)
@@ -266,7 +273,7 @@ def label_errors(labels: dict[str, str]) -> Iterator[FieldError]:
 
 
 def annotation_errors(annotations: dict[str, str]) -> Iterator[FieldError]:
-    """What is wrong with annotations."""
+    """Yield the errors in annotations."""
     size = 0
     for key, value in annotations.items():
         size += len(key.encode()) + len(value.encode())
@@ -307,7 +314,10 @@ def _owner_errors(owners: list[dict[str, Any]]) -> Iterator[FieldError]:
 
 
 def _in_order(owner: dict[str, Any]) -> msgspec.Raw:
-    """An owner as Go shows it, which sorts maps and not the fields of its types."""
+    """Encode an owner reference in the order in which Go prints the fields of its type.
+
+    Go sorts the keys of maps, but not the fields of structs.
+    """
     return msgspec.Raw(
         msgspec.json.encode({name: owner[name] for name in _OWNER_FIELDS if name in owner})
     )

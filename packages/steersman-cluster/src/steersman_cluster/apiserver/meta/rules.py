@@ -1,7 +1,8 @@
-"""What the server does with objects of one kind, beyond what the schema says.
+"""The interface of a kind's strategy: defaults, admission, preparation and validation.
 
-A kind's rules are plain functions over plain JSON. They may change only the new object that they
-are given, which is fresh and belongs to the request; an old one is what is stored, and shared.
+The rules of a kind are plain functions over plain JSON, and add to what the schema requires. They
+may change only the new object, which belongs to the request. The old object is the stored one,
+which is shared.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -18,7 +19,7 @@ Object: TypeAlias = dict[str, Any]
 
 
 class RuleContext(Protocol):
-    """What a rule may use beside the object: time, chance, and other stored objects."""
+    """A protocol for what rules may use besides the object: time, random numbers, other objects."""
 
     @property
     def clock(self) -> Clock: ...
@@ -27,19 +28,19 @@ class RuleContext(Protocol):
     def rng(self) -> Random: ...
 
     def find(self, resource: GroupResource, namespace: str, name: str) -> Object | None:
-        """The stored object, or None; cluster-scoped ones are in namespace ``""``."""
+        """Return the stored object, or None; the namespace of cluster-scoped objects is ``""``."""
         ...
 
     def every(self, resource: GroupResource, *, namespace: str = "") -> Iterable[Object]:
-        """All stored objects of a resource, in every namespace or one."""
+        """Return all stored objects of a resource, in every namespace or in one."""
         ...
 
 
 class ObjectReader(RuleContext, Protocol):
-    """The stored objects, for those who derive something from them and keep it."""
+    """A protocol for code that caches something derived from the stored objects."""
 
     def last_change(self, *resources: GroupResource) -> int:
-        """The revision at which any of the resources last changed."""
+        """Return the revision at which any of the resources last changed."""
         ...
 
 
@@ -60,7 +61,7 @@ def _no_sentences(*_: object) -> list[str]:
 
 
 def name_and_namespace(obj: Object) -> Mapping[str, str]:
-    """What every kind's field selectors may name."""
+    """Return the fields that the field selectors of every kind support."""
     metadata = obj["metadata"]
     return {
         "metadata.name": metadata.get("name", ""),
@@ -70,13 +71,14 @@ def name_and_namespace(obj: Object) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """Each function of a kind that differs from doing nothing.
+    """The strategy of a kind. Every function that is not set does nothing.
 
-    They run in this order. Create: default, admit, prepare_create, sign, validate, validate_create,
-    judge. Update: default, admit, prepare_update, validate, validate_update, judge. Update of
-    status: default, prepare_status, validate_status. Between admit and prepare, webhooks change the
-    object; admit may then run once more. What is common to all kinds (metadata, status kept apart
-    from the rest by a status subresource, generation) is done elsewhere.
+    They run in this order. Create: default, admit, prepare_create, set_requester, validate,
+    validate_create, validate_admission. Update: default, admit, prepare_update, validate,
+    validate_update, validate_admission. Update of the status: default, prepare_status,
+    validate_status. Webhooks change the object between admit and the preparation; admit may then
+    run a second time. Other modules do what is common to all kinds: metadata, the generation, and
+    the separation of the status from the rest by the status subresource.
     """
 
     # Fills in what the author left out, in place.

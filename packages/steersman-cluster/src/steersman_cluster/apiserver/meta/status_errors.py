@@ -1,7 +1,7 @@
-"""Every answer that is a no: a ``Status`` with code, reason, message and causes.
+"""Error responses: a ``Status`` with code, reason, message and causes.
 
-Working code raises one, and the server turns it into the answer. The words are those that clients
-of Kubernetes know, and some of them compare.
+Code raises a ``StatusError``, and the server turns it into the response. The messages are those of
+kube-apiserver, because some clients compare them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.meta.field_errors import FieldError, aggregated
 
 
 class StatusError(Exception):
-    """The request was refused; nothing was written."""
+    """The server rejected the request; nothing was written."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class StatusError(Exception):
         super().__init__(f"{code} {reason}")
 
     def status(self) -> dict[str, Any]:
-        """The body of the answer."""
+        """Return the body of the response."""
         status: dict[str, Any] = {
             "kind": "Status",
             "apiVersion": "v1",
@@ -53,37 +53,37 @@ class StatusError(Exception):
 
 
 def bad_request(message: str) -> StatusError:
-    """The request makes no sense."""
+    """An error for a request that is malformed."""
     return StatusError(400, "BadRequest", message)
 
 
 def unauthorized() -> StatusError:
-    """The request has no known user."""
+    """An error for a request without a known user."""
     return StatusError(401, "Unauthorized", "Unauthorized")
 
 
 def forbidden(resource: GroupResource, name: str, why: str) -> StatusError:
-    """Who asks may not, or the server never does that."""
+    """An error for a request that the user has no permission for, or that is never permitted."""
     what = f'{resource} "{name}" is ' if name else f"{resource} is "
     return StatusError(403, "Forbidden", f"{what}forbidden: {why}", details=_about(resource, name))
 
 
 def not_found(resource: GroupResource, name: str) -> StatusError:
-    """There is no such object."""
+    """An error for an object that does not exist."""
     return StatusError(
         404, "NotFound", f'{resource} "{name}" not found', details=_about(resource, name)
     )
 
 
 def no_such_path() -> StatusError:
-    """Nothing is served there."""
+    """An error for a path that the server does not serve."""
     return StatusError(
         404, "NotFound", "the server could not find the requested resource", details={}
     )
 
 
 def method_not_allowed(resource: GroupResource, action: str) -> StatusError:
-    """The kind cannot do that."""
+    """An error for an action that the resource does not support."""
     return StatusError(
         405,
         "MethodNotAllowed",
@@ -93,19 +93,19 @@ def method_not_allowed(resource: GroupResource, action: str) -> StatusError:
 
 
 def not_acceptable(message: str) -> StatusError:
-    """No representation that the caller accepts."""
+    """An error for a request whose Accept header excludes every available representation."""
     return StatusError(406, "NotAcceptable", message)
 
 
 def already_exists(resource: GroupResource, name: str) -> StatusError:
-    """The name is taken."""
+    """An error for a new object whose name is in use."""
     return StatusError(
         409, "AlreadyExists", f'{resource} "{name}" already exists', details=_about(resource, name)
     )
 
 
 def conflict(resource: GroupResource, name: str, why: str) -> StatusError:
-    """Another write was first, or a precondition does not hold."""
+    """An error for a write that another write preceded, or whose precondition does not hold."""
     return StatusError(
         409,
         "Conflict",
@@ -115,27 +115,27 @@ def conflict(resource: GroupResource, name: str, why: str) -> StatusError:
 
 
 def apply_conflict(message: str, causes: Sequence[dict[str, str]]) -> StatusError:
-    """Other managers own what was applied."""
+    """An error for an apply of fields that other managers own."""
     return StatusError(409, "Conflict", message, details={"causes": list(causes)})
 
 
 def expired(message: str, *, metadata: dict[str, Any] | None = None) -> StatusError:
-    """History that far back is gone."""
+    """An error for a revision that has been compacted."""
     return StatusError(410, "Expired", message, metadata=metadata)
 
 
 def too_large(message: str) -> StatusError:
-    """The body is longer than the server takes."""
+    """An error for a body that is longer than the server accepts."""
     return StatusError(413, "RequestEntityTooLarge", f"Request entity too large: {message}")
 
 
 def unsupported_media_type(message: str) -> StatusError:
-    """The body is in a language that this place does not speak."""
+    """An error for a body with a media type that the path does not accept."""
     return StatusError(415, "UnsupportedMediaType", message)
 
 
 def invalid(group_kind: str, name: str, errors: Iterable[FieldError]) -> StatusError:
-    """The object breaks rules; ``group_kind`` is written ``Deployment.apps``."""
+    """An error for an invalid object; ``group_kind`` is written ``Deployment.apps``."""
     errors = list(errors)
     kind, _, group = group_kind.partition(".")
     message = f'{group_kind} "{name}" is invalid'
@@ -147,7 +147,7 @@ def invalid(group_kind: str, name: str, errors: Iterable[FieldError]) -> StatusE
 
 
 def internal_error(message: str) -> StatusError:
-    """The server failed."""
+    """An error for a failure of the server."""
     return StatusError(
         500,
         "InternalError",
@@ -159,7 +159,7 @@ def internal_error(message: str) -> StatusError:
 def timeout(
     message: str, *, causes: Sequence[dict[str, str]] = (), retry_after_seconds: int = 0
 ) -> StatusError:
-    """It took too long, or would."""
+    """An error for a request that took too long, or would take too long."""
     return StatusError(
         504,
         "Timeout",

@@ -1,4 +1,4 @@
-"""The columns of a table, and the function that fills them for an object of a kind."""
+"""The columns of a table, and the function that returns the cells of an object."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ CellOf: TypeAlias = Callable[[Object, Ages], Cell]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """The definition of a column; one of priority 0 is always shown."""
+    """The definition of a column; a column with priority 0 is always shown."""
 
     name: str
     type: str = "string"
@@ -24,7 +24,7 @@ class Column:
     priority: int = 0
 
     def definition(self) -> dict[str, Any]:
-        """As it stands in a table."""
+        """Return the column definition for a Table."""
         return {
             "name": self.name,
             "type": self.type,
@@ -36,7 +36,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Printer:
-    """The columns of a kind, and what stands in them."""
+    """The columns of a kind, and the function that returns the cells of a row."""
 
     columns: Sequence[Column]
     cells: Callable[[Object, Ages], Sequence[Cell]]

@@ -20,7 +20,7 @@ _NODE = "system:node:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
-    """A name, the groups it is in, and what else is known."""
+    """A user: the name, the groups, the UID and extra attributes."""
 
     name: str
     groups: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class User:
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     def joining(self, group: str) -> "User":
-        """The same user in a group more."""
+        """Return the same user with one more group."""
         return self if group in self.groups else replace(self, groups=(*self.groups, group))
 
 
@@ -36,17 +36,17 @@ ANONYMOUS = User(name="system:anonymous", groups=(UNAUTHENTICATED,))
 
 
 def account_user(namespace: str, name: str) -> str:
-    """The user name of a service account."""
+    """Return the user name of a service account."""
     return f"{_ACCOUNT}{namespace}:{name}"
 
 
 def account_groups(namespace: str) -> tuple[str, ...]:
-    """The groups that every service account of a namespace is in."""
+    """Return the groups of every service account in a namespace."""
     return ACCOUNTS, f"{ACCOUNTS}:{namespace}"
 
 
 def account_of(user: str) -> tuple[str, str] | None:
-    """Namespace and name of the service account that a user's name stands for."""
+    """Return the namespace and the name of the service account with this user name, or None."""
     if not user.startswith(_ACCOUNT):
         return None
     namespace, separator, name = user.removeprefix(_ACCOUNT).partition(":")
@@ -56,7 +56,7 @@ def account_of(user: str) -> tuple[str, str] | None:
 
 
 def node_of(user: str) -> str | None:
-    """The node that a user's name stands for."""
+    """Return the node with this user name, or None."""
     if not user.startswith(_NODE):
         return None
     name = user.removeprefix(_NODE)
