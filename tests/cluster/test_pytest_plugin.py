@@ -1,4 +1,4 @@
-"""The pytest plugin: coroutine tests on their cluster's loop, beside other such plugins."""
+"""The pytest plugin: coroutine tests on the event loop of their cluster, with other plugins."""
 
 import os
 import re
@@ -11,10 +11,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# A pytest in a process of its own, with a cluster in it.
+# A pytest in a separate process, with a cluster.
 pytestmark = pytest.mark.timeout(60)
 
-# pytest-asyncio, not there and in both of its modes.
+# pytest-asyncio: not installed, and in both of its modes.
 SCOPE = ("-o", "asyncio_default_fixture_loop_scope=function")
 ALONE = ("-p", "no:asyncio")
 AUTO = ("-o", "asyncio_mode=auto", *SCOPE)
@@ -114,7 +114,7 @@ async def test_it(cluster):
 """
 
 
-# A plugin of another distribution, which comes before ours or after it.
+# A plugin of another distribution, which is loaded before or after steersman's.
 OTHER_PLUGIN = """
 import pytest
 
@@ -175,7 +175,7 @@ def test_it():
 """
 
 
-# What pytest 7 and pluggy 1.0 lack of those that are installed: Debian 12 has these two.
+# Features that pytest 7 and pluggy 1.0 lack; Debian 12 has these versions.
 OLD_PYTEST = """
 import pluggy
 import pytest
@@ -198,7 +198,7 @@ import steersman_cluster.testing.plugin
 
 
 def install(directory: Path, name: str, plugin: str, *files: str) -> None:
-    """A distribution with a plugin for pytest, as pip would leave it."""
+    """A distribution with a pytest plugin, as pip installs it."""
     about = directory / f"{name}-1.0.dist-info"
     about.mkdir(parents=True)
     (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
@@ -209,7 +209,7 @@ def install(directory: Path, name: str, plugin: str, *files: str) -> None:
 def run_pytest(
     directory: Path, tests: str, *options: str, path: Sequence[Path] = ()
 ) -> tuple[int, str]:
-    """The exit status of pytest on these tests, and what it printed."""
+    """Run pytest on these tests; the exit status and the output."""
     (directory / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\n")
     (directory / "test_it.py").write_text(tests)
     program = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *options]
@@ -231,7 +231,7 @@ def test_coroutine_tests_run_on_the_loop_of_their_cluster_beside_any_other_plugi
     assert "5 passed" in said
 
 
-def test_a_failure_tells_what_was_written_and_how_to_replay_it(tmp_path: Path) -> None:
+def test_a_failure_report_lists_the_writes_and_the_replay_command(tmp_path: Path) -> None:
     status, said = run_pytest(tmp_path, FAILING, *ALONE, "--cluster-seed=12")
 
     assert status == 1
@@ -296,7 +296,7 @@ def test_assertions_of_other_modules_are_not_rewritten(tmp_path: Path) -> None:
     assert status == 0, said
 
 
-def test_nothing_of_a_cluster_is_loaded_before_a_test_asks_for_one() -> None:
+def test_no_module_of_a_cluster_is_imported_before_a_test_requests_one() -> None:
     program = "import sys, steersman_cluster.testing.plugin; print(*sorted(sys.modules))"
 
     finished = subprocess.run(

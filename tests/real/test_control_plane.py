@@ -138,7 +138,7 @@ def test_nothing_listens_but_the_api_server_and_that_on_loopback(
     assert listening_sockets(control_plane.api_server.pid) == [f"0100007F:{port:04X}"]
 
 
-def test_a_namespace_is_gone_with_all_that_was_in_it_when_its_block_ends(
+def test_a_namespace_and_all_its_objects_are_deleted_when_its_block_ends(
     control_plane: RealControlPlane,
 ) -> None:
     with fresh_namespace(control_plane) as name:

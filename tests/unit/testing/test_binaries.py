@@ -149,7 +149,7 @@ def test_the_versions_are_those_of_the_go_modules() -> None:
     assert re.search(rf"^\s*go.etcd.io/etcd/server/v3 v{ETCD_VERSION}\b", etcd, re.M)
 
 
-def test_only_the_programs_that_are_used_must_be_there(tmp_path: Path) -> None:
+def test_only_the_programs_that_are_used_must_exist(tmp_path: Path) -> None:
     program(tmp_path / "etcd")
     binaries = find_binaries(environ={"KUBEBUILDER_ASSETS": str(tmp_path)})
 
@@ -244,7 +244,7 @@ def test_a_cache_that_cannot_be_written_is_said_to_be_so(machine: Machine) -> No
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_a_program_in_the_cache_is_whole_even_if_a_build_was_killed(
+def test_a_program_in_the_cache_is_complete_even_if_a_build_was_killed(
     machine: Machine, number: signal.Signals
 ) -> None:
     machine.install_go(HANGING_GO)

@@ -1,4 +1,4 @@
-"""Demos of operators: the steps of users, and what the operator does in response.
+"""Demos of operators: the steps of users, and the response of the operator.
 
 Each example project has a ``demo.py`` with a ``Demo``. ``steersman demo NAME`` runs its manager on
 a new cluster, runs the steps, and shows all changes. A test can run the same steps on a simulated

@@ -1,4 +1,4 @@
-"""The example projects: in the source tree, or in the wheel."""
+"""The example projects, in the source tree or in the wheel."""
 
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,14 +12,14 @@ _HERE: Final = Path(__file__).parent
 
 
 def examples(*, package: Path = _HERE) -> dict[str, Path]:
-    """The directories of the examples that have a demo, by name."""
+    """Return the directories of the examples that have a demo, by name."""
     packaged = package / "examples"
     home = packaged if packaged.is_dir() else (package.parents[2] / "examples").resolve()
     return {each.parent.name: each.parent for each in sorted(home.glob(f"*/{DEMO}"))}
 
 
 def find_example(name: str) -> Path:
-    """The directory of the example with this name."""
+    """Return the directory of the example with this name."""
     found = examples()
     if name not in found:
         raise UnknownExample(

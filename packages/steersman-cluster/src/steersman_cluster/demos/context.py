@@ -1,4 +1,4 @@
-"""``DemoContext``: the actions that the steps of a demo can take."""
+"""``DemoContext``: the actions that are available to the steps of a demo."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -21,9 +21,10 @@ TIMEOUT_SECONDS: Final = 60.0
 
 
 class DemoContext:
-    """The actions of a demo on a cluster, and waits for their results, in namespace ``default``.
+    """The actions of a demo on a cluster, and functions that wait for results, in namespace
+    ``default``.
 
-    ``say`` prints the title of each step, and ``note`` a remark on it. Files are read from
+    ``say`` prints the title of each step, and ``note`` a remark on the step. Files are read from
     ``directory``. The runner passes each line of the operator's output to ``add_output``.
     """
 
@@ -150,7 +151,7 @@ class DemoContext:
             ) from None
 
     async def gone(self, kind: type[Obj], name: str, *, uid: str = "") -> None:
-        """Wait until the object is deleted; with ``uid``, until the object with that uid is."""
+        """Wait until the object, or the object with this uid, is deleted."""
         await wait_until_gone(
             self.client, kind, name, uid=uid, namespace=NAMESPACE, within_seconds=TIMEOUT_SECONDS
         )

@@ -29,7 +29,7 @@ async def apply_file(client: Client, path: Path) -> tuple[ObjectRef, ...]:
 
 
 def documents_in(path: Path) -> Iterator[Mapping[str, Any]]:
-    """All objects in a YAML or JSON file."""
+    """Yield all objects in a YAML or JSON file."""
     try:
         documents = [each for each in yaml.safe_load_all(path.read_text(encoding="utf-8")) if each]
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

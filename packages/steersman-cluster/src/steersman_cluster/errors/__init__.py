@@ -16,7 +16,7 @@ SteersmanError
 Takes:     the facts about an error, as keywords
 Gives:     exceptions with these facts as attributes, and a message of one sentence
 Promises:  - an error can be copied and sent to another process
-Never:     is raised or caught by what runs in production: ``steersman.errors`` has those errors
+Never:     is raised or caught by production code; the errors for that are in ``steersman.errors``
 """
 
 from steersman_cluster.errors.failures import (

@@ -19,9 +19,9 @@ class Deadlock(SteersmanError):
 
 
 class DidNotSurvive(SteersmanError):
-    """With a fault, an operator reached another state than without it.
+    """With a fault, an operator reached another state than without the fault.
 
-    ``found`` are the differences, and ``trace`` the events before them. ``fault`` and ``seed``
+    ``found`` lists the differences, and ``trace`` the events before them. ``fault`` and ``seed``
     replay the run.
     """
 
@@ -52,7 +52,7 @@ class NotRepeatable(SteersmanError):
 
 
 class BadScenario(SteersmanError, TypeError):
-    """A scenario that no sweep can run, or whose operator would keep its memory in a crash."""
+    """A scenario that no sweep can run, or whose operator would keep its memory after a crash."""
 
     def __init__(self, *, problem: str, what_now: str) -> None:
         self.problem = problem

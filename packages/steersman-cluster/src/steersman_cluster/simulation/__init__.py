@@ -2,15 +2,15 @@
 
 Takes:     a seed, a function that builds operators, and the steps of a test
 Gives:     a ``SimulatedCluster``, in which an hour takes milliseconds; ``survives_…``,
-           which run a ``Scenario`` again with a fault at each possible place
+           which run a ``Scenario`` again with a fault at each possible point
 Promises:  - the same seed gives the same history
            - time passes only when every task waits
            - a deadlock is an error that names the waiting tasks
            - a killed operator stops where it is, and none of its finally blocks runs
            - an operator that is started again is built again
-           - a plain function is run by hand-over, one at a time
+           - only one plain function runs at a time
            - a failure is replayed by its seed and fault
-Never:     opens a socket, reads the system clock, or runs two tasks at once
+Never:     opens a socket, reads the system clock, or runs two tasks at the same time
 """
 
 from typing import TYPE_CHECKING

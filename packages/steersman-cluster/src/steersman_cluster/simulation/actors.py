@@ -35,9 +35,9 @@ def actor_in(context: Context | None) -> Actor | None:
 
 
 class ActorTask(asyncio.Task[object]):
-    """A task that knows its actor, and its number.
+    """A task with its actor and a sequence number, which is its hash.
 
-    Task groups keep their tasks in sets, and cancel them in the order of the set. By default that
+    Task groups store their tasks in sets, and cancel them in the order of the set. By default that
     is the order of memory addresses, which does not depend on the seed.
     """
 

@@ -15,7 +15,7 @@ EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 class VirtualClock:
-    """The loop's time as a clock; ``epoch`` is the time at which this clock was created."""
+    """The loop's time as a clock; ``epoch`` is the time at which this clock is created."""
 
     def __init__(self, loop: VirtualLoop, *, epoch: datetime = EPOCH) -> None:
         self._loop = loop
@@ -35,12 +35,12 @@ class VirtualClock:
         await asyncio.sleep(seconds)  # noqa: TID251 - the loop's time is what is slept in
 
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:
-        """Cancel the block after this time, and raise ``TimeoutError``; ``None`` means never."""
+        """Cancel the block after ``seconds`` and raise ``TimeoutError``; ``None``: no timeout."""
         return _Deadline(self._loop, seconds)
 
 
 class _Deadline(msgspec.Struct, eq=False):
-    """``asyncio.timeout`` at a third of its cost: every request has one."""
+    """A replacement for ``asyncio.timeout`` at a third of its cost: every request has a timeout."""
 
     _loop: VirtualLoop
     _seconds: float | None

@@ -35,17 +35,18 @@ class Operator(ABC):
 
     @abstractmethod
     async def stop(self) -> None:
-        """Stop it as SIGTERM does, and wait until it has ended."""
+        """Stop the operator as SIGTERM does, and wait until it has ended."""
 
     @abstractmethod
     async def kill(self) -> None:
-        """Kill it, as SIGKILL does: none of its ``finally`` blocks runs."""
+        """Kill the operator as SIGKILL does: none of its ``finally`` blocks runs."""
 
 
 class Cluster(ABC):
     """A cluster, and the operators on it.
 
-    Calls without a namespace use the test's own. ``history`` has all requests to the server.
+    Without a namespace, calls use the test's namespace. ``history`` lists all requests to the
+    server.
     """
 
     history: History
@@ -127,8 +128,8 @@ class Cluster(ABC):
     ) -> Operator:
         """Start an operator, which runs until it is stopped or killed, or the test ends.
 
-        Pass its controllers; or, if the operator keeps anything in memory, a function that builds
-        them: it is called again at each start.
+        Pass its controllers. If the operator stores anything in memory, pass a function that builds
+        the controllers instead; that function is called again at each start.
         """
 
     # Time
@@ -139,23 +140,23 @@ class Cluster(ABC):
 
     @abstractmethod
     async def advance(self, seconds: float) -> None:
-        """Let exactly this much time pass, with all that is due in it.
+        """Advance the time by exactly ``seconds``, and run everything that is due in that time.
 
-        What starts at the end of that time has only started: ``settle`` waits until it is done.
+        Work that starts at the end of that time is not finished yet: ``settle`` waits for it.
         """
 
     # Writes of operators
 
     @abstractmethod
     def moment(self) -> int:
-        """The present as a number, for ``writes_since``."""
+        """Return a number for the present, for ``writes_since``."""
 
     @abstractmethod
     def writes_since(self, moment: int) -> list[RecordedRequest]:
-        """The operators' changes since that moment, oldest first."""
+        """Return the operators' changes since ``moment``, oldest first."""
 
     async def second_pass(self) -> list[RecordedRequest]:
-        """Reconcile every object once more, and return the writes: none, if all is well."""
+        """Reconcile every object once more and return the writes; there should be none."""
         await self.settle()
         before = self.moment()
         await self.restart_operators()
@@ -163,7 +164,7 @@ class Cluster(ABC):
         return self.writes_since(before)
 
     async def assert_second_pass_writes_nothing(self) -> None:
-        """Fail if a second reconcile of every object writes anything."""
+        """Raise ``AssertionError`` if a second reconcile of every object writes anything."""
         writes = await self.second_pass()
         assert not writes, "a second pass wrote:\n" + "\n".join(map(str, writes))  # noqa: S101
 

@@ -1,7 +1,7 @@
 """``OperatorFactory``: builds an operator when it starts, and again after each crash.
 
-A crash loses an operator's memory. In one process this holds only if the operator is built again,
-from nothing that the earlier one has used.
+A crash clears an operator's memory. A simulation in one process reproduces this only if the
+operator is built again from objects that the earlier operator has not used.
 """
 
 from collections import deque
@@ -31,9 +31,9 @@ _EXAMPLE = "Pass a function that builds the operator, such as operator=lambda: [
 
 
 class OperatorFactory:
-    """Builds managers with a function, and checks that they share no memory.
+    """Builds managers with a function, and checks that they share no mutable objects.
 
-    The system ``outside`` is not part of the operator, and outlives it.
+    The system ``outside`` is not part of the operator, and is shared by its managers.
     """
 
     def __init__(self, build: Factory, *, outside: object = None) -> None:
@@ -43,7 +43,7 @@ class OperatorFactory:
         self._used: dict[int, tuple[object, object]] = {}
 
     def __call__(self) -> Manager:
-        """Build a manager for one life of the operator."""
+        """Build a manager for one start of the operator."""
         manager = manager_of(self._build())
         found = {id(each): (where, each) for where, each in memories(manager)}
         found.pop(id(self._outside), None)
@@ -69,7 +69,7 @@ class OperatorFactory:
 def factory_of(
     given: Sequence[Controller[Any] | Factory], runnables: Sequence[Runnable]
 ) -> Callable[[], Manager]:
-    """The factory for ``run_operator``'s arguments: a function, or controllers and runnables."""
+    """Return the factory for ``run_operator``'s function, or controllers and runnables."""
     builders = [each for each in given if not isinstance(each, Controller)]
     if not builders:
         ready = [each for each in given if isinstance(each, Controller)]
@@ -84,7 +84,7 @@ def factory_of(
 
 
 def manager_of(built: Built) -> Manager:
-    """A manager for the return value of a factory."""
+    """Return a manager for the return value of a factory."""
     if isinstance(built, Manager):
         return built
     parts = [built] if isinstance(built, Controller | Runnable) else _listed(built)
@@ -95,7 +95,7 @@ def manager_of(built: Built) -> Manager:
 
 
 def check_factory(operator: object) -> None:
-    """Raise ``BadScenario`` for an operator that is built already."""
+    """Raise ``BadScenario`` if ``operator`` is not a function that builds the operator."""
     if not callable(operator):
         raise BadScenario(
             problem=f"a scenario's operator is a function, not {_described(operator)}: a crash"
@@ -123,10 +123,11 @@ def _described(value: object) -> str:
 
 
 def memories(manager: Manager) -> Iterator[tuple[str, object]]:
-    """The objects that can keep memory: instances with methods that the operator calls.
+    """Yield the objects that can store state: instances whose methods the operator calls, and their
+    parts.
 
-    Excluded is what functions reach through a closure or a module: tests use that to count calls. A
-    sweep detects such memory when two runs differ.
+    Objects that functions reach through a closure or a module are left out, because tests count
+    calls that way. A sweep detects such state when two runs differ.
     """
     for controller in manager.controllers:
         for each in fields(controller):
@@ -166,7 +167,7 @@ def _of_declared(where: str, value: object) -> Iterator[tuple[str, object]]:
 
 
 def _of_value(where: str, value: object) -> Iterator[tuple[str, object]]:
-    """The parts of a value that can hold data; the value itself if it can change as a whole."""
+    """Yield the parts of a value that can store data, unless the value itself can be replaced."""
     if isinstance(value, _CONTAINERS):
         yield where, value
     elif isinstance(value, tuple):

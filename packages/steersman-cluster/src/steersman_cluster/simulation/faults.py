@@ -1,7 +1,7 @@
 """Faults between an operator and its cluster, each at a numbered call or event.
 
-``SingleFault`` injects one ``Fault``: it counts the mutating calls and the watch events of an
-operator in one run, across all its starts.
+``SingleFault`` injects one ``Fault``. It counts the mutating calls and the watch events of an
+operator in one run, across all starts of the operator.
 """
 
 import inspect
@@ -29,7 +29,7 @@ _BOOKMARK: Final = b'{"type":"BOOKMARK"'
 
 
 class FaultKind(StrEnum):
-    """The kind of a fault, as in the trace and in the replay command."""
+    """The kind of a fault, as the trace and the replay command show it."""
 
     BEFORE = "before call"
     AFTER = "after call"
@@ -49,7 +49,7 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A fault of one kind, at one of the calls or events, which are counted from 1."""
+    """A fault of one kind at the ``number``-th call or event, counted from 1."""
 
     kind: FaultKind
     number: int
@@ -59,7 +59,7 @@ class Fault:
 
     @classmethod
     def named(cls, words: str) -> Self:
-        """The fault with this name; ``ValueError`` if there is none."""
+        """Return the fault with this name; ``ValueError`` if there is none."""
         kind, _, number = words.strip().rpartition(" ")
         if kind not in list(FaultKind) or not number.isdecimal() or int(number) < 1:
             known = ", ".join(f'"{each} 1"' for each in FaultKind)
@@ -70,9 +70,9 @@ class Fault:
 class SingleFault:
     """Counts the calls and watch events of an operator in one run, and injects one fault.
 
-    ``kill`` ends the operator, ``hold`` returns once users have written something, ``note`` adds a
-    line to the trace, and ``strike`` adds the line about the fault. ``child_watches`` are the
-    beginnings and ends of the paths of watches of the children of the operator's objects.
+    ``kill`` ends the operator. ``hold`` returns once users have written something. ``note`` adds a
+    line to the trace, and ``strike`` adds the line about the fault. ``child_watches`` are pairs:
+    the beginning and the end of the path of a watch of the operator's child objects.
     """
 
     def __init__(
@@ -104,24 +104,24 @@ class SingleFault:
         self._in_flight: dict[int, int] = {}
 
     def wrap(self, system: Any) -> Any:
-        """Wrap a system outside the cluster: each of its coroutine methods becomes a call, too."""
+        """Wrap a system outside the cluster, so that its coroutine methods count as calls."""
         return _WrappedSystem(system, self)
 
     # The methods of a fault injector
 
     async def before_request(self, actor: Actor, request: Request) -> None:  # noqa: ARG002 - of the protocol
-        """Runs before the server receives a request."""
+        """Inject a fault before the server receives a request."""
         if _is_call(request):
             # Several requests are in flight at once: each is identified until its response arrives.
             self._in_flight[id(request)] = await self.before(_words(request))
 
     async def before_response(self, actor: Actor, request: Request) -> None:  # noqa: ARG002
-        """Runs after the server has handled the request, before the response arrives."""
+        """Inject a fault after the server has handled the request, before the response arrives."""
         if _is_call(request):
             await self.after(_words(request), self._in_flight.pop(id(request)))
 
     async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:  # noqa: ARG002
-        """Runs before some lines of a watch arrive."""
+        """Inject a fault before some lines of a watch arrive."""
         silent_seconds = self._silent_until_at - self._clock.monotonic()
         if silent_seconds > 0:
             await self._clock.sleep(silent_seconds)
@@ -140,7 +140,7 @@ class SingleFault:
     # The faults of a call
 
     async def before(self, what: str) -> int:
-        """Runs before a mutating call; returns its number."""
+        """Inject a fault before a mutating call; return the number of the call."""
         self.calls += 1
         number = self.calls
         self.written_before.append(self.user_writes)
@@ -157,7 +157,7 @@ class SingleFault:
         return number
 
     async def after(self, what: str, number: int) -> None:
-        """Runs after the call, before its response arrives."""
+        """Inject a fault after the call, before its response arrives."""
         if self._strikes(FaultKind.AFTER, number):
             await self._die(f"is killed after {what}")
         if self._strikes(FaultKind.DOWN_AFTER, number):
@@ -192,7 +192,7 @@ class SingleFault:
 
 
 class _WrappedSystem:
-    """Wraps a system outside the cluster, whose coroutine methods are calls."""
+    """A wrapper of a system outside the cluster, whose coroutine methods count as calls."""
 
     __slots__ = ("_fault_injector", "_system")
 

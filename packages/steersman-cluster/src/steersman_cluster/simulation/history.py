@@ -19,9 +19,9 @@ _BOOKKEEPING: Final = re.compile(
 
 
 class RecordedRequest(NamedTuple):
-    """One request and its result; ``status`` is 0 where no response came.
+    """One request and its result.
 
-    ``is_change``: whether it changed anything.
+    ``status`` is 0 if no response arrived. ``is_change`` is whether the request changed anything.
     """
 
     at: float
@@ -34,7 +34,7 @@ class RecordedRequest(NamedTuple):
 
     @property
     def is_write(self) -> bool:
-        """Whether it wrote an object other than an event, a lease or a review."""
+        """Whether the request wrote an object other than an event, a lease or a review."""
         return self.method in MUTATING and not is_bookkeeping(self.target)
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ class History:
         )
 
     def writes(self, *, since: int = 0, actor: str | None = None) -> list[RecordedRequest]:
-        """The changes after the first ``since`` requests, by all actors or by one."""
+        """Return the changes after the first ``since`` requests, by all actors or by one."""
         return [
             each
             for each in self.requests[since:]
@@ -72,7 +72,7 @@ class History:
         ]
 
     def digest(self) -> str:
-        """A digest that is equal for equal histories only."""
+        """Return a digest that is equal for equal histories only."""
         whole = blake2b(digest_size=16)
         for each in self.requests:
             whole.update(repr(tuple(each)).encode())

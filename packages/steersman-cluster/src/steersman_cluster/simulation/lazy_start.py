@@ -1,7 +1,7 @@
-"""Controllers that start on the first write that concerns them, and cost nothing before it.
+"""Starts controllers at the first write that concerns them; an idle controller costs nothing.
 
 A simulated cluster is settled when it starts, so a controller that starts late has missed nothing.
-Once started, it stays.
+A started controller is never stopped.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,7 @@
 """An event loop in virtual time.
 
-It has no sockets and no threads. When no task can run, time advances to the next timer; without a
-timer it is a deadlock, and an error.
+The loop has no sockets and no threads. When no task can run, time advances to the next timer. If
+there is no timer either, the tasks are deadlocked, and ``Deadlock`` is raised.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ _INSIDE: Final = (str(Path(asyncio.__file__).parent), str(Path(__file__).parent)
 class Turn(msgspec.Struct, eq=False):
     """A callback with its context and its actor.
 
-    It replaces asyncio's handle, because a simulation creates thousands a second.
+    This class replaces asyncio's handle, because a simulation creates thousands a second.
     """
 
     callback: Callable[..., object] | None
@@ -64,7 +64,7 @@ class Turn(msgspec.Struct, eq=False):
                 self.loop.count_cancelled()
 
     def cancelled(self) -> bool:
-        """Whether it was cancelled."""
+        """Whether the callback was cancelled."""
         return self.callback is None
 
     def when(self) -> float:
@@ -81,7 +81,10 @@ else:
 
 
 class VirtualLoop(_Loop):
-    """Runs tasks in the order in which they became ready, and advances time to the next timer."""
+    """An event loop that runs tasks in the order in which they became ready, in virtual time.
+
+    When no task is ready, time advances to the next timer.
+    """
 
     def __init__(self, *, deadlock_seconds: float = DEADLOCK_SECONDS) -> None:
         #: Now, in microseconds since the loop was made.
@@ -110,7 +113,7 @@ class VirtualLoop(_Loop):
     # Running
 
     def run_until_complete(self, future: Any) -> Any:
-        """Run until the future is done; raise ``Deadlock`` if it never will be."""
+        """Run until the future is done; raise ``Deadlock`` if it can never be done."""
         is_own = asyncio.iscoroutine(future)
         if is_own:
             future = self.create_task(future, name="main")
@@ -202,7 +205,7 @@ class VirtualLoop(_Loop):
         )
 
     def _waiting(self) -> tuple[str, ...]:
-        """The waiting tasks and where they wait: the test's own first, the oldest actors last."""
+        """Return the waiting tasks and where they wait: the test's first, oldest actors last."""
         of_actors: dict[Actor | None, list[ActorTask]] = {None: []}
         for task in self.tasks():
             if task.actor is None or not task.actor.is_dead:
@@ -250,13 +253,13 @@ class VirtualLoop(_Loop):
     # Time
 
     def time(self) -> float:
-        """Now, in seconds since the loop was made."""
+        """Return the seconds since the loop was created."""
         return self.micros / MICROS
 
     def call_soon(
         self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
-        """Run the callback in the next turn, unless its actor was killed."""
+        """Run the callback in the next iteration, unless its actor was killed."""
         if context is None:
             context = copy_context()
         actor = context.get(ACTOR)
@@ -273,7 +276,7 @@ class VirtualLoop(_Loop):
     def call_soon_threadsafe(
         self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
-        """The same as ``call_soon``: only one thread runs at a time."""
+        """Run the callback as ``call_soon`` does: only one thread runs at a time."""
         return self.call_soon(callback, *args, context=context)
 
     def call_later(
@@ -283,7 +286,7 @@ class VirtualLoop(_Loop):
         *args: *Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
-        """Run the callback after so many seconds."""
+        """Run the callback after ``delay`` seconds."""
         micros = ceil(round(delay * MICROS, 3))
         # A task that wakes just before its deadline sleeps again. Every sleep takes some time, so
         # that this ends.
@@ -307,13 +310,14 @@ class VirtualLoop(_Loop):
         *args: *Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
-        """Run the callback at that time; callbacks of the same time run in the order of their
-        calls.
+        """Run the callback at the time ``when``.
+
+        Callbacks for the same time run in the order in which they were scheduled.
         """
         return self.call_later(when - self.time(), callback, *args, context=context)
 
     def count_cancelled(self) -> None:
-        """Count a cancelled timer, and remove all of them once there are many."""
+        """Count a cancelled timer, and remove the cancelled timers once there are many."""
         self._cancelled += 1
         if self._cancelled > MOST_CANCELLED and self._cancelled > len(self._timers) // 2:
             self._timers = [each for each in self._timers if not each[2].cancelled()]
@@ -333,7 +337,7 @@ class VirtualLoop(_Loop):
         name: object = None,
         context: Context | None = None,
     ) -> "asyncio.Task[T]":
-        """A task that belongs to the actor of its context."""
+        """Create a task that belongs to the actor of its context."""
         number = next(self._numbers)
         task: Any = ActorTask.__new__(ActorTask)
         task.number, task.actor = number, actor_in(context)
@@ -341,7 +345,7 @@ class VirtualLoop(_Loop):
         return task  # type: ignore[no-any-return]
 
     def tasks(self) -> list[ActorTask]:
-        """The tasks that are not done, oldest first."""
+        """Return the tasks that are not done, oldest first."""
         tasks = [each for each in asyncio.all_tasks(self) if isinstance(each, ActorTask)]
         return sorted(tasks, key=attrgetter("number"))
 
@@ -361,9 +365,9 @@ class VirtualLoop(_Loop):
         heapify(self._timers)
 
     async def release(self, actor: Actor) -> None:
-        """Release the tasks of a killed actor: only now do their ``finally`` blocks run.
+        """Release the tasks of a killed actor, so that their ``finally`` blocks run.
 
-        For the end of a simulation, when their effects no longer matter.
+        For the end of a simulation, when the effects of these blocks no longer matter.
         """
         actor.is_dead = False
         tasks = [each for each in actor.remains if isinstance(each, ActorTask) and not each.done()]
@@ -383,30 +387,30 @@ class VirtualLoop(_Loop):
     # The rest of asyncio's interface
 
     def get_debug(self) -> bool:
-        """Always false: debugging costs time, and reports nothing here."""
+        """Return false: debugging costs time, and reports nothing in a simulation."""
         return False
 
     def set_debug(self, enabled: bool) -> None:
         """Does nothing."""
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        """Record a failure that no task waits for."""
+        """Record an exception that no task awaits."""
         self._failures.append(context)
 
     def default_exception_handler(self, context: dict[str, Any]) -> None:
-        """Record a failure that no task waits for."""
+        """Record an exception that no task awaits."""
         self._failures.append(context)
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """The failures that no task waited for."""
+        """The recorded exceptions that no task awaited."""
         return tuple(
             f"{each.get('message', '')}: {each.get('exception', '')!r}" for each in self._failures
         )
 
 
 def _where(task: ActorTask) -> str:
-    """The function that the task is in, with file and line, and what it waits for there."""
+    """Return the function, file and line at which the task waits, and what it waits for."""
     inner: Any = task.get_coro()
     frames = []
     while inner is not None:

@@ -1,4 +1,4 @@
-"""A virtual loop inside a running loop: a simulation in a coroutine test."""
+"""A virtual loop inside a running loop, for a simulation in a coroutine test."""
 
 import gc
 from asyncio import events
@@ -15,7 +15,7 @@ YOUNG: Final = 200_000
 
 
 def run_nested(main: Coroutine[Any, Any, T]) -> T:
-    """Run ``main`` on a new virtual loop, while the running loop waits.
+    """Run ``main`` on a new virtual loop; the running loop is blocked meanwhile.
 
     For tests, which have nothing else to do meanwhile.
     """
@@ -37,11 +37,11 @@ def _run(main: Coroutine[Any, Any, T]) -> T:
 
 @contextmanager
 def deferred_collection() -> Iterator[None]:
-    """Collect the garbage of the block once, at its end, and nothing older.
+    """Collect the garbage of the block once, at its end; older objects are not collected.
 
-    A cluster becomes garbage as a whole. Before its end there is little to collect, and each
-    collection visits every object of the test process, which takes a third of the time of a small
-    cluster.
+    All objects of a cluster become garbage at its end. Before that there is little to collect, and
+    each collection visits every object of the test process, which takes a third of the time of a
+    small cluster.
     """
     young, middle, old = gc.get_threshold()
     # Never more often than configured: 0 means never.

@@ -1,4 +1,4 @@
-"""Pending work: requeues, failures and closed watches, from what operators observe."""
+"""Pending work of operators: requeues, failures and closed watches, from their observations."""
 
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
@@ -20,7 +20,7 @@ Place: TypeAlias = tuple[str, str, ObjectRef]  # actor, controller or resource, 
 
 
 class Failing(NamedTuple):
-    """An object that a controller is going to retry."""
+    """An object whose reconcile failed, and which the controller will retry."""
 
     actor: str
     controller: str
@@ -32,7 +32,7 @@ class Failing(NamedTuple):
 
 
 class PendingWork:
-    """The work that is left: requeues, retries, and watches that are not open."""
+    """The pending work of operators: requeues, retries, and watches that are not open."""
 
     def __init__(self, *, clock: Clock) -> None:
         self._clock = clock
@@ -68,19 +68,19 @@ class PendingWork:
                 del kept[place]
 
     def due_until(self, at: float) -> float | None:
-        """The time of the last requeue up to ``at``."""
+        """Return the time of the last requeue up to ``at``; ``None`` if there is none."""
         return max((each for each in self._due.values() if each <= at), default=None)
 
     def due_to(self, actor: str, controller: str) -> Iterator[tuple[ObjectRef, float]]:
-        """The requeues of a controller, each with its time."""
+        """Yield the requeues of a controller, each with its time."""
         for (who, what, ref), due_at in self._due.items():
             if who == actor and what == controller:
                 yield ref, due_at
 
     def failing(self) -> list[Failing]:
-        """The objects that will be retried after a failure."""
+        """Return the objects that will be retried after a failure."""
         return [Failing(*place, error) for place, error in self._failing.items()]
 
     def unwatched(self) -> list[str]:
-        """The resources without an open watch."""
+        """Return the resources without an open watch."""
         return [f"{actor} has no watch of {ref}" for actor, _, ref in self._unwatched]

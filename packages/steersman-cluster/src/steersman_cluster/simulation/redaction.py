@@ -1,4 +1,4 @@
-"""What comparisons of states ignore or hide: ignored fields, tokens, the data of Secrets."""
+"""Values that a comparison of states ignores or hides: ignored fields, tokens, data of Secrets."""
 
 import re
 from base64 import b64decode
@@ -38,7 +38,7 @@ class IgnoredFields:
             self._paths.setdefault(kind, []).append(tuple(steps))
 
     def without(self, kind: str, value: Any) -> Any:
-        """The object of this kind, or the system ``outside``, without those fields."""
+        """Return the object of this kind, or the system ``outside``, without the ignored fields."""
         for path in self._paths.get(kind, ()):
             value = _without(value, path)
         return value
@@ -63,7 +63,7 @@ class Tokens:
             self.renamed(text)
 
     def renamed(self, text: str) -> str:
-        """The text with numbers in place of tokens."""
+        """Return the text with numbers in place of tokens."""
         if self._pattern is None:
             return text
         tokens, numbers = self._tokens, self._numbers
@@ -75,7 +75,7 @@ class Tokens:
 
 
 class Secrets:
-    """Values that were ever in the data of Secrets, and are never shown."""
+    """Values that are or were in the data of Secrets, and that no message shows."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         # A token is shown by its number, which is not secret.
@@ -90,7 +90,7 @@ class Secrets:
         return Secrets(self._values | other._values)
 
     def hidden(self, text: str) -> str:
-        """The text without any of these values."""
+        """Return the text without any of these values."""
         if text in self._values:
             return HIDDEN
         if self._pattern is not None:
@@ -98,7 +98,7 @@ class Secrets:
         return _DIGEST.sub(HIDDEN, text)
 
     def hidden_in(self, value: Any) -> Any:
-        """Plain data without any of these values."""
+        """Return plain data without any of these values."""
         if isinstance(value, str):
             return self.hidden(value)
         if isinstance(value, Mapping):
@@ -109,7 +109,7 @@ class Secrets:
 
 
 def secrets_of(obj: Mapping[str, Any]) -> Iterator[str]:
-    """The values in the data of a Secret, encoded and decoded; nothing for another object."""
+    """Yield the values in the data of a Secret, encoded and decoded; nothing for another object."""
     data = obj.get("data")
     if obj.get("kind") == "Secret" and isinstance(data, dict):
         for value in data.values():
@@ -118,7 +118,7 @@ def secrets_of(obj: Mapping[str, Any]) -> Iterator[str]:
 
 
 def digested(obj: Mapping[str, Any], text: str) -> str:
-    """The object as JSON; the data of a Secret is replaced by digests."""
+    """Return the object as JSON; the data of a Secret is replaced by digests."""
     if obj.get("kind") != "Secret":
         return text
     whole = msgspec.json.decode(text)
@@ -129,7 +129,7 @@ def digested(obj: Mapping[str, Any], text: str) -> str:
 
 
 def readable(obj: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A Secret with its data decoded to text where possible; any other object unchanged."""
+    """Return a Secret with its data decoded to text where possible; any other object unchanged."""
     data = obj.get("data")
     if obj.get("kind") != "Secret" or not isinstance(data, dict):
         return obj

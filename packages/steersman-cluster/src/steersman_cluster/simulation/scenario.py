@@ -1,4 +1,4 @@
-"""``Scenario``: an operator, and what its users do while it runs."""
+"""``Scenario``: an operator, and the steps of its users while it runs."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
@@ -25,9 +25,10 @@ class Scenario:
 
     - ``operator`` is a function that builds the operator: it returns a ``Manager``, or controllers
       and runnables. It is called at each start and after each crash, so all state that the operator
-      keeps in memory must be created in it. With ``outside``, it takes that system as its argument.
-    - ``steps`` does what users do, and settles in between: ``await cluster.settle()``. At each of
-      these points the cluster must be in the same state as without faults.
+      stores in memory must be created in this function. With ``outside``, that system is its
+      argument.
+    - ``steps`` performs the users' actions, and settles in between: ``await cluster.settle()``. At
+      each of these points the cluster must be in the same state as without faults.
     - ``kinds`` are installed before the first step.
     - ``outside`` creates a system outside the cluster, once for each run: a plain object, which
       survives crashes of the operator. Each of its coroutine methods is a call like those to the
@@ -85,7 +86,7 @@ class Scenario:
             )
 
     def factory(self, system: Any) -> OperatorFactory:
-        """The function that builds the operator, bound to the system outside the cluster."""
+        """Return the function that builds the operator, bound to the system outside the cluster."""
         operator: Callable[..., Built] = self.operator
         if self.outside is None:
             return OperatorFactory(operator)

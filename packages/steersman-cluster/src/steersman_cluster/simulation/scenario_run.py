@@ -70,11 +70,11 @@ async def outcome_of(
     expected: Sequence[RunOutcome] = (),
     is_thorough: bool = False,
 ) -> RunOutcome:
-    """The outcome of one run, which should equal one of ``expected``.
+    """Return the outcome of one run, which should equal one of ``expected``.
 
-    With ``absent_at`` the operator is stopped before that settle of the steps. Users do not wait
-    there, and the operator is started again after they have gone on. In an ``is_thorough`` run, a
-    second pass at each settle must write nothing.
+    ``absent_at`` is the index of a settle in the steps. The operator is stopped before that settle,
+    users do not wait there, and the operator is restarted after users have continued. If
+    ``is_thorough``, a second pass at each settle must write nothing.
     """
     async with running_simulated_cluster(seed=seed, settings=scenario.workloads) as cluster:
         run = _ScenarioRun(cluster, scenario, fault, absent_at, expected, is_thorough=is_thorough)
@@ -83,11 +83,11 @@ async def outcome_of(
 
 
 class _RunFailed(Exception):
-    """Ends the run: its state is not as expected."""
+    """Raised to end a run whose state is not as expected."""
 
 
 class _ScenarioRun(Cluster):
-    """The cluster of one run, as its steps use it: the states are compared at every settle."""
+    """The cluster of one run, as its steps use it; states are compared at every settle."""
 
     def __init__(
         self,
@@ -207,7 +207,7 @@ class _ScenarioRun(Cluster):
         await self._settle_and_compare()
 
     async def advance(self, seconds: float) -> None:
-        """Let exactly this much time pass, with all that is due in it."""
+        """Advance the time by exactly ``seconds``, and run everything that is due in that time."""
         await self._settle_if_skipped()
         await self.clock.sleep(seconds)
 
@@ -218,7 +218,7 @@ class _ScenarioRun(Cluster):
         runnables: Sequence[Runnable] = (),
         settings: ManagerSettings | None = None,
     ) -> Operator:
-        """Start another operator, beside the one under test; no fault affects it."""
+        """Start another operator in addition to the one under test; no fault affects it."""
         await self._settle_if_skipped()
         self._cluster.fault_injector = NoFaults()
         return await self._cluster.run_operator(
@@ -226,15 +226,15 @@ class _ScenarioRun(Cluster):
         )
 
     def moment(self) -> int:
-        """The present as a number, for ``writes_since``."""
+        """Return a number for the present, for ``writes_since``."""
         return self._cluster.moment()
 
     def writes_since(self, moment: int) -> list[RecordedRequest]:
-        """The operators' changes since that moment, oldest first."""
+        """Return the operators' changes since ``moment``, oldest first."""
         return self._cluster.writes_since(moment)
 
     async def second_pass(self) -> list[RecordedRequest]:
-        """Reconcile every object once more, and return the writes: none, if all is well."""
+        """Reconcile every object once more and return the writes; there should be none."""
         await self.settle()
         await self._settle_if_skipped()
         return await super().second_pass()
@@ -256,11 +256,11 @@ class _ScenarioRun(Cluster):
         return self._fault is not None and self._fault.kind.waits_for_users
 
     async def users_read(self) -> None:
-        """Users read something: what they have waited for must be there."""
+        """Run the settle that users skipped, because a read of theirs depends on its result."""
         await self._settle_if_skipped()
 
     def users_wrote(self) -> None:
-        """Users have changed something: a fault that waits for that ends."""
+        """Count a write of users, and end a fault that waits for such a write."""
         self._fault_injector.user_writes += 1
         if not self._struck.done() or self._over.done():
             return
@@ -273,7 +273,7 @@ class _ScenarioRun(Cluster):
         self._end_of_fault()
 
     async def _settles_before(self) -> bool:
-        """Wait until nothing is left to do, or users go on; returns whether the former happened."""
+        """Wait until nothing is left to do or the fault occurs; return true in the first case."""
         resting = self._cluster.loop.create_task(self._rest(), name="settle")
         await asyncio.wait([resting, self._struck], return_when=asyncio.FIRST_COMPLETED)
         if not self._struck.done():
@@ -293,7 +293,7 @@ class _ScenarioRun(Cluster):
         )
 
     async def _settle_if_skipped(self) -> None:
-        """Settle where users did not wait, now that it turns out that they should have."""
+        """Run the settle that users skipped, because the next step depends on it."""
         if self._owes_rest:
             self._owes_rest = False
             self._end_of_fault()
@@ -431,7 +431,7 @@ class _ScenarioRun(Cluster):
         raise _RunFailed
 
     def _redacted(self, text: str) -> str:
-        """The text without any value that is or was in a Secret."""
+        """Return the text without any value that is or was in a Secret."""
         return Secrets(self._secrets).hidden(text)
 
     def _keep_secrets(self, obj: Mapping[str, Any]) -> None:
@@ -462,12 +462,12 @@ class _Users(NoFaults):
         self._run = run
 
     async def before_request(self, actor: Actor, request: Request) -> None:  # noqa: ARG002 - of the protocol
-        """Runs when a user's request is about to reach the server."""
+        """Report a read before the server receives the request."""
         if not _is_user_write(request):
             await self._run.users_read()
 
     async def before_response(self, actor: Actor, request: Request) -> None:  # noqa: ARG002
-        """Runs when the server has answered it."""
+        """Report a write after the server has handled the request."""
         if _is_user_write(request):
             self._run.users_wrote()
 
@@ -477,8 +477,9 @@ def _is_user_write(request: Request) -> bool:
 
 
 def _child_watches(controllers: Sequence[Controller[Any]]) -> list[tuple[str, str]]:
-    """The beginnings and ends of the paths at which these controllers watch or write their
-    children.
+    """Return the beginning and end of each path at which these controllers watch child objects.
+
+    Child objects are of the kinds that the controllers own, or write in addition to their own kind.
     """
     watches: list[tuple[str, str]] = []
     for controller in controllers:
@@ -493,7 +494,7 @@ def _child_watches(controllers: Sequence[Controller[Any]]) -> list[tuple[str, st
 
 
 def _plain(system: Any) -> Any:
-    """A system outside the cluster as plain data."""
+    """Return a system outside the cluster as plain data."""
     return msgspec.to_builtins(
         getattr(system, "__dict__", system),
         str_keys=True,

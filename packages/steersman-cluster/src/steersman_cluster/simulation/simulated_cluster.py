@@ -87,12 +87,12 @@ LEAST_TOKEN: Final = 8
 
 
 class RecordedRandom(Random):
-    """A random generator that records the drawn bytes, as tokens are drawn."""
+    """A random generator that records the bytes drawn by ``randbytes``, which tokens consist of."""
 
     drawn: list[bytes]
 
     def randbytes(self, n: int) -> bytes:
-        """Draw and record so many bytes."""
+        """Draw and record ``n`` bytes."""
         drawn = super().randbytes(n)
         self.drawn.append(drawn)
         return drawn
@@ -125,7 +125,7 @@ class SimulatedOperator(Operator):
         )
 
     async def stop(self) -> None:
-        """Stop it as SIGTERM does, and wait until it has ended."""
+        """Stop the operator as SIGTERM does, and wait until it has ended."""
         if not self._stop.done():
             self._stop.set_result("SIGTERM")
         await self.ended()
@@ -134,16 +134,16 @@ class SimulatedOperator(Operator):
         self.check()
 
     async def ended(self) -> None:
-        """Wait until it has ended, or was killed meanwhile."""
+        """Wait until the operator has ended, or was killed while ending."""
         if self.task is not None:
             await asyncio.wait([self.task, self._died], return_when=asyncio.FIRST_COMPLETED)
 
     async def kill(self) -> None:
-        """Kill it, as SIGKILL does: none of its ``finally`` blocks runs."""
+        """Kill the operator as SIGKILL does: none of its ``finally`` blocks runs."""
         self.kill_now()
 
     def kill_now(self) -> None:
-        """The same as ``kill``, also from a task of the operator itself."""
+        """Kill the operator as ``kill`` does; a task of the operator itself may call this."""
         if self.actor.is_dead:
             return
         self.cut()
@@ -153,18 +153,18 @@ class SimulatedOperator(Operator):
         self._cluster.dead.append(self)
 
     def cut(self) -> None:
-        """Cut it off: all its requests fail from now on."""
+        """Disconnect the operator: all its requests fail from now on."""
         for way in self.ways:
             way.is_cut = True
 
     def check(self) -> None:
-        """Raise the error that ended it, if there is one."""
+        """Raise the error that ended the operator, if there is one."""
         if self.task is not None and self.task.done():
             self.task.result()
 
 
 class SimulatedCluster(Cluster):
-    """A whole cluster in one process, in virtual time; equal seeds give equal runs."""
+    """A complete cluster in one process, in virtual time; equal seeds give equal runs."""
 
     def __init__(
         self,
@@ -238,7 +238,7 @@ class SimulatedCluster(Cluster):
         *,
         part: str = "",
     ) -> SimulatedOperator:
-        """Start an operator from a factory; ``part`` distinguishes operators of one name."""
+        """Start an operator from a factory; ``part`` distinguishes operators with the same name."""
         actor = Actor(name)
         built = build()
         if reflector is None:
@@ -331,11 +331,11 @@ class SimulatedCluster(Cluster):
             await clock.sleep(max(until_at - now_at, quiet_seconds))
 
     async def advance(self, seconds: float) -> None:
-        """Let exactly this much time pass, with all that is due in it."""
+        """Advance the time by exactly ``seconds``, and run everything that is due in that time."""
         await self.clock.sleep(seconds)
 
     def _hot_since(self, moment: int) -> list[str]:
-        """The objects that operators write again and again, without an end."""
+        """Return the requests that operators have repeated endlessly since ``moment``."""
         often = Counter(
             (each.actor, each.method, each.target.partition("?")[0])
             for each in self.writes_since(moment)
@@ -355,7 +355,7 @@ class SimulatedCluster(Cluster):
         return not_before
 
     def _pods_due(self) -> Iterator[float]:
-        """The times of the next changes of Pods, however far ahead."""
+        """Yield the time of the next change of each Pod, however far ahead."""
         for ref, due_at in self.pending.due_to(WORKLOADS, KUBELET):
             pod = self.server.store.find(_PODS, ref.namespace or "", ref.name)
             if pod is None:
@@ -367,11 +367,11 @@ class SimulatedCluster(Cluster):
     # Writes of operators
 
     def moment(self) -> int:
-        """The present as a number, for ``writes_since``."""
+        """Return a number for the present, for ``writes_since``."""
         return len(self.history)
 
     def writes_since(self, moment: int) -> list[RecordedRequest]:
-        """The operators' changes since that moment, oldest first."""
+        """Return the operators' changes since ``moment``, oldest first."""
         return [
             each
             for each in self.history.writes(since=moment)
@@ -379,7 +379,7 @@ class SimulatedCluster(Cluster):
         ]
 
     def tokens(self) -> dict[str, int]:
-        """The tokens that operators have drawn: every encoding, with the token's number."""
+        """Return each encoding of the tokens that operators have drawn, with its number."""
         return {
             written: number
             for number, drawn in enumerate(self._drawn)
@@ -407,7 +407,7 @@ class SimulatedCluster(Cluster):
             await self.loop.release(operator.actor)
 
     def _unused(self, name: str) -> str:
-        """``name``, with a number if a running operator has it."""
+        """Return ``name``, with a number appended if a running operator has that name."""
         taken = {each.name for each in self.operators}
         numbered = (f"{name}-{number}" for number in count(2))
         return next(each for each in chain((name,), numbered) if each not in taken)
@@ -431,7 +431,7 @@ class SimulatedCluster(Cluster):
 
 
 def _slowed(manager: Manager, reflector: ReflectorSettings | None) -> Manager:
-    """The same manager with this reflector, if there is one, and with rare periodic checks."""
+    """Return the manager with ``reflector``, if given, and with less frequent periodic checks."""
 
     def slowed(checks: Iterable[HealthCheck]) -> list[HealthCheck] | None:
         return [
@@ -466,7 +466,7 @@ async def running_simulated_cluster(
     latency_seconds: float = LATENCY_SECONDS,
     fault_injector: FaultInjector | None = None,
 ) -> AsyncIterator[SimulatedCluster]:
-    """A settled cluster on the running virtual loop."""
+    """Run a settled cluster on the running virtual loop while the block runs."""
     cluster = SimulatedCluster(
         loop=_running_loop(),
         seed=seed,
@@ -505,7 +505,7 @@ def simulate(
 
 @cache
 def _settled(settings: WorkloadSettings) -> RevisionLog:
-    """The contents of a cluster in which nothing is left to do."""
+    """Return the revision log of a cluster in which nothing is left to do."""
     log = _filled().fork()
 
     async def settle() -> None:
@@ -529,7 +529,7 @@ def _settled(settings: WorkloadSettings) -> RevisionLog:
 
 @cache
 def _filled() -> RevisionLog:
-    """The contents of every server before the first request."""
+    """Return the revision log of a server before the first request."""
     log = RevisionLog()
     ApiServer(
         log=log,

@@ -1,8 +1,8 @@
 """The state of a cluster, without its random and time-dependent values.
 
 Two runs of the same steps give their objects different uids, versions, times, addresses and
-generated names. ``state_of`` replaces each of these by the name of the object that it belongs to,
-so that equal states mean the same. Pure: plain JSON in, plain sentences out.
+generated names. ``state_of`` replaces each of these by the name of the object to which the value
+belongs, so that equal states have equal texts. No I/O: plain JSON in, plain sentences out.
 """
 
 import re
@@ -76,12 +76,12 @@ def state_of(
     tokens: Mapping[str, int] = MappingProxyType({}),
     secrets: Iterable[str] = (),
 ) -> ClusterState:
-    """The state of these objects.
+    """Return the state of these objects.
 
     ``unchanged`` are objects as they were at the start, which are not compared, and ``lost`` are
-    deleted ones. ``outside`` is plain data from outside the cluster. The fields in ``ignored`` are
-    left out, ``tokens`` are random values, and the descriptions of differences contain neither data
-    of Secrets nor other ``secrets``.
+    deleted objects. ``outside`` is plain data from outside the cluster. The fields in ``ignored``
+    are left out, and ``tokens`` are random values. The descriptions of differences contain neither
+    data of Secrets nor other ``secrets``.
     """
     there = [each for each in objects if (each.get("apiVersion"), each["kind"]) not in BOOKKEEPING]
     names = _Names(there, unchanged)
@@ -116,7 +116,7 @@ def state_of(
 
 
 def differences(expected: ClusterState, found: ClusterState) -> tuple[str, ...]:
-    """The differences between what is expected and what is found, the most important first."""
+    """Return the differences between the expected and the found state, the most important first."""
     if expected == found:
         return ()
     secrets = expected.secrets | found.secrets
@@ -156,13 +156,13 @@ def _differences(expected: ClusterState, found: ClusterState, secrets: Secrets) 
 
 
 def as_lines(found: Sequence[str]) -> tuple[str, ...]:
-    """The first few differences, and the number of further ones."""
+    """Return the first few differences, and the number of further ones."""
     more = len(found) - NAMED
     return (*found[:NAMED], *((f"and {more} more",) if more > 0 else ()))
 
 
 class _Names:
-    """The objects that random values belong to."""
+    """The names of the objects to which random values belong."""
 
     def __init__(
         self, there: Sequence[Mapping[str, Any]], unchanged: Iterable[Mapping[str, Any]]
@@ -198,7 +198,7 @@ class _Names:
             self.sorts[uid] = _ADDRESSES.sub(self._address, self.sorts[uid])
 
     def form(self, obj: Mapping[str, Any]) -> str:
-        """The object with its random values replaced."""
+        """Return the object as JSON with its random values replaced."""
         left_out = {"resourceVersion", "managedFields", "generation", "uid", "selfLink"}
         whole = obj.get("metadata", {})
         metadata = {k: v for k, v in whole.items() if k not in left_out}
@@ -209,7 +209,7 @@ class _Names:
         return _encoded(_in_no_order_of_chance(msgspec.json.decode(renamed)))
 
     def renamed(self, text: str, *, generation: int | None = None) -> str:
-        """The text with its random values replaced."""
+        """Return the text with its random values replaced."""
 
         def name(found: re.Match[str]) -> str:
             match found.lastgroup:
@@ -257,7 +257,7 @@ def _unmatched(
 
 
 def _fields(path: str, expected: Any, found: Any, secrets: Secrets) -> Iterator[str]:
-    """The differences between two pieces of plain data, field by field."""
+    """Yield the differences between two pieces of plain data, field by field."""
     if expected == found:
         return
     where = path or "it"
@@ -281,7 +281,7 @@ def _fields(path: str, expected: Any, found: Any, secrets: Secrets) -> Iterator[
 
 
 def _in_no_order_of_chance(value: Any) -> Any:
-    """The same data, with lists sorted where random names may have decided the order."""
+    """Return the data with lists sorted if random names may have determined their order."""
     if isinstance(value, dict):
         return {key: _in_no_order_of_chance(each) for key, each in value.items()}
     if not isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The sweep: one scenario, run with each fault in turn, must reach the same state each time."""
+"""Sweeps: one scenario, run once with each fault, must reach the same state each time."""
 
 from collections.abc import Iterable, Sequence
 
@@ -11,12 +11,12 @@ from steersman_cluster.simulation.state import as_lines, differences
 
 
 async def survives_crashes(scenario: Scenario, *, seed: int = 0, only: str = "") -> None:
-    """Fail unless the operator reaches the same state after a crash at any point.
+    """Fail unless the operator reaches the same state after a crash at any mutating call.
 
-    Each mutating call is tested three times: the operator is killed just before the call, it is
-    killed just after it (the call was made, and the operator never knows), and the response is
-    lost. A killed operator is built and started again. ``DidNotSurvive`` has the trace of the first
-    failure, and the ``seed`` and ``only`` that replay it.
+    Each mutating call is tested three times. The operator is killed just before the call; it is
+    killed just after the call, so that the call took effect and the operator does not know; and the
+    response is lost. A killed operator is built and started again. ``DidNotSurvive`` contains the
+    trace of the first failure, and the ``seed`` and ``only`` that replay it.
     """
     kinds = (FaultKind.BEFORE, FaultKind.AFTER, FaultKind.LOST)
     _Sweep("survives_crashes", scenario, seed).sweep(kinds, only)
@@ -25,26 +25,27 @@ async def survives_crashes(scenario: Scenario, *, seed: int = 0, only: str = "")
 async def survives_concurrent_writes(scenario: Scenario, *, seed: int = 0, only: str = "") -> None:
     """Fail unless the operator reaches the same state when users write at the worst moment.
 
-    For each mutating call, the users' next write in the steps arrives at another moment: before the
-    call that the operator has decided on; while it is down after a crash just before the call; and
-    while it is down after a crash just after it. Users do not wait for it to settle then. The
-    operator should reach the same state as if they had waited, or as if it had been down until they
-    went on.
+    Each mutating call is tested with the users' next write in the steps at three moments: before
+    the call that the operator has decided on; while the operator is down after a crash just before
+    the call; and while it is down after a crash just after the call. Users do not wait until the
+    operator has settled then. The operator should reach the same state as if they had waited, or as
+    if the operator had been down until they continued.
     """
     kinds = (FaultKind.OVERTAKEN, FaultKind.DOWN_BEFORE, FaultKind.DOWN_AFTER)
     _Sweep("survives_concurrent_writes", scenario, seed).sweep(kinds, only)
 
 
 async def survives_cut_watches(scenario: Scenario, *, seed: int = 0, only: str = "") -> None:
-    """Fail unless the operator reaches the same state when a watch of its is cut at any event."""
+    """Fail unless the operator reaches the same state when a watch is cut at any event."""
     _Sweep("survives_cut_watches", scenario, seed).sweep((FaultKind.CUT,), only)
 
 
 async def survives_late_caches(scenario: Scenario, *, seed: int = 0, only: str = "") -> None:
     """Fail unless the operator reaches the same state when its caches are late from any point on.
 
-    From each event of its children on, those events are late. From each of its calls on, all events
-    are late, and the response to that call is lost as well.
+    There are two kinds of points. From an event of the operator's child objects on, the events of
+    child objects are late. From a call of the operator on, all events are late, and the response to
+    that call is lost.
     """
     _Sweep("survives_late_caches", scenario, seed).sweep((FaultKind.LATE, FaultKind.STALE), only)
 
@@ -60,7 +61,7 @@ class _Sweep:
         self._absences: dict[int, RunOutcome] = {}
 
     def sweep(self, kinds: Iterable[FaultKind], only: str) -> None:
-        """Run without faults, then with each fault, or with only one."""
+        """Run the scenario without faults, then with each fault, or with only one."""
         self._reference = reference = self._run()
         if only:
             self._try(Fault.named(only), reference)
@@ -91,7 +92,7 @@ class _Sweep:
             )
 
     def _check_repeatable(self) -> None:
-        """Run without faults once more: differences between these runs do not come from a fault."""
+        """Run the scenario without faults once more; if that run differs, no fault is the cause."""
         before, after = self._reference, self._run()
         # What differs at one settle of the steps often differs at the next, too.
         found = [
@@ -109,7 +110,7 @@ class _Sweep:
             raise NotRepeatable(seed=self._seed, found=as_lines(found))
 
     def _absence(self, place: int) -> RunOutcome:
-        """The outcome if the operator does not run until users have gone on from there."""
+        """Return the outcome if the operator is down from settle ``place`` until users go on."""
         if place not in self._absences:
             self._absences[place] = run_nested(
                 outcome_of(self._scenario, seed=self._seed, absent_at=place)

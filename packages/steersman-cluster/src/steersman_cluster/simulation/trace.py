@@ -20,7 +20,7 @@ _PATH: Final = re.compile(
 
 
 class TraceEntry(NamedTuple):
-    """An entry that is not a request, after the first ``after`` requests."""
+    """An event of the trace that is not a request; ``after`` is the number of earlier requests."""
 
     after: int
     at: float
@@ -37,10 +37,10 @@ def fault_trace(
     home: str,
     without: frozenset[str],
 ) -> tuple[str, ...]:
-    """The writes and notes, in order; if there are many, those around the fault.
+    """Return the writes and notes, in order; if there are many, those around the fault.
 
-    The trace begins after ``since`` requests, leaves out the actors in ``without``, and does not
-    name the namespace ``home``.
+    The trace begins after ``since`` requests. The actors in ``without`` and the name of the
+    namespace ``home`` are left out.
     """
     events = [
         *noted,
@@ -66,7 +66,7 @@ def fault_trace(
 
 
 def last_writes(history: History, *, home: str) -> tuple[str, ...]:
-    """The last writes on a cluster; those of its own controllers only in namespace ``home``."""
+    """Return the last writes on a cluster, by its own controllers only in namespace ``home``."""
     at_home = f"/namespaces/{home}/"
     written = [
         each
@@ -81,7 +81,7 @@ def last_writes(history: History, *, home: str) -> tuple[str, ...]:
 
 
 def short_path(path: str, *, home: str) -> str:
-    """A path as ``deployments/web``, with the namespace if that is not ``home``."""
+    """Return a path as ``deployments/web``, with the namespace if that is not ``home``."""
     found = _PATH.fullmatch(path.partition("?")[0])
     if found is None:
         return path

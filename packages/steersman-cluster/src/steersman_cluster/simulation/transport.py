@@ -15,22 +15,23 @@ from steersman_cluster.simulation.history import MUTATING, History
 
 
 class FaultInjector(Protocol):
-    """Injects faults between an actor and the server.
+    """A protocol for injecting faults between an actor and the server.
 
-    Each method may let time pass, kill the actor (and then never return), or raise
-    ``Unreachable``.
+    Each method may let time pass, kill the actor (and then never return), or raise ``Unreachable``.
     """
 
     async def before_request(self, actor: Actor, request: Request) -> None:
-        """Runs before the server receives the request."""
+        """Inject a fault before the server receives the request."""
         ...
 
     async def before_response(self, actor: Actor, request: Request) -> None:
-        """Runs after the server has handled it, before the actor receives the response."""
+        """Inject a fault after the server has handled the request, before the actor receives the
+        response.
+        """
         ...
 
     async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:
-        """Runs before the actor receives some lines of a watch."""
+        """Inject a fault before the actor receives some lines of a watch."""
         ...
 
 
@@ -83,7 +84,7 @@ class SimulatedTransport:
         return _Exchange(self, self._inner.open(request), request)
 
     async def before(self, request: Request) -> int:
-        """Delay the request and inject faults; returns the server's revision."""
+        """Delay the request and inject faults; return the server's revision."""
         self._check(request)
         if self._latency_seconds:
             await self._clock.sleep(self._latency_seconds * self._rng.random())
@@ -118,7 +119,10 @@ class SimulatedTransport:
 
 
 class _Exchange:
-    """An open request; a class, because a generator would cost more."""
+    """An open request, as an async context manager.
+
+    It is a class, because a generator would cost more.
+    """
 
     __slots__ = ("_held", "_request", "_transport")
 
@@ -183,10 +187,10 @@ class _FaultyResponse:
 
 
 class BeforeEvent(Protocol):
-    """Called before the actor receives a chunk."""
+    """A callback that runs before the actor receives a chunk."""
 
     async def __call__(self, request: Request, piece: bytes) -> None:
-        """Delay the chunk, or fail."""
+        """Delay the chunk, or raise an error."""
         ...
 
 

@@ -1,22 +1,22 @@
-"""The base of tests of an operator: a cluster in virtual time, or a real one on this machine.
+"""Clusters for tests of an operator: simulated in virtual time, or a real one on this machine.
 
-Takes:     a test that asks for ``cluster``; or the programs of a control plane, from
+Takes:     a test that requests ``cluster``; or the programs of a control plane, from
            ``$KUBEBUILDER_ASSETS`` or built from Go modules
 Gives:     for pytest the fixture ``cluster``, a ``Cluster``, simulated or real with
            ``--cluster=real``; a running ``RealControlPlane``: its URL, kubeconfig, users and
-           kubectl, and methods to pause or crash it; ``steersman_cluster.testing.fixtures`` has it
-           for pytest, with a namespace for each test
+           kubectl, and methods to pause or crash it; the same as pytest fixtures in
+           ``steersman_cluster.testing.fixtures``, with a namespace for each test
 Promises:  - coroutine tests run on the loop of their cluster, beside any other plugin
-           - a failure tells what was written and how to replay it
-           - nothing of a cluster is loaded before a test asks for one
+           - a failure report lists the writes and the replay command
+           - no module of a cluster is imported before a test requests one
            - another plugin may have options and fixtures of the same names
            - the block is entered once the API server is ready
            - clients verify the certificate of the API server
            - every start has its own keys and tokens, which only this user can read
            - nothing is left when the block ends, or the process is killed
-           - a program in the cache is whole, even if a build was killed
-           - only the programs that are used must be there
-           - a namespace is gone with all that was in it when its block ends
+           - a program in the cache is complete, even if a build was killed
+           - only the programs that are used must exist
+           - a namespace and all its objects are deleted when its block ends
 Never:     listens beyond loopback, touches a cluster it did not start, or builds during a test
 """
 

@@ -1,7 +1,7 @@
 """``python -m steersman_cluster.testing.binaries``: find or build the programs of a control plane.
 
-Prints their directory. What it builds goes to the cache directory, once; ``$KUBEBUILDER_ASSETS``,
-if set, is taken as it is.
+The command prints their directory. It builds missing programs once, into the cache directory. If
+``$KUBEBUILDER_ASSETS`` is set, that directory is used unchanged.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def _step(event: Building) -> str:
 
 
 def find_or_build(*, environ: Mapping[str, str], clock: Clock) -> Binaries:
-    """All programs from the cache, built if necessary, or those in ``$KUBEBUILDER_ASSETS``."""
+    """Return the programs in ``$KUBEBUILDER_ASSETS``, or in the cache, built if necessary."""
     binaries = find_binaries(environ=environ)
     if binaries.from_assets:
         # The usual distributions of these programs have no kube-controller-manager; tests that need
@@ -64,7 +64,10 @@ def find_or_build(*, environ: Mapping[str, str], clock: Clock) -> Binaries:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the directory of the programs; 0, or 1 if they can be neither found nor built."""
+    """Print the directory of the programs.
+
+    Return 0, or 1 if the programs can be neither found nor built.
+    """
     parser = argparse.ArgumentParser(
         prog="python -m steersman_cluster.testing.binaries",
         description="Find etcd, kube-apiserver, kube-controller-manager and kubectl, or build them"

@@ -1,8 +1,8 @@
 """Builds the programs of a control plane from Go modules, into the cache directory.
 
-Each program appears there by one rename, so it is never incomplete, and an interrupted build keeps
-the programs that it had finished. One build runs at a time; the kernel releases the lock when its
-holder ends.
+Each program appears in that directory by one rename, so it is never incomplete. An interrupted
+build keeps the programs that are finished. One build runs at a time; the kernel releases the lock
+when the process that holds it ends.
 """
 
 import fcntl
@@ -33,14 +33,14 @@ REPORT_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitingForOtherBuild:
-    """Another process is building."""
+    """A progress event: this build waits, because another process is building."""
 
     directory: Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Building:
-    """One program is being built, or has just been: the ``number``-th of ``total``."""
+    """A progress event: the ``number``-th of ``total`` programs is being built, or is finished."""
 
     program: Program
     number: int
@@ -54,7 +54,7 @@ Progress: TypeAlias = Callable[[WaitingForOtherBuild | Building], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """The source of a program: a directory here with a go.mod, and a Go package."""
+    """The source of a program: a directory of this package with a go.mod, and a Go package."""
 
     module: str
     package: str
@@ -88,7 +88,7 @@ def build_missing(
     clock: Clock,
     progress: Progress,
 ) -> None:
-    """Build those of ``programs`` that ``binaries`` lacks, one after another."""
+    """Build the ``programs`` that are missing in ``binaries``, one after another."""
     missing = binaries.missing(programs)
     if not missing:
         return

@@ -1,4 +1,4 @@
-"""HTTP calls to the parts of a control plane, with the standard library only.
+"""HTTP calls to the components of a control plane, with the standard library only.
 
 Tests of a client must not depend on that client.
 """
@@ -33,7 +33,7 @@ class HttpResponse:
 
 
 class HttpCaller:
-    """A connection that opens at the first call, and closes when the block ends."""
+    """An HTTP connection that is opened by the first call, and closed when the block ends."""
 
     def __init__(
         self, connection: http.client.HTTPConnection, *, headers: Mapping[str, str]
@@ -55,7 +55,7 @@ class HttpCaller:
     def call(
         self, method: str, path: str, body: object = None, *, sends: str = JSON, accept: str = JSON
     ) -> HttpResponse:
-        """Send ``body``, if any, as JSON or as bytes, and wait for the whole response."""
+        """Send ``body``, if any, as JSON or as bytes, and return the complete response."""
         content = body if body is None or isinstance(body, bytes) else json.dumps(body)
         headers = {"Accept": accept, "Content-Type": sends, **self._headers}
         self._connection.request(method, path, content, headers)
@@ -71,7 +71,7 @@ class HttpCaller:
         )
 
     def finds(self, *paths: str) -> bool:
-        """Whether every path is answered with 200; false if there is no answer."""
+        """Whether every path responds with 200; false if the server does not respond."""
         try:
             with self:
                 return all(self.call("GET", path).status == 200 for path in paths)

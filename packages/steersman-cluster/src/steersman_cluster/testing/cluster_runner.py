@@ -1,4 +1,4 @@
-"""The runner of a test with a cluster: a loop, the cluster on it, and the trace of a failure."""
+"""Runs a test with a cluster: an event loop, the cluster on it, and the writes before a failure."""
 
 import asyncio
 from collections.abc import Awaitable, Iterator
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class ClusterRunner:
-    """A loop, and a cluster on it."""
+    """An event loop with a cluster on it."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -35,7 +35,7 @@ class ClusterRunner:
         return self._loop.run_until_complete(wait())
 
     def steps(self, test: str) -> tuple[str, str]:
-        """A heading and the writes on the cluster, for the report of a failure."""
+        """Return a heading and the writes on the cluster, for the report of a failure."""
         cluster = self.cluster
         lines = last_writes(cluster.history, home=cluster.namespace)
         if not isinstance(cluster, SimulatedCluster):
@@ -47,7 +47,7 @@ class ClusterRunner:
 
 @contextmanager
 def simulated_runner(*, seed: int, settings: WorkloadSettings) -> Iterator[ClusterRunner]:
-    """A simulated cluster on a loop with virtual time."""
+    """Yield a runner with a simulated cluster, on a loop with virtual time."""
     cluster = running_simulated_cluster(seed=seed, settings=settings)
     with deferred_collection(), running_cluster(VirtualLoop(), cluster) as runner:
         yield runner
@@ -57,7 +57,7 @@ def simulated_runner(*, seed: int, settings: WorkloadSettings) -> Iterator[Clust
 def running_cluster(
     loop: asyncio.AbstractEventLoop, opened: AbstractAsyncContextManager[Cluster]
 ) -> Iterator[ClusterRunner]:
-    """A cluster on a loop, while the block runs; the loop is closed at its end."""
+    """Run a cluster on a loop while the block runs; the loop is closed when the block ends."""
     try:
         keeper = _Keeper(opened)
         cluster = loop.run_until_complete(keeper.begin())
@@ -71,7 +71,7 @@ def running_cluster(
 
 
 class _Keeper:
-    """Enters and leaves a cluster in the same task, as task groups require."""
+    """Enters and exits a cluster in the same task, as task groups require."""
 
     def __init__(self, opened: AbstractAsyncContextManager[Cluster]) -> None:
         self._opened = opened

@@ -1,4 +1,4 @@
-"""One process of a control plane, which tests may pause, stop and start again."""
+"""One process of a control plane, which tests may pause, stop and restart."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ POLL_SECONDS = 0.02
 
 
 class Component:
-    """A process that runs while a block does; ``ready`` says whether it answers."""
+    """A process that runs while a block runs; ``ready`` checks whether the process responds."""
 
     #                                 ┌──paused()───▶ frozen
     #   gone ──running()──▶ running ──┼──stopped()──▶ gone      and back, as each block ends
@@ -49,7 +49,7 @@ class Component:
 
     @property
     def pid(self) -> int | None:
-        """The process id, while it runs."""
+        """The process id while the process runs, else ``None``."""
         process = self._process
         return process.pid if process is not None and process.poll() is None else None
 
@@ -64,8 +64,9 @@ class Component:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Freeze the process (SIGSTOP) while the block runs: it keeps its connections, and sends
-        nothing.
+        """Freeze the process (SIGSTOP) while the block runs.
+
+        A frozen process keeps its connections open and sends nothing.
         """
         self._signal(signal.SIGSTOP)
         if (pid := self.pid) is not None:
@@ -93,8 +94,9 @@ class Component:
             yield
 
     def restart(self) -> None:
-        """Stop and restart the process. This takes seconds: call it in a thread beside an event
-        loop.
+        """Stop and restart the process.
+
+        This takes seconds, so call it in a thread if an event loop must continue.
         """
         with self.stopped():
             pass

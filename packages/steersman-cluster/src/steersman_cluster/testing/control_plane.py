@@ -1,4 +1,4 @@
-"""``ControlPlane``: an API server for tests, real or embedded, in processes of its own."""
+"""``ControlPlane``: an API server for tests, real or embedded, in separate processes."""
 
 import os
 import socket
@@ -35,7 +35,7 @@ Flags: TypeAlias = Mapping[str, object]
 class ControlPlane:
     """A running control plane: its address, users and kubectl, and its API server.
 
-    ``api_server`` can be paused, stopped and restarted.
+    A test can pause, stop and restart ``api_server``.
     """
 
     api_server: Component
@@ -56,7 +56,7 @@ class ControlPlane:
         return f"<{type(self).__name__} {self.url}>"
 
     def program(self, which: Program) -> Path:
-        """The path of a Kubernetes program."""
+        """Return the path of a Kubernetes program."""
         return find_binaries(environ=os.environ).path(which)
 
     def kubectl_program(self) -> Path:
@@ -65,8 +65,10 @@ class ControlPlane:
 
     @contextmanager
     def running_controllers(self, *names: str, flags: Flags | None = None) -> Iterator[None]:
-        """Run kube-controller-manager while the block runs, with the usual controllers or with
-        these.
+        """Run kube-controller-manager while the block runs; without ``names``, with the usual
+        controllers.
+
+        ``flags`` are added to the usual flags.
         """
         with reserved_port() as port:
             usual = controller_manager_flags(
@@ -92,7 +94,8 @@ class ControlPlane:
                 yield
 
     def forget_history(self) -> None:
-        """Have the server answer every earlier resourceVersion and continue token with 410.
+        """Drop the server's history: it rejects all earlier resourceVersions and continue tokens
+        with 410.
 
         Restarts the API server.
         """
@@ -121,7 +124,7 @@ class ControlPlane:
         return finished.stdout
 
     def caller(self) -> HttpCaller:
-        """An HTTP caller with the admin's token, for what a test needs beside its subject."""
+        """Return an HTTP caller with the admin's token, for the setup and assertions of a test."""
         return self._https_caller(self._port)
 
     def _https_caller(self, port: int) -> HttpCaller:
@@ -133,9 +136,9 @@ class ControlPlane:
 
 @contextmanager
 def reserved_port() -> Iterator[int]:
-    """A free port, reserved by a socket that never listens and that shares the port on request.
+    """Reserve a free port with a socket that never listens, and that shares the port.
 
-    The server that shares it may restart, and finds the port free each time.
+    A server on this port may stop and restart, and finds the port free each time.
     """
     with socket.socket() as holder:
         holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)

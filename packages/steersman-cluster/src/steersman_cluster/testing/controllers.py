@@ -32,7 +32,7 @@ def controller_manager_flags(
     port: int,
     controllers: Sequence[str],
 ) -> dict[str, object]:
-    """The flags for starting kube-controller-manager."""
+    """Return the flags with which kube-controller-manager is started."""
     return {
         "kubeconfig": kubeconfig,
         "controllers": ",".join(controllers),

@@ -16,11 +16,11 @@ LIMITED = "limited"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """Files and tokens of one control plane.
+    """The key files, certificate files and tokens of one control plane.
 
-    ``admin_token`` and the client certificate may do everything; ``limited_token`` may only do what
-    every authenticated user may. Each has a context in the kubeconfig: ``admin``, ``certificate``
-    and ``limited``.
+    ``admin_token`` and the client certificate have all permissions; ``limited_token`` has only
+    those of every authenticated user. Each user has a context in the kubeconfig: ``admin``,
+    ``certificate`` and ``limited``.
     """
 
     ca_file: Path
@@ -35,7 +35,9 @@ class Credentials:
     limited_token: str = field(repr=False)
 
     def kubeconfig(self, *, server: str) -> str:
-        """A kubeconfig for ``server`` with a context for each user; the admin's is current."""
+        """Return a kubeconfig for ``server`` with a context for each user; the current context is
+        admin's.
+        """
         users = {
             ADMIN: {"token": self.admin_token},
             CERTIFICATE: {

@@ -1,7 +1,7 @@
-"""The embedded API server in its own process, in place of a real control plane.
+"""The embedded API server in a separate process, in place of a real control plane.
 
-``steersman cluster up`` starts it with its data in a file, so that it can be stopped and restarted
-like a real one.
+``steersman cluster up`` starts the server with its data in a file, so that it can be stopped and
+restarted like a real one.
 """
 
 import sys
@@ -25,9 +25,10 @@ FORGOTTEN = Key("history", "forgotten")
 def running_embedded_control_plane(
     *, clock: Clock, nodes: int | None = None
 ) -> Iterator["EmbeddedControlPlane"]:
-    """Start an embedded cluster, enter the block once it is ready, and leave nothing behind.
+    """Start an embedded cluster, enter the block once it is ready, and remove it when the block
+    ends.
 
-    With ``nodes`` it runs the cluster's controllers; without nodes it is only an API server.
+    With ``nodes``, the cluster's controllers run too; without ``nodes``, only an API server runs.
     """
     with reserved_port() as port, enclosure(prefix="steersman-") as inside:
         cluster = EmbeddedControlPlane(inside, port=port, clock=clock, nodes=nodes)
@@ -77,7 +78,9 @@ class EmbeddedControlPlane(ControlPlane):
         )
 
     def forget_history(self) -> None:
-        """Have the server answer every earlier resourceVersion and continue token with 410."""
+        """Drop the server's history: it rejects all earlier resourceVersions and continue tokens
+        with 410.
+        """
         with self.api_server.stopped():
             journal = SqliteJournal(self._data)
             log = RevisionLog(journal)

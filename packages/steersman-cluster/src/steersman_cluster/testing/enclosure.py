@@ -1,4 +1,4 @@
-"""A temporary directory and a process group that disappear together."""
+"""A temporary directory and a process group that are removed together."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ class Enclosure:
     def start(
         self, arguments: Sequence[str | Path], *, log: Path, environ: Mapping[str, str]
     ) -> subprocess.Popen[bytes]:
-        """Start a process in the group, with only ``environ``; ``log`` gets all its output."""
+        """Start a process in the group, with only ``environ``; append its output to ``log``."""
         with log.open("ab") as output:
             process = subprocess.Popen(
                 arguments,
@@ -49,7 +49,7 @@ class Enclosure:
 
 @contextmanager
 def enclosure(*, prefix: str, inside: Path | None = None) -> Iterator[Enclosure]:
-    """Create an enclosure, and remove it when the block or this process ends, however it ends."""
+    """Create an enclosure; remove it when the block or this process ends, even by SIGKILL."""
     directory = Path(tempfile.mkdtemp(prefix=prefix, dir=inside))
     guardian = [sys.executable, "-I", "-S", str(GUARDIAN), str(directory)]
     try:
@@ -64,7 +64,7 @@ def enclosure(*, prefix: str, inside: Path | None = None) -> Iterator[Enclosure]
 
 
 def tail(log: Path, *, lines: int = 20, limit_bytes: int = 8192) -> str:
-    """The last lines of a log file; empty if there is none."""
+    """Return the last lines of a log file; an empty string if the file does not exist."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - limit_bytes))

@@ -20,7 +20,7 @@ from steersman_cluster.testing.real_control_plane import (
 
 @pytest.fixture(scope="session")
 def control_plane() -> Iterator[RealControlPlane]:
-    """A real etcd and kube-apiserver, the same for the whole session."""
+    """A real etcd and kube-apiserver, shared by the session."""
     with running_real_control_plane(
         find_binaries(environ=os.environ), clock=SystemClock()
     ) as plane:
@@ -29,7 +29,7 @@ def control_plane() -> Iterator[RealControlPlane]:
 
 @pytest.fixture(scope="module")
 def controllers(control_plane: RealControlPlane) -> Iterator[None]:
-    """kube-controller-manager, running until the tests of this module have ended."""
+    """kube-controller-manager, which runs until the tests of this module have ended."""
     with control_plane.running_controllers():
         yield
 

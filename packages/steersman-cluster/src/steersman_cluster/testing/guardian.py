@@ -1,9 +1,9 @@
 """Cleans up after the process that started it, and then ends.
 
-A script, not a module to import: it leads the process group of the guarded processes, and waits for
-its standard input to close. That happens when the starter closes it or dies, even by SIGKILL.
-PR_SET_PDEATHSIG would fire when the starting *thread* ends, exists on Linux only, and removes no
-directory.
+This is a script, not a module to import. It leads the process group of the guarded processes and
+waits until its standard input is closed. That happens when the parent process closes it or dies,
+even by SIGKILL. PR_SET_PDEATHSIG is not used: it fires when the starting *thread* ends, exists on
+Linux only, and removes no directory.
 """
 
 import os

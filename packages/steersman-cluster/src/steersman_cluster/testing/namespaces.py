@@ -1,8 +1,8 @@
-"""A namespace for one test, which leaves nothing behind.
+"""A namespace for one test, which is deleted with all its objects.
 
-Without controllers, a control plane does not empty a deleted namespace, and its objects would
-appear in the next test that lists all namespaces. So this does the work of the namespace
-controller; it also works beside that controller.
+Without controllers, a control plane does not delete the contents of a deleted namespace, and the
+objects would appear in the next test that lists all namespaces. So this module does the work of the
+namespace controller. It also works while that controller runs.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ NO_FINALIZERS = {"metadata": {"finalizers": None}}
 
 @contextmanager
 def fresh_namespace(plane: ControlPlane) -> Iterator[str]:
-    """Create a new namespace, and delete it with all its objects."""
+    """Create a new namespace for the block; then delete it with all its objects."""
     with plane.caller() as api:
         body = {"metadata": {"generateName": "test-"}}
         created = _expect(api.call("POST", "/api/v1/namespaces", body), "create a namespace", 201)
@@ -51,7 +51,7 @@ def _remove(api: HttpCaller, name: str) -> None:
 
 
 def _held_back(emptied: HttpResponse) -> Iterator[str]:
-    """The names, as in paths, of deleted objects that have finalizers."""
+    """Yield the names, escaped for paths, of deleted objects that have finalizers."""
     # A kind may have been deleted since it was discovered; then there are no objects of it.
     for item in emptied.json().get("items", ()) if emptied.status == 200 else ():
         if item["metadata"].get("finalizers"):
@@ -59,7 +59,7 @@ def _held_back(emptied: HttpResponse) -> Iterator[str]:
 
 
 def _collections(api: HttpCaller, namespace: str) -> Iterator[str]:
-    """The paths of all collections in the namespace that can be deleted."""
+    """Yield the paths of all collections in the namespace that can be deleted."""
     for root in ("/api", "/apis"):
         discovered = _expect(api.call("GET", root, accept=DISCOVERY), "discover the API", 200)
         for group in discovered.json()["items"]:

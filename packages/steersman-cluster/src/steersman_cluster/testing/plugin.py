@@ -1,15 +1,15 @@
 """The pytest plugin: the fixture ``cluster``, a cluster for the duration of a test.
 
-It is available wherever steersman-cluster is installed. A coroutine test that requests it runs on
-the cluster's own event loop, together with its async fixtures, whichever other plugins run
-coroutine tests. By default the loop has virtual time, so that no test waits; with
+The fixture is available wherever steersman-cluster is installed. A coroutine test that requests the
+fixture runs on the cluster's own event loop, together with its async fixtures, whichever other
+plugins run coroutine tests. By default the loop has virtual time, so no test waits. With
 ``--cluster=real`` the same test runs against a real control plane.
 
 Pytest loads this module in every suite of an environment that has steersman. So it avoids the names
-of other plugins: its options begin with ``--steersman``, ``--cluster`` is added only where it is
-used and free, and a fixture of the same name in another plugin wins. It loads with every supported
-Python's pytest, also with one older than the fixture needs: hooks are wrapped in the way that every
-pluggy knows, and names that pytest 7 lacks are in strings.
+of other plugins: its options begin with ``--steersman``; ``--cluster`` is added only if it is used
+and no other plugin has it; and a fixture of the same name in another plugin wins. The module also
+loads with a pytest older than the fixture needs, on every supported Python. So hooks are wrapped in
+a way that all versions of pluggy support, and names that pytest 7 lacks are in strings.
 """
 
 import inspect
@@ -67,10 +67,10 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 
 def _confine_rewriting(pluginmanager: pytest.PytestPluginManager) -> None:
-    """Have pytest rewrite the assertions of this module only.
+    """Make pytest rewrite the assertions of this module only.
 
-    It would rewrite all modules of a distribution that has a plugin, and so compile each of them a
-    second time.
+    By default, pytest rewrites all modules of a distribution with a plugin, and so compiles each of
+    them a second time.
     """
     hook: Any = getattr(pluginmanager, "rewrite_hook", None)
     marked = getattr(hook, "_must_rewrite", None)
@@ -113,7 +113,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
-    """Let fixtures of the same names in other plugins win: of several, the last one counts."""
+    """Reorder the fixtures, so that fixtures of the same names in other plugins win.
+
+    Of several fixtures with one name, pytest uses the last.
+    """
     manager: Any = getattr(session, "_fixturemanager", None)
     for name in _FIXTURES:
         # Until pytest 9.0 the last of a list counts; since then, the first at each node.
@@ -148,7 +151,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def cluster_settings() -> "WorkloadSettings":
     """The number of nodes of the cluster, and the cluster's own controllers that run on it.
 
-    Override it where a test, a module or a directory needs others.
+    Override this fixture where a test, a module or a directory needs other settings.
     """
     from steersman_cluster.simulation import DEFAULT_SETTINGS
 
@@ -167,7 +170,7 @@ def _steersman_control_plane() -> Iterator[Any]:
 def cluster(
     request: pytest.FixtureRequest, cluster_settings: "WorkloadSettings"
 ) -> "Iterator[Cluster]":
-    """A cluster and the operators on it: ``await cluster.run_operator(controller)``."""
+    """The cluster of a test, with its operators: ``await cluster.run_operator(controller)``."""
     if request.config.getoption(CLUSTER) == REAL:
         from steersman_cluster.testing.real_runner import real_runner
 
@@ -204,7 +207,7 @@ def pytest_pycollect_makeitem(
 def pytest_fixture_setup(
     fixturedef: "pytest.FixtureDef[Any]", request: pytest.FixtureRequest
 ) -> Generator[None, Any, None]:
-    """Run the async fixtures of such a test on the loop of its cluster, before other plugins."""
+    """Run the async fixtures of a cluster test on the loop of its cluster, before other plugins."""
     function: Any = fixturedef.func
     if (
         not (inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function))
@@ -240,7 +243,10 @@ def pytest_runtest_makereport(
 
 
 def _taken_over(collector: Any, item: Any) -> Any:
-    """The same test on the loop of its cluster, if it is a coroutine that requests this fixture."""
+    """Return the test as a ``ClusterFunction`` if it is a coroutine that requests this fixture.
+
+    Any other test is returned unchanged.
+    """
     if not isinstance(item, pytest.Function) or not inspect.iscoroutinefunction(item.function):
         return item
     asked_for: Any = getattr(item, "_fixtureinfo")  # noqa: B009 - it is pytest's own
@@ -254,7 +260,7 @@ def _taken_over(collector: Any, item: Any) -> Any:
 
 
 def _is_ours(named: "Sequence[pytest.FixtureDef[Any]]") -> bool:
-    """Whether the last fixture of that name is this plugin's, or one that extends it."""
+    """Whether the last fixture of that name is this plugin's, or a fixture that extends it."""
     for each in reversed(named):
         if _is_own(each):
             return True

@@ -1,4 +1,4 @@
-"""The programs of a control plane, and where they are."""
+"""The programs of a control plane, and their directory."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ BUILD_COMMAND = "python -m steersman_cluster.testing.binaries"
 
 
 class Program(StrEnum):
-    """One program, by its file name; in the order in which they are built."""
+    """A program by its file name; the members are in the order in which they are built."""
 
     ETCD = "etcd"
     KUBE_APISERVER = "kube-apiserver"
@@ -27,17 +27,17 @@ class Program(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binaries:
-    """A directory of programs; a program must exist only if it is used."""
+    """A directory of programs; a missing program is an error only when it is used."""
 
     directory: Path
     from_assets: bool
 
     def missing(self, programs: Iterable[Program]) -> tuple[Program, ...]:
-        """Those of ``programs`` that do not exist, or are not executable."""
+        """Return the ``programs`` that do not exist or are not executable."""
         return tuple(p for p in programs if not os.access(self.directory / p, os.X_OK))
 
     def path(self, program: Program) -> Path:
-        """The path of ``program``; ``ControlPlaneError`` if it is missing."""
+        """Return the path of ``program``; ``ControlPlaneError`` if it is missing."""
         if not self.missing([program]):
             return self.directory / program
         if self.from_assets:
@@ -52,7 +52,7 @@ class Binaries:
 
 
 def find_binaries(*, environ: Mapping[str, str]) -> Binaries:
-    """The programs in ``$KUBEBUILDER_ASSETS`` if it is set, else those in the cache directory."""
+    """Return the programs in ``$KUBEBUILDER_ASSETS`` if set, else in the cache directory."""
     if assets := environ.get(ASSETS_VARIABLE):
         return Binaries(directory=Path(assets).absolute(), from_assets=True)
     version = f"{KUBERNETES_VERSION}-{ETCD_VERSION}"
@@ -61,7 +61,7 @@ def find_binaries(*, environ: Mapping[str, str]) -> Binaries:
 
 
 def cache_directory(environ: Mapping[str, str]) -> Path:
-    """The directory for the results of long builds."""
+    """Return the cache directory for the results of long builds."""
     # The XDG specification says to ignore relative paths: they would create a cache per directory.
     configured = Path(environ.get(CACHE_VARIABLE, ""))
     if configured.is_absolute():

@@ -1,6 +1,6 @@
 """Coroutine tests and async fixtures on the loop of a cluster, for the pytest plugin.
 
-Loaded when the first such test is collected.
+The module is imported when the first such test is collected.
 """
 
 import inspect
@@ -27,7 +27,7 @@ class ClusterFunction(pytest.Function):
         *,
         runner: "pytest.StashKey[ClusterRunner]",
     ) -> Self:
-        """The same test as a ``ClusterFunction``; ``runner`` is the stash key of its runner."""
+        """Return the test as a ``ClusterFunction``; ``runner`` is the stash key of its runner."""
         ours = cls.from_parent(
             collector,
             name=item.name,
@@ -50,7 +50,7 @@ class ClusterFunction(pytest.Function):
 def run_on_cluster(
     runner: "ClusterRunner", function: Any, request: pytest.FixtureRequest
 ) -> Callable[..., Any]:
-    """An async fixture as a plain one."""
+    """Wrap an async fixture as a plain fixture that runs on the loop of the cluster."""
     instance, bound = request.instance, function
     if inspect.ismethod(function) and isinstance(instance, type(function.__self__)):
         # Collected with one instance of the class, while each test has its own.

@@ -75,7 +75,7 @@ class RealOperator(Operator):
 
     @property
     def is_started(self) -> bool:
-        """Whether all its controllers have started."""
+        """Whether all controllers of the operator have started."""
         return self._is_acting and not self._starting
 
     def observe(self, observation: Observation) -> None:
@@ -86,7 +86,7 @@ class RealOperator(Operator):
             self._starting.discard(observation.controller)
 
     async def run(self, operation: Awaitable[None], *, over: Callable[[str], None]) -> None:
-        """Run the operator; an error that ends it is kept for ``is_over``."""
+        """Run the operator; ``is_over`` raises the error that ended it."""
         try:
             await operation
         except SteersmanError as error:
@@ -95,14 +95,14 @@ class RealOperator(Operator):
             over(self.name)
 
     async def stop(self) -> None:
-        """Stop it as SIGTERM does, and wait until it has ended."""
+        """Stop the operator as SIGTERM does, and wait until it has ended."""
         if not self.stopping.done():
             self.stopping.set_result("SIGTERM")
         if self.task is not None:
             await asyncio.wait([self.task])
 
     async def kill(self) -> None:
-        """Kill it: requests of its ``finally`` blocks fail."""
+        """Kill the operator: requests of its ``finally`` blocks fail."""
         for way in self.ways:
             way.is_cut = True
         if self.task is not None:
@@ -111,7 +111,7 @@ class RealOperator(Operator):
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended; raises the error that ended it."""
+        """Whether the operator has ended; raises the error that ended it."""
         if self._error is not None:
             raise self._error
         return self.task is not None and self.task.done()
@@ -204,7 +204,7 @@ class RealCluster(Cluster):
             await operator.kill()
 
     def observer(self, actor: str) -> Observer:
-        """The observer of an actor."""
+        """Return the observer of an actor's observations."""
 
         def observe(observation: Observation) -> None:
             self.pending.note(actor, observation)
@@ -256,11 +256,11 @@ class RealCluster(Cluster):
     # Writes of operators
 
     def moment(self) -> int:
-        """The present as a number, for ``writes_since``."""
+        """Return a number for the present, for ``writes_since``."""
         return len(self.history)
 
     def writes_since(self, moment: int) -> list[RecordedRequest]:
-        """The operators' changes since that moment, oldest first."""
+        """Return the operators' changes since ``moment``, oldest first."""
         written = self.history.writes(since=moment)
         return [each for each in written if each.actor not in (USER, WORKLOADS)]
 
@@ -278,7 +278,7 @@ class RealCluster(Cluster):
 async def running_real_cluster(
     plane: ControlPlane, *, namespace: str, settings: WorkloadSettings, clock: Clock
 ) -> AsyncIterator[RealCluster]:
-    """A control plane with steersman's workloads, while the block runs."""
+    """Run a control plane's cluster with steersman's workloads, while the block runs."""
     config = find_config(
         environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=ignore
     )

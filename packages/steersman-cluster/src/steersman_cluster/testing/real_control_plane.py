@@ -1,7 +1,7 @@
 """A real control plane on this machine: etcd, kube-apiserver and, on request, the controllers.
 
 It uses ``with`` and plain processes, not ``async with``: a session fixture outlives the event loop
-of any one test, and must be able to end when no loop runs any more.
+of each test, and must be able to end when no loop runs any more.
 """
 
 import base64
@@ -34,7 +34,7 @@ def running_real_control_plane(
     api_server_flags: Flags | None = None,
     start_seconds: float = START_SECONDS,
 ) -> Iterator["RealControlPlane"]:
-    """Start a control plane, enter the block once it is ready, and leave nothing of it behind.
+    """Start a control plane, enter the block once it is ready, and remove it when the block ends.
 
     There is no kubelet: Pods stay Pending until a test sets their status.
     """
@@ -54,9 +54,9 @@ def running_real_control_plane(
 
 
 class RealControlPlane(ControlPlane):
-    """A running control plane.
+    """A running control plane with the real programs.
 
-    ``etcd`` and ``api_server`` can be paused, stopped and restarted.
+    A test can pause, stop and restart ``etcd`` and ``api_server``.
     """
 
     def __init__(
@@ -88,11 +88,11 @@ class RealControlPlane(ControlPlane):
         )
 
     def program(self, which: Program) -> Path:
-        """The path of a Kubernetes program."""
+        """Return the path of a Kubernetes program."""
         return self._binaries.path(which)
 
     def compact(self) -> None:
-        """Compact etcd's history; the API server still has some of it in memory."""
+        """Compact etcd's history; the API server still has a part of it in its watch cache."""
         with self._etcd_caller() as etcd:
             key = base64.b64encode(b"steersman/compacted").decode()
             # A new revision, so that the latest one that a client has read is history, too.
@@ -101,7 +101,8 @@ class RealControlPlane(ControlPlane):
             etcd.call("POST", "/v3/kv/compaction", {"revision": revision, "physical": True})
 
     def forget_history(self) -> None:
-        """Have the server answer every earlier resourceVersion and continue token with 410.
+        """Drop the server's history: it rejects all earlier resourceVersions and continue tokens
+        with 410.
 
         Restarts the API server, which takes seconds.
         """

@@ -1,4 +1,4 @@
-"""A runner for a test on a real control plane."""
+"""Runs a test on a real control plane."""
 
 import asyncio
 import os
@@ -20,7 +20,7 @@ from steersman_cluster.workloads import WorkloadSettings
 
 @contextmanager
 def real_runner(plane: ControlPlane, *, settings: WorkloadSettings) -> Iterator[ClusterRunner]:
-    """A real control plane, with steersman's workloads and a namespace for this test alone."""
+    """Yield a runner with a real control plane, steersman's workloads and a new namespace."""
     with fresh_namespace(plane) as namespace:
         opened = running_real_cluster(
             plane, namespace=namespace, settings=settings, clock=SystemClock()
@@ -31,7 +31,7 @@ def real_runner(plane: ControlPlane, *, settings: WorkloadSettings) -> Iterator[
 
 @contextmanager
 def found_control_plane() -> Iterator[RealControlPlane]:
-    """An etcd and a kube-apiserver that were found or built before."""
+    """Run an etcd and a kube-apiserver that were found or built before."""
     with running_real_control_plane(
         find_binaries(environ=os.environ), clock=SystemClock()
     ) as plane:

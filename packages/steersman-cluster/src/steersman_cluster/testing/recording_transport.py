@@ -1,4 +1,4 @@
-"""A transport to a real API server that records an actor's requests, and can be cut."""
+"""A transport to a real API server that records an actor's requests, and that a test can cut."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -64,7 +64,7 @@ class RecordingTransport:
             raise Unreachable(f"{request.method} {request.path}: {self._actor} is dead")
 
     async def _revision(self) -> int:
-        """The revision of the whole store: whatever is newer was changed later."""
+        """Return the store's current revision; later changes have a newer one."""
         # Of a kind with hardly any objects.
         request = Request(method="GET", path="/api/v1/persistentvolumes", query=(("limit", "1"),))
         async with self._inner.open(request) as response:
