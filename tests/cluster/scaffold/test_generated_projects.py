@@ -1,4 +1,4 @@
-"""A new project works at once: its tests pass, and linters and type checkers accept its code."""
+"""A new project passes its tests, linters and type checkers."""
 
 import json
 import os
@@ -12,11 +12,11 @@ import pytest
 from steersman.scaffold import Origin, Project, create_api, create_controller, init_project
 from steersman.scaffold.foreign import foreign_kind
 
-# A kind of each sort, in lengths of name that lines break at.
+# Each type of kind, with names so long that lines have to break.
 LONG = "Long" * 14
 MIDDLE = "Middle" * 7
 
-# Each in its group, with an object that tests can make.
+# Each in its group, with an object that tests can create.
 BUILT_IN = [
     ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"),
     ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"),
@@ -46,7 +46,7 @@ BUILT_IN = [
 ]
 
 
-# As `steersman generate models` writes it.
+# The output of `steersman generate models`.
 MODELS = '''"""Certificate, of certs.example.org/v1, and its parts."""
 
 from __future__ import annotations
@@ -72,19 +72,19 @@ def new_project(directory: Path) -> Project:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """One with a kind of each sort."""
+    """A project with each type of kind."""
     project = new_project(tmp_path_factory.mktemp("made"))
     create_api(project, group="app", version="v1", kind="AppService")
     create_api(project, group="app", version="v1beta1", kind="AppService")
     create_api(project, group="app", version="v2", kind="AppService")
     create_api(project, group="shop", version="v1", kind="AppService")
     create_api(project, group="app", version="v1", kind="Tenant", namespaced=False)
-    # Its tests have something else of that name.
+    # Its tests use the name for another object.
     create_api(project, group="app", version="v1", kind="Cluster")
     create_controller(project, group="apps", version="v1", kind="Deployment")
     create_controller(project, group="acme.io", version="v1", kind="Anvil")
     create_controller(project, group="acme.io", version="v1", kind="Smith", namespaced=False)
-    # No valid object is known: its tests wait for an author who knows one.
+    # No valid object is known: its tests are skipped until the author adds one.
     create_controller(project, group="storage.k8s.io", version="v1", kind="StorageClass")
     models = project.source / project.package / "models"
     models.mkdir()
@@ -102,7 +102,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture(scope="module")
 def long_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """One in which lines have to be broken."""
+    """A project in which lines have to break."""
     project = new_project(tmp_path_factory.mktemp("long"))
     for kind in (LONG, MIDDLE):
         create_api(project, group="app", version="v1", kind=kind)
@@ -116,7 +116,7 @@ def long_project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 def ran(project: Project, *command: str, **environ: str) -> tuple[int, str]:
-    """How it ended, and all that it said."""
+    """The exit status and the output."""
     inherited = {
         name: value
         for name, value in os.environ.items()
@@ -140,7 +140,7 @@ def python(project: Project, *arguments: str) -> str:
 
 
 @pytest.mark.timeout(120)
-def test_what_a_project_starts_with_works(project: Project) -> None:
+def test_a_new_project_works_without_changes(project: Project) -> None:
     status, said = ran(project, "make", "test", f"PYTHON={sys.executable}")
 
     assert status == 0, said
@@ -234,7 +234,7 @@ def test_a_steersman_installed_from_source_is_not_replaced(tmp_path: Path, edita
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: steersman\nVersion: 0.1.0\n")
     dir_info = {"editable": True} if editable else {}
     (info / "direct_url.json").write_text(json.dumps({"url": "file:///c", "dir_info": dir_info}))
-    # It says what it is asked for, and does nothing.
+    # Prints its arguments, and does nothing else.
     (site / "pip.py").write_text("import sys\nprint('pip', *sys.argv[1:])\n")
 
     status, said = ran(
