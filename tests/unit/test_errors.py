@@ -53,7 +53,8 @@ def test_a_refusal_by_the_server_says_what_was_wanted_and_what_to_do() -> None:
 
     assert str(error) == (
         "could not apply Deployment default/web: the server answered 409 Conflict:"
-        ' conflict with "kubectl": .spec.replicas. Read the object again and decide again.'
+        ' conflict with "kubectl": .spec.replicas. Read the object'
+        " again, and retry with its current state."
     )
     assert error.causes[0].field == ".spec.replicas"
 

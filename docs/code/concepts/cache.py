@@ -1,4 +1,4 @@
-"""Caches: one informer for each kind, however many use it, and our own writes at once."""
+"""Caches: one informer for each kind, and reads that include the operator's own writes."""
 
 from steersman import recipes
 from steersman.cache import Caches
@@ -7,7 +7,7 @@ from steersman.kinds import core_v1
 
 
 async def count_up(client: Client, caches: Caches, *, namespace: str) -> str:
-    """Add one to a number that is kept in a ConfigMap, and read it back from memory."""
+    """Increment a number in a ConfigMap, and read it from the cache."""
     async with caches.informer(core_v1.ConfigMap) as config_maps:
         before = config_maps.lister.get("count", namespace=namespace)
         number = int((before.data or {})["number"]) if before is not None else 0
@@ -15,6 +15,6 @@ async def count_up(client: Client, caches: Caches, *, namespace: str) -> str:
 
         await caches.record_write(client.apply(wanted, field_manager="counter"))
 
-        # No wait for the watch: it may be a second behind, and the next count would be wrong.
+        # The cache has the new number, even if the watch has not delivered it yet.
         after = config_maps.lister.get("count", namespace=namespace)
-        return (after.data or {})["number"] if after is not None else "lost"
+        return (after.data or {})["number"] if after is not None else "missing"

@@ -1,4 +1,4 @@
-"""An operator with a client of another system: opened once, checked by probes, counted."""
+"""An operator with a client of a mail server, a readiness check and a metric."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,11 +16,11 @@ class Spec(sm.Part):
 
 
 class Mailbox(sm.CustomResource[Spec, sm.Part], group="mail.example.com", version="v1"):
-    """A mailbox on a mail server outside of the cluster."""
+    """A mailbox on an external mail server."""
 
 
 class MailServer:
-    """Stands for the client library of that system."""
+    """A stand-in for the client of the mail server."""
 
     def __init__(self) -> None:
         self.is_up = True
@@ -48,7 +48,7 @@ async def lifespan(services: sm.Services) -> AsyncIterator[MailServer]:
 
 async def mail_server(services: sm.Services) -> str | None:
     is_up = await services.lifespan(MailServer).ping()
-    return None if is_up else "the mail server does not answer"
+    return None if is_up else "the mail server does not respond"
 
 
 def only_metadata(secret: core_v1.Secret) -> core_v1.Secret:

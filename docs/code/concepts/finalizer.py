@@ -1,4 +1,4 @@
-"""A finalizer: what is outside of the cluster is cleaned up before the object goes."""
+"""A finalizer: deletes a bucket in an external store before its object is removed."""
 
 import steersman as sm
 
@@ -10,11 +10,11 @@ class Spec(sm.Part):
 
 
 class Bucket(sm.CustomResource[Spec, sm.Part], group="store.example.com", version="v1"):
-    """A bucket in a store that Kubernetes knows nothing of."""
+    """A bucket in an external store."""
 
 
 class Store:
-    """The store, with an API that can be asked twice for the same."""
+    """The store. Its API is idempotent."""
 
     def __init__(self) -> None:
         self.buckets: dict[str, int] = {}
@@ -33,6 +33,6 @@ def controller(store: Store) -> sm.Controller[Bucket]:
 
     async def finalize(bucket: Bucket, ctx: sm.Context) -> sm.Outcome:
         await store.remove(bucket.uid)
-        return sm.Done()  # and only then the object goes
+        return sm.Done()  # steersman removes the finalizer
 
     return sm.Controller(Bucket, reconcile=reconcile, finalize=finalize)

@@ -9,7 +9,7 @@ from steersman.observe import Observer
 
 
 def pods(
-    client: Client, say: Callable[[str], None], *, namespace: str, observe: Observer
+    client: Client, log: Callable[[str], None], *, namespace: str, observe: Observer
 ) -> Informer[core_v1.Pod]:
     """An informer of the Pods of one namespace, and a handler that prints each change."""
     informer = Informer(client, core_v1.Pod, scope=Scope(namespaces=(namespace,)), observe=observe)
@@ -19,9 +19,9 @@ def pods(
 
     informer.add_handler(
         on(
-            added=lambda pod: say(f"{pod.name} is there; all: {names()}"),
-            updated=lambda old, pod: say(f"{pod.name} {phase(old)} -> {phase(pod)}"),
-            deleted=lambda pod: say(f"{pod.name} is gone; all: {names()}"),
+            added=lambda pod: log(f"{pod.name} is there; all: {names()}"),
+            updated=lambda old, pod: log(f"{pod.name} {phase(old)} -> {phase(pod)}"),
+            deleted=lambda pod: log(f"{pod.name} is gone; all: {names()}"),
         )
     )
     return informer

@@ -1,4 +1,4 @@
-"""A manager: what an operator is made of, and which of its replicas acts."""
+"""A manager with a controller and a runnable."""
 
 import steersman as sm
 from docs.code.concepts import reconcile
@@ -8,7 +8,7 @@ from steersman.manager import Services
 
 
 async def announce(services: Services) -> None:
-    """Beside the controllers, with the same client and caches, once this replica leads."""
+    """Write the version of the operator, once this replica leads."""
     about = recipes.config_map("greeter", {"version": "1.4"}, namespace="default")
     await services.client.apply(about, field_manager="greeter")
 

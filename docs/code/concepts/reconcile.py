@@ -1,4 +1,4 @@
-"""Reconcile: say what should be. What has changed, and how often, does not matter."""
+"""A reconcile function: it applies the desired state, whatever has changed."""
 
 import steersman as sm
 from steersman import recipes

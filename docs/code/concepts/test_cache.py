@@ -1,4 +1,4 @@
-"""What the page about caches says."""
+"""Tests of the code in the page about caches."""
 
 import pytest
 
@@ -15,7 +15,7 @@ async def caches(cluster: Cluster) -> Caches:
     return Caches(cluster.client, observe=ignore)
 
 
-async def test_we_read_our_own_writes(cluster: Cluster, caches: Caches) -> None:
+async def test_reads_include_own_writes(cluster: Cluster, caches: Caches) -> None:
     async with caches.running(), caches.informer(core_v1.ConfigMap):
         counted = [
             await count_up(cluster.client, caches, namespace=cluster.namespace) for _ in range(10)
@@ -24,10 +24,10 @@ async def test_we_read_our_own_writes(cluster: Cluster, caches: Caches) -> None:
     assert counted == [str(number) for number in range(1, 11)]
 
 
-async def test_there_is_one_informer_however_many_follow(cluster: Cluster, caches: Caches) -> None:
+async def test_users_of_a_kind_share_one_informer(cluster: Cluster, caches: Caches) -> None:
     async with caches.running():
-        async with caches.informer(core_v1.ConfigMap) as mine:
-            async with caches.informer(core_v1.ConfigMap) as yours:
-                assert mine is yours
+        async with caches.informer(core_v1.ConfigMap) as first:
+            async with caches.informer(core_v1.ConfigMap) as second:
+                assert first is second
                 assert len(caches) == 1
         assert len(caches) == 0

@@ -1,4 +1,4 @@
-"""What the page about finalizers says."""
+"""Tests of the code in the page about finalizers."""
 
 import pytest
 
@@ -11,7 +11,7 @@ def bucket() -> Bucket:
     return Bucket(metadata=meta_v1.ObjectMeta(name="logs"), spec=Spec(size_gb=5))
 
 
-async def test_what_is_deleted_without_an_operator_waits(cluster: Cluster) -> None:
+async def test_an_object_deleted_without_an_operator_is_finalized_later(cluster: Cluster) -> None:
     store = Store()
     await cluster.install(Bucket)
     operator = await cluster.run_operator(controller(store))
@@ -41,7 +41,7 @@ async def life_of_a_bucket(cluster: Cluster) -> None:
 
 
 @pytest.mark.timeout(30)
-async def test_no_bucket_is_left_wherever_the_operator_crashes() -> None:
+async def test_no_bucket_remains_wherever_the_operator_crashes() -> None:
     await survives_crashes(
         Scenario(
             operator=lambda store: [controller(store)],

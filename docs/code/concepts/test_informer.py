@@ -1,4 +1,4 @@
-"""What the page about the informer says."""
+"""Tests of the code in the page about the informer."""
 
 from docs.code.concepts.informer import pods
 from steersman import recipes
@@ -12,18 +12,18 @@ def pod(name: str) -> core_v1.Pod:
 
 
 async def test_a_handler_gets_existing_objects_first_and_then_changes(cluster: Cluster) -> None:
-    said: list[str] = []
+    logged: list[str] = []
     await cluster.create(pod("web"))
     await cluster.settle()
 
-    informer = pods(cluster.client, said.append, namespace=cluster.namespace, observe=ignore)
+    informer = pods(cluster.client, logged.append, namespace=cluster.namespace, observe=ignore)
     async with informer.running():
         await cluster.create(pod("api"))
         await cluster.settle()
         await cluster.delete(core_v1.Pod, "web")
         await cluster.settle()
 
-    assert said[0] == "web is there; all: ['web']"
-    assert said[1] == "api is there; all: ['api', 'web']"
-    assert "api Pending -> Running" in said
-    assert said[-1] == "web is gone; all: ['api']"
+    assert logged[0] == "web is there; all: ['web']"
+    assert logged[1] == "api is there; all: ['api', 'web']"
+    assert "api Pending -> Running" in logged
+    assert logged[-1] == "web is gone; all: ['api']"

@@ -1,4 +1,4 @@
-"""What the page about the manager says."""
+"""Tests of the code in the page about the manager."""
 
 import pytest
 
@@ -45,7 +45,7 @@ async def test_when_the_leader_is_killed_another_replica_takes_over(cluster: Clu
 
 
 @pytest.mark.embedded_only
-async def test_a_replica_that_is_stopped_gives_its_lease_back(cluster: Cluster) -> None:
+async def test_a_stopped_replica_releases_its_lease(cluster: Cluster) -> None:
     await cluster.install(Greeting)
     first = await replica(cluster, "first")
     await cluster.settle()

@@ -1,4 +1,4 @@
-"""What the page about reconcile says."""
+"""Tests of the code in the page about reconcile."""
 
 import pytest
 
@@ -24,7 +24,7 @@ async def life_of_a_greeting(cluster: Cluster) -> None:
     await cluster.settle()
 
 
-async def test_what_was_changed_by_hand_is_put_right(cluster: Cluster) -> None:
+async def test_a_manual_change_is_reverted(cluster: Cluster) -> None:
     await cluster.install(Greeting)
     await cluster.run_operator(controller)
     await cluster.apply(greeting("Ada"))
@@ -52,7 +52,7 @@ async def test_changes_without_a_running_operator_are_reconciled(cluster: Cluste
     assert await message(cluster) == "Hello, Barbara!"
 
 
-async def test_a_second_look_writes_nothing(cluster: Cluster) -> None:
+async def test_a_second_reconcile_writes_nothing(cluster: Cluster) -> None:
     await cluster.install(Greeting)
     await cluster.run_operator(controller)
     await cluster.apply(greeting("Ada"))
@@ -61,7 +61,7 @@ async def test_a_second_look_writes_nothing(cluster: Cluster) -> None:
 
 
 @pytest.mark.embedded_only
-async def test_what_is_permanent_is_said_and_not_tried_again(cluster: Cluster) -> None:
+async def test_a_permanent_error_is_reported_and_not_retried(cluster: Cluster) -> None:
     await cluster.install(Greeting)
     await cluster.run_operator(controller)
 

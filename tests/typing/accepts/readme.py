@@ -32,4 +32,4 @@ async def using_it(config: ClusterConfig, clock: Clock, observe: Observer) -> No
 async def reading_our_own_writes(client: Client, caches: Caches, wanted: AppService) -> None:
     async with caches.running(), caches.informer(AppService) as apps:
         app = await caches.record_write(client.apply(wanted, field_manager="me"))
-        apps.lister.get(app.name, namespace=app.namespace)  # this or a newer one, never older
+        apps.lister.get(app.name, namespace=app.namespace)  # this version or a newer one

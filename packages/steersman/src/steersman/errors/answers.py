@@ -79,7 +79,7 @@ class AlreadyExists(ApiError):
 class Conflict(ApiError):
     """Another client wrote first, or holds a field that this write sets."""
 
-    what_now = "Read the object again and decide again."
+    what_now = "Read the object again, and retry with its current state."
 
 
 class Expired(ApiError):
