@@ -1,4 +1,4 @@
-"""The way out over the network, to webhooks on loopback."""
+"""The network transport to webhooks, on loopback."""
 
 from collections.abc import Iterator
 

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.admission.webhook_patches import (
-    DoesNotApply,
-    Unreadable,
+    PatchDecodeError,
+    PatchFailed,
     operations_of,
     patched,
 )
@@ -22,7 +22,7 @@ OBJECT = {"metadata": {"name": "a"}, "list": [1, 2]}
     ],
 )
 def test_what_is_no_patch_is_refused_in_the_words_of_the_library(patch: bytes, why: str) -> None:
-    with pytest.raises(Unreadable) as raised:
+    with pytest.raises(PatchDecodeError) as raised:
         operations_of(patch)
 
     assert str(raised.value) == why
@@ -113,7 +113,7 @@ def test_nothing_is_a_patch_without_operations() -> None:
 def test_a_patch_that_does_not_apply_is_refused_in_the_words_of_the_library(
     operation: Any, why: str
 ) -> None:
-    with pytest.raises(DoesNotApply) as raised:
+    with pytest.raises(PatchFailed) as raised:
         patched(OBJECT, [{"op": "add", "path": "/added", "value": {}}, operation])
 
     assert str(raised.value) == why

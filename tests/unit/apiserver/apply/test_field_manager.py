@@ -88,7 +88,7 @@ def test_structs_that_are_always_there_have_no_manager() -> None:
     }
 
 
-def test_who_changes_a_field_owns_it_from_then_on() -> None:
+def test_a_manager_that_changes_a_field_owns_the_field_from_then_on() -> None:
     live = created(config_map(color="red", size="7"))
 
     after = updated(live, by="other", data={"color": "blue", "size": "7"})
@@ -221,7 +221,7 @@ def test_an_applier_owns_what_it_applies_and_not_what_is_around_it() -> None:
     }
 
 
-def test_who_applies_what_others_apply_owns_it_with_them() -> None:
+def test_managers_that_apply_the_same_value_own_the_field_together() -> None:
     live = applied(None, config_map(color="red"), by="a")
 
     both = applied(live, config_map(color="red"), by="b")
@@ -230,7 +230,9 @@ def test_who_applies_what_others_apply_owns_it_with_them() -> None:
     assert both["metadata"]["managedFields"][0].get("time") is None
 
 
-def test_applying_what_someone_else_owns_is_a_conflict_that_names_owner_and_field() -> None:
+def test_an_apply_to_a_field_of_another_manager_is_a_conflict_that_names_manager_and_field() -> (
+    None
+):
     live = created(config_map(color="red"))
 
     refusal = refused(live, config_map(color="blue"))
@@ -277,7 +279,7 @@ def test_force_takes_what_is_in_dispute() -> None:
     }
 
 
-def test_what_its_only_applier_no_longer_applies_is_gone() -> None:
+def test_a_field_that_its_only_applier_no_longer_applies_is_removed() -> None:
     live = applied(
         None, zoo(animals=[{"name": "tom"}, {"name": "bob"}], part={"a": 1}), by="a", in_=ZOOS
     )
@@ -297,7 +299,7 @@ def test_what_another_still_wants_stays() -> None:
     assert owned(after) == {"b*": fields("color")}
 
 
-def test_an_apply_that_changes_nothing_gives_back_the_live_object_itself() -> None:
+def test_an_apply_that_changes_nothing_returns_the_live_object_itself() -> None:
     live = applied(None, config_map(color="red"), by="a")
 
     assert applied(live, config_map(color="red"), by="a") is live
@@ -446,7 +448,7 @@ def test_who_changes_a_field_in_the_words_of_one_version_takes_it_from_those_of_
     schemas = {"example.com/v1": ZOO_SCHEMA, "example.com/v2": ZOO_SCHEMA}
     first, second = (
         FieldManager(
-            gvk=GroupVersionKind(ZOO.group, each, ZOO.kind), schemas=schemas, worded=renamed
+            gvk=GroupVersionKind(ZOO.group, each, ZOO.kind), schemas=schemas, convert=renamed
         )
         for each in ("v1", "v2")
     )
@@ -461,7 +463,7 @@ def test_who_changes_a_field_in_the_words_of_one_version_takes_it_from_those_of_
 
 
 def test_what_is_written_in_words_of_another_version_is_owned_in_those_of_its_own() -> None:
-    management = FieldManager(gvk=ZOO, schemas={"example.com/v1": ZOO_SCHEMA}, worded=renamed)
+    management = FieldManager(gvk=ZOO, schemas={"example.com/v1": ZOO_SCHEMA}, convert=renamed)
 
     live = created(zoo(part={"b": 1}), in_=management)
 

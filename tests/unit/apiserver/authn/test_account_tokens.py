@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from steersman.names import GroupResource
-from steersman_cluster.apiserver.authn import Bearer, NotAccepted, ServiceAccountTokens
+from steersman_cluster.apiserver.authn import Bearer, ServiceAccountTokens, TokenRejected
 from steersman_cluster.apiserver.authn.account_tokens import BINDABLE, ISSUER, claims_of
-from tests.unit.apiserver.authn.kept import Kept
+from tests.unit.apiserver.authn.stored_objects import StoredObjects
 
 ACCOUNTS = GroupResource("", "serviceaccounts")
 
@@ -21,9 +21,9 @@ class TokenIssuer:
     """Where tokens of one account are made and shown."""
 
     def __init__(self) -> None:
-        self.kept = Kept()
-        self.account = self.kept.account("default", "robot")
-        self.tokens = ServiceAccountTokens(self.kept.store)
+        self.stored = StoredObjects()
+        self.account = self.stored.account("default", "robot")
+        self.tokens = ServiceAccountTokens(self.stored.store)
 
     def make(self, **bound: dict[str, Any]) -> str:
         return self.tokens.issue(self.claims(**bound))
@@ -33,13 +33,13 @@ class TokenIssuer:
             self.account,
             bound=bound,
             audiences=(ISSUER,),
-            now=self.kept.clock.now(),
+            now=self.stored.clock.now(),
             seconds=600,
             warn_after_seconds=0,
             token_id="t-1",
         )
 
-    def show(self, token: str) -> Bearer | NotAccepted | None:
+    def show(self, token: str) -> Bearer | TokenRejected | None:
         return self.tokens.bearer(token, audiences=(ISSUER,))
 
 
@@ -58,76 +58,76 @@ def test_a_token_is_its_accounts(issuer: TokenIssuer) -> None:
     assert shown.user.extra == {"authentication.kubernetes.io/credential-id": ("JTI=t-1",)}
 
 
-def test_a_token_of_a_service_account_is_good_only_while_the_account_is_there(
+def test_a_service_account_token_is_valid_only_while_its_account_exists(
     issuer: TokenIssuer,
 ) -> None:
     token = issuer.make()
 
-    issuer.kept.drop(ACCOUNTS, "robot", namespace="default")
+    issuer.stored.drop(ACCOUNTS, "robot", namespace="default")
     gone = issuer.show(token)
-    issuer.kept.account("default", "robot", uid="u-2")
+    issuer.stored.account("default", "robot", uid="u-2")
     another = issuer.show(token)
 
-    assert gone == NotAccepted('serviceaccounts "robot" not found')
-    assert another == NotAccepted("service account UID (u-2) does not match claim (u-1)")
+    assert gone == TokenRejected('serviceaccounts "robot" not found')
+    assert another == TokenRejected("service account UID (u-2) does not match claim (u-1)")
 
 
 def test_a_token_ends_a_minute_after_its_time(issuer: TokenIssuer) -> None:
     token = issuer.make()
 
-    issuer.kept.clock.advance(660)
+    issuer.stored.clock.advance(660)
     just_in_time = issuer.show(token)
-    issuer.kept.clock.advance(1)
+    issuer.stored.clock.advance(1)
     too_late = issuer.show(token)
 
     assert isinstance(just_in_time, Bearer)
-    assert too_late == NotAccepted("service account token has expired")
+    assert too_late == TokenRejected("service account token has expired")
 
 
 def test_a_token_from_the_future_is_not_good_yet(issuer: TokenIssuer) -> None:
     token = issuer.make()
 
-    issuer.kept.clock.advance(-61)
+    issuer.stored.clock.advance(-61)
 
-    assert issuer.show(token) == NotAccepted("service account token is not valid yet")
+    assert issuer.show(token) == TokenRejected("service account token is not valid yet")
 
 
 @pytest.mark.parametrize("kind", BINDABLE)
 def test_a_token_goes_with_what_it_is_bound_to(kind: str, issuer: TokenIssuer) -> None:
     namespace = "" if kind == "node" else "default"
     bound = {"metadata": {"name": "it", "namespace": namespace, "uid": "b-1"}}
-    issuer.kept.keep(BINDABLE[kind], bound)
+    issuer.stored.keep(BINDABLE[kind], bound)
     token = issuer.make(**{kind: bound})
 
     before = issuer.show(token)
-    issuer.kept.drop(BINDABLE[kind], "it", namespace=namespace)
+    issuer.stored.drop(BINDABLE[kind], "it", namespace=namespace)
     after = issuer.show(token)
-    issuer.kept.keep(BINDABLE[kind], {"metadata": {**bound["metadata"], "uid": "b-2"}})
+    issuer.stored.keep(BINDABLE[kind], {"metadata": {**bound["metadata"], "uid": "b-2"}})
     another = issuer.show(token)
 
     assert isinstance(before, Bearer)
-    assert after == NotAccepted("service account token has been invalidated")
+    assert after == TokenRejected("service account token has been invalidated")
     why = f"{kind} UID (b-2) does not match service account {kind} ref claim (b-1)"
-    assert another == NotAccepted(why)
+    assert another == TokenRejected(why)
 
 
 def test_what_ends_has_a_minute_left(issuer: TokenIssuer) -> None:
     token = issuer.make()
     ending = {**issuer.account["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}
-    issuer.kept.keep(ACCOUNTS, {"metadata": ending})
+    issuer.stored.keep(ACCOUNTS, {"metadata": ending})
 
-    issuer.kept.clock.advance(60)
+    issuer.stored.clock.advance(60)
     before = issuer.show(token)
-    issuer.kept.clock.advance(1)
+    issuer.stored.clock.advance(1)
     after = issuer.show(token)
 
     assert isinstance(before, Bearer)
-    assert after == NotAccepted("service account default/robot has been deleted")
+    assert after == TokenRejected("service account default/robot has been deleted")
 
 
 def test_the_node_of_a_pod_is_only_mentioned(issuer: TokenIssuer) -> None:
     pod = {"metadata": {"name": "web", "namespace": "default", "uid": "p-1"}}
-    issuer.kept.keep(BINDABLE["pod"], pod)
+    issuer.stored.keep(BINDABLE["pod"], pod)
 
     shown = issuer.show(issuer.make(pod=pod, node={"metadata": {"name": "gone"}}))
 
@@ -172,14 +172,14 @@ def test_what_was_not_signed_with_the_key_is_refused(
 ) -> None:
     why = "go-jose/go-jose: error in cryptographic primitive"
 
-    assert issuer.show(forged(*issuer.make().split("."))) == NotAccepted(why)
+    assert issuer.show(forged(*issuer.make().split("."))) == TokenRejected(why)
 
 
 def test_claims_that_were_changed_are_refused(issuer: TokenIssuer) -> None:
     head, _, signature = issuer.make().split(".")
     claims = part({**issuer.claims(), "iss": (ISSUER,)[0], "exp": 2**40})
 
-    assert isinstance(issuer.show(f"{head}.{claims}.{signature}"), NotAccepted)
+    assert isinstance(issuer.show(f"{head}.{claims}.{signature}"), TokenRejected)
 
 
 def test_a_token_of_another_server_is_refused(issuer: TokenIssuer) -> None:
@@ -189,13 +189,13 @@ def test_a_token_of_another_server_is_refused(issuer: TokenIssuer) -> None:
     issuer.make()
     after = issuer.show(token)
 
-    assert before_any_of_our_own == after == NotAccepted("invalid signature, no keys found")
+    assert before_any_of_our_own == after == TokenRejected("invalid signature, no keys found")
 
 
 def test_a_token_for_other_audiences_is_refused_with_them(issuer: TokenIssuer) -> None:
     shown = issuer.tokens.bearer(issuer.make(), audiences=("a", "b"))
 
-    assert shown == NotAccepted(
+    assert shown == TokenRejected(
         'token audiences ["https://kubernetes.default.svc"] is invalid for the target audiences'
         ' ["a" "b"]'
     )
@@ -205,9 +205,9 @@ def test_a_token_is_checked_again_though_its_signature_is_not(issuer: TokenIssue
     token = issuer.make()
     issuer.show(token)
 
-    issuer.kept.drop(ACCOUNTS, "robot", namespace="default")
+    issuer.stored.drop(ACCOUNTS, "robot", namespace="default")
 
-    assert isinstance(issuer.show(token), NotAccepted)
+    assert isinstance(issuer.show(token), TokenRejected)
     assert token not in repr(vars(issuer.tokens))
 
 
@@ -256,7 +256,7 @@ ODD_REFERENCES: list[object] = [
 def test_a_token_that_names_no_account_is_refused(about: object, issuer: TokenIssuer) -> None:
     token = issuer.tokens.issue({**issuer.claims(), "kubernetes.io": about})
 
-    assert isinstance(issuer.show(token), NotAccepted)
+    assert isinstance(issuer.show(token), TokenRejected)
 
 
 def test_a_single_audience_may_stand_without_a_list(issuer: TokenIssuer) -> None:

@@ -9,19 +9,19 @@ from steersman.wire import ClientCertificate, Request
 from steersman_cluster.apiserver.authn import (
     Authenticator,
     Bearer,
-    NotAccepted,
     ServiceAccountTokens,
+    TokenRejected,
 )
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.users import ANONYMOUS, User
-from tests.unit.apiserver.authn.kept import Kept
+from tests.unit.apiserver.authn.stored_objects import StoredObjects
 
 TOKEN = "canary-of-jane"
 
 
 def authenticator(**tokens: str) -> Authenticator:
     users = {token: User(name=name, groups=("devs",)) for name, token in tokens.items()}
-    return Authenticator(users, ServiceAccountTokens(Kept().store))
+    return Authenticator(users, ServiceAccountTokens(StoredObjects().store))
 
 
 def showing(header: str | None) -> Request:
@@ -87,10 +87,10 @@ def test_a_token_is_for_the_server_only() -> None:
 
     assert isinstance(for_us, Bearer)
     assert for_us.audiences == ("https://kubernetes.default.svc",)
-    assert for_them == NotAccepted("invalid bearer token")
+    assert for_them == TokenRejected("invalid bearer token")
 
 
-def test_a_token_is_compared_in_constant_time_and_never_kept_in_the_clear(
+def test_a_token_is_compared_in_constant_time_and_never_stored_in_plain_text(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     compared: list[tuple[bytes, bytes]] = []

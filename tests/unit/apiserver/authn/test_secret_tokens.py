@@ -8,13 +8,13 @@ import pytest
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.authn import (
     Bearer,
-    NotAccepted,
     ServiceAccountTokens,
     TokenIssuers,
+    TokenRejected,
 )
 from steersman_cluster.apiserver.authn.secret_tokens import INVALID_SINCE, ISSUER
 from steersman_cluster.apiserver.authn.signing_keys import SigningKey
-from tests.unit.apiserver.authn.kept import Kept
+from tests.unit.apiserver.authn.stored_objects import StoredObjects
 
 SECRETS = GroupResource("", "secrets")
 ACCOUNTS = GroupResource("", "serviceaccounts")
@@ -34,10 +34,10 @@ class TokenIssuer:
     """Where the controller's tokens are shown to a server that trusts its key."""
 
     def __init__(self) -> None:
-        self.kept = Kept()
-        self.kept.account("default", "robot")
+        self.stored = StoredObjects()
+        self.stored.account("default", "robot")
         issuing = TokenIssuers(signing=KEY, verifying=(KEY,), audiences=("api",))
-        self.tokens = ServiceAccountTokens(self.kept.store, issuing)
+        self.tokens = ServiceAccountTokens(self.stored.store, issuing)
         self.made = self.make(CLAIMS)
         self.keep(self.made)
 
@@ -47,9 +47,9 @@ class TokenIssuer:
     def keep(self, token: str, **about: Any) -> None:
         data = {"token": b64encode(token.encode()).decode()}
         metadata = {"name": "token", "namespace": "default", **about}
-        self.kept.keep(SECRETS, {"metadata": metadata, "data": data})
+        self.stored.keep(SECRETS, {"metadata": metadata, "data": data})
 
-    def show(self, token: str, *audiences: str) -> Bearer | NotAccepted | None:
+    def show(self, token: str, *audiences: str) -> Bearer | TokenRejected | None:
         return self.tokens.bearer(token, audiences=audiences or ("api",))
 
 
@@ -58,8 +58,8 @@ def issuer() -> TokenIssuer:
     return TokenIssuer()
 
 
-def why(shown: Bearer | NotAccepted | None) -> str:
-    assert isinstance(shown, NotAccepted)
+def why(shown: Bearer | TokenRejected | None) -> str:
+    assert isinstance(shown, TokenRejected)
     return shown.why
 
 
@@ -80,15 +80,15 @@ def test_it_goes_with_its_secret(issuer: TokenIssuer) -> None:
     issuer.keep("another")
     assert why(issuer.show(issuer.made)) == "Token does not match server's copy"
 
-    issuer.kept.drop(SECRETS, "token", namespace="default")
+    issuer.stored.drop(SECRETS, "token", namespace="default")
     assert why(issuer.show(issuer.made)) == "Token has been invalidated"
 
 
 def test_it_goes_with_its_account(issuer: TokenIssuer) -> None:
-    issuer.kept.account("default", "robot", uid="u-2")
+    issuer.stored.account("default", "robot", uid="u-2")
     assert why(issuer.show(issuer.made)) == "ServiceAccount UID (u-2) does not match claim (u-1)"
 
-    issuer.kept.drop(ACCOUNTS, "robot", namespace="default")
+    issuer.stored.drop(ACCOUNTS, "robot", namespace="default")
     assert why(issuer.show(issuer.made)) == 'serviceaccounts "robot" not found'
 
 
@@ -115,6 +115,6 @@ def test_one_that_does_not_say_whose_it_is_is_refused(
 
 
 def test_one_by_another_key_is_not_known(issuer: TokenIssuer) -> None:
-    stranger = ServiceAccountTokens(issuer.kept.store)
+    stranger = ServiceAccountTokens(issuer.stored.store)
 
     assert why(issuer.show(stranger.issue(CLAIMS))) == "invalid signature, no keys found"

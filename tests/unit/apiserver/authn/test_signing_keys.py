@@ -50,15 +50,15 @@ def test_a_key_knows_what_it_has_signed_and_nothing_else(
     signature = key.sign(b"message")
 
     assert (known.algorithm, known.id) == (algorithm, key.id)
-    assert known.has_signed(b"message", signature)
-    assert not known.has_signed(b"another", signature)
-    assert not known.has_signed(b"message", signature[:-1])
-    assert not SigningKey().has_signed(b"message", signature)
+    assert known.verifies(b"message", signature)
+    assert not known.verifies(b"another", signature)
+    assert not known.verifies(b"message", signature[:-1])
+    assert not SigningKey().verifies(b"message", signature)
 
 
 @EACH
 def test_what_is_published_is_the_public_half(private: PrivateKey, algorithm: str) -> None:
-    published = SigningKey(private).published()
+    published = SigningKey(private).json_web_key()
 
     assert published["alg"] == algorithm
     assert "d" not in published

@@ -7,7 +7,7 @@ import pytest
 from steersman_cluster.apiserver.authz import Attributes, Authorizer, Escalation
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.users import User
-from tests.unit.apiserver.authn.kept import GROUP, Kept, rule, user
+from tests.unit.apiserver.authn.stored_objects import GROUP, StoredObjects, rule, user
 
 JANE = User(name="jane", groups=("devs", "ops"))
 ADMIN = User(name="admin", groups=("system:masters",))
@@ -29,29 +29,31 @@ def binding(name: str, *, kind: str = "ClusterRole") -> dict[str, Any]:
 
 
 @pytest.fixture
-def kept() -> Kept:
+def stored() -> StoredObjects:
     """Jane may get pods."""
-    kept = Kept()
-    kept.role("reader", GET_PODS)
-    kept.bind("reader", user("jane"))
-    kept.role("secrets", ALL_SECRETS)
-    return kept
+    stored = StoredObjects()
+    stored.role("reader", GET_PODS)
+    stored.bind("reader", user("jane"))
+    stored.role("secrets", ALL_SECRETS)
+    return stored
 
 
-def check(kept: Kept, wanted: Attributes, obj: Any, old: Any = None, *, by: User = JANE) -> None:
-    Escalation(Authorizer(kept.store)).check(by, wanted, obj, old)
+def check(
+    stored: StoredObjects, wanted: Attributes, obj: Any, old: Any = None, *, by: User = JANE
+) -> None:
+    Escalation(Authorizer(stored.store)).check(by, wanted, obj, old)
 
 
-def test_a_user_cannot_grant_rights_that_they_do_not_have(kept: Kept) -> None:
-    check(kept, written(), role(GET_PODS))
-    check(kept, written("rolebindings"), binding("reader"))
+def test_a_user_cannot_grant_permissions_that_the_user_lacks(stored: StoredObjects) -> None:
+    check(stored, written(), role(GET_PODS))
+    check(stored, written("rolebindings"), binding("reader"))
 
     for wanted, obj in (
         (written(), role(GET_PODS, ALL_SECRETS)),
         (written("rolebindings"), binding("secrets")),
     ):
         with pytest.raises(StatusError) as refusal:
-            check(kept, wanted, obj)
+            check(stored, wanted, obj)
         assert refusal.value.message == (
             f'{wanted.resource}.{GROUP} "new" is forbidden: user "jane" (groups=["devs" "ops"]) is'
             " attempting to grant RBAC permissions not currently held:\n"
@@ -60,55 +62,57 @@ def test_a_user_cannot_grant_rights_that_they_do_not_have(kept: Kept) -> None:
         )
 
 
-def test_administrators_grant_anything(kept: Kept) -> None:
-    check(kept, written(), role(ALL_SECRETS), by=ADMIN)
+def test_administrators_grant_anything(stored: StoredObjects) -> None:
+    check(stored, written(), role(ALL_SECRETS), by=ADMIN)
 
 
-def test_some_may_write_and_bind_roles_beyond_their_own(kept: Kept) -> None:
-    kept.role("maker", rule("escalate", "roles", groups=GROUP))
-    kept.role(
+def test_some_may_write_and_bind_roles_beyond_their_own(stored: StoredObjects) -> None:
+    stored.role("maker", rule("escalate", "roles", groups=GROUP))
+    stored.role(
         "binder", {**rule("bind", "clusterroles", groups=GROUP), "resourceNames": ["secrets"]}
     )
     for name in ("maker", "binder"):
-        kept.bind(name, user("jane"), namespace="here")
+        stored.bind(name, user("jane"), namespace="here")
 
-    check(kept, written(), role(ALL_SECRETS))
-    check(kept, written("rolebindings"), binding("secrets"))
+    check(stored, written(), role(ALL_SECRETS))
+    check(stored, written("rolebindings"), binding("secrets"))
     with pytest.raises(StatusError):
-        check(kept, written("clusterroles"), role(ALL_SECRETS))
+        check(stored, written("clusterroles"), role(ALL_SECRETS))
     with pytest.raises(StatusError):
-        check(kept, written("clusterrolebindings"), binding("secrets"))
+        check(stored, written("clusterrolebindings"), binding("secrets"))
 
 
-def test_a_right_to_everything_covers_each_thing_and_a_named_one_only_itself(kept: Kept) -> None:
+def test_a_right_to_everything_covers_each_thing_and_a_named_one_only_itself(
+    stored: StoredObjects,
+) -> None:
     named = {**rule("get", "configmaps"), "resourceNames": ["one"]}
-    kept.role("more", rule("*", "*/scale", groups="*"), named)
-    kept.bind("more", user("jane"))
+    stored.role("more", rule("*", "*/scale", groups="*"), named)
+    stored.bind("more", user("jane"))
 
-    check(kept, written(), role(rule("update", "deployments/scale", groups="apps"), named))
+    check(stored, written(), role(rule("update", "deployments/scale", groups="apps"), named))
     for too_much in (
         rule("get", "configmaps"),
         {**named, "resourceNames": ["two"]},
         rule("*", "pods"),
     ):
         with pytest.raises(StatusError):
-            check(kept, written(), role(too_much))
+            check(stored, written(), role(too_much))
 
 
-def test_paths_are_rights_like_others(kept: Kept) -> None:
-    kept.role("paths", {"verbs": ["get"], "nonResourceURLs": ["/a/*"]})
-    kept.bind("paths", user("jane"))
+def test_paths_are_rights_like_others(stored: StoredObjects) -> None:
+    stored.role("paths", {"verbs": ["get"], "nonResourceURLs": ["/a/*"]})
+    stored.bind("paths", user("jane"))
 
-    check(kept, written("clusterroles"), role({"verbs": ["get"], "nonResourceURLs": ["/a/b"]}))
+    check(stored, written("clusterroles"), role({"verbs": ["get"], "nonResourceURLs": ["/a/b"]}))
     with pytest.raises(StatusError) as refusal:
-        check(kept, written("clusterroles"), role({"verbs": ["get"], "nonResourceURLs": ["/b"]}))
+        check(stored, written("clusterroles"), role({"verbs": ["get"], "nonResourceURLs": ["/b"]}))
 
     assert refusal.value.message.endswith('{NonResourceURLs:["/b"], Verbs:["get"]}')
 
 
-def test_a_role_that_is_not_there_cannot_be_bound(kept: Kept) -> None:
+def test_a_role_that_is_not_there_cannot_be_bound(stored: StoredObjects) -> None:
     with pytest.raises(StatusError) as refusal:
-        check(kept, written("rolebindings"), binding("gone", kind="Role"))
+        check(stored, written("rolebindings"), binding("gone", kind="Role"))
 
     assert (refusal.value.code, refusal.value.message) == (
         404,
@@ -116,30 +120,30 @@ def test_a_role_that_is_not_there_cannot_be_bound(kept: Kept) -> None:
     )
 
 
-def test_what_is_missing_may_be_in_a_role_that_is_not_there(kept: Kept) -> None:
-    kept.bind("gone", user("jane"))
+def test_what_is_missing_may_be_in_a_role_that_is_not_there(stored: StoredObjects) -> None:
+    stored.bind("gone", user("jane"))
 
     with pytest.raises(StatusError) as refusal:
-        check(kept, written(), role(ALL_SECRETS))
+        check(stored, written(), role(ALL_SECRETS))
 
     # The server takes what it reads on the way for what was asked for.
     problem = f'roles.{GROUP} "gone" not found'
     assert refusal.value.message.endswith(f"; resolution errors: [{problem}]")
 
 
-def test_what_gathers_other_roles_takes_every_right(kept: Kept) -> None:
+def test_what_gathers_other_roles_takes_every_right(stored: StoredObjects) -> None:
     gathering = {"aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]}}
 
     with pytest.raises(StatusError, match="403") as refusal:
-        check(kept, written("clusterroles"), role(GET_PODS, **gathering))
+        check(stored, written("clusterroles"), role(GET_PODS, **gathering))
 
     assert refusal.value.message.endswith(
         "must have cluster-admin privileges to use the aggregationRule"
     )
 
 
-def test_a_role_loses_its_finalizers_by_any_user(kept: Kept) -> None:
+def test_a_role_loses_its_finalizers_by_any_user(stored: StoredObjects) -> None:
     old = role(ALL_SECRETS)
     old["metadata"]["finalizers"] = ["example.com/wait"]
 
-    check(kept, written(name="new"), role(ALL_SECRETS), old)
+    check(stored, written(name="new"), role(ALL_SECRETS), old)

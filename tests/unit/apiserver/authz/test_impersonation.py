@@ -8,7 +8,7 @@ from steersman.wire import Request
 from steersman_cluster.apiserver.authz import Attributes, Authorizer, Impersonation
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.users import User
-from tests.unit.apiserver.authn.kept import Kept, rule, user
+from tests.unit.apiserver.authn.stored_objects import StoredObjects, rule, user
 
 AUTHENTICATION = "authentication.k8s.io"
 JANE = User(name="jane")
@@ -19,10 +19,10 @@ OLD = rule("impersonate", "users,groups")
 
 
 def impersonation(*rules: dict[str, Any], to: str = "jane") -> Impersonation:
-    kept = Kept()
-    kept.role("speaker", *rules)
-    kept.bind("speaker", user(to))
-    return Impersonation(Authorizer(kept.store))
+    stored = StoredObjects()
+    stored.role("impersonator", *rules)
+    stored.bind("impersonator", user(to))
+    return Impersonation(Authorizer(stored.store))
 
 
 def request(*headers: tuple[str, str]) -> Request:
@@ -34,21 +34,21 @@ def speaking_for(name: str, *headers: tuple[str, str]) -> Request:
 
 
 def test_most_speak_for_themselves() -> None:
-    assert impersonation().speaker(request(("Accept", "x")), JANE, GET_PODS) is JANE
+    assert impersonation().impersonated_user(request(("Accept", "x")), JANE, GET_PODS) is JANE
 
 
-def test_impersonation_needs_the_right_to_every_name_and_group_taken_on() -> None:
+def test_impersonation_requires_the_permission_for_every_impersonated_name_and_group() -> None:
     named = {**rule("impersonate", "users"), "resourceNames": ["kim"]}
     grouped = {**rule("impersonate", "groups"), "resourceNames": ["devs", "ops"]}
     speakers = impersonation(named, grouped)
     devs, ops, other = (("Impersonate-Group", name) for name in ("devs", "ops", "other"))
 
-    kim = speakers.speaker(speaking_for("kim", devs, ops), JANE, GET_PODS)
+    kim = speakers.impersonated_user(speaking_for("kim", devs, ops), JANE, GET_PODS)
 
     assert (kim.name, kim.groups) == ("kim", ("devs", "ops", "system:authenticated"))
     for refused in (speaking_for("lea", devs), speaking_for("kim", devs, other)):
         with pytest.raises(StatusError) as refusal:
-            speakers.speaker(refused, JANE, GET_PODS)
+            speakers.impersonated_user(refused, JANE, GET_PODS)
         assert refusal.value.code == 403
 
 
@@ -60,9 +60,11 @@ def test_details_take_rights_of_their_own() -> None:
         ("impersonate-extra-example.com%2Fscope", "edit"),
     )
 
-    kim = impersonation(OLD, details).speaker(speaking_for("kim", *headers), JANE, GET_PODS)
+    kim = impersonation(OLD, details).impersonated_user(
+        speaking_for("kim", *headers), JANE, GET_PODS
+    )
     with pytest.raises(StatusError):
-        impersonation(OLD).speaker(speaking_for("kim", *headers), JANE, GET_PODS)
+        impersonation(OLD).impersonated_user(speaking_for("kim", *headers), JANE, GET_PODS)
 
     assert (kim.uid, kim.extra) == ("u-1", {"example.com/scope": ("view", "edit")})
 
@@ -71,7 +73,7 @@ def test_an_account_is_spoken_for_with_its_groups() -> None:
     accounts = rule("impersonate", "serviceaccounts")
     name = "system:serviceaccount:here:robot"
 
-    robot = impersonation(accounts).speaker(speaking_for(name), JANE, GET_PODS)
+    robot = impersonation(accounts).impersonated_user(speaking_for(name), JANE, GET_PODS)
 
     assert robot.groups == (
         "system:serviceaccounts",
@@ -86,7 +88,7 @@ def test_a_mode_takes_the_right_to_who_and_the_right_to_what() -> None:
     delete = Attributes(verb="delete", resource="pods", namespace="here")
 
     speakers = impersonation(who, what)
-    kim = speakers.speaker(speaking_for("kim"), JANE, GET_PODS)
+    kim = speakers.impersonated_user(speaking_for("kim"), JANE, GET_PODS)
 
     assert kim.name == "kim"
     for lacking, wanted in (
@@ -95,7 +97,7 @@ def test_a_mode_takes_the_right_to_who_and_the_right_to_what() -> None:
         (impersonation(what), GET_PODS),
     ):
         with pytest.raises(StatusError):
-            lacking.speaker(speaking_for("kim"), JANE, wanted)
+            lacking.impersonated_user(speaking_for("kim"), JANE, wanted)
 
 
 NODE = "system:node:n1"
@@ -110,11 +112,14 @@ def test_an_agent_speaks_for_the_node_it_runs_on(node: str) -> None:
     speakers = impersonation(who, what, to=AGENT)
 
     if node == "n1":
-        speaker = speakers.speaker(speaking_for(NODE), agent, GET_PODS)
-        assert (speaker.name, speaker.groups) == (NODE, ("system:nodes", "system:authenticated"))
+        impersonated_user = speakers.impersonated_user(speaking_for(NODE), agent, GET_PODS)
+        assert (impersonated_user.name, impersonated_user.groups) == (
+            NODE,
+            ("system:nodes", "system:authenticated"),
+        )
     else:
         with pytest.raises(StatusError, match="403"):
-            speakers.speaker(speaking_for(NODE), agent, GET_PODS)
+            speakers.impersonated_user(speaking_for(NODE), agent, GET_PODS)
 
 
 NEVER = [
@@ -133,7 +138,7 @@ def test_some_things_are_never_taken_on_for_some_requests_only(
     everything = rule("impersonate:user-info,impersonate-on:user-info:get", "*", groups="*")
 
     with pytest.raises(StatusError) as refusal:
-        impersonation(everything).speaker(speaking_for("kim", header), JANE, GET_PODS)
+        impersonation(everything).impersonated_user(speaking_for("kim", header), JANE, GET_PODS)
 
     assert why in refusal.value.message
 
@@ -144,11 +149,11 @@ def test_a_user_of_one_mode_gets_what_is_missing_in_it() -> None:
 
     def refusal() -> str:
         with pytest.raises(StatusError) as refusal:
-            speakers.speaker(speaking_for("lea"), JANE, GET_PODS)
+            speakers.impersonated_user(speaking_for("lea"), JANE, GET_PODS)
         return refusal.value.message
 
     before = refusal()
-    speakers.speaker(speaking_for("kim"), JANE, GET_PODS)
+    speakers.impersonated_user(speaking_for("kim"), JANE, GET_PODS)
 
     assert before.startswith('pods "web" is forbidden: User "jane" cannot impersonate-on:')
     assert refusal().startswith('users "lea" is forbidden: User "jane" cannot impersonate resource')
@@ -156,7 +161,7 @@ def test_a_user_of_one_mode_gets_what_is_missing_in_it() -> None:
 
 def test_impersonation_needs_a_user_name() -> None:
     with pytest.raises(StatusError) as refusal:
-        impersonation().speaker(request(("Impersonate-Group", 'a"b')), ADMIN, GET_PODS)
+        impersonation().impersonated_user(request(("Impersonate-Group", 'a"b')), ADMIN, GET_PODS)
 
     assert (refusal.value.code, refusal.value.message) == (
         400,

@@ -79,7 +79,7 @@ def test_an_expression_gives_what_it_gives_to_the_real_server(text: str) -> None
         assert found == wanted
 
 
-def test_an_expression_is_compiled_once_and_evaluated_as_often_as_one_likes() -> None:
+def test_an_expression_is_compiled_once_and_evaluated_any_number_of_times() -> None:
     expression = Expression.compile("object.spec.replicas > 2", variables={"object": "dyn"})
 
     found = [expression.evaluate({"object": {"spec": {"replicas": n}}}) for n in (1, 2, 3)]
@@ -87,7 +87,7 @@ def test_an_expression_is_compiled_once_and_evaluated_as_often_as_one_likes() ->
     assert found == [False, False, True]
 
 
-def test_what_the_real_server_would_not_compile_is_refused_with_its_words() -> None:
+def test_an_expression_that_kube_apiserver_rejects_is_rejected_with_the_same_message() -> None:
     with pytest.raises(NotCompiled) as refused:
         Expression.compile("objct.spec", variables={"object": "dyn"})
 
@@ -102,7 +102,7 @@ def test_an_expression_of_another_type_is_refused() -> None:
         Expression.compile("'a'", variables={})
 
 
-def test_an_evaluation_never_costs_more_than_the_real_server_allows() -> None:
+def test_an_evaluation_never_costs_more_than_kube_apiserver_allows() -> None:
     pairs = Expression.compile(
         "object.all(x, object.all(y, x <= y || x > y))", variables={"object": "dyn"}
     )
@@ -216,7 +216,7 @@ def test_loops_give_what_pythons_own_give(numbers: list[int]) -> None:
 
 
 @given(some.integers(-(2**63), 2**63 - 1), some.integers(-(2**63), 2**63 - 1))
-def test_integers_are_of_64_bits(first: int, second: int) -> None:
+def test_integers_have_64_bits(first: int, second: int) -> None:
     def value(text: str) -> Any:
         types = {"a": cel_types.INT, "b": cel_types.INT}
         try:

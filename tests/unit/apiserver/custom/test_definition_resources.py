@@ -47,7 +47,7 @@ def sample(**said: Any) -> dict[str, Any]:
     }
 
 
-def test_what_a_definition_serves_follows_from_the_definition_alone(
+def test_the_served_resources_of_a_definition_depend_only_on_the_definition(
     server: StatelessServer,
 ) -> None:
     crd = definition(

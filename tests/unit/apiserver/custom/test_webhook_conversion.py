@@ -51,7 +51,7 @@ def asked(of: Conversion, *objects: dict[str, Any]) -> list[ConversionReview]:
     try:
         of.prefetch(objects, V2)
     except NeedsWebhook as missing:
-        return [each for each in missing.inquiries if isinstance(each, ConversionReview)]
+        return [each for each in missing.calls if isinstance(each, ConversionReview)]
     return []
 
 

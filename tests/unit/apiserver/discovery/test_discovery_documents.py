@@ -8,7 +8,7 @@ from steersman_cluster.apiserver.meta.status_errors import StatusError
 from tests.unit.apiserver.discovery.served import AGGREGATED, SCALE, ZOO, content, custom, discovery
 
 
-def test_a_document_is_made_once_when_it_is_first_asked_for() -> None:
+def test_a_document_is_created_once_when_it_is_first_requested() -> None:
     served = discovery()
 
     first = served.find("/apis", accept=AGGREGATED)

@@ -9,19 +9,19 @@ from steersman_cluster.apiserver.authz import Authorizer
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.users import User
 from steersman_cluster.apiserver.registry.access_reviews import AccessReviews
-from tests.unit.apiserver.authn.kept import GROUP, Kept, rule, user
+from tests.unit.apiserver.authn.stored_objects import GROUP, StoredObjects, rule, user
 
 JANE = User(name="jane", uid="u-1", groups=("devs",), extra={"b": ("2",), "a": ("1",)})
 MAY_GET = {"verb": "get", "resource": "pods"}
 
 
 def reviews() -> AccessReviews:
-    kept = Kept()
-    kept.role("reader", rule("get", "pods"), {"verbs": ["get"], "nonResourceURLs": ["/x"]})
-    kept.bind("reader", user("jane"))
-    kept.bind("gone", user("jane"))
-    known = Authenticator({"canary": JANE}, ServiceAccountTokens(kept.store))
-    return AccessReviews(known, Authorizer(kept.store), clock=kept.clock)
+    stored = StoredObjects()
+    stored.role("reader", rule("get", "pods"), {"verbs": ["get"], "nonResourceURLs": ["/x"]})
+    stored.bind("reader", user("jane"))
+    stored.bind("gone", user("jane"))
+    known = Authenticator({"canary": JANE}, ServiceAccountTokens(stored.store))
+    return AccessReviews(known, Authorizer(stored.store), clock=stored.clock)
 
 
 def info(plural: str, spec: dict[str, Any], **metadata: Any) -> dict[str, Any]:

@@ -69,8 +69,8 @@ def test_a_watch_tells_of_metadata(served: ServedResource) -> None:
 
     lines = [
         decoded(ONE.event(b"ADDED", kept, served)),
-        decoded(ONE.departure(deleted, served)),
-        decoded(ONE.departure(changed, served)),
+        decoded(ONE.deleted(deleted, served)),
+        decoded(ONE.deleted(changed, served)),
         decoded(ONE.bookmark(7, served, initial_events_end=True)),
     ]
 
@@ -131,10 +131,10 @@ def test_the_metadata_of_a_built_in_kind_is_that_of_what_is_kept(api: EmbeddedSe
         "spec": {"maxReplicas": 3, "scaleTargetRef": {}, "metrics": [metric]},
     }
 
-    shown = decoded(ONE.unkept(kept, autoscalers))
+    shown = decoded(ONE.unstored(kept, autoscalers))
 
     assert shown["metadata"] == about("a")
-    assert "annotations" in decoded(object_encoder.unkept(kept, autoscalers))["metadata"]
+    assert "annotations" in decoded(object_encoder.unstored(kept, autoscalers))["metadata"]
 
 
 @pytest.mark.parametrize(("custom", "go_type"), [(False, "autoscaling.Scale"), (True, "v1.Scale")])

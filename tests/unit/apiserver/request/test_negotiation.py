@@ -16,10 +16,10 @@ from steersman_cluster.apiserver.request.negotiation import (
     accepted_format,
     body_type,
     clauses,
+    error_language,
     negotiate,
     no_table,
     patch_type,
-    refusal_language,
 )
 from steersman_cluster.apiserver.request.protobuf_responses import (
     WHOLE_MESSAGES,
@@ -233,7 +233,7 @@ def test_a_list_that_is_not_acceptable_names_the_streams_of_its_watch() -> None:
 def test_a_refusal_is_in_a_language_that_was_wanted_for_whole_objects(
     accept: str, language: str
 ) -> None:
-    assert refusal_language(request("/", accept=accept)) == language
+    assert error_language(request("/", accept=accept)) == language
 
 
 BODIES = {

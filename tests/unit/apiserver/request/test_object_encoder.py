@@ -83,7 +83,7 @@ def test_an_entry_is_encoded_once(served: ServedResource) -> None:
 def test_a_deletion_shows_what_was_deleted_at_the_revision_of_that(served: ServedResource) -> None:
     deleted = Entry(6, KEY, None, written(5, "red"))
 
-    line = msgspec.json.decode(object_encoder.departure(deleted, served))
+    line = msgspec.json.decode(object_encoder.deleted(deleted, served))
 
     assert line["type"] == "DELETED"
     assert line["object"]["data"] == {"color": "red"}
@@ -93,7 +93,7 @@ def test_a_deletion_shows_what_was_deleted_at_the_revision_of_that(served: Serve
 def test_who_no_longer_sees_an_object_is_shown_it_as_it_was_before(served: ServedResource) -> None:
     changed = written(6, "green", previous=written(5, "red"))
 
-    line = msgspec.json.decode(object_encoder.departure(changed, served))
+    line = msgspec.json.decode(object_encoder.deleted(changed, served))
 
     assert line["type"] == "DELETED"
     assert line["object"]["data"] == {"color": "red"}

@@ -44,7 +44,7 @@ READERS = {
 
 @pytest.mark.parametrize(("url", "agent"), READERS)
 def test_people_are_known_by_their_programs_unless_they_say_otherwise(url: str, agent: str) -> None:
-    found = replies.wants_layout(request(url, user_agent=agent), asking(url))
+    found = replies.is_pretty(request(url, user_agent=agent), asking(url))
 
     assert found is READERS[url, agent]
 

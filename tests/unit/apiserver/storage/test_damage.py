@@ -50,7 +50,7 @@ def written(directory: Path) -> SqliteJournal:
 def content(directory: Path) -> dict[Key, Any]:
     journal = SqliteJournal(directory)
     try:
-        return {entry.key: entry.value for entry in RevisionLog(journal).standing()}
+        return {entry.key: entry.value for entry in RevisionLog(journal).current_entries()}
     finally:
         journal.close()
 
@@ -107,7 +107,7 @@ def damaged_copies(source: Path, tmp_path: Path, name: str, *, cut: bool) -> Ite
 @pytest.mark.parametrize("name", [DATABASE, WAL, HEAD])
 @pytest.mark.parametrize("how", ["flipped", "truncated"])
 @pytest.mark.parametrize("state", ["closed", "killed"])
-def test_data_that_was_changed_or_cut_short_is_refused_or_nothing_of_it_is_missing(
+def test_changed_or_truncated_data_is_rejected_unless_no_write_is_missing(
     name: str,
     how: str,
     state: str,

@@ -48,7 +48,7 @@ def test_what_was_deleted_can_be_created_again() -> None:
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=30))
-def test_a_revision_is_never_given_twice(names: list[str]) -> None:
+def test_a_revision_is_never_assigned_twice(names: list[str]) -> None:
     log = RevisionLog()
 
     entries = []
@@ -61,7 +61,7 @@ def test_a_revision_is_never_given_twice(names: list[str]) -> None:
     assert revisions == sorted(set(revisions))
 
 
-def test_a_list_as_of_a_revision_does_not_change_while_later_writes_happen() -> None:
+def test_a_list_at_a_revision_does_not_change_during_later_writes() -> None:
     log = RevisionLog()
     web = log.append(WEB, {"size": 1}, expected=0)
     db = log.append(DB, {"size": 1}, expected=0)
@@ -113,7 +113,7 @@ def test_pages_follow_each_other_without_gap_or_overlap() -> None:
     assert remaining == [25, 15, 5, 0]
 
 
-def test_what_was_compacted_is_refused_rather_than_half_answered() -> None:
+def test_a_read_of_compacted_history_fails_instead_of_returning_a_part() -> None:
     log = RevisionLog()
     web = log.append(WEB, {"size": 1}, expected=0)
     log.append(WEB, {"size": 2}, expected=web.revision)
@@ -192,12 +192,12 @@ def test_a_fork_begins_with_what_stands_and_goes_its_own_way() -> None:
     gone = log.append(DB, {}, expected=0)
     log.append(DB, None, expected=gone.revision)
 
-    fork = log.forked()
+    fork = log.fork()
     there = fork.append(WEB, {"size": 3}, expected=second.revision)
     here = log.append(WEB, {"size": 4}, expected=second.revision)
 
-    assert [each.value for each in fork.standing()] == [{"size": 3}]
-    assert [each.value for each in log.standing()] == [{"size": 4}]
+    assert [each.value for each in fork.current_entries()] == [{"size": 3}]
+    assert [each.value for each in log.current_entries()] == [{"size": 4}]
     assert there.revision == here.revision
     assert fork.latest(DB) is None
     with pytest.raises(Compacted):
@@ -210,4 +210,4 @@ def test_all_that_stands_comes_in_one_order_whichever_was_written_first() -> Non
     for key in reversed(keys):
         log.append(key, {}, expected=0)
 
-    assert [each.key for each in log.standing()] == [DB, WEB, keys[0]]
+    assert [each.key for each in log.current_entries()] == [DB, WEB, keys[0]]

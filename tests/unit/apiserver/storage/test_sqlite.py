@@ -56,7 +56,7 @@ def test_what_was_written_is_there_again(reopen: Reopen, tmp_path: Path) -> None
 
 
 @pytest.mark.timeout(20)  # another Python has to start
-def test_after_a_crash_every_acknowledged_write_is_there(reopen: Reopen, tmp_path: Path) -> None:
+def test_every_acknowledged_write_survives_a_crash(reopen: Reopen, tmp_path: Path) -> None:
     writer = subprocess.Popen(
         [sys.executable, "-c", WRITER, tmp_path], stdout=subprocess.PIPE, text=True
     )

@@ -60,7 +60,7 @@ async def test_a_table_of_one_object_is_of_its_version(api: EmbeddedServer, maps
     assert cells(found) == [["a", 1, "60s"]]
 
 
-async def test_a_row_carries_as_much_of_its_object_as_was_asked_for(
+async def test_a_row_contains_as_much_of_its_object_as_requested(
     api: EmbeddedServer, maps: str
 ) -> None:
     whole = await api.asked("GET", f"{maps}/a")

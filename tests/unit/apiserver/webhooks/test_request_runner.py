@@ -49,11 +49,11 @@ async def run_again(by: RequestRunner, verb: Callable[[WebhookAnswers], Any]) ->
         return await by.run_again(verb, missing, answers)
 
 
-def looked_up(answers: WebhookAnswers, *inquiries: Inquiry) -> list[Any]:
-    missing = [each for each in inquiries if not each.answer.keys() <= answers.keys()]
+def looked_up(answers: WebhookAnswers, *calls: Inquiry) -> list[Any]:
+    missing = [each for each in calls if not each.answer.keys() <= answers.keys()]
     if missing:
         raise NeedsWebhook(missing)
-    return [answers[key] for each in inquiries for key in each.answer]
+    return [answers[key] for each in calls for key in each.answer]
 
 
 async def test_a_verb_that_needs_nothing_runs_once() -> None:
@@ -67,7 +67,7 @@ async def test_a_verb_that_needs_nothing_runs_once() -> None:
     assert runs == [{}]
 
 
-async def test_a_handler_is_run_again_with_the_answers_that_it_needs() -> None:
+async def test_a_handler_is_run_again_with_the_responses_that_it_needs() -> None:
     first, second = Inquiry({"a": 1}), Inquiry({"b": 2})
 
     def verb(answers: WebhookAnswers) -> list[Any]:
@@ -77,7 +77,7 @@ async def test_a_handler_is_run_again_with_the_answers_that_it_needs() -> None:
     assert (len(first.uids), len(second.uids)) == (1, 1)
 
 
-async def test_calls_needed_together_are_made_at_the_same_time() -> None:
+async def test_calls_that_are_needed_together_are_made_concurrently() -> None:
     both = asyncio.Barrier(2)
     first, second = Inquiry({"a": 1}, meanwhile=both.wait), Inquiry({"b": 2}, meanwhile=both.wait)
 
@@ -123,7 +123,7 @@ async def test_a_run_that_takes_another_way_draws_new_numbers() -> None:
     assert drawn[1].bit_length() > 64
 
 
-async def test_every_run_happens_when_the_first_did() -> None:
+async def test_every_run_reads_the_time_of_the_first_run() -> None:
     clock = FakeClock()
     outside = asking(clock)
     times: list[Any] = []
@@ -144,7 +144,7 @@ async def test_every_run_happens_when_the_first_did() -> None:
     assert (later - times[0]).total_seconds() == 20
 
 
-async def test_a_handler_that_never_has_enough_answers_is_given_up() -> None:
+async def test_a_handler_that_never_has_all_responses_fails_with_a_timeout() -> None:
     runs = 0
 
     def verb(answers: WebhookAnswers) -> None:

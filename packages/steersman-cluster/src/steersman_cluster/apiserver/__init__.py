@@ -4,10 +4,10 @@ Takes:     requests, as bytes, over HTTPS or from within the process
 Gives:     the responses and the resulting state of kube-apiserver 1.36
 Promises:  - every watcher sees every event once and in order
            - a crash of one request never harms another
-           - a list that takes several pages is of one moment
-           - nothing is written by a dry run
-           - without a token only what is public can be read
-           - the server in the process needs no socket, no thread and no task of its own
+           - all pages of a list have the same revision
+           - a dry run writes nothing
+           - a request without a token can read only public paths
+           - the server in the process creates no socket, no thread and no task
 Never:     imports ``kinds`` or ``client``, or claims to be a cluster for production
 
 The layers, from top to bottom; each layer imports only from the layers below::

@@ -119,7 +119,7 @@ class SimulatedOperator(Operator):
         return f"<SimulatedOperator {self.name}{', dead' if self.actor.is_dead else ''}>"
 
     def start(self, operation: Callable[[Awaitable[str]], Any]) -> None:
-        """Start it."""
+        """Start the operator."""
         self.task = self._cluster.loop.create_task(
             operation(self._stop), name=self.name, context=self.actor.context()
         )

@@ -121,7 +121,7 @@ def test_too_many_operations_are_refused() -> None:
     assert "is 10000, got 10001" in refused.value.message
 
 
-def test_copies_of_copies_do_not_grow_without_end() -> None:
+def test_repeated_copies_in_a_patch_cannot_grow_without_limit() -> None:
     patch = [op("copy", "/a/b", **origin("/a")), op("copy", "/a/c", **origin("/a"))] * 100
 
     with pytest.raises(StatusError) as refused:

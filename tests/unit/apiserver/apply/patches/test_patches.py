@@ -30,7 +30,7 @@ def attempt(case: Case, obj: dict[str, Any]) -> dict[str, Any] | None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_patch_changes_neither_the_object_nor_itself(case: Case) -> None:
+def test_applying_a_patch_mutates_neither_the_object_nor_the_patch(case: Case) -> None:
     obj = deepcopy(OBJECTS[case.target])
     patch = deepcopy(case.patch)
 
@@ -40,7 +40,7 @@ def test_a_patch_changes_neither_the_object_nor_itself(case: Case) -> None:
     assert case.patch == patch
 
 
-def test_a_patch_applies_whole_or_not_at_all() -> None:
+def test_a_patch_is_applied_completely_or_not_at_all() -> None:
     obj = {"data": {"a": "1"}}
     patch = [
         {"op": "add", "path": "/data/b", "value": "2"},
@@ -54,7 +54,7 @@ def test_a_patch_applies_whole_or_not_at_all() -> None:
 
 
 @pytest.mark.parametrize("kind", ["json", "merge", "strategic"])
-def test_what_a_patch_does_not_touch_is_shared_not_copied(kind: str) -> None:
+def test_parts_that_a_patch_does_not_change_are_shared_not_copied(kind: str) -> None:
     obj = OBJECTS[DEPLOYMENT]
     changed = {"metadata": {"labels": {"a": "b"}}}
 

@@ -3,10 +3,10 @@
 Takes:     a write request before it is stored, with its user
 Gives:     the object as mutating webhooks changed it, or the error of a webhook or policy that
            denies the write
-Promises:  - each webhook sees what those before it have changed
-           - what one webhook changes is shown once more to those that ask for it
-           - a webhook that has side effects is never asked by a dry run
-           - a webhook that fails refuses the write unless it says that it may be ignored
+Promises:  - each webhook receives the changes of the earlier webhooks
+           - a change by a webhook reinvokes the earlier webhooks that request it
+           - a webhook with side effects is never called for a dry run
+           - a failing webhook rejects the write unless its failure policy is Ignore
            - the configurations of webhooks and policies are exempt from admission
            - a server without webhooks makes no calls
 Never:     sends requests itself, writes to the store, or decides which user may write

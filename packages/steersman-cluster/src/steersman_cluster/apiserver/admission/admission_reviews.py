@@ -25,10 +25,10 @@ _GROUP = "admission.k8s.io"
 _REVIEW = "AdmissionReview"
 _JSON_PATCH = "JSONPatch"
 _LEAST_REFUSAL = 400
-# Beyond it HTTP has no codes.
+# The highest status code of HTTP.
 _LAST_CODE = 999
 
-# What a response is made of, and Go's names for it.
+# The fields of a response, with their types in Python and in Go.
 _FIELDS: Mapping[str, tuple[type, str]] = {
     "uid": (str, "types.UID"),
     "allowed": (bool, "bool"),
@@ -63,9 +63,9 @@ class AdmissionReview:
     """One AdmissionReview request to one webhook."""
 
     webhook: Webhook
-    request: Object  # as it is sent, but for its uid
+    request: Object  # without the uid
     address: Address
-    turn: str = ""  # where the same is asked more than once
+    turn: str = ""  # distinguishes repeated reviews with the same content
 
     @property
     def key(self) -> Hashable:
@@ -162,7 +162,7 @@ def _checked(
         raise BadResponse("webhook response was absent")
     patch, patch_type = _patch(response), response.get("patchType")
     if version != "v1":
-        # Kubernetes does not check in that form whether the answer belongs to the request.
+        # In v1beta1, Kubernetes does not check that the uid is that of the request.
         patch_type = _JSON_PATCH if patch else None
     else:
         _check_form(response, review, uid=uid)

@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.meta.users import User
 CREATE, UPDATE, DELETE = "CREATE", "UPDATE", "DELETE"
 
 _CONFIGURATIONS = "admissionregistration.k8s.io"
-# Who could forbid changes of what forbids them would never be got rid of.
+# A webhook or policy for these kinds could prevent its own removal.
 _EXEMPT = frozenset(
     (
         "MutatingAdmissionPolicy",

@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.admission.policy_validation import PolicyValida
 from steersman_cluster.apiserver.admission.versioned_objects import VersionedObjects
 from steersman_cluster.apiserver.admission.webhook_configurations import Webhook, webhooks_of
 from steersman_cluster.apiserver.admission.webhook_dispatcher import WebhookDispatcher
-from steersman_cluster.apiserver.apply.managed_fields import decoded_from_outside, encoded
+from steersman_cluster.apiserver.apply.managed_fields import decoded_from_client, encoded
 from steersman_cluster.apiserver.authz import Authorizer
 from steersman_cluster.apiserver.meta import object_meta
 from steersman_cluster.apiserver.meta.rules import Object, RuleContext
@@ -90,8 +90,8 @@ class Admission:
     def is_idle(self) -> bool:
         """Whether no webhooks and no policies are configured."""
         first, second, third, fourth = self._resource_logs
-        # Each only grows, and so does their sum whenever one of them does. This runs for every
-        # write, and hardly ever finds anything.
+        # Each revision only grows, so the sum changes whenever one of them does. This runs for
+        # every write, and must be cheap.
         if self._seen != (
             first.last_revision + second.last_revision + third.last_revision + fourth.last_revision
         ):
@@ -112,7 +112,7 @@ class Admission:
         )
         self._is_idle = not self._interested
         revisions = [each.last_revision for each in self._resource_logs]
-        # What this view has not reached yet is looked for again.
+        # If the view is behind the log, the next write reads the configurations again.
         self._seen = sum(revisions) if max(revisions) <= store.view.revision else -1
 
     def _every(self, resource: GroupResource, plugin: str) -> Iterable[Object]:
@@ -247,7 +247,7 @@ def _check_owners(request: APIRequest, about: Object, before: Any) -> None:
     """Restore managedFields that a webhook broke, and remove duplicate ownerReferences."""
     given = about.get("managedFields")
     try:
-        managers = decoded_from_outside(given or ())
+        managers = decoded_from_client(given or ())
     except (ValueError, KeyError, TypeError) as problem:
         about.pop("managedFields", None)
         if before:

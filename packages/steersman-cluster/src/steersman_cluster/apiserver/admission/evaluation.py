@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from steersman_cluster.apiserver.builtin.cluster.admission_expressions import Compiled
 from steersman_cluster.apiserver.cel import CostExceeded, NotCompiled, NotEvaluated
 
-# What one evaluation may cost, and has cost when it is stopped for that.
+# The cost limit of one evaluation; an evaluation that is stopped at the limit costs this much.
 MOST_COST = 1_000_000
 
 

@@ -44,9 +44,9 @@ class MatchRule:
     operations: frozenset[str]
     groups: frozenset[str]
     versions: frozenset[str]
-    resources: tuple[tuple[str, str], ...]  # each with the subresource
+    resources: tuple[tuple[str, str], ...]  # pairs of resource and subresource
     scope: str
-    names: frozenset[str]  # none: every name
+    names: frozenset[str]  # an empty set matches every name
 
     @classmethod
     def of(cls, written: Mapping[str, Any]) -> "MatchRule":
@@ -94,29 +94,31 @@ class Matcher:
     rules: tuple[MatchRule, ...]
     excluded: tuple[MatchRule, ...]
     takes_equivalents: bool
-    takes_unruled: bool  # without any rule, it is about everything
+    matches_without_rules: bool  # whether an empty list of rules matches everything
     namespaces: Selector
     objects: Selector
 
     @classmethod
     def of_webhook(cls, written: Mapping[str, Any]) -> "Matcher":
         """Read the match constraints of a webhook."""
-        return cls._of(written, rules="rules", takes_unruled=False)
+        return cls._of(written, rules="rules", matches_without_rules=False)
 
     @classmethod
     def of_policy(cls, written: Mapping[str, Any]) -> "Matcher":
         """Read the match constraints of a policy or of a binding."""
-        return cls._of(written, rules="resourceRules", takes_unruled=True)
+        return cls._of(written, rules="resourceRules", matches_without_rules=True)
 
     @classmethod
-    def _of(cls, written: Mapping[str, Any], *, rules: str, takes_unruled: bool) -> "Matcher":
+    def _of(
+        cls, written: Mapping[str, Any], *, rules: str, matches_without_rules: bool
+    ) -> "Matcher":
         return cls(
             rules=tuple(MatchRule.of(each) for each in written.get(rules) or ()),
             excluded=tuple(
                 MatchRule.of(each) for each in written.get("excludeResourceRules") or ()
             ),
             takes_equivalents=written.get("matchPolicy") == "Equivalent",
-            takes_unruled=takes_unruled,
+            matches_without_rules=matches_without_rules,
             namespaces=_selector(written.get("namespaceSelector") or {}),
             objects=_selector(written.get("objectSelector") or {}),
         )
@@ -128,11 +130,11 @@ class Matcher:
             return None
         if self._placed(self.excluded, wanted, world) is not None:
             return None
-        if self.takes_unruled and not self.rules:
+        if self.matches_without_rules and not self.rules:
             found: MatchedResource | None = MatchedResource(wanted.resource, wanted.kind)
         else:
             found = self._placed(self.rules, wanted, world)
-        # That a namespace is missing matters only to those who are about the request at all.
+        # A missing namespace is an error only if the rules match.
         if found is not None and in_namespace is None:
             raise not_found(_NAMESPACES, wanted.namespace)
         return found
@@ -164,7 +166,7 @@ def _selector(written: Mapping[str, Any]) -> Selector:
     try:
         return label_selector(written)
     except StatusError:
-        # Validation refuses such a one; an older object must not stop every write.
+        # Validation rejects an invalid selector; an object of an older version may still have one.
         return NOTHING
 
 
@@ -181,7 +183,7 @@ def _is_in(selector: Selector, wanted: Attributes, world: MatchContext) -> bool 
         if not wanted.namespace:
             return True
     elif not wanted.subresource and wanted.operation in (CREATE, UPDATE):
-        # What is stored may have other labels, or not be there yet.
+        # The stored namespace may have other labels, or not exist yet.
         return selector.matches(_labels(wanted.obj or {}))
     namespace = world.find(_NAMESPACES, "", wanted.namespace)
     return None if namespace is None else selector.matches(_labels(namespace))

@@ -16,7 +16,8 @@ from steersman_cluster.apiserver.builtin.cluster.admission_expressions import (
 from steersman_cluster.apiserver.cel import CelType
 from steersman_cluster.apiserver.meta.rules import Object
 
-# Whose writes no expression ever sees: the server could not tell who may do what any more.
+# Policies never apply to these resources: a policy could otherwise break authentication and
+# authorization.
 EXCLUDED = frozenset(
     (
         ("authentication.k8s.io", "selfsubjectreviews"),

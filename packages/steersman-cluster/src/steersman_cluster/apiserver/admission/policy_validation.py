@@ -16,7 +16,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.request.selectors import label_selector
 
-# What a policy may spend on one request.
+# The cost limit of a policy for one request.
 POLICY_BUDGET = 10_000_000
 LONGEST_MESSAGE = 5 * 1024
 

@@ -22,8 +22,8 @@ from steersman_cluster.apiserver.schema.serializer.decoder import decode
 
 UNPROCESSABLE = 422
 
-# What the decoder says around the reason; of a patched object only the reason is reported.
-_AROUND = re.compile(
+# The decoder's message around the reason. Errors of patched objects contain only the reason.
+_DECODER_PREFIX = re.compile(
     r"the object provided is unrecognized \(must be of type \w+\): (?P<unread>.*) \(.*\)"
     r'|\w* in version "[^"]*" cannot be handled as a \w+: (?P<unfit>.*)',
     re.DOTALL,
@@ -127,7 +127,7 @@ class VersionedObjects:
         except StatusError as refusal:
             if refusal.code == UNPROCESSABLE:
                 raise
-            found = _AROUND.fullmatch(refusal.message)
+            found = _DECODER_PREFIX.fullmatch(refusal.message)
             why = refusal.message if found is None else found["unread"] or found["unfit"]
             if why.startswith("converting "):
                 raise StatusError(500, "", why) from None

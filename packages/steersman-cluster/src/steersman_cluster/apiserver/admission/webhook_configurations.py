@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 
 HARMLESS = frozenset(("None", "NoneOnDryRun"))
 
-# The forms of a review that the server speaks.
+# The supported versions of AdmissionReview.
 REVIEW_VERSIONS = ("v1", "v1beta1")
 
 
@@ -18,7 +18,7 @@ REVIEW_VERSIONS = ("v1", "v1beta1")
 class Webhook:
     """A webhook, and the match constraints of the requests for which it is called."""
 
-    # Which one of which configuration as of when: an answer of one is none of another.
+    # The configuration, its revision and the webhook: responses are cached under this identity.
     identity: tuple[str, str, str, int]
     name: str
     matching: Matcher
@@ -26,7 +26,7 @@ class Webhook:
     ignores_failure: bool
     side_effects: str
     timeout_seconds: int
-    review_version: str  # none: the webhook speaks no form that the server does
+    review_version: str  # empty if the webhook and the server have no version in common
     client_config: Object
     is_reinvocable: bool
 

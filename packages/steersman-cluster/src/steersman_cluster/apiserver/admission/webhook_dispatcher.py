@@ -23,8 +23,8 @@ from steersman_cluster.apiserver.admission.matcher import MatchContext, MatchedR
 from steersman_cluster.apiserver.admission.variables import values_of
 from steersman_cluster.apiserver.admission.webhook_configurations import Webhook
 from steersman_cluster.apiserver.admission.webhook_patches import (
-    DoesNotApply,
-    Unreadable,
+    PatchDecodeError,
+    PatchFailed,
     operations_of,
     patched,
 )
@@ -150,7 +150,7 @@ class WebhookDispatcher:
             )
         try:
             document = patched(seen.obj, operations)
-        except DoesNotApply as problem:
+        except PatchFailed as problem:
             raise internal_error(str(problem)) from None
         made = self.versions.read(document, seen, place)
         if made == seen.obj:
@@ -257,7 +257,7 @@ def _operations(verdict: AdmissionResponse) -> list[Object]:
         return []
     try:
         operations = operations_of(verdict.patch)
-    except Unreadable as problem:
+    except PatchDecodeError as problem:
         raise CallFailed(f"received undecodable patch in webhook response: {problem}") from None
     if operations and verdict.patch_type != "JSONPatch":
         raise CallFailed(f'unsupported patch type "{verdict.patch_type}"')

@@ -12,8 +12,8 @@ from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.schema.depth import DEEPEST, EXCEEDED, is_deep
 
 _MISSING = "missing value"
-# What is said of a path that leads nowhere; the library does not always quote it.
-_NOWHERE = {
+# The messages of the Go library for a missing path; it does not always quote the path.
+_MISSING_PATH = {
     "add": 'add operation does not apply: doc is missing path: "{}": missing value',
     "remove": 'remove operation does not apply: doc is missing path: "{}": missing value',
     "replace": "replace operation does not apply: doc is missing path: {}: missing value",
@@ -23,32 +23,32 @@ _NO_ORIGIN = "{} operation does not apply: doc is missing from path: {}: missing
 _NO_TARGET = "{} operation does not apply: doc is missing destination path: {}: missing value"
 
 
-class Unreadable(Exception):
+class PatchDecodeError(Exception):
     """Data that is not a JSON patch."""
 
 
-class DoesNotApply(Exception):
+class PatchFailed(Exception):
     """A patch that cannot be applied to the object."""
 
 
 def operations_of(patch: bytes) -> list[Object]:
-    """Return the operations of a patch; raise ``Unreadable`` if the data is not a JSON patch."""
+    """Return the operations of a JSON patch; raise ``PatchDecodeError`` for other data."""
     try:
         operations: Any = msgspec.json.decode(patch)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise Unreadable(_syntax_error(patch)) from None
+        raise PatchDecodeError(_syntax_error(patch)) from None
     except RecursionError:
-        raise Unreadable(EXCEEDED) from None
-    # An operation has its value two levels below the top.
+        raise PatchDecodeError(EXCEEDED) from None
+    # The value of an operation is two levels below the top.
     if is_deep(operations, deepest=DEEPEST + 2):
-        raise Unreadable(EXCEEDED)
+        raise PatchDecodeError(EXCEEDED)
     if operations is None:
         return []
     if not isinstance(operations, list):
-        raise Unreadable(cannot_unmarshal(operations, "value of type jsonpatch.Patch"))
+        raise PatchDecodeError(cannot_unmarshal(operations, "value of type jsonpatch.Patch"))
     for each in operations:
         if not isinstance(each, dict | None):
-            raise Unreadable(cannot_unmarshal(each, "value of type jsonpatch.Operation"))
+            raise PatchDecodeError(cannot_unmarshal(each, "value of type jsonpatch.Operation"))
     return [each or {} for each in operations]
 
 
@@ -61,23 +61,23 @@ def _syntax_error(patch: bytes) -> str:
 
 
 def patched(obj: Object, operations: list[Object]) -> Any:
-    """Return ``obj`` after all operations; raise ``DoesNotApply`` if one does not apply."""
+    """Return ``obj`` after all operations; raise ``PatchFailed`` if one does not apply."""
     try:
         made = apply_json_patch(obj, operations, lenient=True)
     except StatusError:
         pass
     else:
-        # Each operation may put one more level under the last one.
+        # Each operation can add a level.
         if is_deep(made):
-            raise DoesNotApply(EXCEEDED)
+            raise PatchFailed(EXCEEDED)
         return made
     for operation in operations:
         why = _why_not(obj, operation)
         try:
             obj = apply_json_patch(obj, [operation], lenient=True)
         except StatusError:
-            raise DoesNotApply(why) from None
-    raise DoesNotApply("the patch does not apply")
+            raise PatchFailed(why) from None
+    raise PatchFailed("the patch does not apply")
 
 
 def _why_not(doc: Any, operation: Object) -> str:
@@ -85,7 +85,7 @@ def _why_not(doc: Any, operation: Object) -> str:
     kind, path = operation.get("op"), operation.get("path")
     if kind in ("move", "copy"):
         return _why_not_moved(doc, kind, operation)
-    if kind not in _NOWHERE:
+    if kind not in _MISSING_PATH:
         return f"Unexpected kind: {kind if isinstance(kind, str) else 'unknown'}"
     if not isinstance(path, str):
         inner = "" if kind in ("add", "remove") else "operation missing path field: "
@@ -94,7 +94,7 @@ def _why_not(doc: Any, operation: Object) -> str:
         return "replace operation value must be object or array: %!w(<nil>)"
     container, key = _found(doc, path)
     if container is None and path:
-        return _NOWHERE[kind].format(path)
+        return _MISSING_PATH[kind].format(path)
     if kind == "test":
         if isinstance(container, list) and (why := _index_problem(container, key)):
             return f"error in test for path: '{path}': {why}"

@@ -3,11 +3,11 @@
 Takes:     objects before and after a write, the field manager, and the schema that divides fields
 Gives:     their managedFields, and the result of merging an applied configuration into a live
            object
-Promises:  - who changes a field owns it from then on
-           - who applies what others apply owns it with them
-           - applying what someone else owns is a conflict that names owner and field
-           - what its only applier no longer applies is gone
-           - an apply that changes nothing gives back the live object itself
+Promises:  - a manager that changes a field owns the field from then on
+           - managers that apply the same value own the field together
+           - an apply to a field of another manager is a conflict that names manager and field
+           - a field that its only applier no longer applies is removed
+           - an apply that changes nothing returns the live object itself
            - a live object is never changed
 Never:     reads the clock, sets defaults, or writes to the store
 """

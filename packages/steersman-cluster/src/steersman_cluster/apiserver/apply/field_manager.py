@@ -26,7 +26,7 @@ from steersman_cluster.apiserver.apply.managed_fields import (
     applier,
     capped,
     decoded,
-    decoded_from_outside,
+    decoded_from_client,
     encoded,
     updater,
 )
@@ -74,11 +74,13 @@ class FieldManager:
     """
 
     gvk: GroupVersionKind
-    schemas: Mapping[str, Schema]  # of every version that is served, by apiVersion
+    schemas: Mapping[str, Schema]  # of every served version, by apiVersion
     subresource: str = ""
-    reset: FieldSet = field(default_factory=dict)  # what is never written here: see resetting.py
-    # An object in the words of a version, for kinds whose versions have words of their own.
-    worded: Callable[[Object, str], Object] | None = None
+    reset: FieldSet = field(
+        default_factory=dict
+    )  # fields that a write here never changes, as kube-apiserver's resetFields
+    # Converts an object to a version, for kinds whose versions have different fields.
+    convert: Callable[[Object, str], Object] | None = None
 
     def update(self, live: Object | None, new: Object, *, manager: str, time: str) -> None:
         """Set ``new``'s managedFields after a create, an update, or a patch other than apply.
@@ -92,14 +94,14 @@ class FieldManager:
         if self._has_unfit_status(live, new):
             return
         if not managers and live is not None:
-            # Someone cleared them all. They are kept again from the next apply on.
+            # A client removed all managedFields. The next apply adds them again.
             return
-        # What is written is what the version shows of what will be kept.
-        shown = new if self.worded is None else self.worded(new, self.gvk.api_version)
+        # The manager owns the fields that this version has.
+        shown = new if self.convert is None else self.convert(new, self.gvk.api_version)
         try:
             managers = self._updated(live or self._blank, shown, managers, name=manager, time=time)
         except NoElement:
-            # Items that cannot be identified have no manager.
+            # Items without a valid key have no manager.
             return
         if managers := capped(managers):
             new["metadata"]["managedFields"] = encoded(managers)
@@ -146,19 +148,19 @@ class FieldManager:
         if live is None:
             return {}
         known = self._known(decoded(live["metadata"].get("managedFields")))
-        # What was there before managers were recorded has a manager, too.
+        # Fields of an object without managedFields belong to before-first-apply.
         return known or self._updated(self._blank, live, {}, name=BEFORE_FIRST_APPLY, time=time)
 
     def _managers_for_update(self, live: Object | None, new: Object) -> Managers:
         stored = live["metadata"].get("managedFields") if live is not None else None
         sent = new["metadata"].get("managedFields")
-        # They cannot be set through a subresource.
+        # A write of a subresource cannot set managedFields.
         if self.subresource or not isinstance(sent, list) or sent == stored:
             return self._known(decoded(stored))
         if not any(sent) and len(sent) <= 1:
             return {}
         try:
-            managers = decoded_from_outside(sent)
+            managers = decoded_from_client(sent)
         except ValueError:
             managers = {}
         return self._known(managers or decoded(stored))
@@ -168,7 +170,7 @@ class FieldManager:
         known = {}
         for manager, managed in managers.items():
             if (schema := self.schemas.get(managed.api_version)) is not None:
-                if schema.name is None:  # a type of the server's own never changes
+                if schema.name is None:  # schemas of built-in types do not change
                     divided = as_divided(managed.fields, schema)
                     managed = Managed(divided, managed.api_version, managed.time)
                 known[manager] = managed
@@ -212,7 +214,7 @@ class FieldManager:
         last = managers.pop(me, None)
         wanted = outside(applied_fields(applied, self._schema), self.reset)
         result = applied
-        # It may be kept in another version, of which nothing but the name differs.
+        # The stored version may differ, but only in its name.
         current = live and {**live, "apiVersion": self.gvk.api_version, "kind": self.gvk.kind}
         if current is not None:
             result = merged(current, applied, self._schema)
@@ -243,7 +245,7 @@ class FieldManager:
         """Raise a conflict error if the write changes fields of other managers."""
         disputed = {each: changes.taken_from(managed) for each, managed in managers.items()}
         if name == KUBECTL and any(disputed.values()):
-            # What kubectl itself once applied on the client's side it may apply again.
+            # kubectl may apply fields of its earlier client-side apply without a conflict.
             own = fields_of_last_applied(live, self._schema, self.gvk)
             disputed = {each: difference(fields, own) for each, fields in disputed.items()}
         if any(disputed.values()):
@@ -263,8 +265,11 @@ class _Changes:
         """Return two sets: the fields that the write changes or adds, and the removed fields."""
         if api_version not in self._found:
             management, old, new = self._management, self._old, self._new
-            if management.worded is not None and api_version != management.gvk.api_version:
-                old, new = management.worded(old, api_version), management.worded(new, api_version)
+            if management.convert is not None and api_version != management.gvk.api_version:
+                old, new = (
+                    management.convert(old, api_version),
+                    management.convert(new, api_version),
+                )
             changed, removed = compared(old, new, management.schemas[api_version])
             reset = management.reset
             self._found[api_version] = outside(changed, reset), outside(removed, reset)

@@ -98,7 +98,7 @@ def outside(one: FieldSet, areas: FieldSet) -> FieldSet:
 def ordered(one: FieldSet) -> FieldSet:
     """Return the set with its elements in the order of the API."""
     elements = sorted(one)
-    # Names of fields are in order, and come first; several items, maybe not.
+    # Field names (f:) are sorted correctly and come first; several list items may need place().
     if len(elements) > 1 and elements[-2] > "g":
         elements.sort(key=place)
     result = {}

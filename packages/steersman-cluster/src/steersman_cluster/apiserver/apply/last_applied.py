@@ -19,7 +19,7 @@ from steersman_cluster.apiserver.schema.node import Schema
 KUBECTL = "kubectl"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
-# All annotations of an object together may be as long as this.
+# The limit of the total size of an object's annotations.
 MOST_BYTES = 256 * 1024
 
 

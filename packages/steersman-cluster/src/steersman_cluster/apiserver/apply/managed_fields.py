@@ -11,7 +11,7 @@ UPDATE = "Update"
 
 _TEXTS = ("manager", "apiVersion", "time", "subresource")
 
-# More writers than this and the longest-ago ones are put together under one name.
+# Above this number, the oldest updaters are merged into one entry.
 MOST_UPDATERS = 10
 ANCIENT = "ancient-changes"
 
@@ -74,7 +74,7 @@ def decoded(entries: Any) -> Managers:
     return managers
 
 
-def decoded_from_outside(entries: Any) -> Managers:
+def decoded_from_client(entries: Any) -> Managers:
     """Return the managers of a client's entries; raise ``ValueError`` for an invalid entry."""
     for entry in entries:
         if not isinstance(entry, dict) or entry.get("operation") not in (APPLY, UPDATE):

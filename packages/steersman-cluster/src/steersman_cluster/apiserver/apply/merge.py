@@ -26,7 +26,7 @@ from steersman_cluster.apiserver.apply.typed_values import (
 from steersman_cluster.apiserver.meta.reset_fields import FieldSet
 from steersman_cluster.apiserver.schema.node import Schema
 
-_SCALARS: Final = frozenset((str, int, float, bool))  # in whose place nothing is left to merge
+_SCALARS: Final = frozenset((str, int, float, bool))  # values that replace the live value
 
 
 def merged(live: Any, applied: Any, schema: Schema) -> Any:
@@ -61,7 +61,7 @@ def _merged_lists(live: list[Any], applied: list[Any], schema: Schema) -> list[A
             result.append(live[index])
         else:
             same = ours.get(name, ())
-            # There may be nothing to merge with, or no telling with which of several.
+            # With no live item of the name, or with several, the applied item replaces them.
             result.append(merged(same[0], theirs[name], child) if len(same) == 1 else theirs[name])
     return result
 
@@ -84,7 +84,7 @@ def _interleaved(live: list[str], applied: list[str]) -> Iterator[tuple[str, int
             left += 1
             continue
         if turn not in (None, name) and following[right] not in (None, name) and name is not None:
-            # It comes when its turn among the applied ones does.
+            # It follows at its position in the applied list.
             left += 1
             continue
         if name is not None and (name == turn or name in done):
@@ -133,7 +133,7 @@ def _list_without(value: list[Any], taken: FieldSet, schema: Schema) -> Any:
             left.append(each)
         elif not is_member(branch):
             rest = without(each, branch, item_schema(schema))
-            # A null would be an item without a name.
+            # A null item would have no key.
             left.extend(() if rest is None else (rest,))
     return left or None
 

@@ -13,7 +13,7 @@ import msgspec
 from steersman_cluster.apiserver.schema.node import UNSET, Schema
 
 _UNSAFE = re.compile("[<>&\u2028\u2029]")
-# Text that stands between quotes as it is: names and types, and so nearly all values of keys.
+# Text that needs no escapes in JSON: names and types, which are nearly all values of keys.
 _PLAIN = re.compile(r"[\w./:-]*", re.ASCII)
 
 
@@ -46,7 +46,7 @@ def element_of(item: Any, of: Schema) -> str:
             value = key.default
         else:
             value = UNSET
-        # An item that has no value for a key is another one than an item that has.
+        # A key field without a value is left out of the path element.
         if value is not UNSET:
             keys.append(f'"{name}":{written(value)}')
     if not keys:

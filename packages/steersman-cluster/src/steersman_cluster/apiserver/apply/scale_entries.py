@@ -8,7 +8,7 @@ from steersman_cluster.apiserver.apply.managed_fields import (
     Managed,
     Managers,
     decoded,
-    decoded_from_outside,
+    decoded_from_client,
     encoded,
 )
 from steersman_cluster.apiserver.meta.reset_fields import FieldSet
@@ -31,7 +31,7 @@ def entries_after_scale(
         for manager, managed in decoded(entries).items()
         if managed.api_version in paths
     }
-    writers = decoded_from_outside(scaled or ())
+    writers = decoded_from_client(scaled or ())
     for manager in _about_replicas(managers, paths):
         if manager in writers:
             del writers[manager]
@@ -44,7 +44,7 @@ def entries_after_scale(
             del managers[manager]
     for manager, managed in writers.items():
         if intersection(managed.fields, _REPLICAS):
-            # The API tells no time of those.
+            # kube-apiserver sets no time here.
             managers[manager] = Managed(_field(paths[api_version]), api_version, None)
     return encoded(managers)
 

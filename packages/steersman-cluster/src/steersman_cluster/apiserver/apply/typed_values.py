@@ -12,7 +12,7 @@ from steersman_cluster.apiserver.apply.path_elements import element_of
 from steersman_cluster.apiserver.meta.reset_fields import FieldSet
 from steersman_cluster.apiserver.schema.node import Schema
 
-# Most values are of another type than these, and then the schema need not be asked.
+# Only these types need the schema; most values are of another type.
 _PARTED: Final = (dict, list)
 
 UNDECLARED: Final = Schema(preserve_unknown=True)
@@ -92,7 +92,7 @@ def whole(value: Any, schema: Schema) -> FieldSet:
 
 def compared(old: Any, new: Any, schema: Schema) -> tuple[FieldSet, FieldSet]:
     """Return two sets: the fields added or modified in ``new``, and the removed fields."""
-    # Only where types are not declared can a truth take the place of a number.
+    # A boolean can replace a number only where the schema declares no type.
     typed = schema.name is not None
     if old == new and (typed or same_booleans(old, new)):
         return {}, {}
@@ -116,7 +116,7 @@ def _change_of_maps(old: Any, new: Any, schema: Schema, *, typed: bool) -> Chang
         return {}, None
     changed: FieldSet = {}
     removed: FieldSet = {}
-    # From a scalar to a map or back, the value itself has changed, too.
+    # If a scalar becomes a map, or a map a scalar, the value itself has changed, too.
     if (old is not None and old is not before) or (new is not None and new is not after):
         changed[SELF] = {}
     for name, each in after.items():
@@ -126,7 +126,7 @@ def _change_of_maps(old: Any, new: Any, schema: Schema, *, typed: bool) -> Chang
             continue
         was = before[name]
         if was is each or (was == each and (typed or same_booleans(was, each))):
-            continue  # as nearly all are, and then their schema need not be found
+            continue  # a shortcut without a schema lookup: nearly all values are equal
         if was.__class__ not in _PARTED and each.__class__ not in _PARTED:
             changed["f:" + name] = {}
             continue

@@ -12,11 +12,11 @@ from steersman_cluster.apiserver.apply.path_elements import NoElement, element_o
 from steersman_cluster.apiserver.apply.typed_values import UNDECLARED, item_schema
 from steersman_cluster.apiserver.schema.node import Schema
 
-# Where, seen from the value that was looked at, and what is wrong there. Paths are only spelled out
-# on the way back from a mismatch, and there is hardly ever one.
+# A path relative to the checked value, and the problem. Paths are built only when a mismatch is
+# found, because mismatches are rare.
 Mismatch: TypeAlias = tuple[str, str]
 
-# Of a value that has its declared type, nothing more is to be asked.
+# A scalar of its declared type needs no further check.
 _FITTING: Final = {
     "string": str,
     "integer": int,
@@ -65,7 +65,7 @@ def _map_mismatches(value: dict[str, Any], schema: Schema, *, open_: bool) -> li
             break
         if each.__class__ is _FITTING[child.type]:
             continue
-        # A type of the server's own is the same wherever it stands.
+        # Built-in types are closed everywhere.
         inside = _mismatches(each, child, open_=open_ and child.name is None)
         found += [(f".{name}{path}", what) for path, what in inside] if inside else ()
     return found

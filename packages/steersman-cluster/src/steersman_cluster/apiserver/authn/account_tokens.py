@@ -42,10 +42,10 @@ BINDABLE = {
 
 _CLAIM = "kubernetes.io"
 _INFO = "authentication.kubernetes.io"
-# By how much clocks may differ.
+# The allowed clock skew.
 _LEEWAY = timedelta(minutes=1)
-# Of tokens whose signature was checked; a guess at how many are in use at a time.
-_MOST_CHECKED = 1000
+# The size of the cache of verified tokens; a guess at how many are in use at a time.
+_CACHED_TOKENS = 1000
 
 
 class Bearer(NamedTuple):
@@ -55,7 +55,7 @@ class Bearer(NamedTuple):
     audiences: tuple[str, ...]
 
 
-class NotAccepted(NamedTuple):
+class TokenRejected(NamedTuple):
     """The reason why a token is rejected."""
 
     why: str
@@ -71,7 +71,7 @@ class TokenIssuers:
     """
 
     issuers: tuple[str, ...] = (ISSUER,)
-    audiences: tuple[str, ...] = ()  # of the API server itself; its issuers, if there are none
+    audiences: tuple[str, ...] = ()  # of the API server; by default its issuers
     signing: "SigningKey | None" = None
     verifying: tuple["VerifyingKey", ...] = ()
 
@@ -106,27 +106,27 @@ class ServiceAccountTokens:
         message = ".".join(_encoded(msgspec.json.encode(each, order="sorted")) for each in parts)
         return f"{message}.{_encoded(key.sign(message.encode()))}"
 
-    def bearer(self, token: str, *, audiences: Sequence[str]) -> Bearer | NotAccepted | None:
+    def bearer(self, token: str, *, audiences: Sequence[str]) -> Bearer | TokenRejected | None:
         """Return the user of ``token`` for one of ``audiences``; None for another kind of token."""
         claims = self._claims(token)
         if not isinstance(claims, Claims):
             return claims
-        # A token without audiences, from a Secret, is for the server itself.
+        # A legacy token, from a Secret, has no audiences and is for the API server.
         stated = claims.audiences or self.audiences
         meant = tuple(each for each in stated if each in audiences)
         if not meant:
-            return NotAccepted(
+            return TokenRejected(
                 f"token audiences {_listed(stated)} is invalid for the target audiences"
                 f" {_listed(audiences)}"
             )
         if claims.issuer == secret_tokens.ISSUER:
-            found = secret_tokens.holder(claims, token, self._store)
-            return NotAccepted(found) if isinstance(found, str) else Bearer(found, meant)
+            found = secret_tokens.user_of_secret_token(claims, token, self._store)
+            return TokenRejected(found) if isinstance(found, str) else Bearer(found, meant)
         now = self._store.clock.now()
-        why = _out_of_time(claims, now) or self._out_of_use(claims, now)
-        return NotAccepted(why) if why else Bearer(_user(claims), meant)
+        why = _time_error(claims, now) or self._invalidity(claims, now)
+        return TokenRejected(why) if why else Bearer(_user(claims), meant)
 
-    def _claims(self, token: str) -> Claims | NotAccepted | None:
+    def _claims(self, token: str) -> Claims | TokenRejected | None:
         digest = hashlib.sha256(token.encode()).digest()
         if (known := self._checked.get(digest)) is not None:
             return known
@@ -143,22 +143,22 @@ class ServiceAccountTokens:
         keys = self._issuing.verifying or ((self._key,) if self._key else ())
         keys = tuple(key for key in keys if about.get("kid", key.id) == key.id)
         if not keys:
-            return NotAccepted("invalid signature, no keys found")
+            return TokenRejected("invalid signature, no keys found")
         message = token.rpartition(".")[0].encode()
         if not any(
-            key.algorithm == about.get("alg") and key.has_signed(message, signature) for key in keys
+            key.algorithm == about.get("alg") and key.verifies(message, signature) for key in keys
         ):
-            return NotAccepted("go-jose/go-jose: error in cryptographic primitive")
+            return TokenRejected("go-jose/go-jose: error in cryptographic primitive")
         try:
             claims = claims_in(written)
         except BadClaims as problem:
-            return NotAccepted(f"go-jose/go-jose/jwt: failed to unmarshal claims: {problem}")
-        if len(self._checked) >= _MOST_CHECKED:
+            return TokenRejected(f"go-jose/go-jose/jwt: failed to unmarshal claims: {problem}")
+        if len(self._checked) >= _CACHED_TOKENS:
             self._checked.clear()
         self._checked[digest] = claims
         return claims
 
-    def _out_of_use(self, claims: Claims, now: datetime) -> str:
+    def _invalidity(self, claims: Claims, now: datetime) -> str:
         """Return why an unexpired token is no longer valid; an empty text if it is valid."""
         stated = claims.private
         namespace, ref = stated.namespace, stated.serviceaccount
@@ -168,15 +168,15 @@ class ServiceAccountTokens:
         uid = account["metadata"]["uid"]
         if uid != ref.uid:
             return f"service account UID ({uid}) does not match claim ({ref.uid})"
-        if _is_long_gone(account, now):
+        if _is_deletion_due(account, now):
             return f"service account {namespace}/{ref.name} has been deleted"
         for kind, resource in BINDABLE.items():
             claimed = stated.bound(kind)
-            # The node of a Pod is only mentioned; a token is bound to one thing.
+            # A token is bound to one object: with a Pod, the node is only informative.
             if claimed is not None and not (kind == "node" and stated.pod is not None):
                 where = "" if kind == "node" else namespace
                 bound = self._store.find(resource, where, claimed.name)
-                if bound is None or _is_long_gone(bound, now):
+                if bound is None or _is_deletion_due(bound, now):
                     return "service account token has been invalidated"
                 uid = bound["metadata"]["uid"]
                 if uid != claimed.uid:
@@ -193,7 +193,7 @@ class ServiceAccountTokens:
 def _new_key() -> "SigningKey":
     try:
         from steersman_cluster.apiserver.authn.signing_keys import (
-            SigningKey,  # not everyone has what it needs
+            SigningKey,  # needs the package cryptography
         )
     except ImportError:
         raise status_errors.internal_error(
@@ -258,7 +258,7 @@ def _user(claims: Claims) -> User:
     )
 
 
-def _out_of_time(claims: Claims, now: datetime) -> str:
+def _time_error(claims: Claims, now: datetime) -> str:
     at, leeway = now.timestamp(), _LEEWAY.total_seconds()
     if claims.not_before is not None and at + leeway < claims.not_before:
         return "service account token is not valid yet"
@@ -267,7 +267,7 @@ def _out_of_time(claims: Claims, now: datetime) -> str:
     return ""
 
 
-def _is_long_gone(obj: Object, now: datetime) -> bool:
+def _is_deletion_due(obj: Object, now: datetime) -> bool:
     deadline = obj["metadata"].get("deletionTimestamp")
     return deadline is not None and parse_time(deadline) < now - _LEEWAY
 

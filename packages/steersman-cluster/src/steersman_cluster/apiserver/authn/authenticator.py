@@ -8,8 +8,8 @@ from functools import lru_cache
 from steersman.wire import ClientCertificate, Request
 from steersman_cluster.apiserver.authn.account_tokens import (
     Bearer,
-    NotAccepted,
     ServiceAccountTokens,
+    TokenRejected,
 )
 from steersman_cluster.apiserver.meta.status_errors import unauthorized
 from steersman_cluster.apiserver.meta.users import ANONYMOUS, AUTHENTICATED, CREDENTIAL, User
@@ -37,7 +37,7 @@ class Authenticator:
         such a request raises ``Unauthorized``, too.
         """
         if certificate is not None and certificate.common_name:
-            return _certified(certificate)
+            return _user_of_certificate(certificate)
         scheme, _, rest = header(request, "Authorization").strip().partition(" ")
         token = rest.partition(" ")[0]
         if scheme.lower() != "bearer" or not token:
@@ -45,25 +45,25 @@ class Authenticator:
                 raise unauthorized()
             return ANONYMOUS
         found = self.bearer(token)
-        if isinstance(found, NotAccepted):
+        if isinstance(found, TokenRejected):
             raise unauthorized()
         return found.user
 
-    def bearer(self, token: str, *, audiences: Sequence[str] = ()) -> Bearer | NotAccepted:
+    def bearer(self, token: str, *, audiences: Sequence[str] = ()) -> Bearer | TokenRejected:
         """Return the user of ``token`` for one of ``audiences``, by default for this server."""
         own = self._accounts.audiences
         audiences = audiences or own
         meant = own if audiences is own else tuple(each for each in own if each in audiences)
         digest = _digest(token)
-        # All of them, so that the time it takes tells nothing about any.
+        # All tokens are compared, so that the duration does not depend on the match.
         users = [user for known, user in self._users.items() if hmac.compare_digest(known, digest)]
         if users and meant:
             return Bearer(users[0], meant)
         found = self._accounts.bearer(token, audiences=audiences)
         if found is None:
-            return NotAccepted(_UNKNOWN)
-        if isinstance(found, NotAccepted):
-            return NotAccepted(f"[{_UNKNOWN}, {found.why}]")
+            return TokenRejected(_UNKNOWN)
+        if isinstance(found, TokenRejected):
+            return TokenRejected(f"[{_UNKNOWN}, {found.why}]")
         return found._replace(user=found.user.joining(AUTHENTICATED))
 
     def __repr__(self) -> str:
@@ -71,7 +71,7 @@ class Authenticator:
 
 
 @lru_cache(maxsize=64)  # a client sends many requests over one connection
-def _certified(certificate: ClientCertificate) -> User:
+def _user_of_certificate(certificate: ClientCertificate) -> User:
     shown = certificate.fingerprint
     user = User(
         name=certificate.common_name,

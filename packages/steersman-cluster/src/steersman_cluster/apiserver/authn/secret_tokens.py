@@ -18,7 +18,7 @@ _SECRETS = GroupResource("", "secrets")
 _ACCOUNTS = GroupResource("", "serviceaccounts")
 
 
-def holder(claims: Claims, token: str, store: RuleContext) -> User | str:
+def user_of_secret_token(claims: Claims, token: str, store: RuleContext) -> User | str:
     """Return the user of a token, or the reason why the token is rejected."""
     namespace, secret_name = claims.secret_namespace, claims.secret_name
     name, uid = claims.secret_account, claims.secret_account_uid

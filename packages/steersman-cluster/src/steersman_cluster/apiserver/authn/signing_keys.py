@@ -48,7 +48,7 @@ class VerifyingKey:
                 raise ValueError("unknown private key curve, must be 256, 384, or 521")
             self.algorithm, self._curve, self._hash = _CURVES[public.curve.name]
 
-    def has_signed(self, message: bytes, signature: bytes) -> bool:
+    def verifies(self, message: bytes, signature: bytes) -> bool:
         """Whether ``signature`` is a valid signature of ``message`` by this key."""
         public = self._public
         try:
@@ -65,7 +65,7 @@ class VerifyingKey:
             return False
         return True
 
-    def published(self) -> dict[str, str]:
+    def json_web_key(self) -> dict[str, str]:
         """The public key as a JSON Web Key."""
         public = self._public
         about = {"use": "sig", "kty": "EC", "kid": self.id}
@@ -135,7 +135,7 @@ def _blocks(pem: bytes) -> Iterator[bytes]:
 def _private(block: bytes) -> object:
     try:
         return serialization.load_pem_private_key(block, password=None)
-    except (ValueError, TypeError):  # no key, or one that is encrypted
+    except (ValueError, TypeError):  # not a key, or an encrypted key
         return None
 
 

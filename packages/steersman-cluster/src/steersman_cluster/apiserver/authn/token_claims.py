@@ -38,7 +38,7 @@ class Claims(msgspec.Struct, frozen=True):
     token_id: str = msgspec.field(name="jti", default="")
     private: PrivateClaims = msgspec.field(name="kubernetes.io", default=PrivateClaims())
 
-    # A token that stands in a Secret has claims of its own.
+    # The claims of a legacy token, from a Secret.
     secret_namespace: str = msgspec.field(name="kubernetes.io/serviceaccount/namespace", default="")
     secret_name: str = msgspec.field(name="kubernetes.io/serviceaccount/secret.name", default="")
     secret_account: str = msgspec.field(
@@ -70,7 +70,7 @@ def json_object(part: bytes) -> dict[str, Any] | None:
 
 def claims_in(written: dict[str, Any]) -> Claims:
     """Return the claims after a type check; raise ``BadClaims`` if a type is wrong."""
-    # Go reads a null as a claim that is missing.
+    # Go decodes null as a missing claim.
     present = {name: value for name, value in written.items() if value is not None}
     try:
         return msgspec.convert(present, Claims)

@@ -1,10 +1,10 @@
-"""Authorization: whether a user may perform a request.
+"""Authorization decides whether a user may perform a request.
 
 Takes:     a user, the verb and resource of a request; the stored roles and bindings
 Gives:     a decision with the binding that is its reason; the user that a request impersonates
 Promises:  - a changed role or binding counts from the next request on
-           - a user cannot grant rights that they do not have
-           - impersonation needs the right to every name and group taken on
+           - a user cannot grant permissions that the user lacks
+           - impersonation requires the permission for every impersonated name and group
 Never:     authenticates a request, responds to it, or changes a role
 """
 
@@ -18,7 +18,7 @@ from steersman_cluster.apiserver.authz.rbac import (
     Attributes,
     Authorizer,
     Decision,
-    Granted,
+    EffectiveRules,
     attributes_of,
 )
 
@@ -29,8 +29,8 @@ __all__ = [
     "Attributes",
     "Authorizer",
     "Decision",
+    "EffectiveRules",
     "Escalation",
-    "Granted",
     "Impersonation",
     "attributes_of",
     "authorize",

@@ -6,7 +6,7 @@ from steersman_cluster.apiserver.meta import status_errors
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.users import User
 
-# What is said must not pass for a web page.
+# The message must not contain HTML.
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 

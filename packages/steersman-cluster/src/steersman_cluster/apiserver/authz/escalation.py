@@ -21,7 +21,7 @@ _EVERYTHING = (
     {"nonResourceURLs": ["*"], "verbs": ["*"]},
 )
 _PLURALS = {"ClusterRole": "clusterroles", "Role": "roles"}
-# What the garbage collector may change of a role whose rights it does not have.
+# The metadata that the garbage collector may change in a role that grants more than it has.
 _COLLECTED = frozenset(("finalizers", "managedFields", "ownerReferences"))
 
 
@@ -61,7 +61,7 @@ class Escalation:
             raise status_errors.bad_request("Name parameter required.")
         role = self._authorizer.role(ref, wanted.namespace)
         if role is None:
-            # The server takes what it reads on the way for what was asked for.
+            # kube-apiserver reports the resource of the request instead of the role's.
             raise status_errors.not_found(GroupResource(GROUP, wanted.resource), ref["name"])
         return role
 
@@ -69,7 +69,7 @@ class Escalation:
         groups, rights = " ".join(map(shown, user.groups)), "\n".join(missing)
         what = "attempting to grant RBAC permissions not currently held"
         sentence = f'user "{user.name}" (groups=[{groups}]) is {what}:\n{rights}'
-        lost = self._authorizer.granted(user, wanted.namespace).missing
+        lost = self._authorizer.rules_for(user, wanted.namespace).missing
         problem = not_found(each._replace(kind=wanted.resource) for each in lost)
         return f"{sentence}; resolution errors: [{problem}]" if problem else sentence
 

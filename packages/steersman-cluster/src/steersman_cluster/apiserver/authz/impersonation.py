@@ -35,8 +35,8 @@ AUTHENTICATION = "authentication.k8s.io"
 
 _HEADERS = "impersonate-"
 _EXTRA = "extra-"
-# Of users whose way is remembered; a guess at how many there are at a time.
-_MOST_REMEMBERED = 1000
+# The size of the cache of users' modes; a guess at how many users are active at a time.
+_CACHED_USERS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class _Mode:
     """An impersonation mode for some users; the name of the legacy mode is empty."""
 
     name: str
-    suits: Callable[[User, User], bool]  # the one spoken for, and who speaks
+    applies: Callable[[User, User], bool]  # the impersonated user, and the requesting user
 
     @property
     def verb(self) -> str:
@@ -97,49 +97,49 @@ class Impersonation:
         self._authorizer = authorizer
         self._last: dict[str, _Mode] = {}
 
-    def speaker(self, request: Request, user: User, wanted: Attributes) -> User:
+    def impersonated_user(self, request: Request, user: User, wanted: Attributes) -> User:
         """Return the user that ``user`` impersonates for ``wanted``; by default ``user`` itself."""
         shown = [
             (name, value.strip())
             for header, value in request.headers
-            # Hardly any other header begins so, and this is done for every request.
+            # The first letter is compared first: this runs for every request.
             if header[:1] in "iI" and (name := header.lower()).startswith(_HEADERS)
         ]
-        other = _taken_on(shown) if shown else None
+        other = _requested_user(shown) if shown else None
         if other is None:
             return user
         first: StatusError | None = None
         for mode in sorted(_MODES, key=lambda each: each is not self._last.get(user.name)):
-            if not mode.suits(other, user):
+            if not mode.applies(other, user):
                 continue
             try:
                 self._check(mode, other, user, wanted)
             except StatusError as refusal:
                 first = first or refusal
                 continue
-            if len(self._last) >= _MOST_REMEMBERED:
+            if len(self._last) >= _CACHED_USERS:
                 self._last.clear()
             self._last[user.name] = mode
-            return _complete(other, mode)
+            return _with_default_groups(other, mode)
         raise first or status_errors.internal_error("all impersonation modes failed")
 
     def _check(self, mode: _Mode, other: User, user: User, wanted: Attributes) -> None:
         if mode.name:
-            self._demand(
+            self._require(
                 user, structs.replace(wanted, verb=f"impersonate-on:{mode.name}:{wanted.verb}")
             )
         for right in _rights(mode, other):
-            if mode.name and (why := _never_taken_on(right)):
+            if mode.name and (why := _mode_error(right)):
                 raise denied(user, right, why=why)
-            self._demand(user, right)
+            self._require(user, right)
 
-    def _demand(self, user: User, right: Attributes) -> None:
+    def _require(self, user: User, right: Attributes) -> None:
         decision = self._authorizer.decide(user, right)
         if not decision.allowed:
             raise denied(user, right, why=decision.reason)
 
 
-def _taken_on(headers: Iterable[tuple[str, str]]) -> User | None:
+def _requested_user(headers: Iterable[tuple[str, str]]) -> User | None:
     """Return the user to impersonate from the headers; None without impersonation headers."""
     name, uid = "", ""
     groups: list[str] = []
@@ -164,7 +164,7 @@ def _taken_on(headers: Iterable[tuple[str, str]]) -> User | None:
     )
     if not name and not _has_only_a_name(taken):
         raise status_errors.bad_request(
-            f"requested {_in_go(taken)} without impersonating a user name"
+            f"requested {_go_text(taken)} without impersonating a user name"
         )
     return taken if name else None
 
@@ -190,7 +190,7 @@ def _rights(mode: _Mode, other: User) -> Iterator[Attributes]:
             )
 
 
-def _never_taken_on(right: Attributes) -> str:
+def _mode_error(right: Attributes) -> str:
     """Return why the newer modes never permit this, even to a user with all permissions."""
     if right.resource == "groups":
         if not right.name:
@@ -210,7 +210,7 @@ def _never_taken_on(right: Attributes) -> str:
     return ""
 
 
-def _complete(other: User, mode: _Mode) -> User:
+def _with_default_groups(other: User, mode: _Mode) -> User:
     """Return the impersonated user with its implicit groups added."""
     if not other.groups and (account := account_of(other.name)):
         other = replace(other, groups=account_groups(account[0]))
@@ -221,7 +221,7 @@ def _complete(other: User, mode: _Mode) -> User:
     return other if UNAUTHENTICATED in other.groups else other.joining(AUTHENTICATED)
 
 
-def _in_go(user: User) -> str:
+def _go_text(user: User) -> str:
     """Return the user as Go formats it."""
 
     def texts(values: tuple[str, ...]) -> str:

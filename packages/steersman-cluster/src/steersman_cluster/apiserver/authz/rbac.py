@@ -23,7 +23,7 @@ CLUSTER_BINDINGS = GroupResource(GROUP, "clusterrolebindings")
 ROLES = GroupResource(GROUP, "roles")
 BINDINGS = GroupResource(GROUP, "rolebindings")
 
-# Who decides, as flags call them. Of what nodes may this is only the role that lists it.
+# The values of --authorization-mode. The mode Node grants only the role system:node here.
 ALWAYS_ALLOW = "AlwaysAllow"
 NODE = "Node"
 RBAC_MODE = "RBAC"
@@ -33,8 +33,8 @@ _EVERYTHING: tuple[dict[str, Any], ...] = (
     {"verbs": ["*"], "nonResourceURLs": ["*"]},
 )
 
-# Of users and places whose rights are remembered; a guess at how many there are at a time.
-_MOST_REMEMBERED = 1000
+# The size of the cache of users' grants; a guess at how many users are active at a time.
+_CACHED_USERS = 1000
 
 
 class Attributes(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,7 +60,7 @@ def attributes_of(info: RequestInfo) -> Attributes:
         return Attributes(verb=info.verb, path=info.path)
     name = info.name
     if not name and info.verb in ("list", "watch"):
-        # Who may read one object only may list and watch that one.
+        # A rule with a resource name also allows list and watch with that name as field selector.
         name = selected_name(info.option("fieldSelector"))
     return Attributes(
         verb=info.verb,
@@ -79,11 +79,11 @@ class Decision(NamedTuple):
     reason: str = ""
 
 
-class Granted(NamedTuple):
+class EffectiveRules(NamedTuple):
     """All rules that roles grant to a user, and the missing roles that make the list incomplete."""
 
     rules: list[dict[str, Any]]
-    missing: list["Missing"]
+    missing: list["MissingRole"]
 
     @property
     def problem(self) -> str:
@@ -91,10 +91,10 @@ class Granted(NamedTuple):
         return not_found(self.missing)
 
 
-class Missing(NamedTuple):
+class MissingRole(NamedTuple):
     """A role that a binding references, but that does not exist."""
 
-    kind: str  # in small letters, as it stands in messages
+    kind: str  # in lower case, as in messages
     name: str
 
 
@@ -103,7 +103,7 @@ class _Grant(NamedTuple):
 
     reason: str
     rules: tuple["_Rule", ...] = ()
-    missing: Missing | None = None
+    missing: MissingRole | None = None
 
     def allows(self, wanted: Attributes) -> bool:
         return any(rule.allows(wanted) for rule in self.rules)
@@ -155,7 +155,7 @@ class Authorizer:
         """Return whether ``user`` has the permission for ``wanted``."""
         if ADMINISTRATORS in user.groups:
             return Decision(True)
-        missing: list[Missing] = []
+        missing: list[MissingRole] = []
         for grant in self._grants_of(user, wanted.namespace):
             if grant.allows(wanted):
                 return Decision(True, grant.reason)
@@ -163,10 +163,10 @@ class Authorizer:
                 missing.append(grant.missing)
         return Decision(False, f"RBAC: {not_found(missing)}" if missing else "")
 
-    def granted(self, user: User, namespace: str) -> Granted:
+    def rules_for(self, user: User, namespace: str) -> EffectiveRules:
         """Return all that ``user`` is granted in a namespace and cluster-wide."""
         grants = list(self._grants_of(user, namespace))
-        return Granted(
+        return EffectiveRules(
             [rule.written for grant in grants for rule in grant.rules],
             [grant.missing for grant in grants if grant.missing],
         )
@@ -184,7 +184,7 @@ class Authorizer:
         key = (user.name, user.groups, namespace)
         found = self._grants.get(key)
         if found is None:
-            if len(self._grants) >= _MOST_REMEMBERED:
+            if len(self._grants) >= _CACHED_USERS:
                 self._grants.clear()
             found = self._grants[key] = tuple(self._look_up(user, namespace))
         return found
@@ -211,7 +211,7 @@ class Authorizer:
             reason = _reason(binding, role, subject)
             found = self.role(role, namespace)
             if found is None:
-                yield _Grant(reason, missing=Missing(role["kind"].lower(), role["name"]))
+                yield _Grant(reason, missing=MissingRole(role["kind"].lower(), role["name"]))
             else:
                 yield _Grant(reason, tuple(map(_Rule, found.get("rules") or ())))
 
@@ -230,7 +230,7 @@ class Authorizer:
         return self._store.find(ROLES, namespace, role["name"])
 
 
-def not_found(missing: Iterable[Missing]) -> str:
+def not_found(missing: Iterable[MissingRole]) -> str:
     """Return the error text for all missing roles without duplicates; in brackets if several."""
     sentences = list(
         dict.fromkeys(f'{each.kind}.{GROUP} "{each.name}" not found' for each in missing)

@@ -2,9 +2,9 @@
 
 Takes:     texts of expressions, schemas with rules in them, and values
 Gives:     values, validation errors of objects and of definitions, and the cost of each
-Promises:  - an expression is compiled once and evaluated as often as one likes
-           - what the real server would not compile is refused with its words
-           - an evaluation never costs more than the real server allows
+Promises:  - an expression is compiled once and evaluated any number of times
+           - an expression that kube-apiserver rejects is rejected with the same message
+           - an evaluation never costs more than kube-apiserver allows
            - the parser is not loaded before there is an expression
 Never:     reads objects other than its arguments, or depends on requests
 

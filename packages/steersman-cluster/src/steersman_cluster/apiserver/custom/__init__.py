@@ -3,9 +3,9 @@
 Takes:     CustomResourceDefinitions, as plain JSON
 Gives:     the served resources of a definition, each version with its schema and rules; the rules
            for definitions themselves; their status; and scales of custom and built-in objects
-Promises:  - a definition that the real server refuses is refused with the same causes
+Promises:  - a definition that kube-apiserver rejects is rejected with the same causes
            - names are accepted first come, first served
-           - what a definition serves follows from the definition alone
+           - the served resources of a definition depend only on the definition
 Never:     stores objects, or reads custom resources other than those passed to it
 
 ``definition_rules``, ``version_validation``, ``schema_validation`` and ``conversion_validation``

@@ -94,7 +94,7 @@ def _served(crd: Object, version: Object, compiled: Mapping[str, _Compiled]) -> 
         stored_as=f"{names['plural']}.{gvk.group}",
         stored_version=next(each["name"] for each in spec["versions"] if each.get("storage")),
         custom=True,
-        ending=is_ending(crd),
+        is_terminating=is_ending(crd),
         short_names=tuple(names.get("shortNames") or ()),
         categories=tuple(names.get("categories") or ()),
         subresources=offered,

@@ -3,7 +3,7 @@
 Takes:     resources and their schemas; the descriptions of fields, from an optional package
 Gives:     the documents that clients read: discovery, classic and aggregated, OpenAPI v2
            and v3, and the location of the token signing keys
-Promises:  - a document is made once, when it is first asked for
+Promises:  - a document is created once, when it is first requested
            - an etag changes exactly when its document does
            - groups and versions come in the order in which clients prefer them
            - every reference in a document leads to a schema in the same document

@@ -15,8 +15,8 @@ from steersman_cluster.apiserver.discovery.discovered_resources import (
 from steersman_cluster.apiserver.discovery.group_documents import Document
 from steersman_cluster.apiserver.meta.group_versions import GroupVersionInfo
 from steersman_cluster.apiserver.request.negotiation import (
+    BUILTIN_MEDIA_TYPES,
     JSON,
-    UNDERSTOOD,
     YAML,
     check_route,
     document_language,
@@ -92,10 +92,10 @@ class Discovery:
                 check_route(accept, (JSON,))
                 return JSON
             case ["api", *_]:
-                check_route(accept, UNDERSTOOD)
+                check_route(accept, BUILTIN_MEDIA_TYPES)
             case ["apis", group, version]:
                 if not any(each.custom for each in self._catalogue.resources(group, version)):
-                    check_route(accept, UNDERSTOOD)
+                    check_route(accept, BUILTIN_MEDIA_TYPES)
             case _:
                 pass
         return document_language(accept)

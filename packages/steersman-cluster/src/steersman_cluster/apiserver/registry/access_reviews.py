@@ -7,7 +7,7 @@ import msgspec
 
 from steersman.clock import Clock
 from steersman.units import format_time
-from steersman_cluster.apiserver.authn import Authenticator, NotAccepted
+from steersman_cluster.apiserver.authn import Authenticator, TokenRejected
 from steersman_cluster.apiserver.authz import Attributes, Authorizer
 from steersman_cluster.apiserver.meta import field_errors, status_errors
 from steersman_cluster.apiserver.meta.field_errors import FieldError
@@ -95,7 +95,7 @@ class AccessReviews:
         namespace = review["spec"].get("namespace")
         if not namespace:
             raise status_errors.bad_request("no namespace on request")
-        granted = self._authorizer.granted(user, namespace)
+        granted = self._authorizer.rules_for(user, namespace)
         status: Object = {
             "resourceRules": [
                 _part(rule, _RESOURCE_RULE) for rule in granted.rules if rule.get("resources")
@@ -117,7 +117,7 @@ class AccessReviews:
             found = self._authenticator.bearer(token, audiences=audiences)
         else:
             found = self._authenticator.bearer(token)
-        if isinstance(found, NotAccepted):
+        if isinstance(found, TokenRejected):
             return {**review, "status": {"user": {}, "error": found.why}}
         status = {
             "authenticated": True,

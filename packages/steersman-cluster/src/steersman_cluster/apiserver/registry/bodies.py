@@ -20,10 +20,10 @@ from steersman_cluster.apiserver.request.api_request import APIRequest
 from steersman_cluster.apiserver.request.negotiation import (
     JSON,
     JSON_PATCH,
+    MEDIA_TYPES,
     MERGE_PATCH,
-    SPOKEN,
     STRATEGIC_PATCH,
-    not_spoken,
+    unsupported_media_type,
 )
 from steersman_cluster.apiserver.request.options import WriteOptions
 from steersman_cluster.apiserver.schema.protobuf.messages import PROTOBUF
@@ -59,7 +59,7 @@ def read_body(
     """The decoded object of the body."""
     if content_type == PROTOBUF and scope.expected(request).kinds is None:
         # A custom resource has no protobuf message.
-        raise not_spoken(SPOKEN)
+        raise unsupported_media_type(MEDIA_TYPES)
     try:
         obj, complaints = decode(request.body, scope.expected(request), content_type=content_type)
         if request.is_pruned:

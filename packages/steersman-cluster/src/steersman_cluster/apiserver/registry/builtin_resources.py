@@ -106,9 +106,9 @@ class FieldManagers:
                 has_status=served.rules.has_status,
                 custom=served.custom,
             ),
-            worded=_worded if len(versions) > 1 and not served.custom else None,
+            convert=_converted if len(versions) > 1 and not served.custom else None,
         )
 
 
-def _worded(obj: Object, api_version: str) -> Object:
+def _converted(obj: Object, api_version: str) -> Object:
     return to_served(to_stored(obj), api_version)

@@ -182,7 +182,7 @@ def delete(store: Store, served: ServedResource, entry: Entry, options: DeleteOp
 def answer(deletion: Deletion, served: ServedResource, encoder: ResponseEncoder) -> bytes:
     """The object if it still exists or if its kind returns deleted objects; otherwise a Status."""
     if not deletion.is_removed or served.rules.returns_deleted:
-        return encoder.unkept(deletion.obj, served)
+        return encoder.unstored(deletion.obj, served)
     metadata = deletion.obj["metadata"]
     details = {"name": metadata["name"], "group": served.gvk.group, "kind": served.plural}
     if not served.gvk.group:

@@ -160,7 +160,7 @@ def _admit_all(
         try:
             deletion.admit(request, scope, entry, options)
         except NeedsWebhook as unanswered:
-            missing += unanswered.inquiries
+            missing += unanswered.calls
         except StatusError:
             break
     if missing:

@@ -149,7 +149,7 @@ def _changes(
         if _shows(entry, selects):
             yield lines.event(b"MODIFIED" if was else b"ADDED", entry, served)
         elif was:
-            yield lines.departure(entry, served)
+            yield lines.deleted(entry, served)
 
 
 def _shows(entry: Entry, selects: Selects | None) -> bool:

@@ -255,7 +255,7 @@ def _create(
     served, store, rules = request.served, scope.store, request.served.rules
     about = obj["metadata"]
     name = about.get("name") or about.get("generateName", "")
-    if served.ending:
+    if served.is_terminating:
         why = "create not allowed while custom resource definition is terminating"
         raise status_errors.forbidden(served.group_resource, name, why)
     if served.namespaced:
@@ -266,11 +266,11 @@ def _create(
     _set_namespace(request, obj)
     _generate_name(request, scope, obj)
     scope.check_grant(request, obj, None)
-    kept = served.ruled(obj)
+    kept = served.validated_form(obj)
     about = kept["metadata"]
     object_meta.prepare_create(about, rng=store.rng, time=format_time(store.clock.now()))
     if rules.has_status and not rules.status_on_create:
-        served.forget_status(kept)
+        served.drop_status(kept)
     rules.prepare_create(kept, store)
     rules.set_requester(kept, request.user)
     name = about.get("name", "")  # some kinds generate it
@@ -294,7 +294,7 @@ def _create(
         request,
         scope,
         key,
-        served.finished(kept),
+        served.stored_form(kept),
         options,
         replacing=None,
         charged=charged,
@@ -355,9 +355,9 @@ def replace(
     old = request.live(entry) if served.custom else stored
     scope.check_grant(request, obj, old)
     _check_resource_version(request, obj, old)
-    kept = served.ruled(obj)
+    kept = served.validated_form(obj)
     if request.info.subresource == "status":
-        served.keep_all_but_status(kept, old)
+        served.restore_all_but_status(kept, old)
     about, was = kept["metadata"], old["metadata"]
     if request.info.subresource == "status":
         object_meta.prepare_update(about, was)
@@ -366,7 +366,7 @@ def replace(
         errors += rules.validate_status(kept, _ratchet_base(request, old))
     else:
         if rules.has_status:
-            served.keep_status(kept, old)
+            served.restore_status(kept, old)
         object_meta.prepare_update(about, was)
         rules.prepare_update(kept, old, store)
         if served.is_new_generation(kept, old) or _turns_into_float(request, old):
@@ -386,11 +386,11 @@ def replace(
     if is_applied and request.is_pruned:
         unknown += prune(kept, scope.schema(request))
     is_unpruned = _stores_unknown_fields(request, unknown)
-    kept = served.finished(kept)
+    kept = served.stored_form(kept)
     if not is_unpruned and same_json(kept, stored) and _is_settled(request, entry):
         return request.encoder.one(entry, served)
     if should_delete_during_update(kept, stored) and not rules.is_held(kept):
-        answer = request.encoder.unkept(kept, served)
+        answer = request.encoder.unstored(kept, served)
         if not options.dry_run:
             store.delete(entry, rules=rules)
         return answer
@@ -479,7 +479,7 @@ def _store_object(
 ) -> bytes:
     """Store the object unless it is a dry run, and return the encoded object."""
     if options.dry_run:
-        return request.encoder.unkept(kept, request.served)
+        return request.encoder.unstored(kept, request.served)
     # Conversion webhooks must have responded before the write.
     request.served.prefetch([kept])
     for quota in charged:

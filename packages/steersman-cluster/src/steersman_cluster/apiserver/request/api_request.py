@@ -1,4 +1,4 @@
-"""The facts of one request about a resource."""
+"""One resource request, as handlers get it."""
 
 from collections.abc import Sequence
 
@@ -18,23 +18,23 @@ from steersman_cluster.apiserver.storage import Entry
 
 
 class APIRequest(msgspec.Struct, kw_only=True):
-    """Who asks for what, of which resource, and how the answer is encoded."""
+    """A resource request: its info, user and resource, and the encoder of the response."""
 
     http: Request
     info: RequestInfo
     user: User
     registered: ServedResource  # the resource as the registry has it
-    # The same with the rules of its subresource, and with conversions by webhooks.
+    # The same with the rules of the subresource, and with webhook conversion.
     served: ServedResource
     encoder: ResponseEncoder
     webhook_answers: WebhookAnswers
     warnings: list[str]  # of the response
-    # Where whole numbers were written with a point in the custom resource that was sent.
+    # The paths of numbers like 1.0 in a custom resource of the body.
     whole_floats: Sequence[Path] = ()
 
     @property
     def is_pruned(self) -> bool:
-        """Whether the body is a custom resource, which keeps only what its schema knows."""
+        """Whether the body is a custom resource, whose unknown fields are pruned."""
         return self.served.custom and self.info.subresource != "scale"
 
     @property
@@ -49,11 +49,11 @@ class APIRequest(msgspec.Struct, kw_only=True):
 
     @property
     def agent(self) -> str:
-        """The field manager, unless the query names one: the first word of the User-Agent."""
+        """The default field manager: the first word of the User-Agent."""
         name = header(self.http, "User-Agent").partition("/")[0]
         printable = "".join(letter for letter in name if letter.isprintable())
         return printable.encode()[:LONGEST_MANAGER].decode(errors="ignore")
 
     def live(self, entry: Entry) -> Object:
-        """What an entry holds, in the version of the request; not to be changed."""
+        """Return an entry's object in the version of the request; callers must not mutate it."""
         return self.served.from_stored(entry.value or {})

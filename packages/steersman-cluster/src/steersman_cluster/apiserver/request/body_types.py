@@ -1,4 +1,4 @@
-"""How the bodies of requests are decoded, by resource and subresource."""
+"""The decoders of request bodies, by resource and subresource."""
 
 from steersman.names import GroupVersionKind
 from steersman_cluster.apiserver.request.api_request import APIRequest
@@ -10,17 +10,17 @@ from steersman_cluster.apiserver.schema.serializer.decoder import BodyDecoder, B
 SCALE = GroupVersionKind("autoscaling", "v1", "Scale")
 _DELETE_OPTIONS = GroupVersionKind("", "v1", "DeleteOptions")
 
-# What is sent to a container has no kind.
+# The bodies of these subresources have no kind.
 _CONNECTED = frozenset(("attach", "exec", "portforward"))
 
 
 def body_part(subresource: str) -> str:
-    """The subresource, if its body has a kind of its own or that of the object."""
+    """Return the subresource if its body has a kind; otherwise ""."""
     return "" if subresource in _CONNECTED else subresource
 
 
 class BodyTypes:
-    """The type of each body that the server accepts."""
+    """The decoder of each body that the server accepts."""
 
     def __init__(self, schemas: BuiltinSchemas) -> None:
         self._expectations = BodyDecoders.of(schemas)
@@ -28,12 +28,12 @@ class BodyTypes:
         self.delete_options = self._expectations.builtin(_DELETE_OPTIONS)
 
     def of(self, served: ServedResource, subresource: str) -> BodyDecoder:
-        """The type of what is sent to a resource, or to one of its subresources."""
+        """Return the decoder of bodies sent to a resource or to one of its subresources."""
         gvk = served.kind_of(subresource)
         if served.custom and subresource != "scale":
             return self._expectations.custom(gvk)
         return self._expectations.builtin(gvk)
 
     def schema(self, request: APIRequest) -> Schema:
-        """The schema of what a request sends and is answered."""
+        """Return the schema of the request's body and of its response."""
         return self._scale if request.info.subresource == "scale" else request.served.schema

@@ -1,4 +1,4 @@
-"""How something is to be deleted: what stands in the body, or else in the query."""
+"""DeleteOptions, from the body or from the query."""
 
 import re
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ from steersman_cluster.apiserver.schema.serializer.decoder import BodyDecoder, c
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 POLICIES = ("Foreground", "Background", "Orphan")
 
-# What the decoder says around the reason; of options only the reason is reported.
-_AROUND = re.compile(
+# The decoder's message around the reason. Errors of options contain only the reason.
+_DECODER_PREFIX = re.compile(
     r"the object provided is unrecognized \(must be of type DeleteOptions\): (?P<unread>.*) \(.*\)"
     r'|DeleteOptions in version "v1" cannot be handled as a DeleteOptions: (?P<unfit>.*)',
     re.DOTALL,
@@ -28,7 +28,7 @@ _AROUND = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteOptions:
-    """How to delete, and what must be true for it."""
+    """The options of a deletion, with its preconditions."""
 
     dry_run: bool = False
     grace_seconds: int | None = None
@@ -41,13 +41,13 @@ class DeleteOptions:
     def of(
         cls, info: RequestInfo, body: bytes, *, content_type: str, expected: BodyDecoder
     ) -> "DeleteOptions":
-        """From the body if there is one, otherwise from the query, never from both."""
+        """Decode the body if there is one; otherwise the query."""
         written = _read(body, content_type, expected) if body else _from_query(info)
         return cls.written(written)
 
     @classmethod
     def written(cls, written: Object) -> "DeleteOptions":
-        """From an object of that kind."""
+        """Return the options of a DeleteOptions object."""
         preconditions = written.get("preconditions") or {}
         dry_run = written.get("dryRun") or []
         policy, orphan = written.get("propagationPolicy"), written.get("orphanDependents")
@@ -64,7 +64,7 @@ class DeleteOptions:
         grace = written.get("gracePeriodSeconds")
         return cls(
             dry_run=bool(dry_run),
-            # The shortest that is one: less than none would be no grace at all.
+            # kube-apiserver replaces a negative grace period with 1.
             grace_seconds=1 if grace is not None and grace < 0 else grace,
             propagation=policy,
             orphan_dependents=orphan,
@@ -73,7 +73,7 @@ class DeleteOptions:
         )
 
     def shown(self, *, grace_seconds: int | None) -> Object:
-        """As an object of that kind."""
+        """Return the options as a DeleteOptions object."""
         preconditions = {"uid": self.uid, "resourceVersion": self.resource_version}
         written: Object = {
             "gracePeriodSeconds": grace_seconds,
@@ -87,11 +87,11 @@ class DeleteOptions:
 
     @property
     def names_policy(self) -> bool:
-        """Whether the caller has said what becomes of dependents."""
+        """Whether the client has set a propagation policy."""
         return self.propagation is not None or self.orphan_dependents is not None
 
     def check(self, obj: Object, served: ServedResource) -> None:
-        """Refuse where the object is not the one, or not as, the caller thinks."""
+        """Raise a conflict if the preconditions do not match the object."""
         metadata = obj["metadata"]
         for wanted, actual, word, perhaps in (
             (self.uid, metadata["uid"], "UID", "deleted and then recreated"),
@@ -107,7 +107,7 @@ class DeleteOptions:
                     )
                 kind, _, group = served.group_kind.partition(".")
                 raise status_errors.conflict(
-                    GroupResource(group, kind),  # as the real server has it
+                    GroupResource(group, kind),  # as in kube-apiserver
                     metadata["name"],
                     f"the {word} in the precondition ({wanted}) does not match the {word} in"
                     f" record ({actual}). The object might have been {perhaps}",
@@ -116,10 +116,10 @@ class DeleteOptions:
     def finalizers(
         self, current: list[str], *, orphans: bool, either_way: bool = False
     ) -> list[str]:
-        """What is there, with those by which the garbage collector knows the policy.
+        """Return the finalizers, with the garbage collector's finalizer of the propagation policy.
 
-        ``orphans``: without a word about it, what belongs to the object is left alone.
-        ``either_way``: who wants no orphans wants to wait until what belongs to it is gone.
+        ``orphans``: the default policy of the kind is Orphan.
+        ``either_way``: ``orphanDependents: false`` means Foreground.
         """
         orphan, foreground = ORPHAN in current, FOREGROUND in current
         if self.orphan_dependents is not None:
@@ -149,7 +149,7 @@ def _read(body: bytes, content_type: str, expected: BodyDecoder) -> Object:
             return decode(body, expected, content_type=content_type).obj
         if not isinstance(written, dict):
             return decode(body, expected, content_type=content_type).obj
-        # Each group has options of its own, all of them the same.
+        # Each group has its own DeleteOptions; all have the same fields.
         kind, version = written.pop("kind", None), written.pop("apiVersion", None)
         if kind not in (None, "", "DeleteOptions"):
             raise status_errors.bad_request(
@@ -158,7 +158,7 @@ def _read(body: bytes, content_type: str, expected: BodyDecoder) -> Object:
             )
         return canonical(written, expected).obj
     except StatusError as refusal:
-        found = _AROUND.fullmatch(refusal.message)
+        found = _DECODER_PREFIX.fullmatch(refusal.message)
         if found is None:
             raise
         raise status_errors.bad_request(found["unread"] or found["unfit"]) from None
@@ -170,7 +170,8 @@ def _from_query(info: RequestInfo) -> Object:
         "propagationPolicy": info.option("propagationPolicy") or None,
         "orphanDependents": boolean(info, "orphanDependents"),
         "gracePeriodSeconds": integer(info, "gracePeriodSeconds"),
-        # Of a collection as well, where the version is that of the list: nearly always a no.
+        # kube-apiserver also applies the resourceVersion of a deleted collection, which is that of
+        # the list, as a precondition. It hardly ever matches.
         "preconditions": {
             "uid": info.option("uid") or None,
             "resourceVersion": info.option("resourceVersion") or None,

@@ -1,4 +1,4 @@
-"""Answers with nothing but metadata, for clients that need no more of an object."""
+"""The encoder of PartialObjectMetadata and of lists of it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -18,41 +18,41 @@ VERSIONS = ("v1", "v1beta1")
 
 
 class MetadataEncoder(NamedTuple):
-    """The form of it; ``kind`` says whether of one object, or of a list of them."""
+    """An encoder of metadata; ``kind`` is the requested kind, of an object or of a list."""
 
     kind: str
     version: str
 
     @classmethod
-    def wished(cls, parameters: Mapping[str, str]) -> "MetadataEncoder | None":
-        """What the parameters of a media type ask for, if it is this."""
+    def from_parameters(cls, parameters: Mapping[str, str]) -> "MetadataEncoder | None":
+        """Return the encoder that a media type's parameters request; None for another one."""
         kind, group, version = (parameters.get(name, "") for name in ("as", "g", "v"))
         known = kind in (OBJECT, LIST) and group == "meta.k8s.io" and version in VERSIONS
         return cls(kind, version) if known else None
 
     def one(self, entry: Entry, served: ServedResource) -> bytes:
-        """The metadata of what an entry holds."""
+        """Encode the metadata of an entry's object."""
         self.check(served, is_list=False)
         return self._opening() + object_encoder.metadata_in(entry, served) + b"}"
 
-    def unkept(self, obj: Object, served: ServedResource) -> bytes:
-        """That of an object that is in no entry."""
+    def unstored(self, obj: Object, served: ServedResource) -> bytes:
+        """Encode the metadata of an object without an entry."""
         self.check(served, is_list=False)
         return self._object(object_encoder.ordered(object_encoder.seen(obj, served)), served)
 
     def other(self, document: Object, *, custom: bool = False) -> bytes:
-        """That of what is no object of a resource."""
+        """Encode the metadata of a document that is not an object of the resource."""
         self.check_other(document, custom=custom)
         return self._partial(document["metadata"])
 
     def unchanged(self, document: Object) -> bytes:
-        """What has no other form than its own: a Status."""
+        """Encode a document as it is: a Status."""
         return msgspec.json.encode(document)
 
     def many(
         self, entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str, object]
     ) -> bytes:
-        """That of each object in a list."""
+        """Encode the metadata of a list's objects."""
         self.check(served, is_list=True)
         object_encoder.prefetch(entries, served)
         head = {**self._head(LIST), "metadata": without_empty(metadata), "items": None}
@@ -63,17 +63,17 @@ class MetadataEncoder(NamedTuple):
         return b"".join((opening.removesuffix(b"null}"), b"[", begin, items, b"}]}"))
 
     def lines(self) -> WatchEncoder | None:
-        """That of each object in a watch, which is never about lists of them."""
+        """Return the encoder of a watch; None if a list was requested."""
         return None if self.kind == LIST else self
 
     def event(self, kind: bytes, entry: Entry, served: ServedResource) -> bytes:
-        """One line of a watch."""
+        """Encode one event of a watch."""
         metadata = object_encoder.metadata_in(entry, served)
         return object_encoder.line(kind, self._opening() + metadata + b"}")
 
-    def departure(self, entry: Entry, served: ServedResource) -> bytes:
-        """The line for someone from whose sight an object went."""
-        gone = object_encoder.departed_from(entry, served)
+    def deleted(self, entry: Entry, served: ServedResource) -> bytes:
+        """Encode the DELETED event of an object that no longer matches the watch."""
+        gone = object_encoder.deleted_object(entry, served)
         return object_encoder.line(b"DELETED", self._object(gone, served))
 
     def bookmark(
@@ -83,12 +83,12 @@ class MetadataEncoder(NamedTuple):
         *,
         initial_events_end: bool,
     ) -> bytes:
-        """A line that says how far a watch has come."""
+        """Encode a BOOKMARK event."""
         metadata = object_encoder.bookmark_metadata(revision, initial_events_end=initial_events_end)
         return object_encoder.line(b"BOOKMARK", self._partial(metadata))
 
     def failure(self, status: Object) -> bytes:
-        """The line with which a watch ends that cannot go on."""
+        """Encode the ERROR event that ends a watch."""
         return object_encoder.line(b"ERROR", msgspec.json.encode(status))
 
     def _object(self, obj: Object, served: ServedResource) -> bytes:
@@ -98,7 +98,7 @@ class MetadataEncoder(NamedTuple):
         return msgspec.json.encode({**self._head(OBJECT), "metadata": metadata})
 
     def _opening(self) -> bytes:
-        """How each object begins, up to what its metadata is."""
+        """The JSON of each object before its metadata."""
         return (
             f'{{"kind":"{OBJECT}","apiVersion":"meta.k8s.io/{self.version}","metadata":'
         ).encode()
@@ -107,7 +107,7 @@ class MetadataEncoder(NamedTuple):
         return {"kind": kind, "apiVersion": f"meta.k8s.io/{self.version}"}
 
     def check(self, served: ServedResource, *, is_list: bool) -> None:
-        """Refuse where one thing was wanted, and it is the other; by the name of its Go type."""
+        """Raise an error, with Go's type, if a list was requested of an object or vice versa."""
         if is_list == (self.kind == LIST):
             return
         if served.custom and not is_list:
@@ -120,7 +120,7 @@ class MetadataEncoder(NamedTuple):
         raise self._unlike(go_type, is_list=is_list)
 
     def check_other(self, document: Object, *, custom: bool) -> None:
-        """The same for what is no object of a resource, and so never a list."""
+        """The same for a document that is not an object of the resource."""
         if self.kind == LIST:
             group, _, version = document["apiVersion"].partition("/")
             package = version if custom else group.partition(".")[0]
@@ -134,5 +134,5 @@ class MetadataEncoder(NamedTuple):
 
 
 def without_empty(metadata: Mapping[str, object]) -> dict[str, object]:
-    """The metadata of a list, without empty fields."""
+    """Return the ListMeta without empty fields."""
     return {name: value for name, value in metadata.items() if value != ""}

@@ -1,4 +1,4 @@
-"""Content negotiation: JSON, YAML or protobuf, and objects whole, by metadata, or as a table."""
+"""Content negotiation: JSON, YAML or protobuf; whole objects, metadata, or a table."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
@@ -19,10 +19,10 @@ from steersman_cluster.apiserver.request.response_encoders import WHOLE, Respons
 from steersman_cluster.apiserver.schema.protobuf.messages import PROTOBUF
 
 JSON, YAML = "application/json", "application/yaml"
-# Those that every resource is sent in; built-in ones, in protobuf as well.
-SPOKEN = (JSON, YAML)
-UNDERSTOOD = (*SPOKEN, PROTOBUF)
-# Those that a stream of events can be in.
+# The media types of all resources, and those of built-in resources.
+MEDIA_TYPES = (JSON, YAML)
+BUILTIN_MEDIA_TYPES = (*MEDIA_TYPES, PROTOBUF)
+# The media types of watches.
 _STREAMED = (JSON, PROTOBUF)
 _STREAMS = tuple(f"{each};stream=watch" for each in _STREAMED)
 
@@ -35,19 +35,24 @@ PATCHES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
 _RANGES = {"*/*": JSON, "application/*": JSON, JSON: JSON, YAML: YAML, PROTOBUF: PROTOBUF}
 
 
-# The parameters of a media type that ask for another form of an object.
+# The parameters of a media type that request a transformation, such as as=Table.
 _TRANSFORMS = frozenset(("as", "g", "v"))
 
-# How many elements Go's sort inserts one by one.
+# Up to this length, Go's sort is an insertion sort.
 _INSERTED = 12
 
-# How much a media type is wanted, which it is, and its parameters.
+# The quality value of a media type, the media type, and its parameters.
 _Clause: TypeAlias = tuple[float, str, dict[str, str]]
 
 
 def header(request: Request, name: str) -> str:
-    """A header by its name as most clients write it; empty where it is not there."""
-    for key, value in request.headers:  # several times a request: a generator takes twice as long
+    """Return a header; "" if it is missing. ``name`` is spelled as most clients do."""
+    for (
+        key,
+        value,
+    ) in (
+        request.headers
+    ):  # a loop: this runs several times per request, and a generator takes twice as long
         if key == name:
             return value
     name = name.lower()
@@ -58,7 +63,7 @@ def header(request: Request, name: str) -> str:
 
 
 def clauses(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """The media types of an Accept header with their parameters, the most wanted first."""
+    """Yield the media types of an Accept header with their parameters, by preference."""
     found: list[_Clause] = []
     for clause in accept.split(","):
         media_type, *parameters = clause.split(";")
@@ -80,7 +85,7 @@ def clauses(accept: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def accepted_format(accept: str, forms: Iterable[str]) -> str:
-    """The first of several media types that is wanted most; empty where none is."""
+    """Return the preferred one of several media types; "" if none is acceptable."""
     for media_type, _ in clauses(accept or "*/*"):
         kind, _, subtype = media_type.partition("/")
         for encoder in forms:
@@ -91,10 +96,10 @@ def accepted_format(accept: str, forms: Iterable[str]) -> str:
 
 
 def _in_order(clauses: list[_Clause]) -> list[_Clause]:
-    """Up to twelve as Go's sort has them, which inserts one after the other.
+    """Return the clauses in the order of Go's sort, which inserts up to twelve one by one.
 
-    The order is no order in the strict sense, so a sort by key would give another one. More are
-    sorted by their weight alone: inserting thousands would hold up all other requests.
+    The comparison is not transitive, so a sort by key would give another order. More than twelve
+    are sorted by quality value only: an insertion sort of thousands would block other requests.
     """
     if len(clauses) > _INSERTED:
         return sorted(clauses, key=lambda clause: -clause[0])
@@ -118,7 +123,7 @@ def _precedes(clause: _Clause, other: _Clause) -> bool:
 
 
 class ResponseFormat(NamedTuple):
-    """How an answer is wanted: in which language, and in which form."""
+    """The negotiated format of a response: its media type and its encoder."""
 
     language: str
     encoder: ResponseEncoder = WHOLE
@@ -126,7 +131,7 @@ class ResponseFormat(NamedTuple):
 
 PLAIN = ResponseFormat(JSON)
 
-# What controllers accept: sent many times over, and always in these words.
+# The Accept headers of controllers, which most requests have: a shortcut.
 _USUAL = {
     f"{JSON};as={kind};g=meta.k8s.io;v=v1": ResponseFormat(JSON, MetadataEncoder(kind, "v1"))
     for kind in (OBJECT, LIST)
@@ -137,13 +142,13 @@ _USUAL_FOR_BUILTIN: Mapping[str, ResponseFormat] = {
 
 
 def wants_plain(request: Request) -> bool:
-    """Whether an answer is wanted as it is most of the time."""
+    """Whether the response is whole objects in JSON, as for most requests."""
     accept = header(request, "Accept")
     return not accept or accept == JSON
 
 
 def no_table(version: str) -> ResponseEncoder | None:  # noqa: ARG001 - as those that have one
-    """Of what cannot be a table."""
+    """Return None: responses without a table."""
     return None
 
 
@@ -155,10 +160,10 @@ def negotiate(
     lists: bool = False,
     table: Callable[[str], ResponseEncoder | None] = no_table,
 ) -> ResponseFormat:
-    """The form of the answer; a transformation that is not made is passed over.
+    """Return the format of the response; an unsupported transformation is skipped.
 
-    ``table`` makes a table of a version, where what is asked for can be one. Built-in and custom
-    resources have different words for a no, here and in ``patch_type``.
+    ``table`` returns the encoder of a table in a version, or None. The errors of built-in and
+    custom resources differ, here and in ``patch_type``.
     """
     if wants_plain(request):
         return PLAIN
@@ -168,9 +173,9 @@ def negotiate(
     if not custom and (usual := _USUAL_FOR_BUILTIN.get(accept)) is not None:
         return usual
     wanted = list(clauses(accept))
-    # A built-in resource is routed by whole types, before the rest is read.
+    # kube-apiserver routes built-in resources by media type before it reads the parameters.
     if not custom:
-        check_route(accept, (*UNDERSTOOD, *_STREAMS) if lists else UNDERSTOOD)
+        check_route(accept, (*BUILTIN_MEDIA_TYPES, *_STREAMS) if lists else BUILTIN_MEDIA_TYPES)
     for media_type, parameters in wanted:
         language = _RANGES.get(media_type, "")
         if not language or not _is_served(language, parameters, versions=("", "v1")):
@@ -178,23 +183,23 @@ def negotiate(
         encoder = _form(language, parameters, table, custom=custom)
         if encoder is not None:
             if watches and language not in _STREAMED:
-                raise not_accepted(_STREAMS)
+                raise not_acceptable(_STREAMS)
             return ResponseFormat(language, encoder)
-    raise not_accepted(UNDERSTOOD)
+    raise not_acceptable(BUILTIN_MEDIA_TYPES)
 
 
 def document_language(accept: str) -> str:
-    """The language of a document about the server, which has no other form than its own."""
+    """Return the media type of a document without transformations."""
     for media_type, parameters in clauses(accept or JSON):
         language = _RANGES.get(media_type, "")
         whole = language and _is_whole(parameters)
         if whole and _is_served(language, parameters, versions=("",)):
             return language
-    raise not_accepted(UNDERSTOOD)
+    raise not_acceptable(BUILTIN_MEDIA_TYPES)
 
 
 def language_of_form(accept: str, encoder: Mapping[str, str]) -> str:
-    """The first language in which exactly this form is wanted; empty where it is not at all."""
+    """Return the first media type with exactly these parameters; "" if there is none."""
     for media_type, parameters in clauses(accept):
         language = _RANGES.get(media_type, "")
         wanted = language and {key: parameters.get(key) for key in _TRANSFORMS} == encoder
@@ -204,21 +209,21 @@ def language_of_form(accept: str, encoder: Mapping[str, str]) -> str:
 
 
 def check_route(accept: str, available: tuple[str, ...]) -> None:
-    """Refuse where the way to an answer is found by whole types, and none of them is wanted."""
+    """Raise an error if none of the route's media types is acceptable."""
     wanted = [clause.partition(";")[0].strip() for clause in (accept or JSON).split(",")]
     if not any(each == "*/*" or each in available for each in wanted):
         why = f"406: Not Acceptable\n\nAvailable representations: {', '.join(available)}"
         raise status_errors.StatusError(406, "NotAcceptable", why, details={})
 
 
-def not_accepted(available: tuple[str, ...]) -> status_errors.StatusError:
-    """What the caller accepts is not among what there is."""
+def not_acceptable(available: tuple[str, ...]) -> status_errors.StatusError:
+    """Return the error for a client that accepts none of the ``available`` media types."""
     named = ", ".join(available)
     return status_errors.not_acceptable(f"only the following media types are accepted: {named}")
 
 
-def refusal_language(request: Request) -> str:
-    """That of a no, which has no other form than its own."""
+def error_language(request: Request) -> str:
+    """Return the media type of an error, which has no transformations."""
     for media_type, parameters in clauses(header(request, "Accept")):
         language = _RANGES.get(media_type, "")
         if language and _is_whole(parameters) and _is_served(language, parameters, versions=("",)):
@@ -242,7 +247,7 @@ def _form(
     *,
     custom: bool,
 ) -> ResponseEncoder | None:
-    """The form that the parameters of a media type ask for; None where there is no such."""
+    """Return the encoder that the parameters of a media type request; None if unsupported."""
     in_protobuf = language == PROTOBUF
     if _is_whole(parameters):
         if not in_protobuf:
@@ -251,31 +256,31 @@ def _form(
     kind, group, version = (parameters.get(name) for name in ("as", "g", "v"))
     if kind == "Table" and group == "meta.k8s.io" and version in VERSIONS:
         return None if in_protobuf else table(version or "")
-    only = MetadataEncoder.wished(parameters)
+    only = MetadataEncoder.from_parameters(parameters)
     return ProtobufMetadataEncoder(only) if only is not None and in_protobuf else only
 
 
 def body_type(request: Request) -> str:
-    """The language of the body; without a word about it, JSON."""
+    """Return the media type of the body; the default is JSON."""
     content_type = header(request, "Content-Type").partition(";")[0].strip().lower() or JSON
-    if content_type not in UNDERSTOOD:
-        raise not_spoken(UNDERSTOOD)
+    if content_type not in BUILTIN_MEDIA_TYPES:
+        raise unsupported_media_type(BUILTIN_MEDIA_TYPES)
     return content_type
 
 
 def patch_type(request: Request, *, custom: bool) -> str:
-    """The language of a patch; custom resources do without the one that needs Go types."""
+    """Return the patch type; custom resources do not support strategic merge patches."""
     language = header(request, "Content-Type").partition(";")[0]
     if language not in PATCHES or (custom and language == STRATEGIC_PATCH):
         if custom:
-            raise not_spoken(tuple(each for each in PATCHES if each != STRATEGIC_PATCH))
+            raise unsupported_media_type(tuple(each for each in PATCHES if each != STRATEGIC_PATCH))
         why = "415: Unsupported Media Type"
         raise status_errors.StatusError(415, "UnsupportedMediaType", why, details={})
     return language
 
 
-def not_spoken(spoken: tuple[str, ...]) -> status_errors.StatusError:
-    """The body's language is not one of those that are spoken here."""
+def unsupported_media_type(spoken: tuple[str, ...]) -> status_errors.StatusError:
+    """Return the error for an unsupported media type of the body."""
     return status_errors.unsupported_media_type(
         "the body of the request was in an unknown format - accepted media types include: "
         + ", ".join(spoken)

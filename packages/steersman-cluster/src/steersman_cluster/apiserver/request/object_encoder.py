@@ -1,7 +1,7 @@
-"""Objects as bytes: encoded once, for all requests.
+"""The JSON encoder of whole objects; each object is encoded once for all requests.
 
-Only kind and apiVersion differ between the places where an object is shown, and they come first;
-everything after them is kept with the entry.
+Responses differ only in kind and apiVersion, which come first. The JSON of all other fields is
+cached in the entry.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,11 +16,11 @@ from steersman_cluster.apiserver.storage import Entry
 
 _HEAD = ("kind", "apiVersion")
 _FIRST = (*_HEAD, "metadata")
-_METADATA_IS = b'"metadata":'  # how what is kept of an object begins
+_METADATA_IS = b'"metadata":'  # the start of the cached JSON
 
 
 def ordered(obj: Object) -> Object:
-    """The object with its kind and apiVersion first, and its metadata in the usual order."""
+    """Return the object with kind and apiVersion first, and its metadata in Go's order."""
     metadata = obj["metadata"]
     head = {name: metadata[name] for name in IN_ORDER if name in metadata}
     for name in ("labels", "annotations"):
@@ -35,12 +35,12 @@ def ordered(obj: Object) -> Object:
 
 
 def rest_of(obj: Object) -> bytes:
-    """Everything after kind and apiVersion, up to the closing brace."""
+    """Return the JSON after kind and apiVersion, without the closing brace."""
     return msgspec.json.encode({name: obj[name] for name in obj if name not in _HEAD})[1:]
 
 
 def rest_of_entry(entry: Entry, served: ServedResource) -> bytes:
-    """The same for an entry; a deletion shows what was deleted, at the revision of that."""
+    """The same for an entry; a deletion has the deleted object at the deletion's revision."""
     if served.converts:
         if entry.converted is None or entry.converted[0] is not served.mark:
             kept = _shown(entry)
@@ -58,7 +58,7 @@ def _kept(entry: Entry) -> bytes:
 
 
 def prefetch(entries: Iterable[Entry], served: ServedResource) -> None:
-    """Have all of them converted, before anything depends on it."""
+    """Convert all entries at once: webhook conversion then needs one call."""
     if served.converts_by_webhook:
         served.prefetch([_shown(each) for each in entries])
 
@@ -68,7 +68,7 @@ def _shown(entry: Entry) -> Object:
 
 
 def last_seen(entry: Entry) -> Object:
-    """What the entry replaced or deleted, with the revision at which that happened."""
+    """Return the object that the entry replaced or deleted, with the entry's revision."""
     if entry.previous is None or entry.previous.value is None:
         raise ValueError(f"{entry} came after nothing")
     last = entry.previous.value
@@ -76,22 +76,22 @@ def last_seen(entry: Entry) -> Object:
 
 
 def shown_in(entry: Entry, served: ServedResource) -> Object:
-    """What an entry holds, or what it deleted, in the version in which it is served."""
+    """Return an entry's object, or the deleted one, in the served version."""
     return served.from_stored(_shown(entry))
 
 
 def one(entry: Entry, served: ServedResource) -> bytes:
-    """An object, whole."""
+    """Encode an entry's object."""
     return served.opening + rest_of_entry(entry, served)
 
 
-def unkept(obj: Object, served: ServedResource) -> bytes:
-    """An object that is in no entry, whole."""
+def unstored(obj: Object, served: ServedResource) -> bytes:
+    """Encode an object without an entry."""
     return served.opening + rest_of(ordered(served.from_stored(obj)))
 
 
 def many(entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str, object]) -> bytes:
-    """A list."""
+    """Encode a list."""
     head = {
         "kind": served.list_kind,
         "apiVersion": served.gvk.api_version,
@@ -108,12 +108,12 @@ def many(entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str
 
 
 def line(kind: bytes, shown: bytes) -> bytes:
-    """One line of a watch about what is shown."""
+    """Return the line of a watch event with this object."""
     return b"".join((b'{"type":"', kind, b'","object":', shown, b"}\n"))
 
 
 def event(kind: bytes, entry: Entry, served: ServedResource) -> bytes:
-    """One line of a watch."""
+    """Encode one event of a watch."""
     return b"".join(
         (
             b'{"type":"',
@@ -126,21 +126,21 @@ def event(kind: bytes, entry: Entry, served: ServedResource) -> bytes:
     )
 
 
-def departure(entry: Entry, served: ServedResource) -> bytes:
-    """The line for someone from whose sight an object went, deleted or merely changed."""
+def deleted(entry: Entry, served: ServedResource) -> bytes:
+    """Encode the DELETED event of an object that was deleted or no longer matches the watch."""
     if entry.value is None:
         return event(b"DELETED", entry, served)
     return line(b"DELETED", served.opening + rest_of(served.from_stored(last_seen(entry))))
 
 
 def bookmark(revision: int, served: ServedResource, *, initial_events_end: bool) -> bytes:
-    """A line of a watch that says how far it has come."""
+    """Encode a BOOKMARK event."""
     obj = bookmark_object(revision, served, initial_events_end=initial_events_end)
     return line(b"BOOKMARK", served.opening + msgspec.json.encode(obj)[1:])
 
 
 def bookmark_object(revision: int, served: ServedResource, *, initial_events_end: bool) -> Object:
-    """The object in a bookmark, without its kind: blank, but for its metadata."""
+    """Return the object of a bookmark without its kind: only its metadata is set."""
     metadata = bookmark_metadata(revision, initial_events_end=initial_events_end)
     if served.rules.hidden_annotation:
         annotations = {served.rules.hidden_annotation: "0", **metadata.get("annotations", {})}
@@ -149,7 +149,7 @@ def bookmark_object(revision: int, served: ServedResource, *, initial_events_end
 
 
 def bookmark_metadata(revision: int, *, initial_events_end: bool) -> dict[str, Any]:
-    """All that a bookmark says."""
+    """Return the metadata of a bookmark."""
     metadata: dict[str, Any] = {"resourceVersion": str(revision)}
     if initial_events_end:
         metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
@@ -157,16 +157,16 @@ def bookmark_metadata(revision: int, *, initial_events_end: bool) -> dict[str, A
 
 
 def seen(obj: Object, served: ServedResource) -> Object:
-    """A stored object as those see it who show only parts of it.
+    """Return an object as tables and metadata encoders read it.
 
-    They look at a custom resource in the version of the request, and at others as they are kept:
-    what a version of those has of its own, it has only where it is shown whole.
+    They read a custom resource in the version of the request, and a built-in one in the stored
+    version, as kube-apiserver does.
     """
     return served.from_stored(obj) if served.custom else obj
 
 
 def seen_in(entry: Entry, served: ServedResource) -> Object:
-    """What an entry holds, or what it deleted, as they see it."""
+    """Return an entry's object, or the deleted one, as ``seen`` does."""
     if served.custom and served.converts:
         # Converted once, for all requests.
         found: Object = msgspec.json.decode(one(entry, served))
@@ -174,13 +174,13 @@ def seen_in(entry: Entry, served: ServedResource) -> Object:
     return _shown(entry)
 
 
-def departed_from(entry: Entry, served: ServedResource) -> Object:
-    """What went out of sight with an entry, as they see it."""
+def deleted_object(entry: Entry, served: ServedResource) -> Object:
+    """Return the object that no longer matches the watch, as ``seen`` does."""
     return seen(last_seen(entry), served)
 
 
 def metadata_in(entry: Entry, served: ServedResource) -> bytes:
-    """The metadata of what an entry holds, as bytes: a part of the whole, where it is."""
+    """Return the JSON of an entry's metadata, cut out of the cached object if possible."""
     if (served.custom and served.converts) or served.rules.hidden_annotation:
         return msgspec.json.encode(metadata_of(seen_in(entry, served), served))
     end = entry.metadata_end
@@ -191,7 +191,7 @@ def metadata_in(entry: Entry, served: ServedResource) -> bytes:
 
 
 def metadata_of(obj: Object, served: ServedResource) -> dict[str, Any]:
-    """The metadata that is shown where nothing else is."""
+    """Return the metadata of an object for the metadata encoders."""
     metadata: dict[str, Any] = obj["metadata"]
     hidden = served.rules.hidden_annotation
     if not hidden or hidden not in (metadata.get("annotations") or ()):

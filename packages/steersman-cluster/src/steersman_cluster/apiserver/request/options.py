@@ -1,4 +1,4 @@
-"""What stands in the query: read once, checked, and refused in the words that clients know."""
+"""ListOptions and WriteOptions from the query, with kube-apiserver's errors."""
 
 import msgspec
 
@@ -15,12 +15,12 @@ _INTEGER_LIMIT = 2**63
 
 
 def boolean(info: RequestInfo, name: str) -> bool | None:
-    """Anything but no is a yes; not there is neither."""
+    """Return a query parameter as a boolean; None if it is missing."""
     return info.query[name][0].lower() not in FALSE if name in info.query else None
 
 
 def integer(info: RequestInfo, name: str) -> int | None:
-    """A whole number; not there is none."""
+    """Return a query parameter as an integer; None if it is missing."""
     text = info.option(name)
     if not text:
         return None
@@ -39,14 +39,14 @@ def integer(info: RequestInfo, name: str) -> int | None:
 
 
 def check_deadline(info: RequestInfo) -> None:
-    """Refuse a deadline that is no length of time; a watch has another name for its own."""
+    """Reject a ``timeout`` that is not a duration; watches use ``timeoutSeconds``."""
     text = info.option("timeout")
     if text and info.verb != "watch" and (problem := duration_problem(text)):
         raise status_errors.bad_request(f"invalid timeout specified in the request URL - {problem}")
 
 
 def _field_selector(info: RequestInfo) -> str:
-    """Which fields; a watch whose path has a name is of the object of that name alone."""
+    """Return the field selector; a watch with a name in its path selects that name."""
     selector = info.option("fieldSelector")
     if not info.name:
         return selector
@@ -56,7 +56,7 @@ def _field_selector(info: RequestInfo) -> str:
 
 
 class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Which objects, as of when, how many at a time, and for how long."""
+    """The options of a list or watch."""
 
     watch: bool
     label_selector: str
@@ -71,7 +71,7 @@ class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, info: RequestInfo) -> "ListOptions":
-        """Those of a list, a watch or the deletion of a collection."""
+        """Return the options of a list, a watch or the deletion of a collection."""
         options = cls(
             watch=bool(boolean(info, "watch")),
             label_selector=info.option("labelSelector"),
@@ -114,7 +114,7 @@ class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
         if self.send_initial_events is not None and match != NOT_OLDER_THAN:
             detail = f"sendInitialEvents requires setting resourceVersionMatch to {NOT_OLDER_THAN}"
             errors.append(field_errors.forbidden(where, detail))
-        # Without a revision a watch begins with what is there, as if that had been asked for.
+        # A watch without a revision starts with the existing objects.
         implied = self.send_initial_events is None and self.resource_version in ("", "0")
         if self.continued and not match and implied:
             detail = f"{where} is forbidden when continue is provided"
@@ -132,7 +132,7 @@ class ListOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WriteOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a write is to be made, and by which field manager."""
+    """The options of a create, update or patch."""
 
     dry_run: bool
     field_manager: str
@@ -141,7 +141,7 @@ class WriteOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, info: RequestInfo, *, kind: str, is_apply: bool = False) -> "WriteOptions":
-        """Those of a create, update or patch; ``kind`` is what messages call the options."""
+        """Return the options of a create, update or patch; ``kind`` is their kind in errors."""
         errors: list[FieldError] = []
         manager, force = info.option("fieldManager"), boolean(info, "force")
         if kind == "PatchOptions":
@@ -168,19 +168,19 @@ class WriteOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def dry_run_errors(dry_run: list[str]) -> list[FieldError]:
-    """A dry run is of everything, or not one."""
+    """Return the errors of dryRun, whose only value is All."""
     if all(each == "All" for each in dry_run):
         return []
     return [field_errors.not_supported("dryRun", dry_run, ["All"])]
 
 
 def manager_errors(manager: str, where: str) -> list[FieldError]:
-    """A manager's name is short, and can be printed."""
+    """Return the errors of a field manager's name: its length, and unprintable characters."""
     errors: list[FieldError] = []
     if len(manager.encode()) > LONGEST_MANAGER:
         errors.append(field_errors.too_long(where, "", LONGEST_MANAGER))
     position = 0
-    for letter in () if manager.isprintable() else manager:  # nearly all are, as a whole
+    for letter in () if manager.isprintable() else manager:  # a shortcut: nearly all are printable
         if not letter.isprintable():
             detail = f"invalid character U+{ord(letter):04X} (at position {position})"
             errors.append(field_errors.invalid(where, manager, detail))

@@ -1,6 +1,6 @@
-"""Answers in protobuf: what ``response_encoders`` has as JSON, as the messages of built-in types.
+"""The response encoders of protobuf, for built-in kinds and for metadata.
 
-Custom resources have no messages, because no Go type numbers their fields; their metadata does.
+Custom resources have no protobuf message; their metadata has.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,12 +24,12 @@ from steersman_cluster.apiserver.schema.protobuf.encoder import (
 from steersman_cluster.apiserver.storage import Entry
 
 _LIST_META = f"{META}.ListMeta"
-# Every list has its metadata in the first field and its items in the second, but for one.
+# The field numbers of every list's metadata and items; one list has them swapped.
 _METADATA, _ITEMS = 1, 2
 
 
 class _Encoders:
-    """From documents to bodies, by what the documents say they are."""
+    """Encodes documents by their apiVersion and kind."""
 
     def __init__(self, schemas: BuiltinSchemas) -> None:
         self._schemas = schemas
@@ -38,37 +38,37 @@ class _Encoders:
         self.list_meta = self._encoders.of(schemas.named(_LIST_META))
 
     def body(self, document: Object) -> bytes:
-        """A document that says what it is."""
-        # Two documents of discovery are older than the field, and do not have it.
+        """Encode a document with an apiVersion and a kind."""
+        # Two discovery documents have no apiVersion.
         api_version, kind = document.get("apiVersion", ""), document["kind"]
         schema = self._schemas.of(GroupVersionKind.of(api_version or "v1", kind))
         return enveloped(api_version, kind, self._encoders.of(schema)(document))
 
     def message(self, obj: Object, served: ServedResource) -> bytes:
-        """An object of a resource, in the version in which it is served."""
+        """Encode an object of a resource in the served version."""
         return self._encoders.of(served.schema)(obj)
 
 
 @cache
 def _encoders() -> _Encoders:
-    """The same for all servers of a process; made for the first answer in protobuf."""
+    """Return the encoders, which all servers of a process share; created at the first use."""
     return _Encoders(BuiltinSchemas.read())
 
 
 def encode_document(document: Object) -> bytes:
-    """The body for a document of a built-in kind, such as a Status."""
+    """Encode a document of a built-in kind, such as a Status, as a body."""
     return _encoders().body(document)
 
 
 def error_frame(status: Object) -> bytes:
-    """The event with which a watch ends that cannot go on."""
+    """Encode the ERROR event that ends a watch."""
     return watch_frame(b"ERROR", encode_document(status))
 
 
 def _list_body(
     api_version: str, kind: str, metadata: Mapping[str, object], items: Sequence[bytes]
 ) -> bytes:
-    # One list of old has its fields the other way around.
+    # The v1beta1 list of metadata has its fields swapped.
     is_reversed = (api_version, kind) == ("meta.k8s.io/v1beta1", LIST)
     about, item = (_ITEMS, _METADATA) if is_reversed else (_METADATA, _ITEMS)
     encode = field_of(item)
@@ -79,54 +79,54 @@ def _list_body(
 
 
 class ProtobufEncoder:
-    """Objects with all of their fields."""
+    """The encoder of whole objects."""
 
     def one(self, entry: Entry, served: ServedResource) -> bytes:
-        """What an entry holds."""
+        """Encode an entry's object."""
         return _object_body(_message_of(entry, served), served)
 
-    def unkept(self, obj: Object, served: ServedResource) -> bytes:
-        """An object that is in no entry, in the version that is stored."""
+    def unstored(self, obj: Object, served: ServedResource) -> bytes:
+        """Encode an object without an entry, given in the stored version."""
         return _object_body(_encoders().message(served.from_stored(obj), served), served)
 
     def other(self, document: Object, *, custom: bool = False) -> bytes:  # noqa: ARG002 - as JSON
-        """What is no object of a resource: a scale, or the answer to a question."""
+        """Encode a document that is not an object of the resource: a Scale or a review."""
         return encode_document(document)
 
     def unchanged(self, document: Object) -> bytes:
-        """What has no other form than its own: a Status."""
+        """Encode a document as it is: a Status."""
         return encode_document(document)
 
     def many(
         self, entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str, object]
     ) -> bytes:
-        """A list."""
+        """Encode a list."""
         items = [_message_of(entry, served) for entry in entries]
         return _list_body(served.gvk.api_version, served.list_kind, metadata, items)
 
     def lines(self) -> WatchEncoder:
-        """The frames of a watch."""
+        """Return the encoder of a watch."""
         return self
 
     def event(self, kind: bytes, entry: Entry, served: ServedResource) -> bytes:
-        """What happened to an object."""
+        """Encode one event of a watch."""
         return watch_frame(kind, self.one(entry, served))
 
-    def departure(self, entry: Entry, served: ServedResource) -> bytes:
-        """An object left the selection, deleted or merely changed."""
+    def deleted(self, entry: Entry, served: ServedResource) -> bytes:
+        """Encode the DELETED event of an object that was deleted or no longer matches."""
         if entry.value is None:
             return self.event(b"DELETED", entry, served)
-        return watch_frame(b"DELETED", self.unkept(object_encoder.last_seen(entry), served))
+        return watch_frame(b"DELETED", self.unstored(object_encoder.last_seen(entry), served))
 
     def bookmark(self, revision: int, served: ServedResource, *, initial_events_end: bool) -> bytes:
-        """How far the watch has come."""
+        """Encode a BOOKMARK event."""
         obj = object_encoder.bookmark_object(
             revision, served, initial_events_end=initial_events_end
         )
         return watch_frame(b"BOOKMARK", _object_body(_encoders().message(obj, served), served))
 
     def failure(self, status: Object) -> bytes:
-        """The event with which a watch ends that cannot go on."""
+        """Encode the ERROR event that ends a watch."""
         return error_frame(status)
 
 
@@ -135,7 +135,7 @@ def _object_body(message: bytes, served: ServedResource) -> bytes:
 
 
 def _message_of(entry: Entry, served: ServedResource) -> bytes:
-    """The message of what an entry holds: encoded once, however often it is sent."""
+    """Return the message of an entry's object; it is encoded once for all requests."""
     kept = entry.message
     if kept is None or kept[0] is not served.mark:
         obj = object_encoder.shown_in(entry, served)
@@ -144,33 +144,33 @@ def _message_of(entry: Entry, served: ServedResource) -> bytes:
 
 
 class ProtobufMetadataEncoder(NamedTuple):
-    """Nothing but metadata, which custom resources have in protobuf, too."""
+    """The encoder of metadata, which custom resources have in protobuf, too."""
 
     only: MetadataEncoder
 
     def one(self, entry: Entry, served: ServedResource) -> bytes:
-        """The metadata of what an entry holds."""
+        """Encode the metadata of an entry's object."""
         self.only.check(served, is_list=False)
         return self._object(object_encoder.seen_in(entry, served), served)
 
-    def unkept(self, obj: Object, served: ServedResource) -> bytes:
-        """That of an object that is in no entry."""
+    def unstored(self, obj: Object, served: ServedResource) -> bytes:
+        """Encode the metadata of an object without an entry."""
         self.only.check(served, is_list=False)
         return self._object(object_encoder.seen(obj, served), served)
 
     def other(self, document: Object, *, custom: bool = False) -> bytes:
-        """That of what is no object of a resource."""
+        """Encode the metadata of a document that is not an object of the resource."""
         self.only.check_other(document, custom=custom)
         return self._body(document["metadata"])
 
     def unchanged(self, document: Object) -> bytes:
-        """What has no other form than its own: a Status."""
+        """Encode a document as it is: a Status."""
         return encode_document(document)
 
     def many(
         self, entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str, object]
     ) -> bytes:
-        """That of each object in a list."""
+        """Encode the metadata of a list's objects."""
         self.only.check(served, is_list=True)
         object_encoder.prefetch(entries, served)
         found = (
@@ -180,17 +180,17 @@ class ProtobufMetadataEncoder(NamedTuple):
         return _list_body(self._api_version, LIST, metadata, [_partial(each) for each in found])
 
     def lines(self) -> WatchEncoder | None:
-        """That of each object in a watch, which is never about lists of them."""
+        """Return the encoder of a watch; None if a list was requested."""
         return None if self.only.kind == LIST else self
 
     def event(self, kind: bytes, entry: Entry, served: ServedResource) -> bytes:
-        """One frame of a watch."""
+        """Encode one event of a watch."""
         return watch_frame(kind, self._object(object_encoder.seen_in(entry, served), served))
 
-    def departure(self, entry: Entry, served: ServedResource) -> bytes:
-        """The frame for an object that left the selection."""
+    def deleted(self, entry: Entry, served: ServedResource) -> bytes:
+        """Encode the DELETED event of an object that no longer matches the watch."""
         return watch_frame(
-            b"DELETED", self._object(object_encoder.departed_from(entry, served), served)
+            b"DELETED", self._object(object_encoder.deleted_object(entry, served), served)
         )
 
     def bookmark(
@@ -200,12 +200,12 @@ class ProtobufMetadataEncoder(NamedTuple):
         *,
         initial_events_end: bool,
     ) -> bytes:
-        """How far the watch has come."""
+        """Encode a BOOKMARK event."""
         metadata = object_encoder.bookmark_metadata(revision, initial_events_end=initial_events_end)
         return watch_frame(b"BOOKMARK", self._body(metadata))
 
     def failure(self, status: Object) -> bytes:
-        """The event with which a watch ends that cannot go on."""
+        """Encode the ERROR event that ends a watch."""
         return error_frame(status)
 
     def _object(self, obj: Object, served: ServedResource) -> bytes:
@@ -220,7 +220,7 @@ class ProtobufMetadataEncoder(NamedTuple):
 
 
 def _partial(metadata: Mapping[str, Any]) -> bytes:
-    """The message of an object of which there is nothing but metadata."""
+    """Return the message of a PartialObjectMetadata."""
     return _METADATA_FIELD(_encoders().object_meta(metadata))
 
 

@@ -1,4 +1,4 @@
-"""Answers as they go out, in JSON, YAML or protobuf; JSON is laid out for browsers and curl."""
+"""HTTP replies in JSON, YAML or protobuf; JSON is indented for browsers and curl."""
 
 import json
 from collections.abc import Iterator
@@ -22,47 +22,47 @@ _PLAIN_NO_SNIFF = (*_PLAIN, _NO_SNIFF)
 
 _PROTOBUF = (*_COMMON, ("content-type", PROTOBUF))
 
-# Watches in JSON differ from other answers only in that they do not end.
+# The headers of watches by media type; those of JSON are the same as for other replies.
 STREAMS = {
     JSON: _JSON,
     PROTOBUF: (*_COMMON, ("content-type", f"{PROTOBUF};stream=watch")),
 }
 
-# What may be said beside an answer, in letters: of more, the beginning of each sentence.
+# The limits of a reply's warnings, in characters: of all, and of each if all are too long.
 MOST_WARNING = 4096
 MOST_SENTENCE = 256
 
-# Programs whose users read what they get.
+# User agents whose users read the response.
 _READERS = ("curl", "Wget", "Mozilla/5.0")
 
 
 def text(status: int, body: str) -> Reply:
-    """A few plain words."""
+    """Return a reply in plain text."""
     return Reply(status=status, headers=_PLAIN, body=body.encode())
 
 
 def unsniffed_text(status: int, body: str) -> Reply:
-    """A few plain words with the header that Go's ``http.Error`` sets."""
+    """Return a reply in plain text, with the headers of Go's ``http.Error``."""
     return Reply(status=status, headers=_PLAIN_NO_SNIFF, body=body.encode())
 
 
 def not_sniffed(reply: Reply) -> Reply:
-    """The same with a header that has browsers take the content type as it is."""
+    """Return the reply with the header ``X-Content-Type-Options: nosniff``."""
     return msgspec.structs.replace(reply, headers=(*reply.headers, _NO_SNIFF))
 
 
-def nothing_there() -> Reply:
-    """What is said of a path that leads nowhere."""
+def path_not_found() -> Reply:
+    """Return the reply for an unknown path."""
     return unsniffed_text(404, "404 page not found\n")
 
 
 def unavailable() -> Reply:
-    """What is said where another server would answer."""
+    """Return the reply for a group version that another server serves."""
     return unsniffed_text(503, "service unavailable\n")
 
 
 def document(status: int, body: bytes, *, language: str = JSON, pretty: bool = False) -> Reply:
-    """An encoded JSON document, or one in protobuf; an empty body is none."""
+    """Return a reply with an encoded document; JSON is converted to YAML if requested."""
     if not body:
         return Reply(status=status, headers=_COMMON)
     if language == PROTOBUF:
@@ -80,7 +80,7 @@ def document(status: int, body: bytes, *, language: str = JSON, pretty: bool = F
 
 
 def refused(refusal: StatusError, *, language: str = JSON, pretty: bool = False) -> Reply:
-    """A no."""
+    """Return the reply for an error."""
     found = refusal.status()
     body = encode_document(found) if language == PROTOBUF else msgspec.json.encode(found)
     reply = document(refusal.code, body, language=language, pretty=pretty)
@@ -91,7 +91,7 @@ def refused(refusal: StatusError, *, language: str = JSON, pretty: bool = False)
 
 
 def warned(reply: Reply, warnings: list[str]) -> Reply:
-    """The same with something said beside it, each thing once, and not more than clients take."""
+    """Return the reply with Warning headers, without duplicates and up to the limits."""
     if not warnings:
         return reply
     lines = tuple(("warning", f"299 - {_quoted(each)}") for each in _short(warnings))
@@ -118,8 +118,8 @@ def _quoted(sentence: str) -> str:
     return f'"{escaped}"'
 
 
-def wants_layout(request: Request, info: RequestInfo) -> bool:
-    """Whether a person will read the answer."""
+def is_pretty(request: Request, info: RequestInfo) -> bool:
+    """Whether the response is indented, for people."""
     if "pretty" in info.query:
         return info.flag("pretty")
     return header(request, "User-Agent").startswith(_READERS)

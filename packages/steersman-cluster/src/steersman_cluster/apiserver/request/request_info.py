@@ -1,11 +1,11 @@
-"""What a request asks for: which verb, of which resource, where; from its path and query."""
+"""RequestInfo: the verb, resource, namespace and name of a request, from its path and query."""
 
 import msgspec
 
 from steersman.names import GroupResource
 from steersman.wire import Request
 
-# What the whole of a path after the version means, for methods on one object and on a collection.
+# The verb of each method, for one object and for a collection.
 _VERBS = {
     "GET": ("get", "list"),
     "HEAD": ("get", "list"),
@@ -15,16 +15,16 @@ _VERBS = {
     "DELETE": ("delete", "deletecollection"),
 }
 
-# Subresources of namespaces; anything else after a namespace's name is a resource in it.
+# Subresources of namespaces; any other path segment after a namespace is a resource in it.
 _OF_NAMESPACES = frozenset(("status", "finalize"))
 
-# Of a parameter that is there; anything else is a yes, even nothing.
+# Values of a query parameter that are false; all others are true, even "".
 FALSE = frozenset(("0", "false"))
 
 
-# A struct, as all that is made for every request: a frozen dataclass takes ten times as long.
+# A struct, because one is created for every request: a frozen dataclass takes ten times as long.
 class RequestInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """One request, understood. ``resource`` is empty where the path is no resource's."""
+    """The parsed path and query of a request; ``resource`` is empty for a non-resource path."""
 
     verb: str
     path: str
@@ -39,20 +39,20 @@ class RequestInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def group_resource(self) -> GroupResource:
-        """The resource, whatever the version."""
+        """The resource without its version."""
         return GroupResource(self.group, self.resource)
 
     def option(self, name: str) -> str:
-        """A query parameter; the first, if it is there several times."""
+        """Return the first value of a query parameter."""
         return self.query[name][0] if name in self.query else ""
 
     def flag(self, name: str) -> bool:
-        """Whether a query parameter is there, and says yes."""
+        """Whether a query parameter is present and true."""
         return name in self.query and self.query[name][0].lower() not in FALSE
 
 
 def parse_request_info(request: Request) -> RequestInfo:
-    """Take the path and query apart; what is no resource's path has the method as its verb."""
+    """Parse the path and query; the verb of a non-resource path is the method."""
     query: dict[str, list[str]] = {}
     for option, value in request.query:
         if option in query:
@@ -63,7 +63,7 @@ def parse_request_info(request: Request) -> RequestInfo:
     group, version, rest = _coordinates(parts)
     if not version or not rest:
         return RequestInfo(verb=request.method.lower(), path=request.path, query=query)
-    # A watch once had a path of its own, and still has.
+    # The deprecated path prefix of watches.
     is_watch = rest[0] == "watch" and len(rest) > 1
     if is_watch:
         rest = rest[1:]

@@ -1,4 +1,4 @@
-"""What the server serves: every resource, in every version, and where its objects are kept."""
+"""The served resources in every version, and the registry that finds them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -56,7 +56,7 @@ def _same(obj: Object) -> Object:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalePaths:
-    """Where a kind keeps what its scale subresource shows."""
+    """The paths of the fields that a kind's scale subresource reads and writes."""
 
     spec_replicas: tuple[str, ...]
     status_replicas: tuple[str, ...]
@@ -65,7 +65,7 @@ class ScalePaths:
 
 @dataclass(frozen=True, kw_only=True)
 class ServedResource:
-    """One resource in one version: all that answering a request about it takes."""
+    """One resource in one version, with all that its handlers need."""
 
     gvk: GroupVersionKind
     plural: str
@@ -75,39 +75,41 @@ class ServedResource:
     verbs: frozenset[str]
     schema: Schema
     rules: Rules
-    stored_as: str  # under which name its objects are kept; versions of one resource share it
-    stored_version: str = ""  # in which version, if not in the only one there is
+    stored_as: str  # the log's name of the resource; all versions of a resource share it
+    stored_version: str = ""  # empty if the resource has only one version
     custom: bool = False
-    ending: bool = False  # its definition is being deleted, and takes nothing new
+    is_terminating: bool = False  # whether its definition is terminating, and creates are rejected
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     subresources: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     scale: ScalePaths | None = None
     deprecation: str | None = None
-    selectable_paths: tuple[str, ...] = ()  # of a custom resource: what its definition names
-    printer: Printer | None = None  # of a custom resource, whose tables are as it is defined
-    # Between this version and the one that is kept; most differ in nothing but apiVersion.
+    selectable_paths: tuple[str, ...] = ()  # selectableFields of a custom resource
+    printer: Printer | None = None  # of a custom resource: additionalPrinterColumns
+    # Conversion between this version and the stored one; most differ only in apiVersion.
     to_stored: Callable[[Object], Object] = _same
     from_stored: Callable[[Object], Object] = _same
-    # Of versions that a webhook converts: the same for one request, with what it knows.
+    # With webhook conversion: the resource for one request, with the responses that it has.
     for_request: Callable[[WebhookAnswers, RuleContext], "ServedResource"] | None = None
-    # Then, what is about to be shown, so that the webhook can be asked about all of it at once.
+    # With webhook conversion: converts all objects of a response with one call.
     prefetch: Callable[[Iterable[Object]], None] = _nothing
-    mark: object = field(default_factory=object)  # the same for all that show objects alike
+    mark: object = field(
+        default_factory=object
+    )  # equal for resources whose encoded objects are equal
 
     @cached_property
     def group_resource(self) -> GroupResource:
-        """The resource, whatever the version."""
+        """The resource without its version."""
         return GroupResource(self.gvk.group, self.plural)
 
     @cached_property
     def group_kind(self) -> str:
-        """As messages have it: ``Deployment.apps``; an Event is the same in both its groups."""
+        """The kind and group in messages, such as ``Deployment.apps``; both Events have one."""
         group = "" if self.gvk.kind == "Event" and not self.custom else self.gvk.group
         return f"{self.gvk.kind}.{group}" if group else self.gvk.kind
 
     def kind_of(self, subresource: str) -> GroupVersionKind:
-        """What is sent to a subresource and answered by it; most of them show the whole object."""
+        """Return the kind of a subresource's body and response; most have the object's kind."""
         if subresource not in self.subresources:
             return self.gvk
         part = self.subresources[subresource]
@@ -119,13 +121,13 @@ class ServedResource:
 
     @cached_property
     def opening(self) -> bytes:
-        """How each object begins: kind and apiVersion, up to the first field after them."""
+        """The start of each object's JSON: kind and apiVersion."""
         head = {"kind": self.gvk.kind, "apiVersion": self.gvk.api_version}
         return msgspec.json.encode(head)[:-1] + b","
 
     @cached_property
     def blank(self) -> Object:
-        """What Go writes of an object of which nothing is known; nothing of a custom resource."""
+        """The fields of an empty object that Go encodes; none for a custom resource."""
         if self.custom:
             return {}
         whole: Object = _as_go_writes(self.schema)({})
@@ -135,7 +137,7 @@ class ServedResource:
             if name not in ("kind", "apiVersion", "metadata")
         }
         if self.scale is not None:
-            # The server keeps a number; one of these kinds has it back as nothing.
+            # The internal type has an integer; only ReplicationController omits an empty one.
             blank["spec"].pop("replicas", None)
             if self.gvk.group:
                 blank["spec"]["replicas"] = 0
@@ -143,84 +145,84 @@ class ServedResource:
 
     @cached_property
     def list_opening(self) -> bytes:
-        """How each object in a list begins: built-in ones leave out what the list says anyway."""
+        """The start of each list item's JSON; built-in items omit kind and apiVersion."""
         return self.opening if self.custom else b"{"
 
     @cached_property
     def registry(self) -> str:
-        """Where etcd would have its objects; some refusals tell it."""
+        """The prefix of the resource's keys in etcd, which some errors contain."""
         if self.custom:
             return f"{self.gvk.group}/{self.plural}"
         return _REGISTRIES.get(self.plural, self.plural)
 
     @cached_property
     def selectable_fields(self) -> frozenset[str]:
-        """What field selectors may name."""
+        """The fields that field selectors support."""
         return frozenset(self.rules.selectable({"metadata": {}, "spec": {}, "status": {}}))
 
     @cached_property
     def unsupported_field(self) -> str:
-        """What is said of other fields; each kind has its own words for it."""
+        """The error for another field, which depends on the kind."""
         if self.custom or self.gvk.kind in _SHORT_OF_WORDS:
             return NOT_SUPPORTED
         return _OWN_WORDS.get(self.gvk.kind, NOT_KNOWN)
 
     @cached_property
     def status_resets(self) -> FieldSet:
-        """What a write of the status never changes."""
+        """The fields that a write of the status never changes."""
         return reset_fields(
             self.group_resource, "status", has_status=self.rules.has_status, custom=self.custom
         )
 
     @cached_property
     def has_standard_finalizers(self) -> bool:
-        """Whether a finalizer must be well known, or name a domain."""
+        """Whether a finalizer must be a standard one or have a domain."""
         return has_standard_finalizers(self.gvk.group, custom=self.custom)
 
-    def ruled(self, obj: Object) -> Object:
-        """The object in the form in which its rules are about it.
+    def validated_form(self, obj: Object) -> Object:
+        """Return the object in the version that its rules validate.
 
-        Those of built-in kinds are about what is kept, those of a custom resource about its
-        version: each has its own.
+        Rules of built-in kinds validate the stored version. Each version of a custom resource has
+        its own rules.
         """
         return obj if self.custom else self.to_stored(obj)
 
-    def finished(self, obj: Object) -> Object:
-        """What is kept of an object that follows its rules."""
+    def stored_form(self, obj: Object) -> Object:
+        """Return a validated object in the stored version."""
         return self.to_stored(obj) if self.custom else obj
 
     @cached_property
     def converts_by_webhook(self) -> bool:
-        """Whether a webhook converts what is shown."""
+        """Whether a webhook converts objects to this version."""
         return self.prefetch is not _nothing
 
     @cached_property
     def converts(self) -> bool:
-        """Whether objects look different here from how they are kept."""
+        """Whether the served version differs from the stored one."""
         return self.from_stored is not _same
 
     @cached_property
     def _canonical_status(self) -> Walk | None:
-        """What writes a status as Go would, if it is written even where there is nothing in it."""
+        """The canonical encoder of the status, for kinds whose empty status Go encodes."""
         status = None if self.custom else self.schema.properties.get("status")
         return None if status is None or status.absent is UNSET else _as_go_writes(status)
 
-    def forget_status(self, obj: Object) -> None:
-        """A new object has no status yet, whatever its author thinks."""
+    def drop_status(self, obj: Object) -> None:
+        """Remove the status that a client sent with a new object."""
         if self._canonical_status is None:
             obj.pop("status", None)
         else:
             obj["status"] = self._canonical_status({})
 
-    def keep_status(self, obj: Object, old: Object) -> None:
-        """A write of the object leaves its status alone."""
+    def restore_status(self, obj: Object, old: Object) -> None:
+        """Set the old status: a write of the object does not change it."""
         if "status" in old:
             obj["status"] = old["status"]
         else:
             obj.pop("status", None)
 
-    def keep_all_but_status(self, obj: Object, old: Object) -> None:
-        """A write of the status leaves the rest alone; the metadata has rules of its own."""
+    def restore_all_but_status(self, obj: Object, old: Object) -> None:
+        """Set all old fields but the status and some metadata: a write of the status keeps them."""
         for name in [name for name in obj if name not in _APART and name not in old]:
             del obj[name]
         for name, value in old.items():
@@ -233,35 +235,35 @@ class ServedResource:
             obj["metadata"] = {**was, **own}
 
     def is_new_generation(self, obj: Object, old: Object) -> bool:
-        """Whether what the author wants has changed."""
+        """Whether the update changes a field that increments the generation."""
         if not self.custom:
             parts = self.rules.generation_of
             return any(not same_json(_part(obj, part), _part(old, part)) for part in parts)
-        # A status without a subresource of its own is the author's like everything else.
+        # Without a status subresource, the status is a field like all others.
         apart = _APART if self.rules.has_status else _APART - {"status"}
         names = (obj.keys() | old.keys()) - apart
         return any(not same_json(obj.get(name), old.get(name)) for name in names)
 
     def place(self, namespace: str, name: str) -> str:
-        """Where an object of this resource is kept among its like."""
+        """Return the place of an object in the log of its resource."""
         return f"{namespace}/{name}" if self.namespaced else name
 
 
 @cache
 def _as_go_writes(schema: Schema) -> Walk:
-    """What writes a built-in type as Go does: the same for all servers of a process."""
+    """Return the canonical encoder of a built-in type; all servers of a process share it."""
     return Canonical().of(schema)
 
 
 def _part(obj: Object, path: str) -> Any:
-    """What stands at ``path``, such as ``spec`` or ``metadata.annotations``."""
+    """Return the value at ``path``, such as ``spec`` or ``metadata.annotations``."""
     for name in path.split("."):
         obj = obj.get(name) or {}
     return obj
 
 
 class ResourceRegistry:
-    """Everything that is served, by group, version and plural; custom resources come and go."""
+    """All served resources, by group, version and plural."""
 
     def __init__(self, builtin: Iterable[ServedResource]) -> None:
         self._builtin = _by_coordinates(builtin)
@@ -269,58 +271,58 @@ class ResourceRegistry:
         self._custom: dict[str, tuple[ServedResource, ...]] = {}  # by the name of the definition
         self._all, self._versions = self._builtin, self._builtin_versions
         self.claims: Mapping[tuple[str, str], GroupVersionInfo] = {}  # by group and version
-        self.revision = 0  # of the registry itself: what is derived from it is then out of date
+        self.revision = 0  # increments at each change, so that derived documents can be cached
 
     def find(self, group: str, version: str, plural: str) -> ServedResource | None:
-        """What is served under that path."""
+        """Return the resource; None if it is not served."""
         return self._all.get((group, version, plural))
 
     def versions(self, resource: GroupResource) -> list[ServedResource]:
-        """A resource in each version that is served."""
+        """Return a resource in each served version."""
         return self._versions.get(resource, [])
 
     def is_builtin(self, group: str) -> bool:
-        """Whether the group is the server's own, which answers for all of its versions."""
+        """Whether the group is built in."""
         return any(each == group for each, _, _ in self._builtin)
 
     def is_remote(self, group: str, version: str) -> bool:
-        """Whether another server answers for that version."""
+        """Whether another server serves the group version."""
         claim = self.claims.get((group, version))
         return claim is not None and claim.remote
 
     def defined(self) -> set[tuple[str, str]]:
-        """Every group and version that a definition names, even if another server serves it."""
+        """Return all group versions of definitions, even if another server serves them."""
         served = (each for versions in self._custom.values() for each in versions)
         return {(each.gvk.group, each.gvk.version) for each in served}
 
     def groups(self) -> frozenset[str]:
-        """Every group of which something is served."""
+        """All groups with a served resource."""
         return frozenset(group for group, _, _ in self._all)
 
     def __iter__(self) -> Iterator[ServedResource]:
         return iter(self._all.values())
 
     def define(self, definition: str, served: Iterable[ServedResource]) -> None:
-        """Serve what a definition says, in place of what it said before; nothing: no longer."""
+        """Replace the served resources of a definition; an empty ``served`` removes them."""
         self._custom[definition] = tuple(served)
         if not self._custom[definition]:
             del self._custom[definition]
-        self._put_together()
+        self._rebuild()
 
     def claim(self, claims: Mapping[tuple[str, str], GroupVersionInfo]) -> None:
-        """Leave group versions to other servers; their definitions here are then not served."""
+        """Set the group versions of other servers; definitions of these versions are not served."""
         if claims != self.claims:
             self.claims = claims
-            self._put_together()
+            self._rebuild()
 
-    def _put_together(self) -> None:
+    def _rebuild(self) -> None:
         custom = _by_coordinates(
             each
             for versions in self._custom.values()
             for each in versions
             if not self.is_remote(each.gvk.group, each.gvk.version)
         )
-        # A definition never hides a resource of the server's own.
+        # Built-in resources take precedence over definitions.
         self._all = custom | self._builtin
         defined = _by_resource([custom[each] for each in custom if each not in self._builtin])
         own = self._builtin_versions

@@ -1,6 +1,6 @@
-"""The forms of an answer: objects whole, by their metadata, or as the rows of a table.
+"""The interface of response encoders: whole objects, metadata, or the rows of a table.
 
-What is answered is found by ``registry``; how it is shown is up to the form that the client wants.
+``registry`` finds the objects of a response, and the negotiated encoder encodes them.
 """
 
 from collections.abc import Sequence
@@ -15,63 +15,63 @@ from steersman_cluster.apiserver.storage import Entry
 
 
 class WatchEncoder(Protocol):
-    """How the lines of one watch are shown."""
+    """The encoder of one watch."""
 
     def event(self, kind: bytes, entry: Entry, served: ServedResource) -> bytes:
-        """What happened to an object."""
+        """Encode an event."""
         ...
 
-    def departure(self, entry: Entry, served: ServedResource) -> bytes:
-        """An object went out of sight, deleted or merely changed."""
+    def deleted(self, entry: Entry, served: ServedResource) -> bytes:
+        """Encode the DELETED event of an object that was deleted or no longer matches."""
         ...
 
     def bookmark(self, revision: int, served: ServedResource, *, initial_events_end: bool) -> bytes:
-        """How far the watch has come."""
+        """Encode a BOOKMARK event."""
         ...
 
 
 class ResponseEncoder(Protocol):
-    """How objects are shown."""
+    """The encoder of one response."""
 
     def one(self, entry: Entry, served: ServedResource) -> bytes:
-        """What an entry holds."""
+        """Encode an entry's object."""
         ...
 
-    def unkept(self, obj: Object, served: ServedResource) -> bytes:
-        """An object that is in no entry, in the version that is stored."""
+    def unstored(self, obj: Object, served: ServedResource) -> bytes:
+        """Encode an object without an entry, given in the stored version."""
         ...
 
     def other(self, document: Object, *, custom: bool = False) -> bytes:
-        """What is no object of a resource: a scale, or the answer to a question."""
+        """Encode a document that is not an object of the resource: a Scale or a review."""
         ...
 
     def unchanged(self, document: Object) -> bytes:
-        """What has no other form than its own: a Status."""
+        """Encode a document as it is: a Status."""
         ...
 
     def many(
         self, entries: Sequence[Entry], served: ServedResource, *, metadata: dict[str, object]
     ) -> bytes:
-        """A list."""
+        """Encode a list."""
         ...
 
     def lines(self) -> WatchEncoder | None:
-        """That of a new watch; None where it cannot be watched in this form."""
+        """Return the encoder of a new watch; None if the format does not support watches."""
         ...
 
     def failure(self, status: Object) -> bytes:
-        """The event with which a watch ends that cannot go on."""
+        """Encode the ERROR event that ends a watch."""
         ...
 
 
 class _Whole:
-    """Everything, as it is kept."""
+    """The encoder of whole objects in JSON."""
 
     one = staticmethod(object_encoder.one)
-    unkept = staticmethod(object_encoder.unkept)
+    unstored = staticmethod(object_encoder.unstored)
     many = staticmethod(object_encoder.many)
     event = staticmethod(object_encoder.event)
-    departure = staticmethod(object_encoder.departure)
+    deleted = staticmethod(object_encoder.deleted)
     bookmark = staticmethod(object_encoder.bookmark)
 
     def other(self, document: Object, *, custom: bool = False) -> bytes:  # noqa: ARG002

@@ -1,6 +1,6 @@
-"""Label and field selectors: read from what a caller wrote, compiled to a function.
+"""Label and field selectors: parsed, and compiled to a function.
 
-A selector is asked about every object of a list and every event of a watch.
+The function runs for every object of a list and every event of a watch.
 """
 
 import re
@@ -19,8 +19,8 @@ from steersman_cluster.apiserver.meta.status_errors import StatusError, bad_requ
 
 Predicate: TypeAlias = Callable[[Mapping[str, str]], bool]
 
-# What is said of a field that a kind does not offer: by most kinds, and by those that offer more
-# than name and namespace.
+# The errors for an unsupported field: of most kinds, and of kinds that support more than name and
+# namespace.
 NOT_KNOWN = '"{}" is not a known field selector: only "metadata.name", "metadata.namespace"'
 NOT_SUPPORTED = "field label not supported: {}"
 
@@ -35,13 +35,13 @@ def _never(_: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selector:
-    """Which objects are meant, by their labels or by their fields."""
+    """A predicate of labels or fields."""
 
     matches: Predicate = _always
 
     @property
     def is_everything(self) -> bool:
-        """Whether there is nothing to ask."""
+        """Whether the selector selects all objects."""
         return self.matches is _always
 
 
@@ -53,17 +53,17 @@ class Requirement(NamedTuple):
     """One condition on one label."""
 
     key: str
-    operator: str  # as it is written: "in", "=", …; "exists" and "!" stand alone
+    operator: str  # as in the text: "in", "=", …; "exists" and "!" have no values
     values: Sequence[str] = ()
 
 
 def parse_label_selector(text: str) -> Selector:
-    """``app=web,tier in (a, b),!legacy``; what cannot be read is refused."""
+    """Parse ``app=web,tier in (a, b),!legacy``; raise an error for invalid text."""
     return _of_labels(_LabelParser(text).requirements()) if text else EVERYTHING
 
 
 def label_selector(selector: Mapping[str, Any] | None) -> Selector:
-    """A ``LabelSelector`` object; none at all selects nothing, an empty one everything."""
+    """Compile a ``LabelSelector``; None selects nothing, and an empty one selects everything."""
     if selector is None:
         return NOTHING
     requirements = [
@@ -83,7 +83,7 @@ def label_selector(selector: Mapping[str, Any] | None) -> Selector:
 def parse_field_selector(
     text: str, *, known: Collection[str], unsupported: str = NOT_KNOWN
 ) -> Selector:
-    """``metadata.name=web,status.phase!=Running``; ``known`` are the fields that may be named."""
+    """Parse ``metadata.name=web,status.phase!=Running``; ``known`` are the supported fields."""
     terms = _field_terms(text)
     for term in terms:
         if term.name not in known:
@@ -92,7 +92,7 @@ def parse_field_selector(
 
 
 def selected_name(field_selector: str) -> str:
-    """The one name that a field selector asks for; none where it does not, or cannot be read."""
+    """Return the name that a field selector requires; "" if there is none or it is invalid."""
     try:
         terms = _field_terms(field_selector)
     except StatusError:
@@ -110,10 +110,10 @@ _INTEGER = re.compile(r"[+-]?[0-9]+")
 
 
 class _LabelParser:
-    """The grammar of the server, which takes more than its documentation says."""
+    """kube-apiserver's grammar, which accepts more than its documentation says."""
 
     def __init__(self, text: str) -> None:
-        # The empty token is the end; a zero byte ends the text too.
+        # The empty token is the end. kube-apiserver also ends the text at a zero byte.
         self._tokens: list[str] = [*_TOKENS.findall(text.partition("\0")[0]), ""]
         self._at = 0
 
@@ -140,7 +140,7 @@ class _LabelParser:
         if not _is_word(key := self._next()):
             raise _unreadable(_found(key, "identifier"))
         if errors := label_key(key):
-            # The server's own words: this field has no path.
+            # kube-apiserver's message: the field has no path.
             raise _unreadable(str(invalid("<nil>", key, "; ".join(errors))))
         if is_absence:
             return Requirement(key, "!")
@@ -235,7 +235,7 @@ def _of_labels(requirements: Sequence[Requirement]) -> Selector:
 
 
 def _all_of(predicates: Sequence[Predicate]) -> Predicate:
-    """One function of many: a tree, because a chain of thousands would be too deep to call."""
+    """Join predicates in a tree: the calls of a chain of thousands would nest too deeply."""
     match predicates:
         case []:
             return _always
@@ -281,14 +281,14 @@ def _comparison(key: str, limit: int, *, greater: bool) -> Predicate:
 
 
 def _integer(text: str) -> int | None:
-    """A number of 64 bits, as text."""
+    """Parse a 64-bit integer; None for other text."""
     if _INTEGER.fullmatch(text) is None or len(text) > MAX_LABEL:
         return None
     number = int(text)
     return number if -(2**63) <= number < 2**63 else None
 
 
-# A comma that is escaped does not end a term.
+# An escaped comma does not end a term.
 _FIELD_TERMS = re.compile(r"(?:\\.|[^\\,]|\\$)+", re.DOTALL)
 _FIELD_TERM = re.compile(r"(.*?)(!=|==|=)(.*)", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.?)|[,=]", re.DOTALL)

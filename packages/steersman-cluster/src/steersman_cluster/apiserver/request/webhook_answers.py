@@ -1,7 +1,7 @@
-"""What webhooks have answered to one request so far."""
+"""The webhook responses that one request has so far."""
 
 from collections.abc import Hashable
 from typing import Any, TypeAlias
 
-# By the call that was made; a failure to answer is an answer too.
+# By the key of the call. A failed call is a response, too.
 WebhookAnswers: TypeAlias = dict[Hashable, Any]

@@ -1,17 +1,17 @@
-"""What objects look like, and what follows from it.
+"""Schemas, and what the server derives from them: decoding, pruning, defaults and validation.
 
-Takes:     bodies of requests; Kubernetes' OpenAPI documents; schemas that authors of kinds write
-Gives:     objects as the real server would keep them: decoded, pruned, defaulted; and what is
-           wrong with those that it would refuse, in its words
-Promises:  - what breaks a rule is reported in the server's words
+Takes:     bodies of requests; Kubernetes' OpenAPI documents; the schemas of custom resources
+Gives:     objects as kube-apiserver would store them: decoded, pruned, defaulted; and the errors
+           of objects that kube-apiserver would reject, with its messages
+Promises:  - a violated rule is reported with kube-apiserver's message
            - a default is never shared between objects
-           - what stays as wrong as it was does not hinder an update
-Never:     stores anything, asks who wrote an object, or knows more of a kind than its schema says
+           - an unchanged invalid value does not prevent an update
+Never:     stores anything, checks who wrote an object, or uses more of a kind than its schema
 
-A schema is made of ``node``s. Those of built-in kinds come from ``builtin_schemas``, which adds
-what ``go_declarations`` knows; those of custom kinds from ``structural``. ``serializer`` reads a
-body. A custom resource then passes ``pruner``, ``embedded_resources``, ``defaults``, ``validator``
-and ``uniqueness``.
+A schema is a tree of ``node``s. ``builtin_schemas`` builds those of built-in kinds, with the Go
+types from ``go_declarations``; ``structural`` builds those of custom kinds. ``serializer`` decodes
+a body. A custom resource then passes ``pruner``, ``embedded_resources``, ``defaults``,
+``validator`` and ``uniqueness``.
 """
 
 __all__: list[str] = []

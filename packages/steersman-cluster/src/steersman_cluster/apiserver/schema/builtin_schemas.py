@@ -1,4 +1,4 @@
-"""The built-in kinds: what Kubernetes' own OpenAPI documents say."""
+"""The schemas of built-in kinds, from Kubernetes' OpenAPI documents."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ KnownKinds: TypeAlias = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuiltinResource:
-    """One line of discovery: a kind, where it is served, and what can be asked of it."""
+    """An entry of API discovery: a kind, its resource names, and the supported verbs."""
 
     gvk: GroupVersionKind
     plural: str
@@ -53,7 +53,7 @@ class BuiltinResource:
 
 
 class BuiltinSchemas:
-    """Every built-in type, compiled when it is first asked for."""
+    """The schema of every built-in type, compiled at its first use."""
 
     def __init__(self, documents: Mapping[str, Any], go_types: Mapping[str, Any]) -> None:
         self._documents = documents
@@ -64,15 +64,16 @@ class BuiltinSchemas:
     @classmethod
     @cache
     def read(cls) -> "BuiltinSchemas":
-        """Those of the package: the same for all servers of a process, because none changes them.
+        """Return the schemas in the package. All servers of a process share them, because none
+        changes them.
 
-        To read and compile them takes longer than all else that a server does before its start.
+        Reading and compiling them takes longer than everything else in the start of a server.
         """
         return cls(load_all_facts(), msgspec.json.decode(GO_TYPES.read_bytes()))
 
     @cached_property
     def resources(self) -> Sequence[BuiltinResource]:
-        """Every resource of every group and version."""
+        """Return every resource of every group version."""
         return tuple(
             BuiltinResource(
                 gvk=GroupVersionKind(
@@ -92,7 +93,7 @@ class BuiltinSchemas:
 
     @cached_property
     def written(self) -> dict[str, Any]:
-        """Each schema as the documents have it, by its full name."""
+        """Return each schema as in the OpenAPI documents, by its full name."""
         return {
             name: schema
             for document in self._documents.values()
@@ -108,11 +109,11 @@ class BuiltinSchemas:
         }
 
     def of(self, gvk: GroupVersionKind) -> Schema:
-        """The schema of a kind; ``KeyError`` where there is none."""
+        """Return the schema of a kind; raise ``KeyError`` if there is none."""
         return self.named(self._names[gvk.group, gvk.version, gvk.kind])
 
     def named(self, name: str) -> Schema:
-        """The schema of a type by its full name."""
+        """Return the schema of a type by its full name."""
         if name not in self._compiled:
             written = self.written[name]
             schema = _node(written, name=name)
@@ -132,14 +133,14 @@ class BuiltinSchemas:
         return self._compiled[name]
 
     def kinds_beside(self, gvk: GroupVersionKind) -> KnownKinds:
-        """All kinds that the part of the server can read which serves ``gvk``."""
+        """Return all kinds in the scheme of the part of kube-apiserver that serves ``gvk``."""
         return next(
             (each for each in self._schemes if gvk.kind in each.get(gvk.api_version, ())),
             self._schemes[0],
         )
 
     def _use(self, written: Mapping[str, Any]) -> Schema:
-        """What stands in one place: a node of its own, even where the type is shared."""
+        """Return a node for one use of a type; each use of a shared type has a separate node."""
         for each in (written, *written.get("allOf", ())):
             if (ref := each.get("$ref")) is not None:
                 return _merged(self.named(ref.removeprefix(REF)), written)
@@ -170,7 +171,9 @@ def _node(written: Mapping[str, Any], *, name: str | None) -> Schema:
 
 
 def _merged(schema: Schema, written: Mapping[str, Any]) -> Schema:
-    """``schema`` as it is in a place where ``written`` stands; its properties stay shared."""
+    """Return ``schema`` with the settings in ``written``, such as the default; properties are
+    shared.
+    """
     return replace(
         schema,
         default=written.get("default", schema.default),

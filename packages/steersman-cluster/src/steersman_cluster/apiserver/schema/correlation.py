@@ -1,6 +1,6 @@
-"""Which part of an old object a part of a new one corresponds to, and whether it is unchanged.
+"""The part of an old object that corresponds to a part of a new one, and whether it is unchanged.
 
-Ratcheting lets errors through in what is unchanged. Both validation and rules in CEL ratchet.
+Ratcheting ignores errors in unchanged parts. Both schema validation and CEL rules use it.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,11 @@ def correlated_element(
 
 
 def by_key(elements: list[Any], keys: tuple[str, ...]) -> dict[Any, Any]:
-    """Each element that has all its keys, by their values; the first of those that share them."""
+    """Return the elements by the values of their keys.
+
+    An element without all its keys is omitted. If several elements share the values, the first is
+    returned.
+    """
     found: dict[Any, Any] = {}
     for each in elements:
         if not isinstance(each, dict) or any(each.get(key) is None for key in keys):
@@ -50,7 +54,11 @@ def by_key(elements: list[Any], keys: tuple[str, ...]) -> dict[Any, Any]:
 
 
 def is_unchanged(value: Any, old: Any, schema: Written) -> bool:
-    """Equal by the schema: lists of type map in any order; what it does not know is changed."""
+    """Return whether two values are equal according to the schema.
+
+    The order of a list of type ``map`` is irrelevant. A field that the schema does not specify
+    counts as changed.
+    """
     if value is None or old is None:
         return value is old
     if isinstance(value, dict) and isinstance(old, dict):

@@ -1,4 +1,4 @@
-"""Structural defaults: what a schema says stands in a place where nothing was given."""
+"""Structural defaults: the schema's values for missing fields."""
 
 import marshal
 from typing import Any
@@ -7,13 +7,13 @@ from steersman_cluster.apiserver.schema.node import UNSET, Schema
 
 
 def copied(value: Any) -> Any:
-    """A JSON value that shares nothing with the given one."""
+    """Return a deep copy of a JSON value."""
     # Exact for whatever JSON can hold, and many times as fast as a walk.
     return marshal.loads(marshal.dumps(value))  # noqa: S302 - our own bytes, of a moment ago
 
 
 class Defaults:
-    """The defaults of a schema and of everything in it; only where there are some is looked."""
+    """The defaults of a schema and its subschemas; values without defaults are not visited."""
 
     __slots__ = ("_additional", "_fields", "_inside", "_items", "_known", "_nullable", "_value")
 
@@ -32,11 +32,13 @@ class Defaults:
 
     @property
     def is_needed(self) -> bool:
-        """Whether there is anything to fill in."""
+        """Return whether the schema contains a default below its root."""
         return bool(self._fields or self._inside or self._additional or self._items)
 
     def fill(self, value: Any) -> None:
-        """Put the defaults of what is inside ``value`` where nothing is, or a null that may not."""
+        """Set the defaults inside ``value``, for missing fields and for nulls that are not
+        nullable.
+        """
         if isinstance(value, dict):
             for name, field in self._fields.items():
                 if name not in value or (value[name] is None and not field._nullable):

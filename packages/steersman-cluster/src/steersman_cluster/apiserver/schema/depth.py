@@ -1,4 +1,4 @@
-"""How deeply JSON may be nested here. Pure."""
+"""The maximum nesting of JSON. No I/O."""
 
 from typing import Any, Final
 
@@ -11,9 +11,9 @@ EXCEEDED: Final = "exceeded max depth"
 
 
 def is_deep(value: Any, *, deepest: int = DEEPEST) -> bool:
-    """Whether the maps and lists in ``value`` are nested ``deepest`` levels or more.
+    """Return whether the maps and lists in ``value`` are nested ``deepest`` levels or more.
 
-    Level by level: a walk by recursion would end as what it is to prevent.
+    The traversal is level by level: a recursive one would itself fail on a value that is too deep.
     """
     level: list[Any] = [value] if value.__class__ is dict or value.__class__ is list else []
     for _ in range(deepest):

@@ -1,4 +1,4 @@
-"""Resources inside custom resources: they have an apiVersion, a kind, and proper metadata."""
+"""Embedded resources of custom resources: apiVersion, kind and valid metadata."""
 
 import re
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ _unknown_field = re.compile('unknown field "(.*)"').fullmatch
 
 
 class Improper(Exception):
-    """An embedded resource cannot be read as one."""
+    """An embedded resource cannot be decoded."""
 
     def __init__(self, error: FieldError) -> None:
         self.error = error
@@ -26,13 +26,13 @@ class Improper(Exception):
 
 
 def make_proper(obj: dict[str, Any], schema: Schema) -> list[str]:
-    """Make the metadata of resources inside an object what ObjectMeta is; gives unknown paths."""
+    """Decode the metadata of embedded resources in place, and return the unknown paths."""
     inside = _inside(obj, schema, "")
     return sorted(path for each in inside for path in make_part_proper(*each))
 
 
 def make_part_proper(value: Any, schema: Schema, path: str) -> list[str]:
-    """The same for a part of an object, which may be a resource itself."""
+    """Do the same as ``make_proper`` for a part of an object, which may itself be a resource."""
     unknown: list[str] = []
     if schema.embedded_resource and isinstance(value, dict):
         unknown += _proper(value, schema.properties["metadata"], path)
@@ -42,12 +42,12 @@ def make_part_proper(value: Any, schema: Schema, path: str) -> list[str]:
 
 
 def embedded_errors(obj: dict[str, Any], schema: Schema) -> list[FieldError]:
-    """What is wrong with the resources inside an object, which have been made proper."""
+    """Return the errors of the embedded resources of an object, after ``make_proper``."""
     return [error for each in _inside(obj, schema, "") for error in part_errors(*each)]
 
 
 def part_errors(value: Any, schema: Schema, path: str) -> list[FieldError]:
-    """The same for a part of an object, which may be a resource itself."""
+    """Return the errors of the resources in a part of an object, which may itself be a resource."""
     found: list[FieldError] = []
     if schema.embedded_resource and isinstance(value, dict):
         found += _resource_errors(value, path)
@@ -57,7 +57,7 @@ def part_errors(value: Any, schema: Schema, path: str) -> list[FieldError]:
 
 
 def _inside(value: Any, schema: Schema, path: str) -> Iterator[tuple[Any, Schema, str]]:
-    """What is right inside a value and may be, or hold, a resource."""
+    """Yield each direct child that may be an embedded resource or contain one."""
     if not schema.holds_resource:
         return
     if isinstance(value, dict):
@@ -112,7 +112,9 @@ class _Resource(msgspec.Struct, rename="camel"):
 
 
 def _is_well_formed(resource: dict[str, Any]) -> bool:
-    """Whether there is sense in asking more of it; a default of its author's may be anything."""
+    """Return whether the resource can be validated further; a default in the schema may be
+    malformed.
+    """
     try:
         msgspec.convert(resource, _Resource)
     except msgspec.ValidationError:

@@ -1,4 +1,4 @@
-"""Simple JSON paths, ``.spec.size`` or ``.spec['a.b']``, followed through a schema."""
+"""Simple JSON paths, ``.spec.size`` or ``.spec['a.b']``, resolved in a schema."""
 
 import re
 from collections.abc import Mapping
@@ -8,18 +8,18 @@ _PART: Final = re.compile(r"[.\[\]]|'(?:[^'\\]|\\.)*'|[^.\[\]]+")
 
 
 class BadPath(Exception):
-    """The path leads nowhere."""
+    """The path does not resolve."""
 
 
 class Field(NamedTuple):
-    """What a path leads to."""
+    """The field that a path resolves to."""
 
     steps: tuple[str, ...]
     schema: Mapping[str, Any]
 
 
 def resolved(path: str, schema: Mapping[str, Any], *, allows_brackets: bool = True) -> Field:
-    """Follow a path through a schema; raises ``BadPath`` with the server's reason."""
+    """Resolve a path in a schema; raise ``BadPath`` with kube-apiserver's message if that fails."""
     parts = iter(_PART.findall(path))
     steps: list[str] = []
 
@@ -50,7 +50,7 @@ def resolved(path: str, schema: Mapping[str, Any], *, allows_brackets: bool = Tr
 
 
 def path_error(path: str, schema: Mapping[str, Any]) -> str | None:
-    """Why a path leads nowhere; None if it leads somewhere."""
+    """Return why a path does not resolve; None if it does."""
     try:
         resolved(path, schema)
     except BadPath as error:

@@ -1,4 +1,4 @@
-"""The formats of strings that the server knows, each by its own, often lenient, idea of them."""
+"""The string formats that kube-apiserver checks. Its definitions are often lenient."""
 
 import re
 import unicodedata
@@ -77,7 +77,7 @@ _authority = re.compile(
 
 
 def is_request_uri(text: str) -> bool:
-    """An absolute URI, or the absolute path of one."""
+    """Return whether the text is an absolute URI or an absolute path."""
     if text == "*":
         return True
     if not text or _has_control(text) or text.startswith(":"):
@@ -96,7 +96,7 @@ def is_request_uri(text: str) -> bool:
 
 
 def _is_ip_literal(text: str) -> bool:
-    """Whether this may stand in brackets: an address, perhaps with a zone."""
+    """Return whether the text may stand in brackets: an IPv6 address, with an optional zone."""
     address, has_zone, zone = text.partition("%25")
     try:
         IPv6Address(address)
@@ -144,7 +144,7 @@ _LONG_UNITS = ("nano", "micro", "milli", "sec", "min", "hour", "day", "week")
 
 
 def _duration(text: str) -> bool:
-    """As Go writes them, or with a count of a unit, in words, anywhere."""
+    """Return whether the text is a Go duration, or contains a number with the name of a unit."""
     if _is_go_duration(text):
         return True
     units = (found[1].lower() for found in _counted_units(text))
@@ -221,12 +221,12 @@ _NUMERIC: Final = {"integer": ("int32", "int64"), "number": ("float", "double")}
 
 
 def text_format(name: str) -> Callable[[str], bool] | None:
-    """What tells whether a text is of that format; None if there is no such format."""
+    """Return the check of a format; None if the format does not exist."""
     return _FORMATS.get(name.replace("-", ""))
 
 
 def recognized(name: str, type_name: str | None) -> bool:
-    """Whether the server checks that format on values of that type."""
+    """Return whether kube-apiserver checks the format for values of the type."""
     if type_name in (None, "", "string"):
         return text_format(name) is not None
     return name in _NUMERIC.get(type_name, ())

@@ -1,4 +1,4 @@
-"""How Go declares the fields of built-in types, and what follows for the objects it writes."""
+"""The Go declarations of the fields of built-in types, and their effect on encoded objects."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -26,7 +26,10 @@ _ELEMENT = {"string": "string", "integer": "int32", "boolean": "bool"}
 
 
 def as_declared(schema: Schema, declaration: str) -> Schema:
-    """``schema`` in a field that Go declares so: "Go type,omission,embedded struct,number,name"."""
+    """Return ``schema`` for a field with a Go declaration.
+
+    The declaration is "Go type,omission,embedded struct,number,name".
+    """
     go_type, omission, embedding, number, go_name = declaration.rsplit(",", 4)
     pointer = go_type.startswith("*")
     omits_zero = omission == "omitzero" or (omission == "omitempty" and not _is_struct(schema))
@@ -43,7 +46,9 @@ def as_declared(schema: Schema, declaration: str) -> Schema:
 
 
 def zero_of(schema: Schema, *, pointer: bool = False) -> Any:
-    """What Go writes for a value that was never set; ``{}`` stands for a struct's own zeros."""
+    """Return what Go encodes for a value that was never set; ``{}`` stands for the zeros of a
+    struct.
+    """
     if pointer:
         return None
     for zeros, key in ((_ZERO_OF_FORMAT, schema.format), (_ZERO_OF_TYPE, schema.type)):
@@ -53,12 +58,12 @@ def zero_of(schema: Schema, *, pointer: bool = False) -> Any:
 
 
 def _is_struct(schema: Schema) -> bool:
-    """A type of its own in Go, other than a list, a map or a scalar: "omitempty" never omits it."""
+    """Return whether Go has a struct type for the schema; "omitempty" never omits a struct."""
     return schema.name is not None
 
 
 def _typed(schema: Schema, go_type: str) -> Schema:
-    """With the names that Go's messages have, down to the elements of lists and maps."""
+    """Return the schema with the Go types for messages, also for list and map elements."""
     if schema.items is not None:
         schema = replace(schema, items=_typed(schema.items, _element(go_type, schema.items)))
     elif schema.additional is not None:

@@ -1,7 +1,7 @@
-"""A schema as the server uses it: compiled once, walked for every request.
+"""A schema as the server uses it: compiled once, traversed for every request.
 
-Built-in kinds and custom ones have the same nodes, so that validation, defaults, pruning, patches
-and server-side apply each exist once.
+Built-in and custom kinds have the same nodes. There is therefore one implementation each of
+validation, defaults, pruning, patches and server-side apply.
 """
 
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ MapType: TypeAlias = Literal["granular", "atomic"]
 
 
 class Unset:
-    """Nothing was said; ``None`` would be a null, which is something."""
+    """The type of ``UNSET``, which means that no value is given; ``None`` is a JSON null."""
 
     def __repr__(self) -> str:
         return "UNSET"
@@ -25,9 +25,9 @@ UNSET: Final = Unset()
 # Without equality: types refer to themselves, and each use of one is a node of its own.
 @dataclass(slots=True, kw_only=True, eq=False)
 class Schema:
-    """What may stand in one place, and how it is merged, defaulted and written there.
+    """The schema of a value: its type, and how it is merged, defaulted and encoded.
 
-    Not to be changed once it is built; only the builders fill ``properties`` in afterwards,
+    A schema must not be changed once it is built. Only the builders set ``properties`` afterwards,
     because a type may contain itself.
     """
 

@@ -1,4 +1,4 @@
-"""Rules about numbers, with the real server's ideas of what an integer is and how one is shown."""
+"""Number validation, with kube-apiserver's definition of an integer and its number format."""
 
 from collections.abc import Callable, Mapping
 from math import trunc
@@ -12,7 +12,7 @@ _LARGEST_FLOAT32: Final = 3.4028235677973366e38  # from here on it rounds to inf
 
 
 def is_integral(value: float) -> bool:
-    """Whether the server takes a float for an integer: near enough, and not too large."""
+    """Return whether kube-apiserver treats a float as an integer: near to one, not too large."""
     if not -_LARGEST_SAFE <= value <= _LARGEST_SAFE:
         return False
     nearest = float(trunc(value))
@@ -24,7 +24,10 @@ def is_integral(value: float) -> bool:
 def number_check(
     of: type, written: Mapping[str, Any], types: tuple[str, ...], format_name: str
 ) -> Callable[[Any, Any, str, list[FieldError]], None] | None:
-    """Whether an int or float has the right format, factor and bounds; None if any number has."""
+    """Return the check of format, factor and bounds for an int or a float.
+
+    Returns None if every number is valid.
+    """
     type_name = types[0] if len(types) == 1 else ""
     if type_name not in ("integer", "number"):
         type_name = format_name = ""
@@ -55,7 +58,7 @@ def number_check(
 def _whole_range(
     written: Mapping[str, Any], type_name: str, format_name: str
 ) -> tuple[float, float]:
-    """Between which integers all are right; the wrong way round if that cannot be said."""
+    """Return the range in which all integers are valid; it is empty if there is no such range."""
     bits = _INTEGER_BITS.get(format_name, 64) if type_name == "integer" else 64
     least, most = written.get("minimum"), written.get("maximum")
     limits = [each for each in (least, most) if each is not None]
@@ -77,7 +80,7 @@ def _always_fits(of: type, type_name: str, format_name: str) -> bool:
 
 
 def _fits(value: float, type_name: str, format_name: str) -> bool:
-    """Whether the type could hold the value."""
+    """Return whether a value of the type can hold ``value``."""
     if type_name == "integer":
         limit = 1 << _INTEGER_BITS.get(format_name, 64) - 1
         return -limit <= value < limit and value == trunc(value)
@@ -90,7 +93,7 @@ def _unfit(what: str, type_name: str, format_name: str, path: str) -> FieldError
 
 
 def _shared(value: Any, limit: float, fits: bool) -> Any:
-    """The limit as a value is compared with it: cut to an integer for integers, if it fits."""
+    """Return the limit as an integer if the value is one and the limit fits; else as a float."""
     if not isinstance(value, int) or not fits:
         return float(limit)
     # A limit too large for any integer becomes the least of them.

@@ -1,10 +1,10 @@
-"""Regular expressions as Go reads them (RE2).
+"""Regular expressions in Go's syntax (RE2).
 
-What Go refuses is refused with its words. A pattern that could keep Python's ``re`` busy for ever
-is run by RE2 itself, in time that grows with the text and no faster. All others, and all where RE2
-is not installed (it comes with ``steersman[dev]``), are run by ``re``, which is quicker to ask;
-what Go and Python read differently (``$``, ``\\s``, flags amid a pattern, classes) is then spelled
-so that Python means the same. The answer does not depend on who gives it.
+A pattern that Go rejects is rejected with Go's message. RE2 itself runs each pattern on which
+Python's ``re`` could take exponential time; RE2's time is linear in the text. ``re`` runs all other
+patterns, because a call of it is faster. It also runs every pattern if RE2 is not installed (it
+comes with ``steersman[dev]``). Go and Python differ in ``$``, ``\\s``, flags inside a pattern, and
+classes. These are translated, so both engines give the same result.
 """
 
 import re
@@ -66,7 +66,7 @@ class BadPattern(Exception):
 
 
 def compile_pattern(pattern: str) -> Callable[[str], object]:
-    """A function that is true of a text in which ``pattern`` is found."""
+    """Return a function that returns whether a text contains a match of ``pattern``."""
     reader = _Reader(pattern)
     translated = reader.translated()
     if not reader.is_harmless and (search := _linear_search(pattern)) is not None:
@@ -75,7 +75,9 @@ def compile_pattern(pattern: str) -> Callable[[str], object]:
 
 
 def _linear_search(pattern: str) -> Callable[[str], object] | None:
-    """The same by RE2; None if it is not here."""
+    """Return RE2's search function for a pattern; None if RE2 is not installed or rejects the
+    pattern.
+    """
     if (linear := _linear(pattern)) is None:
         return None
     # Of bytes it need not say at which character the match begins.
@@ -83,7 +85,7 @@ def _linear_search(pattern: str) -> Callable[[str], object] | None:
 
 
 def _linear(pattern: str) -> Any:
-    """The pattern as RE2 has it; None if it is not here, or does not take such a pattern."""
+    """Compile a pattern with RE2; return None if RE2 is not installed or rejects the pattern."""
     if find_spec("re2") is None:
         return None
     re2 = import_module("re2")
@@ -103,12 +105,12 @@ def _linear(pattern: str) -> Any:
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
-    """The pattern as Python's ``re`` has it."""
+    """Compile a pattern with Python's ``re``."""
     return re.compile(_Reader(pattern).translated(), re.ASCII)
 
 
 def compile_finder(pattern: str) -> Callable[[str], Iterator[str]]:
-    """A function that gives every part of a text that matches ``pattern``, from left to right."""
+    """Return a function that yields every match of ``pattern`` in a text, from left to right."""
     by_re = compiled(pattern)
     # RE2 if it is there, also because it knows of matches that are as short as can be ((?U)).
     found_in = (_linear(pattern) or by_re).finditer
@@ -141,7 +143,7 @@ class _Reader:
 
     @property
     def is_harmless(self) -> bool:
-        """Whether ``re`` finds out in no time, whatever the text is; once it is translated."""
+        """Return whether ``re`` is fast for every text; valid after the translation."""
         return (
             self._repeats <= 1
             and self._options <= _FEW_OPTIONS
@@ -206,7 +208,10 @@ class _Reader:
         return letter if letter == "." else re.escape(letter)
 
     def _repeat(self, letter: str) -> str | None:
-        """The repetition that stands here, or None; what looks like one and is none is text."""
+        """Return the repetition at the current position, or None.
+
+        Text that resembles a repetition but is none is literal text.
+        """
         if letter in "*+?":
             self._at += 1
             return letter
@@ -263,7 +268,7 @@ class _Reader:
         self._at += 1
 
     def _escape(self) -> str:
-        """An escape outside a class."""
+        """Read an escape outside a class."""
         pattern = self._pattern
         letter = pattern[self._at + 1 : self._at + 2]
         if letter == "Q":
@@ -279,7 +284,7 @@ class _Reader:
         return re.escape(self._character())
 
     def _set(self) -> tuple[bool, str] | None:
-        r"""The class that a ``\d``, ``\pL`` or ``[:alpha:]`` stands for, and if its opposite."""
+        r"""Return the class of a ``\d``, ``\pL`` or ``[:alpha:]``, and whether it is negated."""
         pattern = self._pattern
         if found := _POSIX.match(pattern, self._at):
             if found[2] not in _POSIX_CLASSES:
@@ -301,7 +306,7 @@ class _Reader:
         return None
 
     def _character(self) -> str:
-        """One character, escaped or not."""
+        """Read one character, escaped or not."""
         pattern, at = self._pattern, self._at
         letter = pattern[at]
         self._at += 1
@@ -368,7 +373,7 @@ def _member(character: str) -> str:
 
 @lru_cache(maxsize=256)
 def _of_category(name: str) -> str:
-    """The members of a Unicode category or script; a script is found by its characters' names."""
+    """Return the characters of a Unicode category, or of a script (by the characters' names)."""
     if len(name) <= 2:
 
         def belongs(character: str) -> bool:

@@ -1,7 +1,7 @@
-"""Custom resources without what their schema does not know: the body of a request, made fit.
+"""Pruning: removes the fields of a custom resource that its schema does not specify.
 
-The server reads built-in kinds into Go structs, which do this by themselves: fields that no schema
-knows are dropped, nulls in places that cannot be null are nothing, and metadata is metadata.
+Built-in kinds need no pruning. Decoding into Go structs drops unknown fields, ignores nulls of
+fields that are not nullable, and decodes metadata as ObjectMeta.
 """
 
 from typing import Any, Final, TypeAlias
@@ -24,9 +24,10 @@ _GREATEST_INTEGER: Final = (1 << 63) - 1
 
 
 def accept(obj: Object, schema: Schema) -> list[str]:
-    """Prune a custom resource, in place; gives the paths of the fields that were unknown.
+    """Prune a custom resource in place, and return the paths of its unknown fields.
 
-    Its own metadata is proper already; that of resources inside it is made proper here.
+    The metadata of embedded resources is decoded, too. The metadata of the object itself must have
+    been decoded before.
     """
     try:
         return prune(obj, schema) + make_proper(obj, schema)
@@ -35,10 +36,10 @@ def accept(obj: Object, schema: Schema) -> list[str]:
 
 
 def accept_applied(obj: Object, schema: Schema) -> None:
-    """Make the result of an apply fit, in place, without pruning it.
+    """Normalize the result of an apply in place, without pruning it.
 
-    The real server prunes what it decodes, and an apply is merged after that: unknown fields and
-    nulls reach the rules of the kind, and are dropped when the object is read from storage.
+    kube-apiserver prunes when it decodes, and an apply is merged after decoding. Unknown fields and
+    nulls therefore reach validation; they are dropped when the object is read from storage.
     """
     try:
         _regular(obj)
@@ -53,7 +54,7 @@ def _mismatch(obj: Object, error: Improper | NoFloat) -> StatusError:
 
 
 def whole_floats(value: Any) -> list[Path]:
-    """Where whole numbers stand that were written with a point, such as ``1.0``."""
+    """Return the paths of whole numbers that were written with a decimal point, such as ``1.0``."""
     kind = type(value)
     found: list[Path] = []
     for key, each in value.items() if kind is dict else enumerate(value) if kind is list else ():
@@ -67,7 +68,7 @@ def whole_floats(value: Any) -> list[Path]:
 
 
 def prune(value: Any, schema: Schema) -> list[str]:
-    """Drop what the schema does not know, in place, and stray nulls; gives the unknown paths."""
+    """Remove unknown fields and invalid nulls in place, and return the unknown paths."""
     unknown: list[str] = []
     if isinstance(value, dict):
         _prune_object(value, schema, "", unknown, schema.preserve_unknown)
@@ -114,7 +115,11 @@ def _prune_object(
 
 
 def _may_not_be_null(resource: Schema, key: str) -> bool:
-    """Whether the author has described what all resources have, and it is nothing if it is null."""
+    """Return whether a null in this field of an embedded resource is dropped.
+
+    That is so if the schema specifies the field, which every resource has, as neither nullable nor
+    defaulted.
+    """
     said = (resource.written.get("properties") or {}).get(key)
     return said is not None and not said.get("nullable") and said.get("default") is None
 
@@ -122,7 +127,7 @@ def _may_not_be_null(resource: Schema, key: str) -> bool:
 def _prune_list(
     value: list[Any], schema: Schema, path: str, unknown: list[str], keeps: bool
 ) -> None:
-    """``keeps``: where a list may have unknown fields, so may its items."""
+    """Prune the items of a list; ``keeps``: the list and its items preserve unknown fields."""
     items = schema.items
     if items is None:
         if keeps:
@@ -141,7 +146,7 @@ def _prune_list(
 
 
 def _regular(value: Any) -> Any:
-    """Numbers as Go keeps them: whole ones are integers, unless they are too long for that."""
+    """Normalize numbers as Go does: whole numbers become integers if they fit into 64 bits."""
     kind = type(value)
     if kind is int:
         return value if _LEAST_INTEGER <= value <= _GREATEST_INTEGER else _as_float(value)

@@ -1,6 +1,6 @@
-"""Text that stands for a value, as Go reads it and writes it again: amounts, moments, bytes.
+"""Strings that Go parses and formats again: quantities, timestamps, and bytes.
 
-Each function gives the text that Go would write, or raises what Go would say.
+Each function returns the text that Go would write, or raises an error with Go's message.
 """
 
 import binascii
@@ -56,11 +56,11 @@ _TO_MICROSECOND = (*_DATE_AND_HOUR, (".000000", r"[.,]\d{6}"), _ZONE)
 
 
 class Misread(Exception):
-    """Go refuses the text, in these words."""
+    """Go rejects the text; the message is Go's."""
 
 
 def quantity(text: str) -> str:
-    """An amount in the form that the server prints."""
+    """Return a quantity in the canonical form."""
     text = text.strip()
     try:
         return Quantity(text).canonical()
@@ -71,7 +71,7 @@ def quantity(text: str) -> str:
 
 
 def moment(text: str) -> str | None:
-    """A moment in UTC, to the second; None for the one that Go takes for none."""
+    """Return a timestamp in UTC, to the second; None for Go's zero time."""
     return _short_moment(text) if len(text) <= _USUAL else _moment(text)
 
 
@@ -90,7 +90,10 @@ _short_moment = lru_cache(maxsize=1024)(_moment)
 
 
 def micro_moment(text: str) -> str | None:
-    """A moment in UTC, to the microsecond, which must be written with six digits."""
+    """Return a timestamp in UTC, to the microsecond; None for Go's zero time.
+
+    The text must have six digits of the second's fraction.
+    """
     layout = "2006-01-02T15:04:05.000000Z07:00"
     try:
         whole = _with_whole_hour(text)
@@ -103,17 +106,17 @@ def micro_moment(text: str) -> str | None:
 
 
 def date_problem(text: str) -> str:
-    """Why a text is no date."""
+    """Return why a text is not a date."""
     return _moment_problem(text, "2006-01-02", _DATE_AND_HOUR[:5])
 
 
 def local_moment_problem(text: str) -> str:
-    """Why a text is not even a moment without a zone."""
+    """Return Go's message for a text that is not a timestamp without a zone."""
     return _moment_problem(text, "2006-01-02T15:04:05", _TO_SECOND[:-1])
 
 
 def base64(text: str) -> str:
-    """Bytes, with nothing between the characters and no bits left over."""
+    """Return base64 text without line breaks; reject other characters and leftover bits."""
     bare = text.replace("\n", "").replace("\r", "")
     if _BASE64(bare) is None:
         raise Misread(f"illegal base64 data at input byte {_first_bad_byte(text.encode())}")
@@ -121,7 +124,7 @@ def base64(text: str) -> str:
 
 
 def base64_of_numbers(numbers: Iterator[int]) -> str:
-    """Bytes that were written as a list of numbers."""
+    """Return the base64 text of bytes that were written as a list of numbers."""
     return _base64_of(bytes(numbers))
 
 
@@ -130,7 +133,7 @@ def _base64_of(content: bytes) -> str:
 
 
 def _first_bad_byte(text: bytes) -> int:
-    """Where Go gives up: it reads groups of four, and blames what it cannot place."""
+    """Return the position of Go's error: Go decodes groups of four and reports the first misfit."""
     taken = 0  # of the group of four
     for at, byte in enumerate(text):
         if byte in b"\r\n":
@@ -165,7 +168,7 @@ def _quantity_problem(text: str) -> str:
 
 
 def _with_whole_hour(text: str) -> str:
-    """Go is content with one digit there."""
+    """Return the timestamp with two digits of the hour; Go accepts one."""
     return _SHORT_HOUR.sub(r"0\g<0>", text) if text[12:13] == ":" else text
 
 
@@ -186,7 +189,7 @@ def _moment_problem(text: str, layout: str, parts: tuple[tuple[str, str], ...]) 
 
 
 def _quoted(text: str) -> str:
-    """Go quotes moments byte by byte."""
+    """Quote a timestamp byte by byte, as Go does."""
     shown = (
         f"\\{chr(byte)}" if byte in b'"\\' else chr(byte) if 32 <= byte < 127 else f"\\x{byte:02x}"
         for byte in text.encode()

@@ -1,8 +1,8 @@
-"""Structural schemas: what a CustomResourceDefinition's author wrote, as nodes that can be walked.
+"""Structural schemas: the schemas of CustomResourceDefinitions, compiled to nodes.
 
-A schema is structural if what an object looks like is said outside ``anyOf``, ``allOf``, ``oneOf``
-and ``not``: only then can fields be pruned, defaulted and merged. Inside those stand only rules
-about values.
+A schema is structural if it specifies the structure of an object outside ``anyOf``, ``allOf``,
+``oneOf`` and ``not``. Only then can fields be pruned, defaulted and merged. Those four may contain
+only rules about values.
 """
 
 from collections.abc import Iterator, Mapping
@@ -56,7 +56,10 @@ _ABSENT_AS_NULL: Final = frozenset(("default", LIST_TYPE, MAP_TYPE))
 
 
 def compile_schema(written: Written, *, object_meta: Schema) -> Schema:
-    """The schema of a custom resource; it and what it embeds have the fields of all objects."""
+    """Compile the schema of a custom resource.
+
+    The resource and its embedded resources get the fields of all objects.
+    """
     return _node(written, object_meta, is_resource=True)
 
 
@@ -98,7 +101,7 @@ def _node(written: Written, object_meta: Schema, *, is_resource: bool = False) -
 
 
 def unsupported_error(written: Written, path: str) -> FieldError | None:
-    """The first thing it says that makes its structure unreadable."""
+    """Return the first error that makes the structure of the schema unreadable."""
     found = next(_unsupported(written), None)
     return invalid(path, "", found) if found else None
 
@@ -116,7 +119,7 @@ def _unsupported(written: Written) -> Iterator[str]:
 
 
 def children(written: Written, path: str) -> Iterator[tuple[Written, str]]:
-    """Every schema right inside this one, and where it stands."""
+    """Yield each direct subschema with its path."""
     if isinstance(additional := written.get("additionalProperties"), Mapping):
         yield additional, f"{path}.additionalProperties"
     for name, each in (written.get("properties") or {}).items():
@@ -136,7 +139,7 @@ def children(written: Written, path: str) -> Iterator[tuple[Written, str]]:
 
 
 def structural_errors(written: Written, path: str) -> list[FieldError]:
-    """Why the schema is not structural, in the server's order."""
+    """Return why the schema is not structural, in kube-apiserver's order."""
     found = list(_invariants(written, path, "at the root"))
     for name, rules in _nested_rules(written):
         found += _incomplete(rules, written, path, f"{path}.{name}")
@@ -201,7 +204,7 @@ def _is_plain_metadata(written: Written) -> bool:
 
 
 def _values(written: Written, path: str, *, skips_any_of: bool) -> Iterator[FieldError]:
-    """What is wrong with the rules about values of one schema."""
+    """Yield the errors in the value rules of one schema."""
     for junctor in JUNCTORS:
         if junctor == "anyOf" and skips_any_of:
             continue
@@ -221,7 +224,7 @@ def _values(written: Written, path: str, *, skips_any_of: bool) -> Iterator[Fiel
 
 
 def _nested(written: Written, path: str, *, skips_any_of: bool = False) -> Iterator[FieldError]:
-    """What is wrong inside a junctor."""
+    """Yield the errors inside a junctor."""
     yield from _values(written, path, skips_any_of=skips_any_of)
     if isinstance(items := written.get("items"), Mapping):
         yield from _nested(items, f"{path}.items")
@@ -238,7 +241,7 @@ def _nested(written: Written, path: str, *, skips_any_of: bool = False) -> Itera
 
 
 def _incomplete(rules: Written, schema: Any, path: str, rules_path: str) -> Iterator[FieldError]:
-    """What rules about values speak of without its being in the schema proper."""
+    """Yield an error for each field in a value rule that the structural schema does not specify."""
     if not isinstance(schema, Mapping):
         yield required(path, f"because it is defined in {rules_path}")
         return

@@ -1,4 +1,4 @@
-"""Lists that are sets or maps: no member twice, no key twice."""
+"""Uniqueness in lists of type ``set`` (members) and ``map`` (keys)."""
 
 from typing import Any
 
@@ -9,7 +9,9 @@ from steersman_cluster.apiserver.schema.node import Schema
 
 
 class Uniqueness:
-    """The sets and maps among the lists of a schema; only where there are some is looked."""
+    """The lists of type ``set`` and ``map`` of a schema; it visits only values that may contain
+    them.
+    """
 
     __slots__ = ("_additional", "_fields", "_items", "_keys", "_kind")
 
@@ -28,7 +30,7 @@ class Uniqueness:
         return bool(self._kind != "atomic" or self._fields or self._additional or self._items)
 
     def errors(self, value: Any, path: str = "") -> list[FieldError]:
-        """What is there twice in ``value`` and everything in it."""
+        """Return the errors about duplicates in ``value`` and everything inside it."""
         found: list[FieldError] = []
         if isinstance(value, dict):
             for key, each in value.items():
@@ -64,7 +66,7 @@ def _needed(schema: Schema | None) -> Uniqueness | None:
 
 
 def _repeated(values: list[Any]) -> list[int]:
-    """Where something stands for the second time; a third time is not worth another word."""
+    """Return the index of the second occurrence of each duplicate; later ones are omitted."""
     if len(values) < 2:
         return []
     seen: dict[bytes, int] = {}

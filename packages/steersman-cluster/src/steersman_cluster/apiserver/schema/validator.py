@@ -1,7 +1,7 @@
-"""Whether a custom resource is what its schema says, in the words of the real server.
+"""Validation of custom resources against their schema, with kube-apiserver's messages.
 
-A schema is compiled into nodes that know, for each type a value can have, which checks remain to
-be done; for most values none do. Paths are only spelled out on the way to a check.
+A schema is compiled to nodes. Each node lists, for each type that a value can have, the checks that
+remain; for most values there are none. Paths are built only if a check runs.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -42,15 +42,16 @@ _FORMATS: Final[Mapping[type, str]] = {int: "int64", float: "float64"}
 
 
 class Validator:
-    """One schema, compiled; it may be asked about any number of values."""
+    """The compiled schema of a custom resource; it can validate any number of values."""
 
     def __init__(self, written: Written) -> None:
         self._root = _Node(written)
 
     def errors(self, value: Any, *, old: Any = UNSET, at: str = "") -> list[FieldError]:
-        """What is wrong with ``value``, which stands at the path ``at`` of its object.
+        """Return the errors in ``value``, which is at the path ``at`` of its object.
 
-        With ``old``, what it replaces, parts that stay as they were may be as wrong as they were.
+        ``old`` is the value that it replaces. Errors in parts that are unchanged since ``old`` are
+        ignored.
         """
         found: list[FieldError] = []
         self._root.check(value, old, "", found)
@@ -68,7 +69,7 @@ def _placed(found: Iterable[FieldError], at: str) -> list[FieldError]:
 
 
 class _Node:
-    """One schema within the schema."""
+    """A compiled subschema."""
 
     __slots__ = (
         "additional",
@@ -106,7 +107,7 @@ class _Node:
         self.checks = {each: self._checks(each, written) for each in _TYPES}
 
     def _checks(self, of: type, written: Written) -> tuple[Check, ...]:
-        """What remains to be looked at in a value of a Python type, in the server's order."""
+        """Return the checks for values of a Python type, in kube-apiserver's order."""
         checks: list[Check | None] = [self._type_check(of)]
         if of is not type(None):
             checks += [
@@ -150,7 +151,7 @@ class _Node:
         return _TypeCheck(",".join(types), actual) if types else None
 
     def check(self, value: Any, old: Any, path: str, found: list[FieldError]) -> None:
-        """Add what is wrong with ``value`` to ``found``."""
+        """Add the errors in ``value`` to ``found``."""
         known = len(found)
         for each in self.checks[type(value)]:
             each(value, old, path, found)
@@ -158,15 +159,16 @@ class _Node:
             del found[known:]
 
     def accepts(self, value: Any, path: str) -> bool:
-        """Whether nothing is wrong with ``value``."""
+        """Return whether ``value`` is valid."""
         found: list[FieldError] = []
         self.check(value, UNSET, path, found)
         return not found
 
     def matches(self, value: Any) -> int:
-        """How much of the schema had anything to say about ``value``.
+        """Return a score of how much of the schema matches ``value``.
 
-        Of several alternatives that all fail, the server explains the one with the most.
+        If all alternatives fail, kube-apiserver reports the errors of the one with the highest
+        score.
         """
         if value is None:
             return int(not self.types or self.nullable)
@@ -204,7 +206,7 @@ def _always(_: Any) -> bool:
 
 
 class _TypeCheck:
-    """The check that a value's type fails, always or by its very value."""
+    """A check of the type of a value; it fails always, or depending on the value."""
 
     __slots__ = ("_actual", "_detail", "fails")
 

@@ -54,9 +54,9 @@ from steersman_cluster.apiserver.request.body_types import BodyTypes
 from steersman_cluster.apiserver.request.negotiation import (
     PLAIN,
     ResponseFormat,
+    error_language,
     negotiate,
     patch_type,
-    refusal_language,
     wants_plain,
 )
 from steersman_cluster.apiserver.request.options import WriteOptions, check_deadline
@@ -210,7 +210,7 @@ class ApiServer:
         """Return the reply to a request; every error becomes a reply, too."""
         info = parse_request_info(request)
         warnings: list[str] = []
-        pretty, is_authorized = replies.wants_layout(request, info), False
+        pretty, is_authorized = replies.is_pretty(request, info), False
         try:
             self.compactor.compact()
             if "timeout" in info.query:
@@ -270,7 +270,7 @@ class ApiServer:
                     measurement.reach_path(info.path)
                 reply = self._nonresource_reply(request, info)
         except StatusError as refusal:
-            reply = replies.refused(refusal, language=refusal_language(request), pretty=pretty)
+            reply = replies.refused(refusal, language=error_language(request), pretty=pretty)
             if refusal.code == FORBIDDEN and not is_authorized:
                 reply = replies.not_sniffed(reply)
         except RecursionError:
@@ -321,7 +321,7 @@ class ApiServer:
             return replies.unavailable()
         if self.registry.is_builtin(info.group):
             raise status_errors.no_such_path()
-        return replies.nothing_there()
+        return replies.path_not_found()
 
     def _nonresource_reply(self, request: Request, info: RequestInfo) -> Reply:
         """Return the reply for a non-resource path."""
@@ -342,7 +342,7 @@ class ApiServer:
         self, request: Request, certificate: ClientCertificate | None, wanted: Attributes
     ) -> User:
         user = self._authenticator.user(request, certificate)
-        return self._impersonation.speaker(request, user, wanted)
+        return self._impersonation.impersonated_user(request, user, wanted)
 
     def _answer(self, request: APIRequest) -> Answer | AsyncGenerator[bytes, None]:
         http, info, registered = request.http, request.info, request.registered

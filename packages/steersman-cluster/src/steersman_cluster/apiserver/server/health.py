@@ -77,9 +77,9 @@ def health(info: RequestInfo) -> Reply:
     name, _, check = info.path.strip("/").partition("/")
     checks = CHECKS.get(name, ())
     if check:
-        return replies.text(200, "ok") if check in checks else replies.nothing_there()
+        return replies.text(200, "ok") if check in checks else replies.path_not_found()
     if not checks:
-        return replies.nothing_there()
+        return replies.path_not_found()
     if "verbose" not in info.query:
         return replies.unsniffed_text(200, "ok")
     excluded = dict.fromkeys(info.query.get("exclude", ()))

@@ -125,7 +125,7 @@ class NonResourcePaths:
             path,
             accept=accept,
             issuer=tokens.issuer,
-            keys=[each.published() for each in tokens.known_keys()],
+            keys=[each.json_web_key() for each in tokens.known_keys()],
             server_address=self._server_address,
         )
         return document.headers, document.body
@@ -145,7 +145,7 @@ class NonResourcePaths:
                 return replies.unavailable()
             if self._registry.is_builtin(parts[2]):
                 raise status_errors.no_such_path()
-        return replies.nothing_there()
+        return replies.path_not_found()
 
     def _catch_up(self) -> None:
         if self._revision == self._registry.revision:

@@ -3,11 +3,11 @@
 Takes:     writes, each with the revision of its key on which it is based
 Gives:     objects by key and in order, at any revision that is not compacted; the changes after one
 Promises:  - a write made from an old revision changes nothing
-           - a revision is never given twice
-           - a list as of a revision does not change while later writes happen
-           - what was compacted is refused rather than half answered
-           - after a crash every acknowledged write is there
-           - data that was changed or cut short is refused, or nothing of it is missing
+           - a revision is never assigned twice
+           - a list at a revision does not change during later writes
+           - a read of compacted history fails instead of returning a part
+           - every acknowledged write survives a crash
+           - changed or truncated data is rejected unless no write is missing
 Never:     interprets an object, reads the clock, or waits
 """
 

@@ -49,8 +49,8 @@ class Entry:
         self.rendered: bytes | None = None
         self.metadata_end: int | None = None
         self.is_unpruned = False
-        self.converted: tuple[object, bytes] | None = None  # by mark of the version, and what
-        self.message: tuple[object, bytes] | None = None  # the same
+        self.converted: tuple[object, bytes] | None = None  # a version's mark, and the JSON
+        self.message: tuple[object, bytes] | None = None  # a version's mark, and the protobuf
 
     def as_of(self, revision: int) -> "Entry | None":
         """Return the key's entry at ``revision``; None if the key had no entry."""
@@ -124,12 +124,12 @@ class RevisionLog:
             for revision, key, value in recorded:
                 self.resource_log(key.resource).put(Entry(revision, key, value, self.latest(key)))
 
-    def forked(self) -> "RevisionLog":
+    def fork(self) -> "RevisionLog":
         """Return an independent log in memory that starts with the current objects of this log."""
         fork = RevisionLog()
         fork.revision = fork.compacted = self.revision
         for resource, resource_log in self._resource_logs.items():
-            fork._resource_logs[resource] = resource_log.forked(forgotten=self.revision)
+            fork._resource_logs[resource] = resource_log.fork(forgotten=self.revision)
         return fork
 
     def resource_log(self, resource: str) -> "ResourceLog":
@@ -142,7 +142,7 @@ class RevisionLog:
         """Return the last entry of the key; a deletion is an entry, too."""
         return self.resource_log(key.resource).entries.get(key.place)
 
-    def standing(self) -> Iterator[Entry]:
+    def current_entries(self) -> Iterator[Entry]:
         """Yield the current entries of all existing objects, sorted by resource and key."""
         for resource in sorted(self._resource_logs):
             resource_log = self._resource_logs[resource]
@@ -169,7 +169,8 @@ class RevisionLog:
     def since(self, revision: int, resource: str, *, until: int) -> list[Entry]:
         """Return the writes to a resource after ``revision``, up to and including ``until``."""
         resource_log = self.resource_log(resource)
-        # Not the last compaction: who has followed a quiet resource all along has missed nothing.
+        # Compared with this resource's lost history, not with the last compaction: the watch of a
+        # resource without changes has missed nothing.
         if revision < resource_log.forgotten:
             raise Compacted(revision, self.compacted)
         return (
@@ -194,14 +195,14 @@ class ResourceLog:
     __slots__ = ("_history", "_revisions", "entries", "forgotten", "last_revision", "places")
 
     def __init__(self, *, forgotten: int) -> None:
-        self.forgotten = forgotten  # the revision up to which the history may have gaps
+        self.forgotten = forgotten  # the revision up to which the history is incomplete
         self.last_revision = 0
         self.entries: dict[str, Entry] = {}
-        self.places: list[str] = []  # sorted; deleted ones stay until they are compacted
+        self.places: list[str] = []  # sorted; includes deleted objects until the next compaction
         self._history: list[Entry] = []
         self._revisions: list[int] = []
 
-    def forked(self, *, forgotten: int) -> "ResourceLog":
+    def fork(self, *, forgotten: int) -> "ResourceLog":
         """Return a copy with the existing objects, without their history."""
         fork = ResourceLog(forgotten=forgotten)
         fork.last_revision = self.last_revision

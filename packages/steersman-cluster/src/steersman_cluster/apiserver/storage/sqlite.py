@@ -20,10 +20,10 @@ from steersman_cluster.errors import ClusterError
 
 FILE: Final = "steersman.db"
 
-# Of the tables; 0 are those without checksums.
+# The version of the tables; version 0 has no checksums.
 FORMAT: Final = 1
 
-# Checksums stand before the values: to add them up takes no look at those.
+# Checksums precede the values, so that SQLite adds them up without reading the values.
 _SCHEMA: Final = """
 CREATE TABLE writes (
     revision INTEGER PRIMARY KEY,
@@ -43,8 +43,8 @@ CREATE TABLE state (
 );
 """
 
-# Of each place, what was replaced at or before a revision, and deletions up to it.
-_FORGET: Final = """
+# Deletes entries of a place that were replaced at or before a revision, and deletions up to it.
+_COMPACT: Final = """
 DELETE FROM writes WHERE revision <= :revision AND (
     value IS NULL OR EXISTS (
         SELECT 1 FROM writes AS later
@@ -111,7 +111,7 @@ class SqliteJournal:
             for revision, checksum, resource, place, value in self._database.execute(
                 "SELECT revision, checksum, resource, place, value FROM writes ORDER BY revision"
             ):
-                # Of a damaged row even the types may be others.
+                # In a damaged row, even the types may differ.
                 is_value = value is None or isinstance(value, bytes)
                 if not is_value or checksum != _checksum(revision, resource, place, value):
                     raise self._damaged(f"revision {revision} does not have its checksum")
@@ -149,7 +149,7 @@ class SqliteJournal:
         try:
             self._acknowledged.write(revision)
         except OSError:
-            # What is refused must not be there after a restart, nor in the way of the next write.
+            # A rejected write must not exist after a restart, nor block the next write.
             self._database.execute("DELETE FROM writes WHERE revision = ?", (revision,))
             raise
 
@@ -163,10 +163,10 @@ class SqliteJournal:
                     "SELECT MAX((SELECT revision FROM state),"
                     " (SELECT COALESCE(MAX(revision), 0) FROM writes))"
                 ).fetchone()
-                database.execute(_FORGET, {"revision": revision})
+                database.execute(_COMPACT, {"revision": revision})
                 self._account(last, revision)
         except sqlite3.Error as error:
-            raise WriteFailed(f"history could not be forgotten: {error}") from error
+            raise WriteFailed(f"the history could not be compacted: {error}") from error
 
     def close(self) -> None:
         """Close the files."""
@@ -195,7 +195,7 @@ class SqliteJournal:
                 what_now=accept_hint(self._acknowledged.path),
             )
         if known is None and size is None:
-            # Before the database: one without this file is of an older version.
+            # Created before the database: a database without this file is of an older version.
             self._acknowledged.open()
             self._acknowledged.close()
             return FIRST_REVISION
@@ -281,11 +281,11 @@ class SqliteJournal:
 
 def _opened(path: Path) -> sqlite3.Connection:
     path.touch(mode=0o600)
-    # Autocommit: each write is a transaction of its own, whole in the write-ahead log before it is
-    # answered. That log survives this process, however it ends.
+    # Autocommit: each write is one transaction, and is in the write-ahead log before the server
+    # replies. The write-ahead log survives a crash of this process.
     database = sqlite3.connect(path, isolation_level=None, timeout=0)
     try:
-        # Another server on the same data would hand out the same revisions.
+        # Two servers on the same data would assign the same revisions.
         database.execute("PRAGMA locking_mode = EXCLUSIVE")
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = NORMAL")

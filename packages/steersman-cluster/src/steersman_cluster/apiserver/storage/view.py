@@ -58,7 +58,7 @@ class View:
         resource_log = self._log.resource_log(resource)
         places, entries = resource_log.places, resource_log.entries
         start = bisect_right(places, after) if after else bisect_left(places, prefix)
-        # After all places with the prefix comes the prefix with a larger last letter.
+        # The prefix with its last character incremented sorts after all places with the prefix.
         end = bisect_left(places, prefix[:-1] + chr(ord(prefix[-1]) + 1)) if prefix else len(places)
         found: list[Entry] = []
         for place in islice(places, start, end):

@@ -5,7 +5,7 @@ Gives:     tables with the columns and cells of kube-apiserver 1.36
 Promises:  - every built-in kind has a table
            - a custom resource has the columns of its definition
            - a watch names its columns once
-           - a row carries as much of its object as was asked for
+           - a row contains as much of its object as requested
 Never:     changes an object, or describes a column: the Kubernetes documentation does
 
 A ``Printer`` consists of the columns of a kind and a function from an object to its cells.

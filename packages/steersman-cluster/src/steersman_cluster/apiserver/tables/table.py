@@ -47,10 +47,10 @@ class Table:
         carried = None if encoder is None else encoder.one(entry, served)
         return self.single(object_encoder.seen_in(entry, served), carried)
 
-    def unkept(self, obj: Object, served: ServedResource) -> bytes:
+    def unstored(self, obj: Object, served: ServedResource) -> bytes:
         """Return a table with one row, for an object without an entry in the log."""
         encoder = self.carried()
-        carried = None if encoder is None else encoder.unkept(obj, served)
+        carried = None if encoder is None else encoder.unstored(obj, served)
         return self.single(object_encoder.seen(obj, served), carried)
 
     def other(self, document: Object, *, custom: bool = False) -> bytes:
@@ -157,10 +157,10 @@ class _TableLines:
         carried = None if self._form is None else self._form.one(entry, served)
         return self._line(kind, object_encoder.seen_in(entry, served), carried)
 
-    def departure(self, entry: Entry, served: ServedResource) -> bytes:
+    def deleted(self, entry: Entry, served: ServedResource) -> bytes:
         """Return the DELETED line for an object that the watch no longer selects."""
         gone = object_encoder.last_seen(entry)
-        carried = None if self._form is None else self._form.unkept(gone, served)
+        carried = None if self._form is None else self._form.unstored(gone, served)
         return self._line(b"DELETED", object_encoder.seen(gone, served), carried)
 
     def bookmark(self, revision: int, served: ServedResource, *, initial_events_end: bool) -> bytes:

@@ -2,10 +2,10 @@
 
 Takes:     the calls that a handler needs, and the handler
 Gives:     the responses, and the result of a run of the handler that has all of them
-Promises:  - a handler is run again with the answers that it needs
-           - calls needed together are made at the same time
-           - every run happens when the first did
-           - a handler that never has enough answers is given up
+Promises:  - a handler is run again with the responses that it needs
+           - calls that are needed together are made concurrently
+           - every run reads the time of the first run
+           - a handler that never has all responses fails with a timeout
 Never:     writes, or interprets a response
 
 A handler reads objects, decides and writes, without an ``await``. If it needs the response of a

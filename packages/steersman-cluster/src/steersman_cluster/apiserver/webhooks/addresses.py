@@ -61,7 +61,7 @@ def webhook_address(client: Object, around: RuleContext) -> WebhookAddress:
     """Return the address of the webhook of a ``clientConfig``."""
     trusted = b64decode(client.get("caBundle") or "").strip()
     if (url := client.get("url")) is not None:
-        return WebhookAddress(url=_tidied(url), ca_bundle=trusted)
+        return WebhookAddress(url=_normalized(url), ca_bundle=trusted)
     service = client["service"]
     name, namespace = service["name"], service["namespace"]
     port, path = service.get("port", 443), service.get("path") or ""
@@ -73,7 +73,7 @@ def webhook_address(client: Object, around: RuleContext) -> WebhookAddress:
     else:
         why_not = ""
     return WebhookAddress(
-        url=_tidied(f"https://{host}:{port}/{path}"),
+        url=_normalized(f"https://{host}:{port}/{path}"),
         ca_bundle=trusted,
         server_name=host,
         connect_to=connect_to,
@@ -81,7 +81,7 @@ def webhook_address(client: Object, around: RuleContext) -> WebhookAddress:
     )
 
 
-def _tidied(url: str) -> str:
+def _normalized(url: str) -> str:
     """Return the URL as Go's client normalizes it: with a path, and without redundant slashes."""
     parts = urlsplit(url)
     path = normpath(f"/{parts.path}").lstrip("/")

@@ -87,7 +87,7 @@ def _bad_escape(text: str) -> str:
 
 
 def _service_errors(service: Object, path: str) -> Iterator[FieldError]:
-    # The two are taken for each other; so they are by the real server.
+    # The two paths are swapped, as in kube-apiserver.
     if not service.get("namespace"):
         yield required(f"{path}.name")
     if not service.get("name"):

@@ -13,11 +13,11 @@ from steersman.errors import CertificateRefused, ConfigError, Unreachable
 from steersman.wire import NetworkTransport, Request, TlsSettings, tls_context
 from steersman_cluster.apiserver.webhooks import WebhookResponse, WebhookUnreachable
 
-# A review may carry two objects of the largest size there is, and an answer a patch of one.
+# A review contains up to two objects of the maximum size, and a response a patch of one.
 LARGEST_ANSWER = 8 * 1024 * 1024
 
-# Destinations to which connections are kept. Calls to more of them work, and connect again.
-MOST_KEPT = 100
+# The number of destinations with reused connections. Further calls open a new connection.
+MOST_DESTINATIONS = 100
 
 HTTPS_PORT = 443
 
@@ -27,9 +27,9 @@ _HEADERS = (
     ("user-agent", "kube-apiserver-admission"),
 )
 
-# OpenSSL's codes for some of the ways in which a certificate is not accepted (X509_V_ERR_…).
-_OUT_OF_DATE = frozenset((9, 10))
-_NAMES_ANOTHER = frozenset((62, 64))
+# OpenSSL's codes of some certificate errors (X509_V_ERR_…).
+_EXPIRED = frozenset((9, 10))
+_WRONG_NAME = frozenset((62, 64))
 
 
 class _Destination(NamedTuple):
@@ -40,12 +40,12 @@ class _Destination(NamedTuple):
     server_name: str
 
 
-class _Kept:
+class _Connections:
     """The open connections to one destination."""
 
     def __init__(self, transport: NetworkTransport) -> None:
         self.transport = transport
-        self.calls = 0  # those that are on their way
+        self.calls = 0  # in flight
 
 
 class NetworkWebhookTransport:
@@ -53,7 +53,7 @@ class NetworkWebhookTransport:
 
     def __init__(self, *, clock: Clock) -> None:
         self._clock = clock
-        self._kept: dict[_Destination, _Kept] = {}  # the longest unused first
+        self._connections_to: dict[_Destination, _Connections] = {}  # least recently used first
 
     async def __aenter__(self) -> Self:
         return self
@@ -64,9 +64,9 @@ class NetworkWebhookTransport:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        while self._kept:
-            _, kept = self._kept.popitem()
-            await kept.transport.__aexit__(None, None, None)
+        while self._connections_to:
+            _, connections = self._connections_to.popitem()
+            await connections.transport.__aexit__(None, None, None)
 
     async def post(
         self,
@@ -91,30 +91,32 @@ class NetworkWebhookTransport:
         )
         try:
             async with self._clock.timeout(timeout_seconds):
-                kept = await self._connections(
+                connections = await self._connected(
                     _Destination(f"https://{host}", ca_bundle, server_name)
                 )
-                kept.calls += 1
+                connections.calls += 1
                 try:
-                    await self._let_go()
-                    async with kept.transport.open(request) as response:
+                    await self._close_unused()
+                    async with connections.transport.open(request) as response:
                         content = await response.read(limit_bytes=LARGEST_ANSWER)
                         return WebhookResponse(response.status, response.headers, content)
                 finally:
-                    kept.calls -= 1
+                    connections.calls -= 1
         except TimeoutError:
             raise WebhookUnreachable("context deadline exceeded") from None
         except (Unreachable, CertificateRefused) as failure:
-            raise WebhookUnreachable(_why(failure.__cause__, host=host, name=name)) from failure
+            raise WebhookUnreachable(
+                _go_error(failure.__cause__, host=host, name=name)
+            ) from failure
         except (ConfigError, ValueError) as failure:
             raise WebhookUnreachable(str(failure)) from failure
         raise WebhookUnreachable(
             "EOF"
-        )  # as far as types tell, a timeout may swallow what is raised in it
+        )  # unreachable, but the type checkers assume that a timeout suppresses exceptions
 
-    async def _connections(self, destination: _Destination) -> _Kept:
-        kept = self._kept.pop(destination, None)
-        if kept is None:
+    async def _connected(self, destination: _Destination) -> _Connections:
+        connections = self._connections_to.pop(destination, None)
+        if connections is None:
             settings = TlsSettings(ca_data=destination.ca_bundle or None)
             context = tls_context(settings, source=destination.origin)
             transport = NetworkTransport(
@@ -123,26 +125,29 @@ class NetworkWebhookTransport:
                 clock=self._clock,
                 server_name=destination.server_name or None,
             )
-            kept = _Kept(await transport.__aenter__())
-        self._kept[destination] = kept
-        return kept
+            connections = _Connections(await transport.__aenter__())
+        self._connections_to[destination] = connections
+        return connections
 
-    async def _let_go(self) -> None:
+    async def _close_unused(self) -> None:
         """Close the connections of the longest unused destination, if there are too many."""
-        if len(self._kept) <= MOST_KEPT:
+        if len(self._connections_to) <= MOST_DESTINATIONS:
             return
-        unused = next((each for each, kept in self._kept.items() if not kept.calls), None)
+        unused = next(
+            (each for each, connections in self._connections_to.items() if not connections.calls),
+            None,
+        )
         if unused is not None:
-            await self._kept.pop(unused).transport.__aexit__(None, None, None)
+            await self._connections_to.pop(unused).transport.__aexit__(None, None, None)
 
     def __repr__(self) -> str:
-        return f"<NetworkWebhookTransport to {len(self._kept)} places>"
+        return f"<NetworkWebhookTransport to {len(self._connections_to)} places>"
 
 
-def _why(cause: BaseException | None, *, host: str, name: str) -> str:
+def _go_error(cause: BaseException | None, *, host: str, name: str) -> str:
     """Return Go's error message for the cause of a failed call."""
     if isinstance(cause, ssl.SSLCertVerificationError):
-        return f"tls: failed to verify certificate: x509: {_mistrust(cause, name)}"
+        return f"tls: failed to verify certificate: x509: {_certificate_error(cause, name)}"
     if isinstance(cause, ssl.SSLError):
         return "tls: first record does not look like a TLS handshake"
     if isinstance(cause, socket.gaierror):
@@ -156,10 +161,10 @@ def _why(cause: BaseException | None, *, host: str, name: str) -> str:
     return "EOF"
 
 
-def _mistrust(error: ssl.SSLCertVerificationError, name: str) -> str:
-    if error.verify_code in _NAMES_ANOTHER:
-        # Go would say for what it is valid, which Python does not tell.
+def _certificate_error(error: ssl.SSLCertVerificationError, name: str) -> str:
+    if error.verify_code in _WRONG_NAME:
+        # Go's message lists the valid names, which Python's error does not have.
         return f"certificate is not valid for any names, but wanted to match {name}"
-    if error.verify_code in _OUT_OF_DATE:
+    if error.verify_code in _EXPIRED:
         return "certificate has expired or is not yet valid"
     return "certificate signed by unknown authority"

@@ -14,8 +14,8 @@ from steersman_cluster.apiserver.request.webhook_answers import WebhookAnswers
 
 T = TypeVar("T")
 
-# How often a handler is run again because others keep changing its object. A guess; each time
-# takes as long as the slowest webhook.
+# How often a handler runs again because other requests change its object. A guess; each run takes
+# as long as the slowest webhook.
 MOST_RUNS = 100
 
 
@@ -88,9 +88,9 @@ class WebhookCall(Protocol):
 class NeedsWebhook(Exception):
     """Webhooks must be called before the handler can continue; the calls may be concurrent."""
 
-    def __init__(self, inquiries: Sequence[WebhookCall]) -> None:
-        super().__init__(f"{len(inquiries)} answers from outside are missing")
-        self.inquiries = inquiries
+    def __init__(self, calls: Sequence[WebhookCall]) -> None:
+        super().__init__(f"{len(calls)} answers from outside are missing")
+        self.calls = calls
 
 
 class ReplayableRandom(Random):
@@ -99,7 +99,7 @@ class ReplayableRandom(Random):
     def __init__(self, rng: Random) -> None:
         super().__init__(0)
         self._rng = rng
-        self._drawn: list[tuple[int, Any]] = []  # of how many bits, and what
+        self._drawn: list[tuple[int, Any]] = []  # number of bits, and the value
         self._position = 0
 
     def begin(self, drawn: list[tuple[int, Any]] | None = None) -> None:
@@ -123,14 +123,14 @@ class ReplayableRandom(Random):
         position = self._position
         self._position = position + 1
         if position < len(self._drawn) and self._drawn[position][0] != bits:
-            # What is there has changed since, and this run takes another way.
+            # The objects have changed since the first run, and this run takes another branch.
             del self._drawn[position:]
         if position == len(self._drawn):
             self._drawn.append((bits, draw()))
         return self._drawn[position][1]
 
 
-class HeldClock:
+class StoppableClock:
     """A clock that can be stopped: later runs of a handler read the time of the first run."""
 
     def __init__(self, clock: Clock) -> None:
@@ -165,7 +165,7 @@ class RequestRunner:
     def __init__(self, outbound: WebhookTransport, *, clock: Clock, rng: Random) -> None:
         self._outbound = outbound
         self._rng = rng
-        self.clock = HeldClock(clock)
+        self.clock = StoppableClock(clock)
         self.rng = ReplayableRandom(rng)
 
     def begin(self) -> WebhookAnswers:
@@ -205,7 +205,7 @@ class RequestRunner:
                 group.create_task(
                     each.ask(self._outbound, uid=new_uid(self._rng)), name=f"asking {each}"
                 )
-                for each in unanswered.inquiries
+                for each in unanswered.calls
             ]
         for each in asked:
             answers |= each.result()

@@ -11,10 +11,10 @@ from steersman_cluster.apiserver.schema.depth import DEEPEST, EXCEEDED, is_deep
 from steersman_cluster.apiserver.schema.serializer.yaml_bodies import BadYaml, parse_yaml
 from steersman_cluster.apiserver.webhooks import WebhookResponse
 
-# Of a failure that is reported in plain text.
+# The limit of an error message in plain text.
 MOST_TEXT_BYTES = 2048
 
-_WORDS = {
+_MESSAGES = {
     400: "the server rejected our request for an unknown reason",
     401: "the server has asked for the client to provide credentials",
     404: "the server could not find the requested resource",
@@ -29,11 +29,11 @@ _WORDS = {
     ),
 }
 _STATUS = {"apiVersion": "v1", "kind": "Status", "status": "Failure"}
-# A review has its objects four levels below the top.
+# The objects of a review are four levels below the top.
 _DEEPEST_REVIEW = DEEPEST + 4
 _SCHEME = "pkg/runtime/scheme.go:111"
-# Those whose own words are passed on.
-_ELOQUENT = frozenset((403, 406, 415))
+# Status codes whose body is part of the error message.
+_WITH_OWN_MESSAGE = frozenset((403, 406, 415))
 
 
 class BadResponse(Exception):
@@ -106,9 +106,9 @@ def _failure(delivered: WebhookResponse) -> str:
     text = "unknown"
     if not content_type or content_type.startswith("text/"):
         text = delivered.body[:MOST_TEXT_BYTES].decode(errors="replace").strip()
-    if delivered.status in _WORDS:
-        return _WORDS[delivered.status]
-    if delivered.status in _ELOQUENT:
+    if delivered.status in _MESSAGES:
+        return _MESSAGES[delivered.status]
+    if delivered.status in _WITH_OWN_MESSAGE:
         return text
     if delivered.status >= 500:
         return f"an error on the server ({shown(text)}) has prevented the request from succeeding"

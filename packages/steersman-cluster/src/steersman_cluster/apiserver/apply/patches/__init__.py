@@ -2,10 +2,10 @@
 
 Takes:     an object, and a patch as JSON; for a strategic merge patch also the kind's schema
 Gives:     the patched object, or a ``StatusError`` with the code and message of kube-apiserver
-Promises:  - a patch changes neither the object nor itself
-           - what a patch does not touch is shared, not copied
-           - a patch applies whole or not at all
-           - copies of copies do not grow without end
+Promises:  - applying a patch mutates neither the object nor the patch
+           - parts that a patch does not change are shared, not copied
+           - a patch is applied completely or not at all
+           - repeated copies in a patch cannot grow without limit
 Never:     decodes bytes, validates the patched object, or decides which kinds accept which patches
 """
 

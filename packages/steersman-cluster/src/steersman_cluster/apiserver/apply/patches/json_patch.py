@@ -16,13 +16,13 @@ from steersman_cluster.apiserver.meta.status_errors import bad_request, too_larg
 
 MOST_OPERATIONS = 10_000
 
-# All that one patch copies, as JSON. Copies of copies would otherwise grow without end.
+# The limit of the copies of one patch, in bytes of JSON: copies of copies grow exponentially.
 MOST_COPIED_BYTES = 3 * 1024 * 1024
 
 _TEXT_FIELDS = ("op", "path", "from")
 _FIELDS = (*_TEXT_FIELDS, "value")
 
-# More digits than any list has elements; Python would refuse to read many more.
+# 18 digits are enough for every list; Python rejects numbers with thousands of digits.
 _INDEX = re.compile(r"[+-]?[0-9]{1,18}")
 
 
@@ -84,7 +84,7 @@ class _Document:
 
     def __init__(self, root: Any) -> None:
         self.root = root
-        # The containers that belong to this document alone, held so that no id is used twice.
+        # Containers that only this document references, by id; a reference keeps the id unique.
         self._own: dict[int, Any] = {}
         self._copied_bytes = 0
 
@@ -130,7 +130,7 @@ class _Document:
             self.root = operation["value"]
             return
         container, key = self._writable(path)
-        # A key that is not there is no mistake to the server, an index is.
+        # kube-apiserver accepts a missing key and rejects a missing index.
         at: Any = _index(key, len(container)) if isinstance(container, list) else key
         container[at] = operation.get("value")
 
@@ -141,12 +141,12 @@ class _Document:
         if self._copied_bytes > MOST_COPIED_BYTES:
             raise unprocessable()
         self._add(path, value)
-        # The value is in two places now; neither may be written for the other.
+        # The value is shared by two paths now, so both must copy it before a change.
         self._own.clear()
 
     def _test(self, path: str, wanted: Any) -> None:
         found = self.root if path == "" else _child(*self._found(path))
-        # As text, because to Python true, 1 and 1.0 are equal.
+        # Compared as text: in Python, true, 1 and 1.0 are equal.
         if _canonical(found) != _canonical(wanted):
             raise unprocessable()
 
@@ -184,7 +184,7 @@ def _text(operation: Object, name: str) -> str:
 
 
 def _steps(path: str) -> list[str]:
-    # Whatever stands before the first slash is not looked at.
+    # kube-apiserver ignores the text before the first slash.
     steps = path.split("/")[1:]
     if not steps:
         raise unprocessable()

@@ -14,7 +14,7 @@ class ElementKey:
         self._name = name
 
     def __call__(self, element: Any) -> tuple[type, Any]:
-        # With its type, because to Python true, 1 and 1.0 are equal.
+        # The type is part of the key: in Python, true, 1 and 1.0 are equal.
         name, value = self._name, element
         if name is not None:
             if element.__class__ is not dict:

@@ -6,7 +6,7 @@ from steersman_cluster.apiserver.apply.patches.patch_errors import Object, only_
 from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal
 from steersman_cluster.apiserver.meta.status_errors import bad_request
 
-_PARTED: Final = (dict, list)  # what may have nulls in it; most values are of other types
+_PARTED: Final = (dict, list)  # values that can contain nulls; most values are of other types
 
 
 def apply_merge_patch(obj: Object, patch: Any, *, lenient: bool = False) -> Object:

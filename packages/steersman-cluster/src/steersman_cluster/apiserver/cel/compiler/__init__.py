@@ -2,7 +2,7 @@
 
 Takes:     the text, and the types of its variables
 Gives:     a checked tree, and the steps that evaluate it and count the cost
-Promises:  - what the real server would not compile is refused with its words
+Promises:  - an expression that kube-apiserver rejects is rejected with the same message
 Never:     evaluates anything
 
 ``parser`` and ``macros`` build the tree, ``checker`` determines its types from ``declarations``,

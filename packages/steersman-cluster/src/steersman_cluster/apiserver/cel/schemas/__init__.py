@@ -2,7 +2,7 @@
 
 Takes:     schemas with rules, and objects before and after a write
 Gives:     errors of objects, errors of definitions, and the cost of both
-Promises:  - an evaluation never costs more than the real server allows
+Promises:  - an evaluation never costs more than kube-apiserver allows
 Never:     stores the result of a rule
 """
 

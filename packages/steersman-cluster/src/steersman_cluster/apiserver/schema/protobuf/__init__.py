@@ -1,9 +1,9 @@
-"""Protobuf, which Kubernetes' own clients send and ask for.
+"""Decoding of protobuf, which Kubernetes' own clients send and accept.
 
-Takes:     messages of built-in kinds, or objects as JSON has them
+Takes:     messages of built-in kinds, or objects as plain JSON
 Gives:     the other form
 Promises:  - a message that cannot be read is refused
-Never:     knows a custom resource: those have no protobuf
+Never:     handles a custom resource, which has no protobuf message
 """
 
 __all__: list[str] = []

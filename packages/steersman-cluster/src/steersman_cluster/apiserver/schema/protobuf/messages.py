@@ -1,7 +1,7 @@
 """Built-in kinds in protobuf, which Kubernetes' own clients send: the same objects as in JSON.
 
-Which number is which field is known from Go's types. As in proto2, what is not a pointer is always
-written, even if it is empty; the canonical form drops it again.
+The field numbers come from Go's types. As in proto2, a field that is not a pointer is always
+encoded, even if it is empty. The canonical form omits empty fields again.
 """
 
 from collections.abc import Callable, Mapping
@@ -53,7 +53,7 @@ _ENVELOPE = Message(
 
 
 class Envelope(NamedTuple):
-    """What is around an object: its kind, and the message that it is."""
+    """The envelope of an object (``runtime.Unknown``): its kind, and its encoded message."""
 
     api_version: str
     kind: str
@@ -61,7 +61,7 @@ class Envelope(NamedTuple):
 
 
 def open_envelope(body: bytes) -> Envelope:
-    """The message in a body, and what it is; raises ``Malformed``."""
+    """Decode the envelope of a body; raise ``Malformed`` if that fails."""
     if not body:
         raise Malformed("empty data")
     if not body.startswith(MAGIC):
@@ -80,7 +80,7 @@ def open_envelope(body: bytes) -> Envelope:
 
 
 def _wrapping(name: str, fields: Mapping[int, Field], read: Callable[[Object], Any]) -> Value:
-    """A message that JSON has as a value of another form."""
+    """A message that is a value of another type in JSON."""
     message = Message(name, fields)
     return Value(BYTES, lambda written: read(message.read(written, {})))
 
@@ -149,13 +149,13 @@ _BY_TYPE: Mapping[str | None, Value] = {
 
 
 class Messages:
-    """The messages of built-in types, each made when it is first needed."""
+    """The messages of built-in types, each created at its first use."""
 
     def __init__(self) -> None:
         self._structs: dict[int, Message] = {}
 
     def of(self, schema: Schema) -> Message:
-        """How a struct is written."""
+        """Return the message of a struct."""
         # By the properties: uses of one type share them, and a type may contain itself.
         key = id(schema.properties)
         if key not in self._structs:
@@ -217,7 +217,7 @@ class Messages:
 
 
 def is_struct(schema: Schema) -> bool:
-    """Whether a type is a message of its own, and JSON has it as an object."""
+    """Return whether a type has its own message, and is an object in JSON."""
     return (
         schema.type == "object"
         and not schema.preserve_unknown
@@ -226,5 +226,5 @@ def is_struct(schema: Schema) -> bool:
 
 
 def type_name(schema: Schema) -> str:
-    """What Go calls a type in its package."""
+    """Return the name of a type in its Go package."""
     return (schema.name or schema.go_type).rpartition(".")[2]

@@ -1,7 +1,7 @@
-"""Protobuf messages, as the JSON they stand for.
+"""The protobuf wire format, decoded to JSON.
 
-A message is a row of numbered values. It says neither what they are called nor quite what they are,
-so a reader must know its fields. Error texts are those of Go.
+A message is a sequence of numbered values. It contains neither their names nor their exact types,
+so a decoder requires the definition of the fields. Error texts are Go's.
 """
 
 import re
@@ -24,18 +24,18 @@ Put: TypeAlias = Callable[[Object, Any], None]
 
 
 class Malformed(Exception):
-    """The bytes are no such message, in the words of Go."""
+    """The bytes are not a message of the type; the error text is Go's."""
 
 
 class Value(NamedTuple):
-    """How a value is written: a wire type, and what makes JSON of what stands there."""
+    """The encoding of a value: a wire type, and a function that converts the value to JSON."""
 
     wire_type: int
     read: Read
 
 
 class Field(NamedTuple):
-    """One field of a message: what messages call it, and what puts its value into an object."""
+    """One field of a message: its name in error texts, and a function that sets it in an object."""
 
     go_name: str
     wire_type: int
@@ -44,14 +44,16 @@ class Field(NamedTuple):
 
 
 class Message:
-    """A type of messages. What it does not know is passed over without a word."""
+    """A message type; unknown fields are ignored."""
 
     def __init__(self, name: str, fields: Mapping[int, Field]) -> None:
         self._name = name
         self._fields = fields
 
     def read(self, data: bytes, into: Object) -> Object:
-        """``into``, with what the message says; raises ``Malformed``."""
+        """Decode a message into ``into``, and return that object; raise ``Malformed`` if that
+        fails.
+        """
         find = self._fields.get
         at, end = 0, len(data)
         while at < end:
@@ -92,7 +94,9 @@ class Message:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """A number of 64 bits, least significant seven first, and where it ends."""
+    """Decode a varint of at most 64 bits, with the least significant bits first; return its end,
+    too.
+    """
     if at < len(data) and data[at] < 128:
         return data[at], at + 1
     number = 0
@@ -108,7 +112,7 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _past(data: bytes, at: int) -> int:
-    """Where an unknown field ends, with all that is in it if it is a group."""
+    """Return the end of an unknown field; a group ends with its end tag."""
     depth = 0
     while at < len(data):
         tag, at = _varint(data, at)
@@ -163,7 +167,7 @@ FLOAT = Value(FIXED64, _float)
 
 
 def one(name: str, go_name: str, value: Value) -> Field:
-    """A field with one value; of many, the last."""
+    """A field with one value; if it occurs several times, the last value counts."""
     read = value.read
 
     def put(obj: Object, written: Any) -> None:
@@ -173,7 +177,7 @@ def one(name: str, go_name: str, value: Value) -> Field:
 
 
 def many(name: str, go_name: str, value: Value) -> Field:
-    """A list: its field stands there once for each element, or has all numbers in one."""
+    """A repeated field: encoded once for each element, or packed into one value if numeric."""
     read = value.read
 
     def put(obj: Object, written: Any) -> None:
@@ -189,7 +193,7 @@ def many(name: str, go_name: str, value: Value) -> Field:
 
 
 def part(name: str, go_name: str, message: Message) -> Field:
-    """A message in the message; a second one adds to the first."""
+    """A field that is a message; a second occurrence is merged into the first."""
 
     def put(obj: Object, written: bytes) -> None:
         obj[name] = message.read(written, obj.get(name, {}))
@@ -198,7 +202,7 @@ def part(name: str, go_name: str, message: Message) -> Field:
 
 
 def entries(name: str, go_name: str, value: Value) -> Field:
-    """A map: one message for each key and its value."""
+    """A map field: one message for each key and its value."""
     entry = Message("Entry", {1: one("key", "Key", TEXT), 2: one("value", "Value", value)})
 
     def put(obj: Object, written: bytes) -> None:
@@ -209,7 +213,7 @@ def entries(name: str, go_name: str, value: Value) -> Field:
 
 
 def embedded(go_name: str, message: Message) -> Field:
-    """A message whose fields JSON has beside the others."""
+    """A message whose fields JSON inlines into the enclosing object."""
 
     def put(obj: Object, written: bytes) -> None:
         message.read(written, obj)

@@ -1,11 +1,11 @@
-"""From the bytes of a request to an object, as Go's decoder would leave it.
+"""Decoding of request bodies: from bytes to an object, with the result of Go's decoder.
 
 Takes:     a body in JSON, YAML or protobuf, and the kind that is expected
-Gives:     the object, with what is wrong with it as warnings or an error
-Promises:  - whatever is sent is an object or refused
-Never:     knows what a kind's rules say
+Gives:     the object, with its problems as warnings or an error
+Promises:  - a body decodes to an object or is rejected
+Never:     applies the rules of a kind
 
-``canonical`` decodes what is regular, ``inspection`` the rest: it finds the error texts.
+``canonical`` decodes regular bodies. ``inspection`` decodes all others, and finds the error texts.
 """
 
 __all__: list[str] = []

@@ -1,8 +1,8 @@
-"""Objects of built-in kinds as Go would write them, after reading them into its structs.
+"""The fast decoder: objects of built-in kinds as Go would encode them after decoding.
 
-Each type becomes one function that changes an object in place. It stops with ``Irregular`` at the
-first thing that Go would refuse or drop with a word about it, and leaves the words to
-``inspection``: what is regular, which is nearly everything, is then quick.
+Each type is compiled to one function that changes an object in place. It raises ``Irregular`` at
+the first value that Go would reject, or drop with a warning. ``inspection`` then finds the
+messages. Nearly all bodies are regular, and so are decoded fast.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ Member: TypeAlias = tuple[type | None, Walk, Walk]
 
 
 class Irregular(Exception):
-    """Something is of the wrong type, unknown, or written in a way that needs a closer look."""
+    """A value has the wrong type, is unknown, or is in a form that requires ``inspection``."""
 
 
 class _Dropped:
@@ -33,13 +33,13 @@ INTEGER_BITS = {"int32": 31, "int64": 63}
 
 
 class Canonical:
-    """The functions of all types, each made when it is first needed."""
+    """The functions of all types, each compiled at its first use."""
 
     def __init__(self) -> None:
         self._structs: dict[int, Walk] = {}
 
     def of(self, schema: Schema) -> Walk:
-        """What makes values in this place canonical."""
+        """Return the function that makes values of this schema canonical."""
         if schema.format in _BY_FORMAT:
             return _BY_FORMAT[schema.format]
         if schema.format == "schema-or-other" and schema.items is not None:
@@ -69,7 +69,9 @@ class Canonical:
                 return _anything
 
     def _schema_or_other(self, name: str, schema: Schema) -> Walk:
-        """A schema, or what its Go type is named after: a bool, texts, or several schemas."""
+        """A JSON schema, or the alternative in the name of the Go type: a bool, strings, or
+        schemas.
+        """
         other: Walk
         if name.endswith("OrBool"):
             other = _boolean
@@ -130,7 +132,7 @@ class Canonical:
         return struct
 
     def _field(self, schema: Schema) -> Member:
-        """What stands in a field of a struct."""
+        """Return how the field of a struct is decoded."""
         plain, walk = _plain(schema), self.of(schema)
         if schema.pointer:
             nothing = DROPPED if schema.absent is UNSET else None
@@ -145,7 +147,7 @@ class Canonical:
         return plain, walk, _with_zero(walk, zero_of(schema))
 
     def _element(self, schema: Schema) -> Member:
-        """What stands in a list or in a map."""
+        """Return how an element of a list or map is decoded."""
         walk = self.of(schema)
         if schema.type == "array":
             return _plain(schema), walk, lambda value: [] if value is None else walk(value)
@@ -155,7 +157,7 @@ class Canonical:
 
 
 def _with_zero(walk: Walk, zero: Any) -> Walk:
-    """With a zero value in place of a null."""
+    """Return a function that decodes null as the zero value."""
     if walk is _anything:
         return walk
     if zero == {}:
@@ -171,7 +173,7 @@ def _empty(value: Any, walk: Walk) -> Any:
 
 
 def _plain(schema: Schema) -> type | None:
-    """The type whose values, unless empty, are canonical as they are."""
+    """Return the type whose values, unless empty, are canonical already."""
     if schema.type == "string" and schema.format is None:
         return str
     return bool if schema.type == "boolean" else None

@@ -1,6 +1,6 @@
-"""What Go says when values do not fit into its types, where it converts and does not decode.
+"""Go's messages for values of the wrong type, where Go converts values instead of decoding JSON.
 
-A strategic merge patch makes maps and lists, which become the object without ever being JSON.
+The result of a strategic merge patch is converted from maps and lists; it is never JSON.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _OWN_WORDS: Final = frozenset(("quantity", "int-or-string", "date-time", "micro-
 
 
 def misconverted(value: Any, schema: Schema) -> str:
-    """The first mismatch, in the order in which Go looks; nothing, if there is none."""
+    """Return the message of the first mismatch, in Go's order; "" if there is none."""
     return next(_mismatches(value, schema), "")
 
 

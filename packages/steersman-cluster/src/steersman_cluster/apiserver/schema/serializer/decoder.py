@@ -1,6 +1,6 @@
-"""From the bytes of a request to an object, the way Go's decoder and encoder would leave it.
+"""From the bytes of a request to an object, as Go's decoder and encoder would produce it.
 
-Error texts are those of the real server, which clients show to people.
+Error texts are kube-apiserver's, because clients show them to people.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ _SUMMARY_BYTES = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodyDecoder:
-    """What the bodies of one place are: objects of a kind. ``BodyDecoders`` makes them."""
+    """The decoder of bodies of one kind; ``BodyDecoders`` creates it."""
 
     gvk: GroupVersionKind
     schema: Schema  # of the whole object, or of the metadata alone if the kind is custom
@@ -48,7 +48,7 @@ class BodyDecoder:
 
 
 class OtherVersion(status_errors.StatusError):
-    """A custom resource is of another version than the place; its fields are looked at still."""
+    """A custom resource has another version than the path; unknown fields are still reported."""
 
     def __init__(self, refusal: status_errors.StatusError, obj: Object) -> None:
         super().__init__(refusal.code, refusal.reason, refusal.message)
@@ -56,14 +56,14 @@ class OtherVersion(status_errors.StatusError):
 
 
 class Decoded(NamedTuple):
-    """An object, and what its author wrote that it does not keep: ``unknown field "spec.foo"``."""
+    """An object, and complaints about dropped parts of the body: ``unknown field "spec.foo"``."""
 
     obj: Object
     complaints: list[str]
 
 
 class BodyDecoders:
-    """What bodies may be, for each kind there is."""
+    """The body decoders of all kinds."""
 
     def __init__(self, schemas: BuiltinSchemas) -> None:
         self._schemas = schemas
@@ -74,11 +74,11 @@ class BodyDecoders:
     @classmethod
     @cache
     def of(cls, schemas: BuiltinSchemas) -> "BodyDecoders":
-        """Those by these schemas: what has been made of them serves every server."""
+        """Return the decoders for these schemas; all servers of the process share them."""
         return cls(schemas)
 
     def builtin(self, gvk: GroupVersionKind) -> BodyDecoder:
-        """Objects of a kind of the server's own."""
+        """Return the decoder of a built-in kind."""
         found = self._builtin.get(gvk)
         if found is None:
             kinds = self._schemas.kinds_beside(gvk)
@@ -86,7 +86,7 @@ class BodyDecoders:
         return found
 
     def custom(self, gvk: GroupVersionKind) -> BodyDecoder:
-        """Objects of a kind that a definition adds."""
+        """Return the decoder of a custom kind."""
         schema = self._schemas.named(OBJECT_META)
         return self._expected(gvk, schema, None)
 
@@ -100,9 +100,9 @@ class BodyDecoders:
 def decode(
     body: bytes, expected: BodyDecoder, *, content_type: str, is_own: bool = False
 ) -> Decoded:
-    """The object that ``body`` holds; raises the refusal that the real server answers.
+    """Return the decoded object; raise kube-apiserver's error if that fails.
 
-    In JSON of our own no key is there twice.
+    ``is_own``: steersman encoded the body, so no key occurs twice.
     """
     try:
         if content_type == YAML:
@@ -120,7 +120,7 @@ def decode(
 
 
 def settle(complaints: list[str], expected: BodyDecoder, *, field_validation: str) -> list[str]:
-    """The warnings that complaints become; under strict validation they are a refusal."""
+    """Return the complaints as warnings; raise an error if the field validation is strict."""
     if not complaints or field_validation == "Ignore":
         return []
     if field_validation == "Strict":
@@ -129,13 +129,13 @@ def settle(complaints: list[str], expected: BodyDecoder, *, field_validation: st
 
 
 def warning_lines(complaint: str) -> list[str]:
-    """What a complaint is as warnings: one for each key that a document has twice."""
+    """Return the warnings of a complaint; one for each duplicate key of a YAML document."""
     lines = complaint.removeprefix("yaml: unmarshal errors:\n").split("\n")
     return [line.strip() for line in lines]
 
 
 def canonical(obj: Object, expected: BodyDecoder) -> Decoded:
-    """The same for an object that is JSON already. It may be changed in place."""
+    """Decode an object that is already parsed JSON. The object may be changed in place."""
     if expected.kinds is None:
         return _custom(obj, expected, [])
     try:
@@ -233,7 +233,7 @@ def _custom(obj: Object, expected: BodyDecoder, complaints: list[str]) -> Decode
 
 
 def _check_kind(value: Any, body: bytes, expected: BodyDecoder) -> None:
-    """Whether the body says that it is what the place takes."""
+    """Raise an error if the body does not have the expected kind."""
     if value.__class__ is not dict:
         if value is not None:
             why = cannot_unmarshal(value, f"value of type {TYPE_META}")

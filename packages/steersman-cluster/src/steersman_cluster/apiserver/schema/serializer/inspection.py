@@ -1,8 +1,8 @@
-"""What Go's decoder says about a body that is not quite right.
+"""The slow decoder: the messages of Go's decoder for a body that is not regular.
 
-The slow way, taken when the quick one met something irregular: every field is looked at in the
-order of the text, with its path at hand. What Go would drop is left out of the result, what it
-would tolerate under protest is listed, and what it refuses is raised in Go's words.
+It runs after the fast decoder failed, and visits every field in the order of the text, with its
+path. The result omits what Go would drop. Parts that Go accepts with a warning are listed as
+complaints. Parts that Go rejects raise an error with Go's message.
 """
 
 from collections.abc import Sequence
@@ -20,20 +20,21 @@ MOST_COMPLAINTS = 100
 
 
 class Undecodable(Exception):
-    """Go refuses the body, in these words."""
+    """Go rejects the body; the message is Go's."""
 
 
 class Inspected(NamedTuple):
-    """What is left of a body, and what was wrong with the rest."""
+    """The decoded part of a body, and the complaints about the rest."""
 
     value: Any
     complaints: list[str]
 
 
 def inspect(value: Any, schema: Schema, *, path: str = "") -> Inspected:
-    """Look at a parsed body; its objects are ``Pairs`` or dicts, its numbers ``Number`` or not.
+    """Decode a parsed body with all of its complaints.
 
-    Complaints are about what is under ``path``; messages about types do not know of it.
+    The objects in the body are ``Pairs`` or dicts, and its numbers may be ``Number``. The paths in
+    complaints start with ``path``; messages about types do not contain it.
     """
     inspector = _Inspector()
     left = inspector.value(value, schema, _Place(path))
@@ -43,14 +44,14 @@ def inspect(value: Any, schema: Schema, *, path: str = "") -> Inspected:
 
 
 def duplicates(value: Any) -> list[str]:
-    """Complaints about keys that are there twice, in a body without a schema."""
+    """Return the complaints about duplicate keys in a body without a schema."""
     inspector = _Inspector()
     inspector.anything(value, "")
     return list(inspector.complaints)[:MOST_COMPLAINTS]
 
 
 class _Place(NamedTuple):
-    """Where a value stands: in our words with indexes and keys, in Go's by fields alone."""
+    """The path of a value: with indexes and keys in complaints, only fields in Go's messages."""
 
     path: str = ""
     struct: str = ""
@@ -204,7 +205,7 @@ class _Inspector:
 
 
 def _schema_or_other(value: Any, schema: Schema, place: _Place) -> Any:
-    """A schema, or a list or bool in its place: Go decodes each by itself."""
+    """A JSON schema, or a list or bool in its place; Go decodes each separately."""
     what, name = what_is(value), schema.name or ""
     if what == "object" and schema.items is not None:
         return _apart(value, schema.items, place)
@@ -221,7 +222,7 @@ def _schema_or_other(value: Any, schema: Schema, place: _Place) -> Any:
 
 
 def _apart(value: Any, schema: Schema, place: _Place) -> Any:
-    """Without a word about unknown fields; here a value of the wrong type ends it all."""
+    """Decode a value separately: unknown fields are ignored, and a wrong type raises an error."""
     inspector = _Inspector()
     left = inspector.value(value, schema, place)
     if inspector.first_problem is not None:
@@ -241,7 +242,7 @@ def _finite(value: Any) -> float | None:
 
 
 def whole(value: Any, *, bits: int) -> int | None:
-    """A whole number of that size, written as one."""
+    """Return an integer with at most this many bits; None unless it is written as an integer."""
     if what_is(value) != "number" or isinstance(value, float):
         return None
     try:
@@ -263,7 +264,7 @@ def _entries(value: Pairs | dict[str, Any]) -> Sequence[tuple[str, Any]]:
 
 
 def _merged(old: Any, new: Any, schema: Schema) -> Any:
-    """Go reads a field's second value into the first one: structs and maps grow together."""
+    """Merge a second value of a field into the first, as Go does for structs and maps."""
     if schema.preserve_unknown or not isinstance(old, dict) or not isinstance(new, dict):
         return new
     for key, each in new.items():

@@ -1,7 +1,7 @@
-"""YAML as the server reads it: what JSON could say, with an account of keys that are there twice.
+"""YAML as kube-apiserver reads it: JSON values, and complaints about duplicate keys.
 
-Values are made straight from the parser's events, so that nothing is built before it is counted:
-a few aliases of aliases can stand for more than any memory holds.
+Values are built directly from the parser's events and counted as they are built. A few aliases of
+aliases could otherwise expand to more than the memory can hold.
 """
 
 import re
@@ -34,18 +34,18 @@ _LONGEST_NUMBER: Final = 64
 
 
 class BadYaml(Exception):
-    """It is no YAML, in the words of Go's parser."""
+    """The text is not YAML; the message is that of Go's parser."""
 
 
 class Read(NamedTuple):
-    """The first document, and what was odd about it."""
+    """The first document, and the complaints about its text."""
 
     value: Value
     complaints: list[str]
 
 
 def parse_yaml(body: bytes) -> Read:
-    """The first document; nothing, if there is none."""
+    """Return the first document; None if there is none."""
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         events = loader(body)
@@ -107,7 +107,7 @@ class _Reader:
         return value
 
     def _copied(self, value: Value, depth: int) -> Value:
-        """What an anchor marks, once more: each place has a value of its own to change."""
+        """Return a copy of an anchor's value, because the value of each alias may be changed."""
         self._count(depth)
         if isinstance(value, dict):
             return {key: self._copied(each, depth + 1) for key, each in value.items()}
@@ -163,7 +163,7 @@ def _key(key: Value) -> str:
 
 
 def _is_plain(event: Any) -> bool:
-    """Text without quotes or tag, which may stand for something else."""
+    """Return whether a scalar has neither quotes nor a tag, so its type depends on its text."""
     return isinstance(event, yaml.ScalarEvent) and event.implicit[0] and event.tag is None
 
 

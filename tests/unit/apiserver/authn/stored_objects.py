@@ -12,7 +12,7 @@ from tests.clocks import FakeClock
 GROUP = "rbac.authorization.k8s.io"
 
 
-class Kept:
+class StoredObjects:
     """Objects of any resource; what is written twice is replaced."""
 
     def __init__(self) -> None:
