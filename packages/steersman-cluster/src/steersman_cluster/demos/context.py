@@ -21,8 +21,7 @@ TIMEOUT_SECONDS: Final = 60.0
 
 
 class DemoContext:
-    """The actions of a demo on a cluster, and functions that wait for results, in namespace
-    ``default``.
+    """The actions of a demo on a cluster, and waits for results, in namespace ``default``.
 
     ``say`` prints the title of each step, and ``note`` a remark on the step. Files are read from
     ``directory``. The runner passes each line of the operator's output to ``add_output``.
@@ -64,7 +63,7 @@ class DemoContext:
         self._note(text)
 
     async def look(self) -> None:
-        """Pause."""
+        """Pause, so that the viewer can read the result of the step."""
         await self.client.clock.sleep(self._pause_seconds)
 
     # Requests

@@ -31,7 +31,7 @@ class VirtualClock:
         return self._epoch + timedelta(microseconds=self._loop.micros - self._began)
 
     async def sleep(self, seconds: float) -> None:
-        """Sleep for so many seconds."""
+        """Sleep for ``seconds`` of virtual time."""
         await asyncio.sleep(seconds)  # noqa: TID251 - the loop's time is what is slept in
 
     def timeout(self, seconds: float | None) -> AbstractAsyncContextManager[object]:

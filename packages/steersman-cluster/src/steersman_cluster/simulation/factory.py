@@ -123,11 +123,11 @@ def _described(value: object) -> str:
 
 
 def memories(manager: Manager) -> Iterator[tuple[str, object]]:
-    """Yield the objects that can store state: instances whose methods the operator calls, and their
-    parts.
+    """Yield the objects that can store state, each with the path at which it was found.
 
-    Objects that functions reach through a closure or a module are left out, because tests count
-    calls that way. A sweep detects such state when two runs differ.
+    These are instances whose methods the operator calls, and their parts. Objects that functions
+    reach through a closure or a module are left out, because tests count calls that way. A sweep
+    detects such state when two runs differ.
     """
     for controller in manager.controllers:
         for each in fields(controller):

@@ -25,9 +25,7 @@ class FaultInjector(Protocol):
         ...
 
     async def before_response(self, actor: Actor, request: Request) -> None:
-        """Inject a fault after the server has handled the request, before the actor receives the
-        response.
-        """
+        """Inject a fault after the server has handled the request, before its response arrives."""
         ...
 
     async def before_watch_event(self, actor: Actor, request: Request, piece: bytes) -> None:

@@ -91,7 +91,7 @@ class _Keeper:
         return begun.result()
 
     async def end(self) -> None:
-        """Leave the cluster."""
+        """Exit the cluster."""
         self._ended.set()
         if self._task is not None:
             await self._task

@@ -65,10 +65,10 @@ class ControlPlane:
 
     @contextmanager
     def running_controllers(self, *names: str, flags: Flags | None = None) -> Iterator[None]:
-        """Run kube-controller-manager while the block runs; without ``names``, with the usual
-        controllers.
+        """Run kube-controller-manager while the block runs.
 
-        ``flags`` are added to the usual flags.
+        ``names`` are the controllers that run; by default, the usual ones. ``flags`` are added to
+        the usual flags.
         """
         with reserved_port() as port:
             usual = controller_manager_flags(
@@ -94,8 +94,7 @@ class ControlPlane:
                 yield
 
     def forget_history(self) -> None:
-        """Drop the server's history: it rejects all earlier resourceVersions and continue tokens
-        with 410.
+        """Drop the history, so that all earlier resourceVersions and continue tokens get a 410.
 
         Restarts the API server.
         """

@@ -35,9 +35,7 @@ class Credentials:
     limited_token: str = field(repr=False)
 
     def kubeconfig(self, *, server: str) -> str:
-        """Return a kubeconfig for ``server`` with a context for each user; the current context is
-        admin's.
-        """
+        """Return a kubeconfig for ``server`` with a context for each user; admin's is current."""
         users = {
             ADMIN: {"token": self.admin_token},
             CERTIFICATE: {

@@ -25,10 +25,10 @@ FORGOTTEN = Key("history", "forgotten")
 def running_embedded_control_plane(
     *, clock: Clock, nodes: int | None = None
 ) -> Iterator["EmbeddedControlPlane"]:
-    """Start an embedded cluster, enter the block once it is ready, and remove it when the block
-    ends.
+    """Run an embedded cluster while the block runs; the block is entered once it is ready.
 
-    With ``nodes``, the cluster's controllers run too; without ``nodes``, only an API server runs.
+    Nothing is left when the block ends. With ``nodes``, the cluster's controllers run too; without
+    ``nodes``, only an API server runs.
     """
     with reserved_port() as port, enclosure(prefix="steersman-") as inside:
         cluster = EmbeddedControlPlane(inside, port=port, clock=clock, nodes=nodes)
@@ -78,9 +78,7 @@ class EmbeddedControlPlane(ControlPlane):
         )
 
     def forget_history(self) -> None:
-        """Drop the server's history: it rejects all earlier resourceVersions and continue tokens
-        with 410.
-        """
+        """Drop the history, so that all earlier resourceVersions and continue tokens get a 410."""
         with self.api_server.stopped():
             journal = SqliteJournal(self._data)
             log = RevisionLog(journal)

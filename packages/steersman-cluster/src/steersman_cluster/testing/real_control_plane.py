@@ -101,8 +101,7 @@ class RealControlPlane(ControlPlane):
             etcd.call("POST", "/v3/kv/compaction", {"revision": revision, "physical": True})
 
     def forget_history(self) -> None:
-        """Drop the server's history: it rejects all earlier resourceVersions and continue tokens
-        with 410.
+        """Drop the history, so that all earlier resourceVersions and continue tokens get a 410.
 
         Restarts the API server, which takes seconds.
         """

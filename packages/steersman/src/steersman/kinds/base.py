@@ -128,11 +128,14 @@ else:
 
         @classmethod
         def inlining(cls, other: "Part | None") -> Self:
-            """An object with the fields that the class shares with ``other``; ``None`` has none."""
+            """Return an object with the fields that the class shares with ``other``.
+
+            ``None`` has no fields.
+            """
             return cls._conversion.convert(other)
 
         def with_condition(self, condition: "Condition") -> Self:
-            """A copy with this condition, which replaces one of the same type."""
+            """Return a copy with this condition, which replaces a condition of the same type."""
             return self._conversion.with_condition(self, condition)
 
         def __reduce__(self) -> tuple[Any, ...]:
@@ -186,8 +189,9 @@ class Condition(Part):
 
     @staticmethod
     def when(holds: bool, type: str, *, yes: str, no: str, message: str = "") -> "Condition":
-        """Return a condition with status ``True`` and reason ``yes``, or ``False`` and reason
-        ``no``.
+        """Return a condition of ``type`` that is true if ``holds``, and false otherwise.
+
+        ``yes`` is the reason of a true condition, and ``no`` the reason of a false one.
         """
         return Condition(
             type=type,

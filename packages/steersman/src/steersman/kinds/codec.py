@@ -48,7 +48,7 @@ class DecodedEvent(msgspec.Struct, Generic[E], frozen=True, gc=False):
 
 
 class Codec:
-    """Encodes and decodes."""
+    """Encodes objects as JSON and decodes JSON into objects."""
 
     def encode(self, value: object) -> bytes:
         """Return ``value`` as JSON: a Part, an Unstructured, or plain data that contains them."""
@@ -75,7 +75,7 @@ class Codec:
         return self._decode_slowly(kind, body)
 
     def decode_list(self, kind: type[R], data: bytes | bytearray, *, wanted: str) -> DecodedList[R]:
-        """One page of a list."""
+        """Decode one page of a list."""
         if issubclass(kind, Unstructured):
             return self._decode_one_by_one(kind, data, wanted)
         try:
@@ -102,8 +102,9 @@ class Codec:
         return events
 
     def decode_items(self, kind: type[R], array: bytes, *, wanted: str) -> DecodedList[R] | None:
-        """Decode a JSON array with some items of a list; ``None`` if the first or last item is
-        incomplete.
+        """Decode a JSON array with some items of a list.
+
+        Return ``None`` if the first or last item is incomplete.
         """
         if not issubclass(kind, Unstructured):
             try:

@@ -218,9 +218,7 @@ def _properties_and_methods(base: type) -> frozenset[str]:
 
 
 def check_bases(name: str, bases: Iterable[type]) -> None:
-    """Refuse a base without ``__slots__``: its objects accept new attributes, but a part is
-    immutable.
-    """
+    """Refuse a base without ``__slots__``, because its objects would not be immutable."""
     for base in bases:
         if base.__dictoffset__:
             raise TypeError(f"{name}: its base {base.__name__} needs `__slots__ = ()`")

@@ -44,8 +44,9 @@ class PartConversion:
         return self._made(values, type(other).__name__)
 
     def with_condition(self, part: Any, condition: Any) -> Any:
-        """Return a copy of ``part`` with ``condition``, which replaces one of its type or is
-        appended.
+        """Return a copy of ``part`` with ``condition``.
+
+        The condition replaces one of the same type, or is appended.
         """
         sequence, wanted = self._condition or self._find_condition()
         if type(condition) is not wanted:
@@ -108,9 +109,7 @@ class PartConversion:
 
 
 def _same(ours: Any, theirs: Any) -> bool:
-    """Whether any value of type ``theirs`` except ``None`` is valid as ``ours`` without a
-    conversion.
-    """
+    """Whether any value of type ``theirs``, except ``None``, is valid as ``ours`` unchanged."""
     allowed = _alternatives(ours)
     return Any in allowed or all(each in allowed for each in _alternatives(theirs))
 

@@ -77,7 +77,7 @@ def joined(selector: Words, labels: Words | None) -> Words:
 
 
 def checked_labels(labels: SomeWords) -> SomeWords:
-    """The labels, validated."""
+    """Validate and return the labels."""
     if labels is None:
         return labels
     for key, value in labels.items():

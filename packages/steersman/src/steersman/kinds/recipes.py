@@ -73,9 +73,7 @@ def deployment(
     pod_annotations: Words | None = None,
     strategy: apps_v1.DeploymentStrategy | None = None,
 ) -> apps_v1.Deployment:
-    """A Deployment: ``replicas`` Pods with these containers, replaced by a rolling update on a
-    change.
-    """
+    """A Deployment: ``replicas`` Pods with these containers; a change causes a rolling update."""
     found_by = selected(name, selector)
     all_labels = joined(found_by, labels)
     return apps_v1.Deployment(

@@ -85,11 +85,11 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     map_type: Literal["atomic", "granular"] | None = None
     """``x-kubernetes-map-type``"""
     nullable: bool = False
-    """``nullable``: an explicit ``null`` is kept; without it, it is the same as nothing"""
+    """``nullable``: an explicit ``null`` is stored; without it, the server drops a null"""
     opaque: bool = False
-    """What is in the object is not described: it is kept as it comes, whatever it is"""
+    """The contents of the object are not described; any contents are stored unchanged"""
     preserve_unknown_fields: bool = False
-    """``x-kubernetes-preserve-unknown-fields``: fields that are not described are kept as well"""
+    """``x-kubernetes-preserve-unknown-fields``: undescribed fields are stored too"""
     embedded_resource: bool = False
     """``x-kubernetes-embedded-resource``: the object has an apiVersion, a kind and metadata"""
     title: str | None = None

@@ -41,9 +41,7 @@ class Conversion(msgspec.Struct, Generic[A, B], frozen=True, kw_only=True):
 
 
 class Scheme:
-    """A mapping between kinds and classes in both directions, with the conversions between
-    versions.
-    """
+    """The kinds and their classes, mapped in both directions, and conversions between versions."""
 
     def __init__(
         self,
@@ -63,7 +61,7 @@ class Scheme:
         return Scheme(self._classes.values(), conversions=(*self._conversions, *conversions))
 
     def class_of(self, api_version: str, kind: str) -> type[Resource]:
-        """The class of a kind."""
+        """Return the class of a kind."""
         gvk = GroupVersionKind.of(api_version, kind)
         found = self._classes.get(gvk) or _builtin(api_version, kind)
         if found is None:

@@ -146,9 +146,7 @@ class Unstructured:
         return ObjectRef(self.body["kind"], self.namespace, self.name or generated)
 
     def get(self, *path: str | int, default: Any = None) -> Any:
-        """Return the value at ``path``, such as ``get("spec", "ports", 0, "port")``, or
-        ``default``.
-        """
+        """Return the value at ``path``: ``get("spec", "ports", 0, "port")``, or ``default``."""
         value: Any = self.body
         for step in path:
             try:
@@ -158,9 +156,7 @@ class Unstructured:
         return value
 
     def changed(self, *path: str | int, to: Any) -> Self:
-        """Return a copy with the value at ``path`` replaced; missing objects on the path are
-        created.
-        """
+        """Return a copy with the value at ``path`` replaced; missing objects in it are created."""
         if not path:
             raise BadValue(wanted="a path", value=path, rule="it has at least one step")
         body = unwrapped(self.body)

@@ -76,9 +76,7 @@ def parts_of(installation: Installation) -> Parts:
 
 
 def _marked(part: Any, installation: Installation) -> Any:
-    """Return the objects with the labels and annotations that the operator author sets on every
-    object.
-    """
+    """Return the objects with the operator author's labels and annotations for every object."""
     if part is None:
         return None
     if isinstance(part, tuple):

@@ -72,8 +72,9 @@ def metrics_reader(installation: Installation) -> Document | None:
 
 
 def roles_for_people(installation: Installation, crds: Iterable[Document]) -> tuple[Document, ...]:
-    """Return the admin, editor and viewer roles of each kind, aggregated to the cluster's user
-    roles.
+    """Return the admin, editor and viewer roles of each kind.
+
+    The roles are aggregated to the cluster's user roles.
     """
     return tuple(
         as_document(

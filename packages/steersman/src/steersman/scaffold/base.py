@@ -1,5 +1,4 @@
-"""The frame of a project as steersman last wrote it, the base of the merge in ``steersman
-upgrade``.
+"""The frame of a project as steersman last wrote it: the base of an upgrade's merge.
 
 The base is one JSON file. Linters, formatters, type checkers and dependency scanners read, or
 rewrite, Python and TOML files wherever they find them, also in hidden directories.
@@ -25,7 +24,7 @@ _ABOUT: Final = "What steersman wrote, over which `steersman upgrade` merges: ke
 
 
 def base_text(frame: Tree) -> str:
-    """The file for this frame."""
+    """Return the text of the base file for this frame."""
     document = {"about": _ABOUT, "files": dict(sorted(frame.items()))}
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 

@@ -221,7 +221,7 @@ def _require_foreign(
 
 
 def version_of_steersman() -> str:
-    """Which steersman this is."""
+    """Return the version of the installed steersman."""
     return installed("steersman")
 
 

@@ -1,7 +1,7 @@
-"""The kinds that a project's source declares, read without importing it; and further versions of
-them.
+"""The kinds that a project's source declares, and the source text for another version of a kind.
 
-An import would run the author's code, and would require all its dependencies.
+The source is read without an import, which would run the author's code and require all its
+dependencies.
 """
 
 import ast
@@ -68,10 +68,9 @@ def types_of(declared: DeclaredKind, source: str) -> str:
 
 
 def bases_of(declared: DeclaredKind, source: str) -> tuple[str, Sequence[str], str]:
-    """Return the bases of the class, the other keywords of its statement (``plural=…``), its
-    docstring.
+    """Return the bases of the class, the other keywords of its statement, and its docstring.
 
-    All three are source text.
+    All three are source text; a keyword is ``plural=…``, for example.
     """
     tree = parsed(declared.path, source)
     node = next(

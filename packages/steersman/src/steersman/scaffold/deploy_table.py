@@ -77,7 +77,7 @@ class BundleTable:
 
 
 def deploy_table(table: TomlTable) -> DeployTable:
-    """The table, checked."""
+    """Read and check ``[tool.steersman.deploy]``."""
     resources = table.table("resources")
     metadata = table.table("metadata")
     read = DeployTable(

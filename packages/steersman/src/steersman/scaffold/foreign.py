@@ -77,18 +77,17 @@ class Foreign:
 
     @property
     def annotation(self) -> str:
-        """The type of an object."""
+        """The type annotation for an object of the kind."""
         return self.expression if self.module or self.models else "sm.Unstructured"
 
     @property
     def unstructured(self) -> bool:
-        """Whether it has no class."""
+        """Whether the kind has no Python class."""
         return not (self.module or self.models)
 
     @property
     def example(self) -> tuple[str, Sequence[str]] | None:
-        """Return the function and the arguments that create an object with the name ``name`` for a
-        test.
+        """Return the function and arguments that create an object called ``name`` for a test.
 
         ``None`` if no valid object is known.
         """

@@ -63,9 +63,7 @@ _SENSITIVE: Mapping[str, tuple[str, ...]] = {
 
 
 def builtin_sources(facts: Mapping[str, Facts]) -> dict[str, str]:
-    """Return the source of each module of built-in kinds, and of the table of kinds, by module
-    name.
-    """
+    """Return the source of each module of built-in kinds, and of their table, by module name."""
     schemas = {name: schema for each in facts.values() for name, schema in each["schemas"].items()}
     kinds: dict[tuple[str, str], str] = {}
     sources: dict[str, str] = {}
@@ -102,8 +100,9 @@ class _Reader:
                 yield gvk.api_version, gvk.kind
 
     def _components(self) -> Iterator[str]:
-        """Yield the schemas that become classes: those with fields, except lists, which share one
-        class.
+        """Yield the schemas that become classes: those with fields, except lists.
+
+        All lists share one class.
         """
         for component, schema in sorted(self._facts["schemas"].items()):
             properties = schema.get("properties", {})

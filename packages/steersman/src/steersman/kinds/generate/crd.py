@@ -75,12 +75,12 @@ _PRESERVE = "x-kubernetes-preserve-unknown-fields"
 
 
 def models_from_crd(crd: Mapping[str, Any], *, version: str | None = None) -> str:
-    """Return the source of a module with the classes of one version, by default the storage
-    version.
+    """Return the source of a module with the classes of one version.
 
-    A field with a default in the schema is optional in the model, even if required: the server
-    fills in the default, and a client that sends the field becomes its manager. An enum becomes a
-    ``Literal``: an object with a value that is newer than the models cannot be decoded.
+    By default, this is the storage version. A field with a default in the schema is optional in the
+    model, even if required: the server fills in the default, and a client that sends the field
+    becomes its manager. An enum becomes a ``Literal``: an object with a value that is newer than
+    the models cannot be decoded.
     """
     spec = _object(crd, "spec")
     names = _object(spec, "names")
@@ -111,9 +111,7 @@ def models_from_crd(crd: Mapping[str, Any], *, version: str | None = None) -> st
 
 
 class _Reader:
-    """A reader of the schema of one version; each object in it becomes a class named after its
-    path.
-    """
+    """A reader of one version's schema; each object in it becomes a class named by its path."""
 
     def __init__(self, gvk: GroupVersionKind, keywords: Mapping[str, str | bool | None]) -> None:
         self._gvk = gvk
@@ -191,9 +189,7 @@ class _Reader:
         return name
 
     def _embedded(self, place: tuple[str, ...], schema: Schema) -> Type:
-        """Return the type of an embedded Kubernetes object, typed as far as the schema describes
-        it.
-        """
+        """Return the type of an embedded Kubernetes object, as far as the schema describes it."""
         if not schema.get("properties") or schema.get(_PRESERVE):
             return mapping_of(ANY)
         text: Schema = {"type": "string"}

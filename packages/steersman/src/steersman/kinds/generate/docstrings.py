@@ -10,9 +10,7 @@ _stands_alone = re.compile(r"[-*+] |\d+[.)] ").match
 
 
 def words_of(schema: Mapping[str, Any]) -> str:
-    """Return the description in a schema: a line for each paragraph, with printable characters
-    only.
-    """
+    """Return the description in a schema: printable characters, a line for each paragraph."""
     description = schema.get("description")
     lines: list[str] = []
     for line in description.splitlines() if isinstance(description, str) else ():

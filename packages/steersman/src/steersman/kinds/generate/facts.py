@@ -25,9 +25,7 @@ _META_KIND = {"group": "", "version": "v1"}
 
 
 def facts_of(documents: Iterable[Schema], discovery: Iterable[Schema]) -> dict[str, Facts]:
-    """Return the facts of every stable version, by module, from OpenAPI documents and discovery
-    lists.
-    """
+    """Return the facts of each stable version, by module, from OpenAPI and discovery documents."""
     facts = {META: Facts(group="meta.k8s.io", version="v1", resources={}, schemas={})}
     schemas: dict[str, Any] = {}
     for document in documents:
@@ -60,9 +58,7 @@ def module_of(component: str) -> str:
 
 
 def _modules(schemas: Mapping[str, Schema]) -> dict[tuple[str, str], str]:
-    """Return the module of each group and version, derived from the names of the schemas of its
-    kinds.
-    """
+    """Return the module of each group and version, derived from the names of schemas."""
     # The one of rbac.authorization.k8s.io is rbac_v1; no rule leads there.
     return {
         (kind["group"], kind["version"]): module_of(name)

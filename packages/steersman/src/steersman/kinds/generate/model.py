@@ -16,7 +16,7 @@ class Type:
     imports: frozenset[Import] = frozenset()
 
     def or_none(self) -> "Type":
-        """The same, or ``None``."""
+        """Return the union of this type and ``None``."""
         return self if self in _NONE_INCLUDED else Type(f"{self.text} | None", self.imports)
 
 
@@ -26,7 +26,7 @@ def imported(module: str, name: str) -> Type:
 
 
 def tuple_of(item: Type) -> Type:
-    """Any number of ``item``."""
+    """Return the type of a tuple with any number of items of type ``item``."""
     return Type(f"tuple[{item.text}, ...]", item.imports)
 
 
@@ -101,4 +101,4 @@ class Module:
     classes: tuple[Class, ...]
     choices: tuple[Choices, ...] = ()
     passed_on: frozenset[Import] = frozenset()
-    """What the module offers under a name of its own, though it is defined elsewhere."""
+    """Names that the module re-exports from other modules."""

@@ -18,9 +18,7 @@ _TAKEN = _TYPES.union(keyword.kwlist)
 
 
 def field_name(wire: str, *, taken: Collection[str] = ()) -> str:
-    """Return ``wire`` in snake case, with a trailing underscore if Python or the class reserves the
-    name.
-    """
+    """Return ``wire`` in snake case; a reserved name gets a trailing underscore."""
     name = "_".join(_words(wire)).lower() or "field"
     if name[0].isdigit():
         name = f"field_{name}"
@@ -36,9 +34,7 @@ def field_names(wires: Iterable[str], *, taken: Collection[str] = ()) -> dict[st
 
 
 def class_name(*parts: str) -> str:
-    """Return the parts joined in CamelCase: ``WidgetSpecPorts`` for ``Widget``, ``spec``,
-    ``ports``.
-    """
+    """Return the parts in CamelCase: ``WidgetSpecPorts`` for ``Widget``, ``spec``, ``ports``."""
     words = [word for part in parts for word in re.findall(r"[A-Za-z0-9]+", part)]
     return "".join(word[0].upper() + word[1:] for word in words)
 

@@ -21,7 +21,7 @@ _INDENT = "    "
 
 
 def rendered(module: Module) -> str:
-    """The source of a module."""
+    """Return the source of a module."""
     head = [
         module.comment,
         f'"""{module.docstring}"""',

@@ -25,9 +25,9 @@ class BreakingChange:
     version: str
     path: str
     what: str
-    """What is true now, said of what is at ``path``."""
+    """The new state of the field at ``path``, as a predicate: ``is gone``."""
     why: str
-    """What breaks by it."""
+    """The effect on stored objects or clients."""
 
     def __str__(self) -> str:
         place = " ".join(filter(None, (self.version, self.path or "an object")))

@@ -51,7 +51,7 @@ class Definition:
     conversion: str
     versions: tuple[Version, ...]
     once_stored: tuple[str, ...]
-    """Versions in which objects may still be stored, as far as the document knows."""
+    """Versions in which objects may be stored: ``status.storedVersions``, the storage version."""
 
     @property
     def kind(self) -> str:

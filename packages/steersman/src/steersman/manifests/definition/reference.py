@@ -111,7 +111,7 @@ class _Page:
     anchors: _Anchors
     waiting: list[tuple[str, str, Schema]] = field(default_factory=list[tuple[str, str, Schema]])
     known: dict[str, str] = field(default_factory=dict[str, str])
-    """The anchor of each object that has a table, by what it is."""
+    """The anchor of each object's table, by the JSON of the object's schema."""
 
     def sections(self) -> Iterator[str]:
         kind, version = self.definition.kind, self.version
@@ -306,8 +306,9 @@ def _codes(words: Iterable[str]) -> str:
 
 
 def _code(text: str) -> str:
-    """Return the text as inline code; vertical bars are escaped, since a table requires that even
-    in code.
+    """Return the text as inline code.
+
+    Vertical bars are escaped, because a Markdown table requires that even in code.
     """
     text = " ".join(text.split()) or " "
     fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
@@ -320,7 +321,7 @@ def _cell(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return the text as Markdown in which ``<`` is escaped, so that no text becomes an HTML tag.
+    """Return the text as Markdown, with ``<`` escaped so that no text becomes an HTML tag.
 
     Inline code is left unchanged, because Markdown reads no HTML in code.
     """

@@ -187,9 +187,7 @@ class _Maker:
         return made
 
     def _another(self, schema: Schema, values: Schema, path: str, key: str) -> Any:
-        """Return the value of one more field, for an object that needs more fields than are
-        required.
-        """
+        """Return the value of one more field, for an object that needs more than those required."""
         if properties_of(schema) and not values:
             raise self._refusal(path, "it must have more fields than it requires")
         return self.made(values, joined(path, key))
@@ -242,9 +240,7 @@ def _numbers(schema: Schema, number: int) -> Iterator[float]:
 
 
 def _texts(hint: str, schema: Schema) -> Iterator[str]:
-    """Yield strings that may be valid: the field's name in several spellings, then matches of a
-    pattern.
-    """
+    """Yield strings that may be valid: variants of the field's name, then matches of a pattern."""
     fewest, most = schema.get("minLength") or 0, schema.get("maxLength")
     dashed = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", hint).lower()
     for word in (hint, dashed, hint.lower(), hint.upper(), "example", "1"):

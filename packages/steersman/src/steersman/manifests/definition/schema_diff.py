@@ -61,7 +61,7 @@ class Narrowing:
     what: str
     why: str
     drops: bool = False
-    """Whether it is taken, and then not kept."""
+    """Whether the value is accepted and then pruned."""
 
 
 Found: TypeAlias = Iterator[Narrowing]
@@ -134,8 +134,9 @@ def _listed(old: Schema, new: Schema, path: str) -> Found:
 
 
 def _itself(schema: Schema) -> Schema:
-    """Return the schema without ``allOf``, ``anyOf``, ``oneOf`` and ``not``, which are compared
-    separately.
+    """Return the schema without ``allOf``, ``anyOf``, ``oneOf`` and ``not``.
+
+    These alternatives are compared separately.
     """
     return {k: v for k, v in schema.items() if k not in ("allOf", "anyOf", "oneOf", "not")}
 

@@ -67,8 +67,9 @@ class _Unreadable(Exception):
 
 
 def texts_like(pattern: str, *, fewest: int, most: int | None) -> Iterator[str]:
-    """Yield matching strings with a permitted length, the shortest first; none if the pattern is
-    unsupported.
+    """Yield matching strings with a permitted length, the shortest first.
+
+    If the syntax of the pattern is not supported, no string is yielded.
     """
     try:
         maker = _Parser(pattern).whole()

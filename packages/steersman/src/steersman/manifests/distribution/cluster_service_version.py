@@ -238,9 +238,7 @@ def _strategy(installation: Installation, parts: Parts) -> dict[str, Any]:
 
 
 def _rules(installation: Installation, parts: Parts) -> tuple[list[Any], list[Any]]:
-    """Return the rules for each target namespace and the operator's own, and the cluster-wide
-    rules.
-    """
+    """Return the rules for each target namespace and the operator's own, and the cluster's."""
     if installation.namespaces:
         parts = parts_of(in_each(installation))
     here: list[Any] = []

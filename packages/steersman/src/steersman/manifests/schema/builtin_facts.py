@@ -27,9 +27,7 @@ def merging_of(cls: type[Any]) -> dict[str, Any]:
 
 
 def facts_of_field(cls: type[Any], wire: str) -> Facts:
-    """Return the OpenAPI facts about a field of a class, or of the built-in class that it inherits
-    from.
-    """
+    """Return the OpenAPI facts about a field of a class or of its built-in base class."""
     for base in cls.__mro__:
         schema = _schema_of(base)
         if (found := schema.get("properties", {}).get(wire)) is not None:

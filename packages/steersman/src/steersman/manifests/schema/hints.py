@@ -16,7 +16,7 @@ class Hint:
     """A type without ``None``, with the other information in its annotation."""
 
     type: Any
-    """The type; ``int | str`` is the only union there is."""
+    """The type; ``int | str`` is the only union that is supported."""
     rule: Rule
     rules: tuple[Cel, ...]
     may_be_none: bool

@@ -43,8 +43,9 @@ _STATUSES: Final = ["True", "False", "Unknown"]
 
 
 def schema_of(kind: type[Resource], place: Place) -> Schema:
-    """Return the schema of the kind; ``CannotBeACrd`` names the field without a schema, and the
-    reason.
+    """Return the schema of the kind.
+
+    ``CannotBeACrd`` names a field without a schema, and the reason.
     """
     about: Schema = {
         "apiVersion": {"type": "string"},
@@ -118,9 +119,7 @@ class _Writer:
         return schema
 
     def _described(self, hint: Hint, place: Place, *, sends_null: bool = True) -> Schema:
-        """Return the schema of a value with its rules; ``sends_null`` is whether a ``None`` is sent
-        as null.
-        """
+        """Return the schema of a value with its rules; ``sends_null``: ``None`` is sent as null."""
         if hint.rule.nullable and not hint.may_be_none:
             raise place.refused(
                 "it is nullable, but its type has no None",

@@ -12,7 +12,7 @@ class Place(NamedTuple):
     path: str = ""
 
     def field(self, name: str) -> "Place":
-        """A field of what is here."""
+        """Return the path of a field of the object at this path."""
         return Place(self.kind, f"{self.path}.{name}" if self.path else name)
 
     def each(self) -> "Place":

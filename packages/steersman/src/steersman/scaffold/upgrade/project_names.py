@@ -81,9 +81,7 @@ class ProjectNames:
         return done.text
 
     def _renamed_excerpt(self, block: re.Match[str]) -> str:
-        """Return a code block in which lines copied from the project's code are renamed as in that
-        code.
-        """
+        """Return a code block in which lines of the project's code are renamed as in that code."""
         lines = block[0].split("\n")
         return "\n".join(
             next(iter(self.lines[line])) if len(self.lines.get(line, ())) == 1 else line
@@ -122,9 +120,7 @@ def project_files(directory: Path) -> Iterator[str]:
 
 
 def other_texts(directory: Path, *, besides: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Yield path and text of the files that may contain a steersman name, without those in
-    ``besides``.
-    """
+    """Yield path and text of the files that people write, without those in ``besides``."""
     for path in project_files(directory):
         if path in besides:
             continue

@@ -337,8 +337,9 @@ class _File:
                 self._rename_members(node, outer if isinstance(scope, ast.ClassDef) else known)
 
     def _types_in(self, scope: ast.AST) -> dict[str, str]:
-        """Map the variables of one scope to the steersman class of which each is an instance, or to
-        "".
+        """Map the variables of one scope to the steersman classes of their values.
+
+        The value is an empty string for a variable without such a class.
         """
         types: dict[str, set[str]] = {}
         if isinstance(scope, (*FUNCTIONS, ast.Lambda)):

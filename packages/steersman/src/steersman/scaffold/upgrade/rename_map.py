@@ -43,9 +43,7 @@ class RenameMap:
         return new + path.removeprefix(old)
 
     def entry(self, path: str) -> tuple[str, str] | None:
-        """Return the old and new form of the renamed prefix of a dotted path; ``None`` if there is
-        none.
-        """
+        """Return the old and new form of the renamed prefix of a path; ``None`` without one."""
         parts = path.split(".")
         for end in range(len(parts), 0, -1):
             prefix = ".".join(parts[:end])
@@ -70,7 +68,7 @@ def is_ours(path: str) -> bool:
 
 @cache
 def rename_map() -> RenameMap:
-    """The tables of all files."""
+    """Return the map of all files in ``scaffold/renames``."""
     directory = files("steersman.scaffold") / "renames"
     documents = [
         tomllib.loads(each.read_text(encoding="utf-8"))

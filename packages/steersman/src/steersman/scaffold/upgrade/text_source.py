@@ -1,5 +1,4 @@
-"""Replaces old names in a text that is not Python: pages, manifests, Makefiles, settings,
-templates.
+"""Replaces old names in pages, manifests, Makefiles, settings and templates.
 
     steersman.x.y        a dotted path, and ``from steersman.x import y`` on one line
     --flag               in a command that names steersman or the operator, and in YAML
