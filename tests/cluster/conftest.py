@@ -1,4 +1,4 @@
-"""One server for all tests of a module, our own client of it, and a namespace for each test."""
+"""One server for all tests of a module, a client, and a namespace for each test."""
 
 import pytest
 
@@ -9,23 +9,23 @@ from tests.embedded import EmbeddedServer
 
 @pytest.fixture(scope="module")
 def api() -> EmbeddedServer:
-    """A server, shared: a test that needs an empty one creates it."""
+    """A shared server; a test that needs an empty server creates one."""
     return EmbeddedServer()
 
 
 @pytest.fixture
 def client(api: EmbeddedServer) -> Client:
-    """A client that may do everything."""
+    """A client with all permissions."""
     return api.client()
 
 
 @pytest.fixture
 async def namespace(api: EmbeddedServer) -> str:
-    """The name of a namespace that only this test has."""
+    """The name of a namespace for this test only."""
     return await api.namespace()
 
 
 @pytest.fixture
 async def scene() -> Scene:
-    """A server of its own with something on it to be followed, and a way to disturb that."""
+    """A new server with objects to watch, and a transport with faults."""
     return await two_namespaces()

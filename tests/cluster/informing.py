@@ -1,4 +1,4 @@
-"""A server, informers on it, and a way between them that can be disturbed."""
+"""A server, its informers, and a transport with faults between them."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -32,13 +32,13 @@ THERE = "there"
 
 
 class Color(Part):
-    """All that is wanted of a spec."""
+    """A spec with one field."""
 
     color: Literal["red", "blue"] | None = None
 
 
 class Colored(Resource, group=GROUP, version="v1", kind="Widget", plural="widgets"):
-    """A Widget of which only one thing is of interest, and has no other value than these."""
+    """A Widget with only the field ``color``, which allows only these values."""
 
     spec: Color = Color()
 
@@ -47,7 +47,7 @@ WidgetMetadata = metadata_only(Widget)
 
 
 class Scene:
-    """A server, a way to it that can be disturbed, and time that the test moves."""
+    """A server, a transport with faults, and a clock that the test advances."""
 
     def __init__(self) -> None:
         self.clock = ManualClock()
@@ -74,7 +74,7 @@ class Scene:
         return [each for each in self.observed if isinstance(each, kind)]
 
     async def until(self, is_so: Callable[[], object], *, seconds: float = 0.0) -> None:
-        """Run all tasks until it is so, and time pass if it takes time."""
+        """Run all tasks until the condition is true, and advance the clock if needed."""
         for _ in range(2000):
             if is_so():
                 return
@@ -84,13 +84,13 @@ class Scene:
         raise AssertionError("it never came to that")
 
     async def settle(self) -> None:
-        """Deliver all that was written."""
+        """Deliver the events of all writes."""
         for _ in range(20):
             await turns()
 
     @asynccontextmanager
     async def gap(self) -> AsyncIterator[None]:
-        """What happens in the block is only in the next list."""
+        """Drop the events of the block, so that only the next list has its changes."""
         self.way.answer = Unreachable("gone for a while")
         self.way.cut()
         yield
@@ -112,7 +112,7 @@ class Scene:
 
 
 async def two_namespaces() -> Scene:
-    """A server with two namespaces, of which nothing is in ``there``."""
+    """A server with two namespaces, of which ``there`` is empty."""
     scene = Scene()
     for namespace in (HERE, THERE):
         await scene.api.asked("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
@@ -133,7 +133,7 @@ class RecordingHandler:
         self.deltas.append(delta)
 
     async def of(self, scene: Scene, changes: int) -> None:
-        """Wait for so many deltas."""
+        """Wait until so many deltas were received."""
         await scene.until(lambda: len(self.deltas) >= changes)
 
     @property
@@ -146,7 +146,7 @@ def names(informer: Informer[Any]) -> list[str]:
 
 
 async def outcome(work: Any) -> Exception | None:
-    """Why it was not followed, if it was not."""
+    """The error of the work, if it failed."""
     try:
         await work
     except NotWatched as error:

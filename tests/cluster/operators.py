@@ -1,4 +1,4 @@
-"""Operators on the embedded server, in time that the test moves."""
+"""Operators on the embedded server, with a clock that the test advances."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -18,12 +18,12 @@ from tests.transports import Answer
 
 E = TypeVar("E")
 
-# As people know the server.
+# The name of the server for users.
 SERVER = "https://10.0.0.1:6443"
 
 WRITES = frozenset(("POST", "PUT", "PATCH", "DELETE"))
 
-# Whatever is not being tested is switched off.
+# Features that are not tested are disabled.
 ALONE: Mapping[str, Any] = {
     "leader_election": False,
     "health_address": "",
@@ -33,27 +33,27 @@ ALONE: Mapping[str, Any] = {
 
 
 class Operator:
-    """An operator while it runs, and what it does."""
+    """A running operator, with its observations and requests."""
 
     def __init__(self, scene: Scene, hostname: str) -> None:
         self.scene = scene
         self.hostname = hostname
         self.observed: list[Any] = []
-        self.changed = asyncio.Event()  # that there is something new in there
+        self.changed = asyncio.Event()  # set by each observation
         self.ways: list[FaultyTransport] = []
         self.stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        # What each new way says in the server's place.
+        # Replaces the responses on each new transport.
         self.answer: Answer | Exception | None = None
         self.informers: InformerSettings | None = None
         self.has_ended = False
 
     def observe(self, observation: Observation) -> None:
-        """Remember it."""
+        """Record an observation."""
         self.observed.append(observation)
         self.changed.set()
 
     def connect(self) -> AbstractAsyncContextManager[Transport]:
-        """A way of its own to the server: the first is for the controllers."""
+        """A new transport to the server; the controllers use the first."""
         way = FaultyTransport(InProcessTransport(self.scene.api.server))
         way.answer = self.answer
         self.ways.append(way)
@@ -61,7 +61,7 @@ class Operator:
 
     @property
     def writes(self) -> list[str]:
-        """All that it has written so far, its events and leases apart."""
+        """All its writes so far, without events and leases."""
         return [
             f"{each.method} {each.path}"
             for way in self.ways
@@ -70,7 +70,7 @@ class Operator:
         ]
 
     def seen(self, kind: type[E]) -> list[E]:
-        """What it has observed of this sort."""
+        """The observations of this kind."""
         return [each for each in self.observed if isinstance(each, kind)]
 
     async def run(
@@ -79,7 +79,7 @@ class Operator:
         runnables: Sequence[Runnable],
         settings: ManagerSettings,
     ) -> None:
-        """Operate until stopped."""
+        """Run until stopped."""
         environment = ManagerEnvironment(
             connect=self.connect,
             namespace=HERE,
@@ -104,7 +104,7 @@ async def operating(
     informers: InformerSettings | None = None,
     **settings: Any,
 ) -> AsyncIterator[Operator]:
-    """An operator that runs while the block does; it is cut off at the end."""
+    """An operator that runs inside the block, and is cancelled at its end."""
     operator = Operator(scene, hostname)
     operator.answer = answer
     operator.informers = informers
@@ -119,7 +119,7 @@ async def operating(
 
 
 async def is_quiet(scene: Scene, operator: Operator, *, turns: int = 5) -> None:
-    """Run all tasks until nothing more is written."""
+    """Run all tasks until the operator writes nothing more."""
     for _ in range(50):
         before = len(operator.writes)
         for _ in range(turns):

@@ -1,4 +1,4 @@
-"""What a writer may see of its own writes: a server that remembers all, and a slow way to it."""
+"""A check that a writer reads its own writes: a server with full history, and a slow transport."""
 
 import asyncio
 from bisect import bisect_left
@@ -21,19 +21,19 @@ WIDGETS_ARE_AT = "toys.example.com/widgets"
 
 
 class Moment(NamedTuple):
-    """How things stood under a name from a revision on; no ``value``: nothing was there."""
+    """The state of a key from a revision on; without a ``value``, no object existed."""
 
     revision: int
     value: dict[str, Any] | None
 
     @property
     def uid(self) -> str:
-        """Of the object, if there was one."""
+        """The uid of the object, if one existed."""
         return "" if self.value is None else str(self.value["metadata"]["uid"])
 
 
 class RememberingLog(RevisionLog):
-    """Never forgets a Widget, whatever is compacted."""
+    """Keeps the history of all Widgets after compactions."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class RememberingLog(RevisionLog):
         return entry
 
     def end_of(self, key: ObjectKey, uid: str) -> int:
-        """The revision at which the object was no longer there."""
+        """The revision at which the object was deleted."""
         moments = self.moments[key]
         return next(
             after.revision
@@ -57,9 +57,9 @@ class RememberingLog(RevisionLog):
 
 
 class UnhurriedTransport:
-    """Passes on what is asked and answered, after some turns of the loop.
+    """Delivers requests and responses after some iterations of the event loop.
 
-    Watches come in pieces, late, and are cut now and then.
+    Watches arrive in chunks, late, and are sometimes cut.
     """
 
     def __init__(self, server: Transport, *, rng: Random, loss: float) -> None:
@@ -75,12 +75,12 @@ class UnhurriedTransport:
 
     @asynccontextmanager
     async def open(self, request: Request) -> AsyncIterator[Response]:
-        """Have ``request`` answered."""
+        """Send ``request`` to the server."""
         is_watch = ("watch", "true") in request.query
         await self.dawdle()
         async with self._server.open(request) as response:
             if not is_watch:
-                # It has happened, and the client does not know it yet.
+                # The server has processed the request; the client has no response yet.
                 await self.dawdle()
                 yield response
                 return
@@ -92,7 +92,7 @@ class UnhurriedTransport:
                 self._watches.remove(watch)
 
     async def dawdle(self) -> None:
-        """Let others have their turns: mostly none or a few, sometimes many."""
+        """Yield to other tasks: mostly never or a few times, sometimes often."""
         rng = self._rng
         chance = rng.random()
         turns = 0 if chance < 0.6 else rng.randrange(8) if chance < 0.98 else rng.randrange(150)
@@ -100,11 +100,11 @@ class UnhurriedTransport:
             await asyncio.sleep(0)  # noqa: TID251 - no wait: a turn is given away
 
     def is_lost(self) -> bool:
-        """Whether it ends here."""
+        """Whether the connection is lost here."""
         return self._rng.random() < self._loss
 
     def split(self, piece: bytes) -> tuple[bytes, bytes]:
-        """Somewhere, even in the middle of an event."""
+        """Split a chunk anywhere, even inside an event."""
         if self._rng.random() < 0.8:
             return piece, b""
         where = self._rng.randrange(len(piece) + 1)
@@ -147,10 +147,10 @@ class _UnhurriedResponse:
 
 
 class Reader:
-    """Reads a cache, and knows which past it may no longer see.
+    """Reads a cache, and checks that no read is older than allowed.
 
-    Everything that is read was so at some moment of the server's history, no earlier than what the
-    writer knows of, and no earlier than what was read before.
+    Each read must match the server's history at some revision. That revision is no earlier than
+    the writer's own writes, and no earlier than previous reads.
     """
 
     def __init__(
@@ -166,17 +166,17 @@ class Reader:
         self._log = log
         self._known = known
         self._selects = selects
-        # Where only the server knows what belongs, what is new is not there before it is received,
-        # and what we wrote is there until it is.
+        # If only the server evaluates the selector, a new object is missing until its event comes,
+        # and an object that the writer wrote is present until then.
         self._is_exact = is_exact
         self._seen: dict[ObjectKey, int] = {}
 
     def holds(self, key: ObjectKey) -> bool:
-        """Whether the cache would have it, if it were."""
+        """Whether the scope of the cache includes the key."""
         return self.informer.scope.holds(key.namespace)
 
     def read(self, key: ObjectKey) -> Widget | None:
-        """What the cache says, once it is certain that this is not the past."""
+        """The object in the cache, after the check that it is not outdated."""
         found = self.informer.lister.get(key.name, namespace=key.namespace)
         earliest = max(self._known.since(key, self.informer.scope), self._seen.get(key, 0))
         moments = self._log.moments[key]
@@ -196,7 +196,7 @@ class Reader:
         return found
 
     def _absent_since(self, key: ObjectKey, moments: list[Moment], earliest: int) -> int:
-        """The first moment from ``earliest`` on at which there was nothing to see."""
+        """The first revision from ``earliest`` on at which no object existed."""
         after = bisect_left(moments, earliest + 1, key=lambda each: each.revision)
         for moment in moments[max(0, after - 1) :]:
             if moment.value is None or not self._selects(moment.value):
@@ -204,7 +204,7 @@ class Reader:
         raise AssertionError(f"nothing under {key}, where since {earliest} there always was")
 
     def read_all(self, labels: Labels, label: tuple[str, str]) -> None:
-        """Lists and indexes say the same as the objects do one by one."""
+        """Check that lists and indexes agree with single reads."""
         lister = self.informer.lister
         one_by_one = {
             key: found
@@ -232,7 +232,7 @@ def _by_key(objects: list[Widget]) -> dict[ObjectKey, Widget]:
 
 
 class Known:
-    """What a writer knows of its own writes."""
+    """The revisions of a writer's own writes."""
 
     def __init__(self, log: RememberingLog) -> None:
         self._log = log
@@ -241,11 +241,11 @@ class Known:
         self.ended: set[str] = set()
 
     def since(self, key: ObjectKey, scope: Scope) -> int:
-        """The revision from which on a cache may show what is under the key."""
+        """The oldest revision of the key that a cache may return."""
         return (self._since_surely if scope.is_limited else self._since).get(key, 0)
 
     def learn(self, answer: Widget | Deletion[Widget]) -> ObjectKey:
-        """A write was answered; which object it was about."""
+        """Record the response of a write; the key of its object."""
         is_sure = True
         if isinstance(answer, Deletion):
             key, uid, is_over = answer.key, answer.uid, answer.is_gone
@@ -259,7 +259,7 @@ class Known:
         revision = self._log.end_of(key, uid) if is_over else int(version)
         self._since[key] = max(revision, self._since.get(key, 0))
         if is_sure:
-            # Of a deletion that was answered without a version, a cache of some objects knows no
-            # more than which object it was.
+            # For a deletion whose response has no version, a cache with a selector knows no
+            # more than the identity of the object.
             self._since_surely[key] = max(revision, self._since_surely.get(key, 0))
         return key

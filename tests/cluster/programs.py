@@ -1,4 +1,4 @@
-"""``steersman`` as people run it: a process, and what it says while it runs."""
+"""``steersman`` as a process, with its output while it runs."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 
 END_SECONDS = 30.0
 
-# As the installed script does it: the current directory is not searched for modules.
+# Like the installed script: the current directory is not on the module path.
 PROGRAM = (sys.executable, "-P", "-m", "steersman")
 
 OPERATOR = '''
@@ -75,7 +75,7 @@ def steersman(
 
 
 class Running:
-    """A running command, and every line that it has written."""
+    """A running command, with every line of its output."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self.process = process
@@ -96,7 +96,7 @@ class Running:
             self._more.notify_all()
 
     def until(self, pattern: str, *, after: int = 0) -> int:
-        """Wait for a line like this one; gives the number of the line behind it."""
+        """Wait for a line that matches; return the number of the next line."""
         with self._more:
             seen = after
             while True:
@@ -108,7 +108,7 @@ class Running:
                     raise AssertionError(f"no line like {pattern}:\n" + "\n".join(self.lines))
 
     def end(self, by: signal.Signals = signal.SIGINT) -> str:
-        """End it; gives all that it said."""
+        """Stop the command; return its output."""
         self.process.send_signal(by)
         self.process.wait(timeout=END_SECONDS)
         self._reader.join(timeout=END_SECONDS)
@@ -117,7 +117,7 @@ class Running:
 
 @contextmanager
 def running(*arguments: str | Path, directory: Path, **environ: str) -> Iterator[Running]:
-    """A running command, its two streams as one; killed at the end, if it still runs."""
+    """A running command with combined output streams; it is killed at the end if it still runs."""
     process = subprocess.Popen(
         [*PROGRAM, *map(str, arguments)],
         cwd=directory,

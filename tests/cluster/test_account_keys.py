@@ -1,4 +1,4 @@
-"""By which keys a cluster makes tokens of service accounts, and by which issuer."""
+"""The keys and issuers of service account tokens of a cluster."""
 
 import json
 from base64 import urlsafe_b64decode
@@ -38,7 +38,7 @@ async def asked(cluster: RunningCluster, method: str, path: str, body: object = 
 
 
 async def token_by(settings: ClusterSettings, *, reviewed_by: ClusterSettings) -> tuple[Any, Any]:
-    """What a token says, and what another cluster with the same account says of it."""
+    """The claims of a token, and its review by another cluster with the same account."""
     token, review = "", {}
     for each in (settings, reviewed_by):
         async with running_cluster(
@@ -77,7 +77,7 @@ async def test_a_token_is_signed_with_the_key_file_and_has_the_first_issuer(
     assert head["alg"] == "RS256"
     assert claims["iss"] == "https://one.example"
     assert claims["aud"] == ["https://one.example", "https://two.example"]
-    # Chance is the same in both, and so is the account: what remains is the key.
+    # Both have the same random seed and account; only the key can differ.
     assert review["authenticated"]
 
 

@@ -1,4 +1,4 @@
-"""Webhooks and policies of a server in the process of the test."""
+"""Webhooks and admission policies of an in-process server."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ async def configure(api: EmbeddedServer, kind: str, *webhooks: Any, name: str = 
 
 
 def add(name: str) -> Any:
-    """Adds a key to ``data``, with those that were there before as its value."""
+    """Adds a key to ``data`` whose value lists the earlier keys."""
 
     def script(review: Any) -> Any:
         there = ",".join(review["request"]["object"]["data"])
@@ -69,7 +69,7 @@ async def test_a_webhook_with_side_effects_is_never_called_for_a_dry_run() -> No
     webhooks = Webhooks(some=allow)
     api = EmbeddedServer(outbound=webhooks)
     await configure(api, "validating", webhook("some"))
-    # A configuration that says so is refused today; it may be left from when it was not.
+    # The server rejects such a configuration now, but an older server may have stored one.
     path = f"{REGISTRATION}/validatingwebhookconfigurations/some"
     stored = await api.asked("GET", path)
     stored["webhooks"][0]["sideEffects"] = "Some"
@@ -178,14 +178,14 @@ async def test_nothing_is_written_during_a_webhook_call() -> None:
 
 
 async def test_every_deletion_of_a_collection_is_reviewed_before_the_first_deletion() -> None:
-    def judge(review: Any) -> Any:
+    def deny_c(review: Any) -> Any:
         return {"allowed": review["request"]["oldObject"]["metadata"]["name"] != "c"}
 
-    webhooks = Webhooks(judge=judge)
+    webhooks = Webhooks(validate=deny_c)
     api = EmbeddedServer(outbound=webhooks)
     for name in ("a", "b", "c", "d"):
         await api.asked("POST", MAPS, config_map(name))
-    await configure(api, "validating", webhook("judge"))
+    await configure(api, "validating", webhook("validate"))
     before = (await api.ask("GET", MAPS)).names
     seen: list[list[str]] = []
 
@@ -310,20 +310,20 @@ async def test_a_deletion_timestamp_is_the_time_of_the_request() -> None:
     ("plugins", "asked", "status"),
     [
         ({"MutatingAdmissionWebhook"}, ["change"], 201),
-        ({"ValidatingAdmissionWebhook"}, ["judge"], 201),
+        ({"ValidatingAdmissionWebhook"}, ["validate"], 201),
         ({"ValidatingAdmissionPolicy"}, [], 422),
-        ({"MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"}, ["change", "judge"], 201),
+        ({"MutatingAdmissionWebhook", "ValidatingAdmissionWebhook"}, ["change", "validate"], 201),
     ],
 )
 async def test_a_disabled_admission_plugin_sends_no_request(
     plugins: set[str], asked: list[str], status: int
 ) -> None:
-    webhooks = Webhooks(change=allow, judge=allow)
+    webhooks = Webhooks(change=allow, validate=allow)
     api = EmbeddedServer(
         outbound=webhooks, options=ServerOptions(admission_plugins=frozenset(plugins))
     )
     await configure(api, "mutating", webhook("change"))
-    await configure(api, "validating", webhook("judge"))
+    await configure(api, "validating", webhook("validate"))
     await policy(api, "none", validations=[{"expression": "false"}])
 
     answer = await api.ask("POST", MAPS, config_map("a"))

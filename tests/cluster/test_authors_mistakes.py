@@ -1,4 +1,4 @@
-"""Functions of the author's that would end the operator, or do nothing without a word."""
+"""Errors in the author's functions that could stop the operator or have no visible effect."""
 
 import asyncio
 import inspect

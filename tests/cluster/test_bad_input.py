@@ -1,4 +1,4 @@
-"""What makes no sense is refused, for the reason that clients know, and changes nothing."""
+"""Invalid input is rejected with a known reason, and changes nothing."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The witness of the benchmarks: what it says of the last change is what a rate is made of."""
+"""The witness of the benchmarks, which reports the time of the last change."""
 
 from itertools import count
 
@@ -16,7 +16,7 @@ def test_a_witness_continues_after_the_server_ends_its_watch() -> None:
         watching_changes(cluster.kubeconfig, CONFIG_MAPS, watch_seconds=1) as witness,
         cluster.caller() as api,
     ):
-        # By then its first watch has ended; a deaf one has us wait until the test's time is over.
+        # Its first watch has ended by then; without a new one, the test would time out.
         later_at = clock.monotonic() + 1.5
         changes = ({"metadata": {"name": f"number-{number}"}} for number in count())
         while witness.last_at < later_at:

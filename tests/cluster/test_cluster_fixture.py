@@ -16,7 +16,7 @@ from steersman_cluster.simulation import Cluster
 
 
 def app(*, size: int) -> AppService:
-    """What a person would apply."""
+    """An AppService as a user applies it."""
     return AppService(
         metadata=meta_v1.ObjectMeta(name="web"),
         spec=Spec(image="nginx", size=size, ports=(core_v1.ServicePort(port=80),)),
@@ -25,7 +25,7 @@ def app(*, size: int) -> AppService:
 
 @pytest.fixture
 async def served(cluster: Cluster) -> None:
-    """The cluster knows AppServices."""
+    """Install the definition of AppServices."""
     await cluster.install(AppService)
 
 

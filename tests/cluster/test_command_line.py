@@ -1,4 +1,4 @@
-"""``steersman cluster up`` as people run it: a process, its words, its files, its end."""
+"""``steersman cluster up`` as a process: its output, its files and its end."""
 
 import base64
 import os
@@ -30,7 +30,7 @@ END_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Up:
-    """A cluster that is up: its process, what it said, and where its files are."""
+    """A running cluster: its process, its output and its files."""
 
     process: subprocess.Popen[str]
     said: str
@@ -52,7 +52,7 @@ class Up:
     def connection(
         self, *, tls: ssl.SSLContext | None = None, ca: bytes | None = None
     ) -> HTTPSConnection:
-        """One that trusts what the kubeconfig says, unless configured otherwise."""
+        """A connection that trusts the CA of the kubeconfig by default."""
         trusted = ca or base64.b64decode(self.cluster["certificate-authority-data"])
         context = tls or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.load_verify_locations(cadata=trusted.decode())
@@ -60,7 +60,7 @@ class Up:
         return HTTPSConnection(at.hostname or "", at.port, timeout=10, context=context)
 
     def caller(self, *, token: str | None = None, **how: Any) -> HttpCaller:
-        """Plain calls, as the user of the kubeconfig, unless configured otherwise."""
+        """Plain requests, by default as the user of the kubeconfig."""
         token = self.token if token is None else token
         return HttpCaller(self.connection(**how), headers=bearing(token) if token else {})
 
@@ -69,7 +69,7 @@ class Up:
             return caller.call(method, path, body)
 
     def end(self, by: signal.Signals = signal.SIGINT) -> str:
-        """End it; gives all that it said afterwards."""
+        """Stop it; return its further output."""
         self.process.send_signal(by)
         _, said = self.process.communicate(timeout=END_SECONDS)
         return said
@@ -90,7 +90,7 @@ def environment(temporary: Path, **more: str) -> Mapping[str, str]:
 
 @pytest.fixture
 def temporary(tmp_path: Path) -> Path:
-    """Where the process puts what it means to take away again."""
+    """The directory for temporary files of the process."""
     place = tmp_path / "temporary"
     place.mkdir()
     return place
@@ -98,7 +98,7 @@ def temporary(tmp_path: Path) -> Path:
 
 @contextmanager
 def running(temporary: Path, *arguments: str | Path, under: tuple[str, ...] = ()) -> Iterator[Up]:
-    """A cluster from the moment it says that it is ready; killed at the end, if it still runs."""
+    """A cluster that has reported that it is ready; it is killed at the end if it still runs."""
     process = subprocess.Popen(
         [*under, *command(*arguments)],
         env=environment(temporary),
@@ -122,7 +122,7 @@ def running(temporary: Path, *arguments: str | Path, under: tuple[str, ...] = ()
 
 
 def failing(temporary: Path, *arguments: str | Path, **environ: str) -> tuple[int, str]:
-    """The exit status and the words of a start that fails."""
+    """The exit status and the output of a failed start."""
     finished = subprocess.run(
         command(*arguments),
         env=environment(temporary, **environ),
@@ -368,7 +368,7 @@ def test_after_kill_9_every_acknowledged_write_exists_and_versions_keep_increasi
         created = again.ask("POST", MAPS, {"metadata": {"name": gone["metadata"]["name"]}}).json()
 
     found = {each["metadata"]["name"]: each["metadata"] for each in listed["items"]}
-    found.pop("kube-root-ca.crt", None)  # the cluster's own, which may have come too late
+    found.pop("kube-root-ca.crt", None)  # created by the cluster, perhaps after the count
     assert found == {each["metadata"]["name"]: each["metadata"] for each in kept}
     versions = [int(each["metadata"]["resourceVersion"]) for each in (*acknowledged, created)]
     assert versions == sorted(set(versions))

@@ -1,4 +1,4 @@
-"""While a reconcile fails, a condition of its object says why."""
+"""A condition of the object reports why its reconcile fails."""
 
 import asyncio
 from typing import Any
@@ -45,7 +45,7 @@ def widget(size: int) -> Widget:
 
 
 async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
-    """A Widget that is too large cannot be made; a larger one not even later."""
+    """Fail for a large Widget, and fail permanently for a larger one."""
     if obj.spec.size > 20:
         raise Permanent("a size of 20 is the most there is; choose a smaller one")
     if obj.spec.size > 10:

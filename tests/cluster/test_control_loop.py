@@ -1,4 +1,4 @@
-"""What a controller promises, on the embedded server."""
+"""The promises of a controller, on the embedded server."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
@@ -50,8 +50,8 @@ async def events_about(scene: Scene, name: str) -> list[events_v1.Event]:
     return [each for each in listed.items if each.regarding and each.regarding.name == name]
 
 
-class Looks:
-    """A reconcile function that waits until it is let go, and notes who is with it."""
+class BlockingReconciler:
+    """A reconcile function that waits for ``go``, and records the objects inside it."""
 
     def __init__(self) -> None:
         self.started: list[str] = []
@@ -59,7 +59,7 @@ class Looks:
         self.go = asyncio.Event()
 
     async def reconcile(self, obj: Widget, ctx: sm.Context) -> sm.Outcome:
-        assert obj.name not in self.inside, "two are with it"
+        assert obj.name not in self.inside, "two workers reconcile it"
         self.started.append(obj.name)
         self.inside.add(obj.name)
         await self.go.wait()
@@ -90,7 +90,7 @@ async def test_children_are_created_kept_and_corrected(scene: Scene) -> None:
 
 
 async def test_one_worker_at_a_time_reconciles_an_object(scene: Scene) -> None:
-    looks = Looks()
+    looks = BlockingReconciler()
     controller = sm.Controller(Widget, reconcile=looks.reconcile, workers=5)
 
     async with operating(scene, controller):
@@ -105,7 +105,7 @@ async def test_one_worker_at_a_time_reconciles_an_object(scene: Scene) -> None:
 
 
 async def test_a_starting_operator_reconciles_the_newest_objects_first(scene: Scene) -> None:
-    looks = Looks()
+    looks = BlockingReconciler()
     looks.go.set()
     controller = sm.Controller(Widget, reconcile=looks.reconcile, workers=1)
     async with operating(scene, controller):
@@ -121,7 +121,7 @@ async def test_a_starting_operator_reconciles_the_newest_objects_first(scene: Sc
 
 
 async def test_a_change_during_a_reconcile_leads_to_another_reconcile(scene: Scene) -> None:
-    looks = Looks()
+    looks = BlockingReconciler()
     controller = sm.Controller(Widget, reconcile=looks.reconcile)
 
     async with operating(scene, controller):
@@ -263,7 +263,7 @@ async def test_a_child_is_created_as_soon_as_the_conflicting_object_is_deleted(
             seconds=1.0,
         )
         await scene.delete("of-one")
-        await is_quiet(scene, operator)  # in no time, while the next attempt is a minute away
+        await is_quiet(scene, operator)  # at once, long before the next retry in a minute
         made = await child(scene, "of-one")
 
     assert made is not None
@@ -277,7 +277,7 @@ async def test_a_controller_that_handles_notours_is_woken_when_the_object_is_del
         try:
             return await make_config_map(obj, ctx)
         except NotOurs:
-            await scene.delete("of-one")  # before the author is done
+            await scene.delete("of-one")  # before the reconcile returns
             return sm.Later()
 
     meta = meta_v1.ObjectMeta(name="of-one", namespace=HERE)
@@ -591,7 +591,7 @@ async def test_no_state_about_a_deleted_object_is_stored(scene: Scene) -> None:
         if obj.name.startswith("bad"):
             raise Permanent("never")
         await make_config_map(obj, ctx)
-        # Said of half of them, and not yet of the others.
+        # Deletion events have arrived for half of the objects.
         if obj.name.endswith(("0", "2", "4", "6", "8")):
             return sm.Done(status=WidgetStatus(ready=1))
         return sm.Later(status=WidgetStatus(ready=0))

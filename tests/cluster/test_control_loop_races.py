@@ -1,4 +1,4 @@
-"""A controller at moments at which something else happens as well."""
+"""A controller during concurrent changes."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -65,7 +65,7 @@ async def test_an_object_deleted_before_its_finalizer_is_added_is_not_reconciled
 
     keep = MergePatch({"metadata": {"finalizers": ["example.com/other"]}})
     await scene.server.patch(Widget, "two", keep, namespace=HERE)
-    await scene.paint("one", "red")  # which makes it the newest, and the first
+    await scene.paint("one", "red")  # it is now the newest object, so it is reconciled first
     controller = sm.Controller(Widget, reconcile=reconcile, finalize=finalize, workers=1)
     async with operating(scene, controller) as operator:
         await scene.until(lambda: looked == ["one"])

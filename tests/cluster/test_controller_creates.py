@@ -1,4 +1,4 @@
-"""What a controller creates: objects without names of their own, of which there are just enough."""
+"""Objects that a controller creates: with generated names, and the right number of them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a controller's author says about its queue: backoff, bucket, debounce and priority."""
+"""The queue settings of a controller: backoff, token bucket, debounce and priority."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -60,7 +60,7 @@ async def test_all_retries_of_a_controller_share_its_token_bucket(scene: Scene) 
             scene.clock.advance(0.1)
             await scene.settle()
 
-    # Ten seconds of one a second, the one at once, and no more.
+    # One at once, then one a second for ten seconds.
     assert 9 <= len(reconciled(operator)) - 22 <= 12
 
 
@@ -85,7 +85,7 @@ async def test_changes_within_the_debounce_are_one_reconcile(scene: Scene) -> No
         await scene.until(lambda: seen, seconds=0.5)
         await scene.settle()
 
-    # The first change decides when: changes that never end cannot put it off for ever.
+    # The first change starts the debounce: continuous changes cannot postpone a reconcile for ever.
     ((at, events),) = seen
     assert events == ("updated",) * 4
     assert 5 <= at - began_at <= 6

@@ -1,4 +1,4 @@
-"""A controller's writes: what is sent, what is spared, and what is remembered of it."""
+"""A controller's writes: which requests it sends or skips, and what it caches."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -47,7 +47,7 @@ def working(scene: Scene, *kinds: type[Any], **rest: Any) -> Any:
 
 
 def sent_since(scene: Scene, start: int) -> list[Any]:
-    """The bodies of what was written, decoded."""
+    """The decoded bodies of the writes."""
     writes = [each for each in scene.way.requests[start:] if each.method != "GET"]
     return [msgspec.json.decode(each.body or b"null") for each in writes]
 
@@ -56,7 +56,7 @@ def child(color: str = "blue", name: str = "settings") -> core_v1.ConfigMap:
     return config_map(HERE, name, labels=None, color=color)
 
 
-# What is sent
+# Sent requests
 
 
 async def test_a_new_object_is_created_only_if_none_exists_and_then_applied_by_uid(
@@ -111,7 +111,7 @@ async def test_an_unanswered_write_counts_as_applied_until_the_object_is_observe
     one = await scene.server.get(Widget, "one", namespace=HERE)
     await scene.settle()
     await controller.apply_status(one, WidgetStatus(ready=1))
-    scene.way.pause()  # so that the cache does not hear of it either
+    scene.way.pause()  # so that the cache does not receive the event, either
 
     scene.way.answer = Unreachable("the answer was lost")
     with pytest.raises(Unreachable):
@@ -130,7 +130,7 @@ async def test_an_unanswered_write_counts_as_applied_until_the_object_is_observe
 async def test_an_unobserved_object_with_the_controllers_field_manager_is_owned(
     scene: Scene, controller: ControllerWriter
 ) -> None:
-    # So it is after an answer that was lost, and after another replica has led.
+    # This occurs after a lost response, and after a change of leader.
     owner = await an_owner(scene.server, HERE)
     scene.way.pause()
     made = await scene.server.apply(owned_by(child("red"), owner), field_manager="us")
@@ -159,7 +159,7 @@ async def test_an_unobserved_object_of_another_field_manager_is_not_owned(
 async def test_a_child_of_an_earlier_owner_with_the_same_name_is_not_a_conflict(
     scene: Scene, controller: ControllerWriter
 ) -> None:
-    # It is about to be collected, and then there is room for ours.
+    # The garbage collector will delete it; then the child can be created.
     await controller.apply_owned(child(), await an_owner(scene.server, HERE))
     await scene.server.delete(ConfigMap, "owner", namespace=HERE)
 
@@ -220,7 +220,7 @@ async def test_an_object_without_a_name_is_refused_before_anything_is_sent(
     assert scene.way.requests[start:] == []
 
 
-# What is not known is sent
+# Uncached objects
 
 
 async def test_every_apply_of_an_uncached_kind_is_sent(scene: Scene) -> None:
@@ -277,7 +277,7 @@ async def test_a_value_that_the_server_normalizes_is_sent_once(
     assert controller.verbs == ["apply"]
 
 
-# What is remembered
+# Entries of the writer
 
 
 async def test_deleted_objects_leave_no_entry_in_the_writer(
@@ -366,7 +366,7 @@ async def test_changes_of_other_fields_are_not_a_field_conflict(
         await scene.settle()
 
     assert scene.seen(FieldConflictFound) == []
-    # Ours is written in another way there, so that it was sent to be on the safe side.
+    # The server writes the value in another form, so the apply was sent.
     assert {each.is_change for each in controller.sent[1:]} == {False}
 
 

@@ -1,4 +1,4 @@
-"""Versions that a webhook converts, on a server in the process of the test."""
+"""Versions that a webhook converts, on an in-process server."""
 
 import asyncio
 from typing import Any
@@ -13,7 +13,7 @@ GROUP = "example.com"
 
 
 def convert(review: Any) -> Any:
-    """An object is the same in both versions."""
+    """Convert an object; only its version changes."""
     version = review["request"]["desiredAPIVersion"]
     converted = [{**each, "apiVersion": version} for each in review["request"]["objects"]]
     return {"convertedObjects": converted, "result": {"status": "Success"}}
@@ -48,7 +48,7 @@ DEFINITION = {
 
 
 class Things:
-    """A server in which there are some, and who was asked about them."""
+    """A server with objects, and the conversion reviews that it sent."""
 
     def __init__(self) -> None:
         self.webhooks = Webhooks(things=convert)
@@ -115,7 +115,7 @@ async def test_a_retried_write_is_stored_once(things: Things) -> None:
 
     made = await things.create("a", version="v2")
 
-    # To the version that is kept, and back to that of the request.
+    # To the stored version, and back to that of the request.
     assert things.converted == [["a"], ["a"]]
     assert things.api.log.revision == before + 1
     assert made == await things.api.asked("GET", things.path("v2", "a"))

@@ -1,6 +1,6 @@
-"""What the real server does with custom resources at the edges of their schemas.
+"""Custom resources at the edges of their schemas, as the real server treats them.
 
-The same requests are in ``tests/real/differential/corpus/edges.py``, put to both servers.
+``tests/real/differential/corpus/edges.py`` sends the same requests to both servers.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ NOT_FOUND = (404, "text/plain; charset=utf-8", b"404 page not found\n")
 
 @pytest.fixture
 def api() -> EmbeddedServer:
-    """A cluster of its own for each test, because each has another definition."""
+    """A new server for each test, because each test has another definition."""
     return EmbeddedServer()
 
 
@@ -172,7 +172,7 @@ async def test_a_written_status_replaces_the_default(api: EmbeddedServer) -> Non
     assert emptied["status"] == {"observedGeneration": -1, "phase": "New"}
 
 
-# What an apply brings along
+# Fields of an apply
 
 
 SPEC = {
@@ -312,7 +312,7 @@ async def test_a_boolean_instead_of_an_equal_number_is_a_change(api: EmbeddedSer
             {"a": 0},
             {"a": 0},
             422,
-        ),  # without a schema it is not known that it is as it was
+        ),  # without a schema the server cannot see that the value is unchanged
     ],
 )
 async def test_ratcheting_accepts_only_the_same_value_of_the_same_type(

@@ -1,4 +1,4 @@
-"""The life of a kind that is defined while the server runs."""
+"""The lifecycle of a kind that is defined while the server runs."""
 
 from typing import Any
 
@@ -31,13 +31,13 @@ LET_GO = MergePatch({"metadata": {"finalizers": None}})
 
 @pytest.fixture
 def api() -> EmbeddedServer:
-    """A server that knows no kinds but its own."""
+    """A server with only built-in kinds."""
     return EmbeddedServer()
 
 
 @pytest.fixture
 async def widgets(client: Client) -> None:
-    """It knows Widgets."""
+    """The server, with the definition of Widgets."""
     await install(client, WIDGETS)
 
 

@@ -1,4 +1,4 @@
-"""delete: at once, after a grace period, when the last finalizer is gone, or not at all."""
+"""Deletion: at once, after a grace period, after the last finalizer, or rejected."""
 
 from datetime import timedelta
 

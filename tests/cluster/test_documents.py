@@ -1,4 +1,4 @@
-"""What the server says about itself, as a client asks for it."""
+"""The discovery and OpenAPI documents of the server."""
 
 from steersman.client import Client
 from tests.embedded import EmbeddedServer

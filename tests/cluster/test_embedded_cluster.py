@@ -1,4 +1,4 @@
-"""The embedded cluster in place of a real control plane: it can be reached and disturbed alike."""
+"""The embedded cluster in place of a real control plane, with the same faults."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Work that never ends is named, with the field that it is about."""
+"""Hot loops and field conflicts are reported with the field."""
 
 import asyncio
 
@@ -62,7 +62,7 @@ async def test_a_field_conflict_is_reported_with_the_field_and_the_other_manager
 
 
 async def test_a_rollout_that_completes_is_not_a_hot_loop(scene: Scene) -> None:
-    """Each step comes from outside, and each is answered with another status."""
+    """Another client makes each step, and the controller writes a new status after each."""
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         found = ctx.get(ConfigMap, "two")

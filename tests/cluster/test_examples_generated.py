@@ -1,4 +1,4 @@
-"""What is generated from the examples' types is in the repository as it should be."""
+"""The generated files of the examples are up to date in the repository."""
 
 import tomllib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Many watchers of one kind, while much is written to it."""
+"""Many watchers of one kind with many writes."""
 
 import asyncio
 import hashlib
@@ -14,12 +14,12 @@ WATCHERS = 200
 WRITES = 10_000
 NAMES = 500
 
-# The writer does as much as this before others get their turn, so that watchers lag behind.
+# The writer yields only after so many writes, so that watchers lag behind.
 MOST_IN_A_ROW = 60
 
 
 async def write_at_random(api: EmbeddedServer, path: str, rng: Random) -> list[tuple[str, str]]:
-    """Create, change and delete; gives each change and its object, in order."""
+    """Create, change and delete objects; the events in order."""
     done: list[tuple[str, str]] = []
     there: set[str] = set()
     while len(done) < WRITES:
@@ -42,7 +42,7 @@ async def write_at_random(api: EmbeddedServer, path: str, rng: Random) -> list[t
 
 
 class Watcher:
-    """Reads at its own pace, and keeps no more than a digest of all that it has read."""
+    """Reads at its own rate, and keeps only a digest of all events."""
 
     def __init__(self, *, idle_turns: int) -> None:
         self._idle_turns = idle_turns
@@ -65,7 +65,7 @@ class Watcher:
 
 
 async def everything_since(api: EmbeddedServer, path: str, version: str) -> tuple[list[Any], str]:
-    """All events in one go, with the digest of their bytes."""
+    """All events from one watch, with the digest of their bytes."""
     digest = hashlib.sha256()
     events: list[Any] = []
     async with api.pieces(f"{path}?resourceVersion={version}") as pieces:

@@ -1,4 +1,4 @@
-"""Several kinds followed at once: all lists together, and all or none of them."""
+"""Informers for several kinds: their lists run concurrently, and either all start or none."""
 
 import asyncio
 from random import Random

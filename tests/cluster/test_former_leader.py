@@ -1,7 +1,7 @@
-"""A replica that has lost the lead begins no reconcile, and goes on with none.
+"""A replica that has lost leadership starts and continues no reconcile.
 
-That a process was stopped and goes on shows in one thing: the clock has moved on, and all that was
-to happen meanwhile is due at once. So it is here: ``advance``, and what reconciles wait for.
+A process that was suspended and resumed sees one effect: the clock has advanced, and all timers of
+the meantime fire at once. The tests simulate that with ``advance``.
 """
 
 import asyncio
@@ -21,12 +21,12 @@ from tests.cluster.operators import Operator, operating
 from tests.embedded import turns
 from tests.real.definitions import Widget, widget
 
-# Longer than any lease lasts.
+# Longer than any lease duration.
 STOPPED_SECONDS = 60.0
 
 
 class Store:
-    """Something outside the cluster that reconciles write to."""
+    """An external system that reconciles write to."""
 
     def __init__(self) -> None:
         self.begun: list[str] = []
@@ -41,7 +41,7 @@ class Store:
 
 
 def stand_still(scene: Scene, operator: Operator) -> None:
-    """The process is stopped, and goes on; it does not get the lease again for now."""
+    """Suspend and resume the process; the lease is not renewed for now."""
     operator.ways[1].answer = Unreachable("another replica has the lease")
     scene.clock.advance(STOPPED_SECONDS)
 
@@ -91,7 +91,7 @@ async def test_code_can_check_leadership_before_an_external_effect(scene: Scene)
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         ctx.check_leadership()
         asked.append(None)
-        # The process is stopped just here, where nothing is awaited.
+        # The process is suspended here, where nothing is awaited.
         scene.clock.advance(STOPPED_SECONDS)
         try:
             ctx.check_leadership()
@@ -202,7 +202,7 @@ async def test_a_failed_request_does_not_let_a_former_leader_continue(scene: Sce
 
     async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
         answers.append(asyncio.get_running_loop().create_future())
-        # As a connection does that was closed meanwhile.
+        # As for a connection that was closed meanwhile.
         with suppress(ConnectionError):
             await answers[-1]
         written.append(obj.name)
@@ -225,7 +225,7 @@ async def test_a_runnable_continues_if_the_lease_is_renewed_at_the_last_moment(
     begun: list[float] = []
     late: list[bool] = []
     beats = asyncio.Event()
-    # The runnable has its turn after the lease has ended, and before the answer that extends it.
+    # The runnable runs after the lease has expired, and before the response that renews it.
     monkeypatch.setattr(Fence, "leads", lambda fence: fence.is_open and not late)
 
     async def beat(services: Services) -> None:

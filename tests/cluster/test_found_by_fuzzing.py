@@ -1,4 +1,4 @@
-"""What a fuzzer once found, and how each is answered."""
+"""Requests that a fuzzer found, with their responses."""
 
 import asyncio
 import json
@@ -52,7 +52,7 @@ def nested(name: str, depth: int) -> bytes:
 
 @pytest.fixture
 async def tools(api: EmbeddedServer) -> EmbeddedServer:
-    """The server, which has tools."""
+    """The server, with the definition of Tools."""
     await api.ask("POST", DEFINITIONS, definition())
     return api
 
@@ -220,7 +220,7 @@ async def test_an_owner_reference_in_an_embedded_resource_needs_all_its_fields(
 
 
 class CountingClock(FakeClock):
-    """Remembers how long it was asked to wait."""
+    """Records the duration of each sleep."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -260,7 +260,7 @@ async def test_a_deletecollection_at_an_old_version_deletes_current_objects(
     await api.asked("PATCH", f"{path}/changed-since", label, sends=MERGE_PATCH)
     await api.asked("DELETE", f"{path}/gone-since")
 
-    # Without a body, the version would be a precondition of each deletion too.
+    # Without a body, the version would also be a precondition of each deletion.
     options = {"kind": "DeleteOptions", "apiVersion": "v1"}
     answer = await api.ask(
         "DELETE", f"{path}?resourceVersion={then}&resourceVersionMatch=Exact", options

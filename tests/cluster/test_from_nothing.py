@@ -1,4 +1,4 @@
-"""From an empty directory to an operator that is tested, has run and can be installed.
+"""From an empty directory to an operator that is tested, runs and can be installed.
 
 The operator is the one of a well-known tutorial, which takes a dozen commands and three hundred
 lines of Go to get there.
@@ -16,15 +16,15 @@ import yaml
 
 from steersman.clock import SystemClock
 
-# After installation; a process is started for each step.
+# The commands after installation; each is a process.
 LONGEST_SECONDS = 30.0
 
-# Of them, what is visible in a running operator.
+# The commands that a running operator makes visible.
 LOOK_SECONDS = 5.0
 
 MODULE = "src/shop_operator/appservice.py"
 
-# What a person changes in the one file that has to be changed.
+# The changes that a user makes in the only file that needs changes.
 BY_HAND: Sequence[tuple[str, str]] = (
     (
         '''    """The number of Pods."""
@@ -91,7 +91,7 @@ spec:
 
 
 def steersman(directory: Path, *arguments: str) -> str:
-    """What it prints, on either side."""
+    """Run a command; its output from both streams."""
     return ran(directory, sys.executable, "-m", "steersman", *arguments)
 
 
@@ -108,7 +108,7 @@ def ran(directory: Path, *command: str) -> str:
 
 
 def work_seconds() -> float:
-    """How long processors have worked for what was started here and has ended."""
+    """The CPU time of all child processes that have exited."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -1,4 +1,4 @@
-"""The server survives a fuzzer: a short walk here, ``make fuzz`` for a long one."""
+"""The server survives a fuzzer: a short run here, a long one with ``make fuzz``."""
 
 import pytest
 

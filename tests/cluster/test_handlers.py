@@ -1,4 +1,4 @@
-"""Handlers of informers on the embedded server: which are called, with what, and when."""
+"""Handlers of informers on the embedded server: when they are called, and with what."""
 
 import asyncio
 from typing import Any
@@ -143,7 +143,7 @@ async def test_a_slow_handler_has_at_most_one_resync_queued(scene: Scene) -> Non
             scene.clock.advance(5)
             await turns()
 
-        assert len(registration) == 4  # both objects, and both once more
+        assert len(registration) == 4  # both objects, and both once more from a resync
 
 
 async def test_a_handler_can_consist_of_functions(scene: Scene) -> None:
@@ -328,7 +328,7 @@ async def test_a_prompt_handler_by_turns_receives_all_whenever_the_informer_was_
         async with asyncio.TaskGroup() as group:
             running = group.create_task(informer.run())
             await informer.synced()
-            # Faster than any handler is called.
+            # Before any handler is called.
             more = [f"p{passes}-{number}" for number in range(600)]
             await create_config_maps(scene.server, HERE, *more)
             made += len(more)

@@ -1,4 +1,4 @@
-"""Objects that hang are named where people look, and cost the operator its readiness nowhere."""
+"""Hanging reconciles are reported, and do not affect readiness."""
 
 import asyncio
 import threading
@@ -85,7 +85,7 @@ async def test_hanging_plain_functions_do_not_delay_other_objects(
         await scene.server.create(widget(HERE, f"healthy-{number}"))
     for number in range(8):
         await scene.server.create(widget(HERE, f"hanging-{number}"))
-    # Long, because threads take real time, in which that of the test goes on.
+    # Long, because threads take real time, during which the test's clock advances.
     controller = sm.Controller(Widget, reconcile=reconcile, workers=2, timeout_seconds=10_000.0)
     async with operating(scene, controller) as operator:
         while not all_done.is_set():

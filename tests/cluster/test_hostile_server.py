@@ -1,4 +1,4 @@
-"""A server that misbehaves: what it asks for, and what it claims, is followed only so far."""
+"""A server with invalid responses: the client limits their effect."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ FUTURE = str(2**62)
 
 @asynccontextmanager
 async def following(scene: Scene, **settings: Any) -> AsyncIterator[Informer[Any]]:
-    """An informer that follows, whatever the server does."""
+    """A running informer on the misbehaving server."""
     informer = scene.informer(settings=InformerSettings(reflector=ReflectorSettings(**settings)))
     async with asyncio.TaskGroup() as group:
         running = group.create_task(informer.run())
@@ -75,23 +75,23 @@ async def test_an_endless_list_is_a_failure_with_backoff(scene: Scene) -> None:
         await scene.until(lambda: informer.has_synced, seconds=1.0)
 
     assert {type(each.error) for each in scene.seen(WatchFailed)} == {errors.EndlessList}
-    # Two for each try, and the waits between those double.
+    # Two requests for each try, with a backoff that doubles.
     assert asked <= 20
 
 
 def number_in(informer: Informer[Any]) -> str | None:
-    """What the ConfigMap that is patched says by now."""
+    """The current number in the patched ConfigMap."""
     one = informer.lister.get("one", namespace=HERE)
     return None if one is None else (one.data or {}).get("number")
 
 
 async def happened(scene: Scene, kind: type[Any], times: int) -> None:
-    """Wait until this was observed so often."""
+    """Wait until so many of these observations were recorded."""
     await scene.until(lambda: len(scene.seen(kind)) >= times, seconds=0.5)
 
 
 def claiming(piece: bytes, count: int) -> bytes:
-    """The events in a piece, and after each so many of objects from the far future."""
+    """The events in a chunk, each followed by so many events of objects with future versions."""
     lines = []
     for line in piece.splitlines(True):
         lines.append(line)
@@ -127,7 +127,7 @@ async def test_a_flood_of_objects_with_future_versions_leaves_no_state(scene: Sc
             seconds=0.5,
         )
 
-    # Not one of them was taken in, and what really happens is followed.
+    # None of them is in the cache, and real events are applied.
     assert most == 2
     assert names(informer) == ["one", "two"]
     assert len(scene.seen(Listed)) <= 7
@@ -142,7 +142,7 @@ async def test_own_writes_are_visible_after_a_list_with_a_future_version(
         await scene.patch("one", number="1")
         await scene.until(lambda: scene.seen(OutOfOrder), seconds=0.1)
 
-        # The watch is down, and the list has not come: only the overlay can know.
+        # The watch is closed and the list has not arrived: only the overlay has the write.
         await informer.record_write(scene.server.create(config_map(HERE, "three")))
 
         assert "three" in names(informer)
@@ -153,7 +153,7 @@ async def test_own_writes_are_visible_after_a_list_with_a_future_version(
 
 
 async def from_the_future(write: Any) -> Any:
-    """The answer to a write, with a version that no history reaches."""
+    """The response to a write, with a version far in the future."""
     answer = await write
     obj: Any = answer.obj if isinstance(answer, Deletion) else answer
     metadata = msgspec.structs.replace(obj.metadata, resource_version=FUTURE)

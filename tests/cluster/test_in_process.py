@@ -1,4 +1,4 @@
-"""The server in its client's process: what it needs, which users it accepts, what it survives."""
+"""The in-process server: its resources, its users, and the errors that it survives."""
 
 import asyncio
 import threading
@@ -21,7 +21,7 @@ from tests.embedded import EmbeddedServer, config_map, turns
 def open_sockets() -> set[str]:
     found: set[str] = set()
     for each in Path("/proc/self/fd").iterdir():
-        with suppress(FileNotFoundError):  # the directory itself, open while it was listed
+        with suppress(FileNotFoundError):  # the directory itself, which is open while it is listed
             found.add(str(each.readlink()))
     return {each for each in found if each.startswith("socket:")}
 
@@ -34,7 +34,7 @@ async def test_the_server_in_the_process_creates_no_socket_no_thread_and_no_task
         await api.asked("POST", "/api/v1/namespaces/default/configmaps", config_map("a"))
         await lines.first(1)
 
-        # What a test before this one left may end at any moment.
+        # Tasks of earlier tests may end at any time.
         assert open_sockets() <= sockets
         assert set(threading.enumerate()) <= threads
         assert asyncio.all_tasks() == tasks
@@ -86,7 +86,7 @@ async def test_a_client_has_the_user_of_its_transport(api: EmbeddedServer) -> No
 
 
 class FaultyJournal:
-    """Keeps nothing, and breaks when an object of a certain name is written."""
+    """Stores nothing, and fails for an object of a certain name."""
 
     def load(self) -> tuple[int, int, Iterator[tuple[int, Key, dict[str, Any] | None]]]:
         return 1, 0, iter(())
@@ -124,7 +124,7 @@ async def test_a_crash_of_one_request_never_harms_another() -> None:
 
 
 class BrokenClock(FakeClock):
-    """Breaks on a wait."""
+    """Raises in ``sleep``."""
 
     @asynccontextmanager
     async def timeout(self, seconds: float | None) -> AsyncIterator[None]:

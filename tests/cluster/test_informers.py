@@ -52,7 +52,7 @@ from tests.real.definitions import AnyWidget, Octopus, Widget
 from tests.real.objects import AnyConfigMap, create_config_maps
 from tests.unit.cache.things import by_key
 
-# What is promised
+# Promises
 
 
 async def test_the_store_is_updated_before_handlers_are_called(scene: Scene) -> None:
@@ -265,7 +265,7 @@ async def test_an_object_that_cannot_be_decoded_is_set_aside_and_the_others_cont
         await scene.paint("two", "puce")
         await scene.until(lambda: len(informer.decode_failures) == 2)
         assert [each.ref.name for each in scene.seen(ObjectNotDecoded)] == ["one", "two"]
-        assert names(informer) == ["two"]  # as it was when it last fitted
+        assert names(informer) == ["two"]  # the last version that could be decoded
 
         await scene.paint("one", "red")
         await scene.paint("two", "blue")
@@ -400,7 +400,7 @@ async def test_an_index_function_that_raises_is_reported_and_the_object_is_cache
         await scene.until(lambda: informer.lister.by_index("color", "red"))
 
 
-# What is kept of an object
+# Cached fields
 
 
 async def test_managed_fields_are_dropped_by_default(scene: Scene) -> None:
@@ -465,7 +465,7 @@ async def test_a_mutation_of_a_cached_object_is_detected(scene: Scene) -> None:
         await change_one()
 
 
-# Lifetimes
+# Lifecycle
 
 
 async def test_a_user_that_is_cancelled_while_it_waits_leaves_no_informer(scene: Scene) -> None:
@@ -512,7 +512,7 @@ async def test_requesting_an_informer_fails_when_the_caches_stop(scene: Scene) -
 
     async with asyncio.TaskGroup() as group:
         async with caches.running():
-            # It joins, and the task that would follow is cancelled in the same turn.
+            # It requests the informer, and its task is cancelled in the same iteration of the loop.
             user = group.create_task(outcome(use()))
             await scene.clock.sleep(0)
         assert isinstance(await user, NotWatched)

@@ -1,4 +1,4 @@
-"""What only a kubelet could answer is refused as it is where there is none to be reached."""
+"""Requests for a kubelet are rejected as by a server that cannot reach the kubelet."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tests.embedded import MERGE_PATCH, EmbeddedServer
 
 @pytest.fixture
 def pods(namespace: str) -> str:
-    """Where the Pods of this test are."""
+    """The path of the Pods of this test."""
     return f"/api/v1/namespaces/{namespace}/pods"
 
 

@@ -1,4 +1,4 @@
-"""kube-apiserver and etcd as others start them: processes, flags, files, and an end."""
+"""The kube-apiserver and etcd launchers: processes, flags, files and termination."""
 
 import os
 import signal
@@ -23,19 +23,19 @@ from tests.processes import is_running
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 SETTING = {"metadata": {"name": "setting"}, "data": {"is": "kept"}}
-# Much longer than it takes, and much shorter than a real server's watches would hold it up.
+# Much longer than a stop takes, and much shorter than the watches of a real server would delay it.
 AT_ONCE_SECONDS = 10.0
 
 
 @pytest.fixture(scope="module")
 def assets(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What KUBEBUILDER_ASSETS is to name."""
+    """The directory for KUBEBUILDER_ASSETS."""
     return write_assets(tmp_path_factory.mktemp("assets"), search_path="").directory
 
 
 @pytest.fixture(scope="module")
 def plane(assets: Path) -> Iterator[RealControlPlane]:
-    """A control plane that takes the launchers for the real programs."""
+    """A control plane with the launchers in place of the real programs."""
     binaries = Binaries(directory=assets, from_assets=True)
     with running_real_control_plane(binaries, clock=SystemClock()) as plane:
         yield plane
@@ -54,7 +54,7 @@ def started(program: Path, *arguments: object) -> Iterator[subprocess.Popen[str]
 
 @contextmanager
 def started_etcd(assets: Path, directory: Path) -> Iterator[str]:
-    """An etcd that answers; gives its address."""
+    """Start an etcd, and wait for its first response; its address."""
     at = directory / "etcd.sock"
     with started(
         assets / "etcd", f"--data-dir={directory / 'data'}", f"--listen-client-urls=unix://{at}"
@@ -126,7 +126,7 @@ def test_service_account_tokens_use_the_keys_in_the_flags(assets: Path, tmp_path
             assert process.stderr is not None
             while "API at" not in (said := process.stderr.readline()):
                 assert said
-            # Its own certificate is in the configured directory, and names its CA.
+            # The server's own certificate is in the configured directory, with its CA.
             tls = ssl.create_default_context(cafile=str(tmp_path / "certs" / "apiserver.crt"))
             connection = HTTPSConnection("127.0.0.1", port, context=tls)
             with HttpCaller(connection, headers={"Authorization": "Bearer secret"}) as admin:
@@ -181,7 +181,7 @@ def test_an_apiserver_that_waits_for_etcd_can_be_terminated(assets: Path, tmp_pa
 
 def test_a_real_etcd_is_rejected(assets: Path, tmp_path: Path) -> None:
     at = tmp_path / "etcd.sock"
-    # An etcd that does not know what only ours are asked.
+    # An etcd that does not support the requests of these launchers.
     script = (
         "import socketserver, sys, http.server as h\n"
         "class H(h.BaseHTTPRequestHandler):\n"
@@ -214,7 +214,7 @@ def test_the_command_prints_the_directory_for_a_shell_variable(tmp_path: Path) -
     )
 
 
-# Starts both programs as a test suite does, says their numbers, and waits for its own end.
+# Starts both programs as a test suite does, prints their process ids, and waits to be killed.
 SUITE = """
 import subprocess, sys
 from steersman_cluster.testing.calls import HttpCaller, UnixConnection
@@ -244,7 +244,7 @@ sys.stdin.read()
 def killed_suite(
     assets: Path, directory: Path, *, under: tuple[str, ...] = ()
 ) -> Iterator[tuple[list[int], subprocess.Popen[str]]]:
-    """The programs that a suite has started, and the suite."""
+    """A killed suite, and the programs that it has started."""
     with reserved_port() as port:
         command = [*under, sys.executable, "-c", SUITE, str(assets), str(directory), str(port)]
         with subprocess.Popen(

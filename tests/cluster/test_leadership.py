@@ -1,4 +1,4 @@
-"""Replicas that share a lease on the embedded server, with time that the test moves."""
+"""Replicas that share a lease on the embedded server, with a clock that the test advances."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -33,12 +33,12 @@ from tests.transports import refusing
 
 E = TypeVar("E")
 
-# As often as a second is split up: nothing here is shorter.
+# The steps of a second; no interval here is shorter.
 PARTS = 4
 
 
 class Replica:
-    """A candidate with a machine of its own: a clock, a way to the server, a fence."""
+    """A candidate with its own clock, transport and fence."""
 
     def __init__(self, api: EmbeddedServer, name: str, *, now: datetime) -> None:
         self.name = name
@@ -71,7 +71,7 @@ class Replica:
         return self.is_in_term and self.fence.is_open
 
     async def run(self) -> None:
-        """Lead, stand by, lead again, until stopped."""
+        """Run leader election until stopped."""
         while not self.stop.is_set():
             async with self.leadership.term() as term, background_tasks() as start:
                 self.terms += 1
@@ -91,7 +91,7 @@ class Replica:
         self._over.set()
 
     async def write(self) -> str:
-        """What becomes of a write."""
+        """Send a write; its outcome."""
         data = MergePatch({"data": {"by": self.name}})
         try:
             await self.writer.patch(core_v1.ConfigMap, "target", data, namespace="default")
@@ -104,7 +104,7 @@ class Replica:
 
 
 class Scene:
-    """A server, and the replicas that run."""
+    """A server, and the running replicas."""
 
     def __init__(self) -> None:
         self.api = EmbeddedServer(clock=ManualClock())
@@ -114,7 +114,7 @@ class Scene:
 
     @asynccontextmanager
     async def running(self, *names: str, **offsets: timedelta) -> AsyncIterator[list[Replica]]:
-        """These replicas, started one after the other, so that the first of them leads."""
+        """Start these replicas one after the other, so that the first leads."""
         await self.admin.create(
             core_v1.ConfigMap(metadata=meta_v1.ObjectMeta(name="target", namespace="default"))
         )
@@ -128,7 +128,7 @@ class Scene:
             yield self.replicas
 
     def kill(self, replica: Replica) -> None:
-        """It vanishes, and cannot even say so."""
+        """Kill a replica, so that it cannot release the lease."""
         replica.way.answer = Unreachable("it is dead")
         self._running[replica.name].cancel()
 
@@ -137,7 +137,7 @@ class Scene:
             await turns()
 
     async def after(self, seconds: float, *, but_not: Replica | None = None) -> None:
-        """Let so much time pass for all, or for all but one that stands still."""
+        """Advance all clocks, or all but that of one suspended replica."""
         for _ in range(round(seconds * PARTS)):
             for replica in self.replicas:
                 if replica is not but_not:
@@ -193,7 +193,7 @@ async def test_a_leader_that_stops_releases_the_lease_at_once(scene: Scene) -> N
         lease = await scene.lease()
         assert (lease.holder_identity, lease.lease_duration_seconds) == ("", 1)
 
-        # At its next look, and not after fifteen seconds.
+        # At the next retry, and not after fifteen seconds.
         await scene.after(4.5)
 
         assert two.leads
@@ -271,7 +271,7 @@ async def test_a_renewal_is_tried_several_times_before_leadership_is_lost(
 
 
 class HangingTransport:
-    """Answers nothing."""
+    """Never responds."""
 
     @asynccontextmanager
     async def open(self, request: Any) -> AsyncIterator[Any]:
@@ -331,7 +331,7 @@ async def test_a_write_of_a_replica_that_no_longer_leads_is_not_sent(
 
         await scene.after(25, but_not=one)
         assert await two.write() == "written"
-        # It wakes, and its clock tells how long it was away; nothing else has had a turn yet.
+        # It resumes, and its clock has advanced; no other task has run yet.
         one.clock.advance(25)
 
         assert await one.write() == "held back"
@@ -404,7 +404,7 @@ async def test_a_candidate_whose_response_is_lost_leads_after_a_retry(scene: Sce
 
 
 class LosingTransport:
-    """Loses the answer to the first write."""
+    """Loses the response to the first write."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner

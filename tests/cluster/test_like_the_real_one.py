@@ -1,4 +1,4 @@
-"""What the real server does in corners where few look, and where a difference would show."""
+"""Rare behavior of the real server that clients can observe."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 
 @pytest.fixture
 def api() -> EmbeddedServer:
-    """A cluster of its own for each test: most of them are about what comes first."""
+    """A new server for each test: most tests are about its initial state."""
     return EmbeddedServer()
 
 

@@ -1,4 +1,4 @@
-"""Objects that the server keeps beside others, for as long as those are there."""
+"""Objects that the server itself creates and deletes, such as APIServices."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a manager promises, on the embedded server."""
+"""The promises of a manager, on the embedded server."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -252,7 +252,7 @@ async def test_a_write_of_a_replica_that_no_longer_leads_is_not_sent(scene: Scen
     raised: list[Exception] = []
 
     async def stubborn(services: Services) -> None:
-        """Writes whatever happens; to be cancelled does not impress it."""
+        """Writes repeatedly, and suppresses cancellation."""
         inside.set()
         try:
             await go.wait()
@@ -278,7 +278,7 @@ async def test_an_operator_with_a_stale_cache_is_not_ready(scene: Scene) -> None
     def said() -> list[bool]:
         return [each.is_ready for each in operator.seen(ReadinessChanged)]
 
-    # Nothing else notices before: the cache alone says that it is stale.
+    # No other check fails before: only the cache is stale.
     patient: Any = {"server_probe_seconds": 1000.0, "server_timeout_seconds": 2000.0}
     async with operating(scene, owning(), **patient) as operator:
         await scene.until(lambda: said() == [True], seconds=0.5)
@@ -326,7 +326,7 @@ async def test_all_controllers_flush_their_events_concurrently_at_the_end(scene:
 
 
 class SilentOnEvents:
-    """Never answers what is about events."""
+    """Never responds to requests for events."""
 
     def __init__(self, inner: Transport) -> None:
         self._inner = inner

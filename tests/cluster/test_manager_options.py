@@ -1,4 +1,4 @@
-"""What an author adds to a manager: external clients, checks, metrics and caches by kind."""
+"""Options of a manager: lifespan, checks, metrics, and caches by kind."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -32,7 +32,7 @@ ConfigMap = core_v1.ConfigMap
 
 
 class Database:
-    """An external system, and what was done with it."""
+    """An external system, and the calls to it."""
 
     def __init__(self) -> None:
         self.log: list[str] = []
@@ -61,7 +61,7 @@ async def note(obj: Widget, ctx: sm.Context) -> sm.Outcome:
 async def managing(
     scene: Scene, manager: Manager, *, registry: Any = None, **settings: Any
 ) -> AsyncIterator[Operator]:
-    """The manager while the block runs; then it is asked to stop."""
+    """A manager that runs inside the block, and is stopped at its end."""
     operator = Operator(scene, "one")
     environment = ManagerEnvironment(
         connect=operator.connect,
@@ -217,7 +217,7 @@ async def test_probes_call_the_authors_checks(scene: Scene) -> None:
         await scene.until(lambda: len(operator.seen(LivenessChanged)) == 2, seconds=1)
 
     assert ready == (200, "ok\n")
-    # Why is for the log: the words are the author's, and may hold a secret.
+    # The reason is only in the log: the author's text may contain a secret.
     assert not_ready == (503, "[-]database failed\nreadyz check failed\n")
     failing = [each.failing for each in operator.seen(ReadinessChanged) if not each.is_ready]
     assert ("database", "it does not answer") in failing[-1]
@@ -258,7 +258,7 @@ async def test_checks_are_not_called_while_the_lifespan_exits(scene: Scene) -> N
         after = await ask(address, "/healthz")
         scene.clock.advance(5)
 
-    # An operator that ends in good order is alive while it does.
+    # An operator is alive during a graceful stop.
     assert (before, after) == ((200, "ok\n"), (200, "ok\n"))
     assert called
     assert True not in called
@@ -281,7 +281,7 @@ async def test_the_authors_metrics_are_served_with_the_others(scene: Scene) -> N
     assert status == 200
     assert "shop_orders_total 3.0" in text
     assert "process_cpu_seconds_total" in text
-    # Another life of the operator in this process registers them again.
+    # A second run of the operator in this process registers them again.
     assert registry.get_sample_value("shop_orders_total") is None
 
 
@@ -312,7 +312,7 @@ async def test_cache_options_by_kind_apply_to_runnables(scene: Scene) -> None:
     async with managing(scene, manager):
         await scene.until(lambda: len(seen) == 2)
 
-    # The namespaces that it names itself are its own affair.
+    # Its own namespaces take precedence.
     assert seen == [(THERE, "wanted"), (HERE, "wanted")]
 
 

@@ -1,4 +1,4 @@
-"""Manifests on the embedded server: accepted as they are, and restricted."""
+"""Generated manifests on the embedded server: accepted unchanged, with restricted Pods."""
 
 from copy import deepcopy
 from typing import Any
@@ -88,7 +88,7 @@ async def test_its_pods_are_admitted_to_a_restricted_namespace(
     await apply(client, parts.account)
     await client.create(pod("ours", template))
 
-    # So that the test can fail: the same with privileges is kept out.
+    # A control: the server rejects the same Pod with privileges.
     del twin["spec"]["containers"][0]["securityContext"]["allowPrivilegeEscalation"]
     with pytest.raises(Forbidden, match="violates PodSecurity"):
         await client.create(pod("twin", twin))

@@ -1,4 +1,4 @@
-"""Nothing but metadata, for clients that need no more."""
+"""Responses with only metadata."""
 
 import pytest
 
@@ -14,14 +14,14 @@ HEAD = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1"}
 
 @pytest.fixture
 async def config_maps(client: Client, namespace: str) -> str:
-    """Where two of them are."""
+    """The path of two ConfigMaps."""
     await create_config_maps(client, namespace, "one", "two")
     return f"/api/v1/namespaces/{namespace}/configmaps"
 
 
 @pytest.fixture
 async def widgets(client: Client, namespace: str) -> str:
-    """Where one of them is."""
+    """The path of one Widget."""
     await install(client, WIDGETS)
     await client.create(widget(namespace, "one"))
     return f"/apis/{GROUP}/v1/namespaces/{namespace}/widgets"

@@ -1,4 +1,4 @@
-"""Kinds that the server does not serve: their controllers wait, and the others work."""
+"""Kinds that the server does not serve: their controllers wait, and the others run."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -73,7 +73,7 @@ async def test_a_controller_whose_kind_is_missing_delays_no_other(
 
 
 class HangingLists:
-    """A way to a server that never answers a list of this kind."""
+    """A transport to a server that never responds to a list of this kind."""
 
     def __init__(self, inner: Transport, plural: str) -> None:
         self._inner = inner
@@ -103,7 +103,7 @@ async def test_a_controller_whose_list_hangs_does_not_delay_others(
         waited_seconds = scene.clock.monotonic() - began_at
 
     assert started(operator) == ["widget"]
-    # Before the request to the server that hangs comes to an end.
+    # Before the hanging request times out.
     assert waited_seconds <= 15.0
 
 
@@ -119,7 +119,7 @@ async def test_a_controller_starts_when_its_kind_exists(scene: Scene) -> None:
         waited_seconds = scene.clock.monotonic() - installed_at
 
     assert started(operator) == ["widget", "octopus"]
-    # At most the longest wait between two looks for a kind that is missing.
+    # At most the longest backoff between two lists of a missing kind.
     assert waited_seconds <= 21.0
     assert stages(operator)[-1] == "caches filled"
     assert len(operator.seen(LeadershipGained)) == 1

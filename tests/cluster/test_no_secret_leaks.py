@@ -1,7 +1,7 @@
-"""Canaries in tokens, keys and Secrets, and every way in which a request can go wrong.
+"""Canaries in tokens, keys and Secrets, and requests that fail in many ways.
 
-What is looked through: log lines in both styles, observations, whatever any library logs, and the
-reprs of all that holds a secret. Answers are not: they go to the client that sent the secret.
+The tests search log lines in both formats, observations, logs of all libraries, and the reprs of
+objects with secrets. They do not search responses: these go to the client that sent the secret.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ SECRET: dict[str, Any] = {
 
 
 class Listener:
-    """Observes, logs in both styles, and remembers all that was said."""
+    """Observes, logs in both formats, and records all output."""
 
     def __init__(self) -> None:
         self._said: list[str] = []
@@ -64,7 +64,7 @@ class Listener:
         self._said += [repr(observation), str(observation)]
 
     def hear(self, *things: object) -> None:
-        """What a debugger or a failed assertion would show of them."""
+        """Record the reprs that a debugger or a failed assertion would print."""
         for each in things:
             self._said += [repr(each), str(each)]
 
@@ -80,7 +80,7 @@ def assert_silent(everything: str) -> None:
 
 
 class FaultyJournal:
-    """Breaks over every Secret, and shows it in the error."""
+    """Fails for every Secret, and includes it in the error."""
 
     def load(self) -> tuple[int, int, Iterator[tuple[int, Key, dict[str, Any] | None]]]:
         return 1, 0, iter(())
@@ -101,7 +101,7 @@ def changed(**changes: Any) -> bytes:
     return msgspec.json.encode(SECRET | changes)
 
 
-# How a request about a Secret can go wrong: method, path, body, language.
+# Requests for a Secret that fail: method, path, body, content type.
 WRONG: dict[str, tuple[str, str, bytes, str]] = {
     "taken": ("POST", SECRETS, changed(), "application/json"),
     "cut short": ("POST", SECRETS, changed()[:-9], "application/json"),
@@ -200,7 +200,7 @@ async def test_the_repr_of_an_object_with_a_secret_hides_it() -> None:
     assert_silent(listener.everything)
 
 
-# Some are unreadable, and the HTTP library rejects them, and some that are refused.
+# Some are malformed, so that the HTTP library rejects them; the server rejects the others.
 REQUESTS = {
     "a header with a zero": (
         f"GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {CANARY}\0\r\n\r\n"
@@ -238,7 +238,7 @@ async def test_requests_over_a_socket_log_no_secret(
 
 
 async def sent(cluster: RunningCluster, request: bytes) -> int:
-    """The status of the answer to these bytes."""
+    """The status of the response to these bytes."""
     config = yaml.safe_load(cluster.kubeconfig.read_text(encoding="utf-8"))
     trusted = config["clusters"][0]["cluster"]["certificate-authority-data"]
     tls = ssl.create_default_context(cadata=base64.b64decode(trusted).decode())

@@ -1,4 +1,4 @@
-"""Our own writes, noted in informers on the embedded server: what is shown of them, and when."""
+"""Own writes in the caches of informers, on the embedded server."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -36,7 +36,7 @@ Following = AbstractAsyncContextManager[tuple[Caches, Informer[Any]]]
 
 
 def following(scene: Scene, kind: type[Any] = ConfigMap, **rest: Any) -> Following:
-    """An informer that hears nothing of what is written from now on."""
+    """An informer that receives no further events."""
 
     @asynccontextmanager
     async def both() -> AsyncIterator[tuple[Caches, Informer[Any]]]:
@@ -137,7 +137,7 @@ async def test_a_response_that_lacks_fields_is_cached_when_its_event_arrives(
         await caches.record_write(scene.client.patch(writing, "one", RED, namespace=HERE))
         assert informer.lister.get("one", namespace=HERE) is before
 
-        # Which object a deletion ends is clear, whatever its class.
+        # A deletion identifies its object, whatever the class is.
         await caches.record_write(scene.client.delete(writing, "one", namespace=HERE))
         assert informer.lister.get("one", namespace=HERE) is None
 

@@ -1,4 +1,4 @@
-"""The objects of some kinds, as they are at any moment."""
+"""The current objects of some kinds."""
 
 from steersman.kinds import core_v1
 from steersman.observe import ignore

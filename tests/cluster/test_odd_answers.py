@@ -1,4 +1,4 @@
-"""Tokens, webhooks and annotations that no decoder can follow are refused, and nothing breaks."""
+"""Tokens, webhook responses and annotations that cannot be decoded are rejected."""
 
 from base64 import b64encode, urlsafe_b64encode
 from typing import Any
@@ -16,7 +16,7 @@ REGISTRATION = "/apis/admissionregistration.k8s.io/v1"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 THINGS = "/apis/example.com/v2/namespaces/default/things"
 
-#: As deep as a Python stack ends, and as deep as only a hostile webhook answers.
+#: As deep as the recursion limit of Python, and much deeper.
 DEPTHS = (250, 900, 100_000)
 
 
@@ -25,7 +25,7 @@ def abyss(depth: int) -> bytes:
 
 
 class Answers(Webhooks):
-    """Webhooks whose answers are bytes, with the uid of the review put in."""
+    """Webhooks whose responses are bytes, with the uid of the review inserted."""
 
     def __init__(self, answer: bytes, *, status: int = 200) -> None:
         super().__init__(one=allow)

@@ -1,4 +1,4 @@
-"""Events are not kept for ever."""
+"""Events expire."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""We read our own writes: a writer that reads back through the cache never sees its own past."""
+"""Read your own writes: a writer never reads an older state from the cache than it has written."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
@@ -36,12 +36,12 @@ SCOPES = (
     Scope(labels=FRONT, fields=RED),
 )
 
-# Ten times as many as this: a hundred thousand writes, each read back.
+# With ten times as many, a hundred thousand writes are read back.
 ROUNDS = 10_000
 
 
 def selects(scope: Scope, value: dict[str, Any]) -> bool:
-    """Whether the server would say that it belongs."""
+    """Whether the selector matches on the server."""
     is_red = value["spec"].get("color") == "red"
     return scope.labels.matches(value["metadata"].get("labels") or {}) and (
         is_red or not scope.fields.terms
@@ -50,7 +50,7 @@ def selects(scope: Scope, value: dict[str, Any]) -> bool:
 
 @dataclass
 class Scenario:
-    """A writer, strangers who write the same objects, and caches that hear of it late."""
+    """A writer, other writers of the same objects, and caches with delayed events."""
 
     rng: Random
     clock: ManualClock
@@ -65,7 +65,7 @@ class Scenario:
     rounds: int = 0
 
     async def write(self, rounds: int) -> None:
-        """Write and read back, until so many rounds are over."""
+        """Write and read back for so many rounds."""
         while self.rounds < rounds:
             self.clock.advance(0.02)
             with suppress(ApiError):
@@ -76,17 +76,17 @@ class Scenario:
                 self.rng.choice(self.readers).read_all(labels, ("tier", "front"))
 
     def read_back(self, answer: Widget | Deletion[Widget]) -> None:
-        """The cache shows what was answered, or what came after it."""
+        """Check that the cache has the response of the write, or a later version."""
         key = self.known.learn(answer)
         if key.name.startswith(MADE_UP):
-            # The last name in each namespace is always the one that was made up last.
+            # The last name in each namespace is the newest generated one.
             self.names[str(key.namespace)][-1] = key.name
         for reader in self.readers:
             if reader.holds(key):
                 reader.read(key)
 
     async def meddle(self) -> None:
-        """Others write as well, and now and then the server forgets, or the lines are cut."""
+        """Other clients write, and sometimes the server compacts its history or watches are cut."""
         rng, stranger = self.rng, self.api.client()
         while True:
             for _ in range(rng.randrange(40)):
@@ -99,7 +99,7 @@ class Scenario:
                 self.api.server.compactor.compact_all()
 
     def something(self, client: Client) -> Awaitable[Widget | Deletion[Widget]]:
-        """One of the things that can be done to one of the objects."""
+        """A random operation on a random object."""
         rng = self.rng
         namespace = rng.choice(NAMESPACES)
         name = rng.choice(self.names[namespace])
@@ -133,7 +133,7 @@ class Scenario:
                 return client.apply(wanted, field_manager="writer", force=True)
 
     def new(self, namespace: str, name: str | None) -> Widget:
-        """A Widget that differs from others."""
+        """A unique Widget."""
         rng = self.rng
         new = widget(
             namespace, name or "", size=rng.randrange(100), color=rng.choice(("red", "blue"))
@@ -150,13 +150,13 @@ class Scenario:
         return replace(new, metadata=metadata)
 
     async def delete_known(self, client: Client, name: str, namespace: str) -> Deletion[Widget]:
-        """The one that is there, and no other."""
+        """Delete an object with its uid as a precondition."""
         there = await client.get(Widget, name, namespace=namespace)
         only = Preconditions(uid=there.uid)
         return await client.delete(Widget, name, namespace=namespace, preconditions=only)
 
     async def recreate(self, client: Client, name: str, namespace: str) -> Widget:
-        """Another under the same name."""
+        """Delete an object, and create another with the same name."""
         with suppress(ApiError):
             gone = client.delete(Widget, name, namespace=namespace)
             if client is self.client:
@@ -166,14 +166,14 @@ class Scenario:
         return await client.create(self.new(namespace, name))
 
     async def settle(self) -> None:
-        """Deliver everything, bookmarks included."""
+        """Deliver all events, bookmarks included."""
         for _ in range(70):
             self.clock.advance(2.0)
             for _ in range(40):
                 await turns()
 
     async def list_again(self) -> None:
-        """Have every cache start with a list."""
+        """Make every cache list again."""
         self.transport.cut()
         stranger = self.api.client()
         for namespace in NAMESPACES:
@@ -182,7 +182,7 @@ class Scenario:
         await self.settle()
 
     async def check_all_is_received(self) -> None:
-        """The caches are what the server is, and nothing is laid over them."""
+        """Check that the caches equal the server, without own writes in the overlay."""
         for reader in self.readers:
             informer, scope = reader.informer, reader.informer.scope
             there: dict[str, Widget] = {}
@@ -199,13 +199,13 @@ class Scenario:
 
 
 def bare(obj: Widget) -> Widget:
-    """As caches keep it."""
+    """The object as caches store it."""
     return replace(obj, metadata=replace(obj.metadata, managed_fields=None))
 
 
 @asynccontextmanager
 async def scenario(seed: int, scopes: tuple[Scope, ...]) -> AsyncIterator[Scenario]:
-    """A scenario that goes the same way every time."""
+    """A scenario with a fixed random seed."""
     rng, clock, log = Random(seed), ManualClock(), RememberingLog()
     api = EmbeddedServer(log=log, clock=clock, observe=ignore)
     await install(api.client(), WIDGETS)
@@ -247,7 +247,7 @@ async def test_reads_include_our_own_writes(seed: int) -> None:
             strangers.cancel()
 
         await running.settle()
-        # Twice, because an object of unknown version is kept until the second list.
+        # Twice, because an object with an unknown version is kept until the second list.
         await running.list_again()
         await running.list_again()
 

@@ -1,4 +1,4 @@
-"""Before a lost child is created again, its owner is read once; no other object is."""
+"""Before a controller creates a lost child again, it reads the owner once, and no other object."""
 
 import asyncio
 from random import Random
@@ -41,7 +41,7 @@ async def an_octopus(scene: Scene) -> Octopus:
 
 
 def owner_check_of(scene: Scene, owner: Any, *, is_cached: bool = True) -> OwnerCheck:
-    """With an owner that has lost a child."""
+    """An owner check for an owner that has lost a child."""
     owner_check = OwnerCheck(scene.client)
     owner_check.note_lost_child(
         owned_by(child(), owner), is_cached=lambda _, uid: is_cached and uid == owner.uid

@@ -1,4 +1,4 @@
-"""What an operator has given up for good, and which changes wake it."""
+"""Permanent failures, and the changes after which they are retried."""
 
 from typing import Any
 

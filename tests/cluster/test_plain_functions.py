@@ -1,4 +1,4 @@
-"""Reconcile functions that are plain, and run in threads."""
+"""Plain reconcile functions, which run in threads."""
 
 import asyncio
 import threading
@@ -20,14 +20,14 @@ ConfigMap = core_v1.ConfigMap
 
 @pytest.fixture
 def hang() -> Iterator[threading.Event]:
-    """What a function may wait for; no wait is longer than the test."""
+    """An event for functions to wait for, which is set at the end of the test."""
     event = threading.Event()
     yield event
     event.set()
 
 
 async def finished(operator: Operator, number: int) -> list[ReconcileFinished]:
-    """The first so many; threads take real time, which no clock of a test can skip."""
+    """The first so many results; threads take real time, which the test's clock cannot skip."""
     while len(found := operator.seen(ReconcileFinished)) < number:
         operator.changed.clear()
         await operator.changed.wait()
@@ -120,7 +120,7 @@ async def test_a_hanging_function_keeps_its_object_and_frees_its_worker(
         return sm.Done()
 
     controller = sm.Controller(Widget, reconcile=reconcile, workers=1, timeout_seconds=5)
-    await scene.paint("one", "red")  # which makes it the newest, and the first
+    await scene.paint("one", "red")  # it is now the newest object, so it is reconciled first
     async with operating(scene, controller) as operator:
         await entered.wait()
         scene.clock.advance(5)
@@ -148,7 +148,7 @@ async def test_a_controller_that_uses_all_threads_is_reported(
         return sm.Done()
 
     controller = sm.Controller(Widget, reconcile=reconcile)
-    await scene.paint("one", "red")  # which makes it the newest, and the first
+    await scene.paint("one", "red")  # it is now the newest object, so it is reconciled first
     async with operating(scene, controller, max_threads=1) as operator:
         await scene.until(lambda: operator.seen(ThreadsExhausted))
         hang.set()

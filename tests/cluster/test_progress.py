@@ -1,4 +1,4 @@
-"""The status with which a look ends: what is news at once, and what is progress once in a while."""
+"""The status of a reconcile's outcome: transitions are written at once, progress at intervals."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ FINALIZER = "toys.example.com/widget"
 
 
 class Rollout:
-    """A reconcile function that says how far things have come, as the test decides."""
+    """A reconcile function with a progress that the test sets."""
 
     def __init__(self, *, ready: int = 0, is_done: bool = False) -> None:
         self.ready = ready
@@ -40,7 +40,7 @@ class Rollout:
 
 
 async def said(scene: Scene, name: str = "one") -> tuple[int | None, str | None]:
-    """How many are ready, and whether that is all, by the object's own word."""
+    """The ready count and the status of the condition in the object."""
     status = (await scene.server.get(Widget, name, namespace=HERE)).status
     if status is None:
         return None, None
@@ -161,7 +161,7 @@ async def test_the_status_of_finalize_replaces_a_pending_one(scene: Scene) -> No
 
     async with operating(scene, rollout.controller(finalize=finalize)) as operator:
         await is_quiet(scene, operator)
-        # Another finalizer holds it, too.
+        # Another finalizer blocks its deletion, too.
         await scene.server.patch(
             Widget,
             "one",

@@ -1,4 +1,4 @@
-"""Answers in protobuf, which Kubernetes' own clients prefer for built-in kinds."""
+"""Responses in protobuf, which Kubernetes' own clients prefer for built-in kinds."""
 
 from steersman.client import Client, MergePatch
 from steersman.kinds import core_v1

@@ -1,4 +1,4 @@
-"""get and list: what is there, what was there, and in how many pages."""
+"""Get and list: versions, selectors and pages."""
 
 import pytest
 

@@ -24,7 +24,7 @@ EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 
 
 class Failing:
-    """A transport that fails or hangs on demand, or loses only the answer."""
+    """A transport that fails or hangs on demand, or loses only the response."""
 
     def __init__(self, inner: InProcessTransport, clock: FakeClock) -> None:
         self._inner = inner
@@ -52,7 +52,7 @@ class Failing:
 
 
 class Scene:
-    """A recorder on a server whose clock the test moves."""
+    """A recorder on a server whose clock the test advances."""
 
     def __init__(self, source: str = "") -> None:
         self.api = EmbeddedServer(clock=ManualClock())

@@ -1,4 +1,4 @@
-"""The reflector on a server that answers by the rules, over a way that does not."""
+"""The reflector on a correct server, over a transport with faults."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -31,14 +31,14 @@ from tests.real.objects import config_map, create_config_maps
 from tests.transports import refusing
 from tests.unit.watch.kit import Mirror
 
-# So many turns, and what has not happened by then will not.
+# After so many iterations of the event loop, the state is final.
 PATIENCE = 20_000
 
 LOST = Unreachable("the server is not there")
 
 
 class Scene:
-    """A server, the way to it, and a reflector at the end of that way."""
+    """A server, a transport with faults, and a reflector."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Scene:
             clock=api.clock,
             rng=Random(0),
             observe=api.observed.append,
-            # The reflector's own patience is the question here.
+            # These tests are about the reflector's own timeouts.
             settings=ClientSettings(retry=RetryPolicy(attempts=1)),
         )
         self.reflector = Reflector(
@@ -77,7 +77,7 @@ class Scene:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """While the block runs, so does the reflector."""
+        """Run the reflector inside the block."""
         async with asyncio.TaskGroup() as group:
             task = group.create_task(self.reflector.run())
             try:
@@ -87,7 +87,7 @@ class Scene:
                 task.cancel()
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        """Wait for it, in turns and not in time."""
+        """Wait for the condition, in iterations of the event loop and not in time."""
         for _ in range(PATIENCE):
             if holds():
                 return
@@ -97,12 +97,12 @@ class Scene:
         )
 
     async def fresh(self) -> dict[str, str]:
-        """What there is, by a list without faults."""
+        """The objects, from a list without faults."""
         listing = await self.server.list(self.kind, namespace=self.namespace, labels=self.labels)
         return {each.name: each.resource_version for each in listing.items}
 
     async def settled(self) -> bool:
-        """Whether all comes to be as it is on the server."""
+        """Whether the sink becomes equal to the server."""
         fresh = await self.fresh()
         await self.until(lambda: self.mirror.objects == fresh)
         return True
@@ -123,14 +123,14 @@ def scene_of(api: EmbeddedServer, namespace: str, **rest: Any) -> Scene:
 
 
 async def change(client: Client, namespace: str) -> None:
-    """Something is created, something is changed, and something is deleted."""
+    """Create, change and delete an object each."""
     await create_config_maps(client, namespace, "new")
     patch = MergePatch({"data": {"color": "red"}})
     await client.patch(core_v1.ConfigMap, "kept", patch, namespace=namespace)
     await client.delete(core_v1.ConfigMap, "lost", namespace=namespace)
 
 
-# Faults: before the change, and after it.
+# Faults: the actions before the change, and after it.
 
 
 def cut(scene: Scene) -> None:
@@ -150,11 +150,11 @@ def wait_in_vain(scene: Scene) -> None:
     scene.api.clock.advance(151)
 
 
-def hold(scene: Scene) -> None:
+def pause(scene: Scene) -> None:
     scene.way.pause()
 
 
-def let_go(scene: Scene) -> None:
+def resume(scene: Scene) -> None:
     scene.way.resume()
 
 
@@ -222,14 +222,14 @@ FAULTS = [
     (cut, nothing),
     (nothing, cut_and_compact),
     (black_out, wait_in_vain),
-    (hold, let_go),
+    (pause, resume),
     (lose, find),
     (lose, find_compacted),
     (answer_410, find),
     (answer_401, find),
     (answer_503, find),
     (double, mend),
-    (reverse, let_go),
+    (reverse, resume),
     (break_lines, mend_and_cut),
     (nothing, lose_a_day),
     (lose_a_day, cut_and_compact),

@@ -1,4 +1,4 @@
-"""Rights by verb, on the embedded server: what is declared, and what the preflight asks for."""
+"""Permissions by verb, on the embedded server: declarations and the preflight check."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A cluster for as long as a block runs: what it makes, what it takes away, what it refuses."""
+"""A cluster inside a block: the files that it creates and removes, and its errors."""
 
 import errno
 from collections.abc import AsyncIterator, Mapping

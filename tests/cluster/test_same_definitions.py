@@ -1,4 +1,4 @@
-"""Servers in one process that have the same definition have nothing else in common."""
+"""Servers in one process with the same definition share no state."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ def boat(**spec: Any) -> dict[str, Any]:
 
 @pytest.fixture
 async def servers() -> list[EmbeddedServer]:
-    """Two servers with boats."""
+    """Two servers with the definition of Boats."""
     made = [EmbeddedServer(clock=ManualClock()) for _ in range(2)]
     for each in made:
         await each.asked("POST", CRDS, definition("v1"))

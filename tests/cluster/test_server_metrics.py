@@ -1,4 +1,4 @@
-"""``/metrics`` of the embedded API server, and the headers that all of its answers have."""
+"""``/metrics`` of the embedded API server, and the headers of all its responses."""
 
 import re
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a
 
 
 class NetworkApi(EmbeddedServer):
-    """A server whose server answers as over a network."""
+    """A server that responds as over a network."""
 
     def __init__(self) -> None:
         users = {READER: User(name="reader"), STRANGER: User(name="stranger")}
@@ -31,7 +31,7 @@ class NetworkApi(EmbeddedServer):
         self.server: Any = NetworkServer(self.bare, clock=self.clock, rng=Random(0))
 
     async def samples(self, family: str) -> dict[tuple[str, ...], float]:
-        """The samples of a metric by the values of their labels, in the order of the labels."""
+        """The samples of a metric, by the values of their labels."""
         text = (await self.ask("GET", "/metrics")).body.decode()
         return {
             (sample.name, *(sample.labels[name] for name in sorted(sample.labels))): sample.value

@@ -1,4 +1,4 @@
-"""A server that hangs: who notices, after how long, and what it costs while all is well."""
+"""A server that hangs: how soon the operator detects it, and the requests of an idle operator."""
 
 import asyncio
 from typing import Any
@@ -40,12 +40,12 @@ def of_widgets() -> sm.Controller[Widget]:
 
 
 def hanging() -> Answer:
-    """No answer, however long a client waits for it."""
+    """Never respond."""
     return Answer(after=asyncio.Event().wait)
 
 
 def hang(operator: Operator) -> None:
-    """Have the server say nothing more, on connections that are open and on new ones."""
+    """Make the server hang, on open and on new connections."""
     for way in operator.ways:
         way.silence_watches()
         way.answer = hanging()
@@ -67,7 +67,7 @@ async def is_ready(scene: Scene, operator: Operator) -> None:
 
 
 def is_beside_the_point(request: Request) -> bool:
-    """Whether it is neither a watch nor about the lease."""
+    """Whether the request is neither a watch nor for the lease."""
     return ("watch", "true") not in request.query and "/leases" not in request.path
 
 
@@ -102,7 +102,7 @@ async def test_it_is_ready_and_synced_as_soon_as_the_server_answers(scene: Scene
         await scene.until(lambda: operator.seen(ServerUnresponsive), seconds=1.0)
         watches = len(operator.seen(WatchStarted))
 
-        # Another server at the same address: what the old one had open stays silent.
+        # Another server at the same address: open connections to the old one stay silent.
         for way in operator.ways:
             way.answer = None
         await scene.until(lambda: operator.seen(ServerRecovered), seconds=1.0)
@@ -128,7 +128,7 @@ async def test_an_idle_leader_sends_only_watches_and_lease_renewals(scene: Scene
     async with operating(scene, of_widgets(), leader_election=True) as operator:
         await is_ready(scene, operator)
         before = [len(way.requests) for way in operator.ways]
-        # Less than a watch lasts.
+        # Shorter than a watch.
         await pass_seconds(scene, 280.0)
         more = [
             str(request)
@@ -239,7 +239,7 @@ async def test_an_operator_that_stops_renewing_its_lease_is_not_alive(scene: Sce
         )
         assert (await asked(operator, "/healthz"))[0] == 200
 
-        # A call that survives its own deadline: the renewal stands still for good.
+        # A request that ignores its deadline: the renewal never returns.
         for way in operator.ways[1:]:
             way.answer = Answer(after=never_ending)
         await pass_seconds(scene, 60.0)

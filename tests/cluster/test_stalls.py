@@ -1,4 +1,4 @@
-"""An event loop that stands still: the log says whose reconcile it was, and where."""
+"""A blocked event loop: the log has the controller, the object and the stack."""
 
 import threading
 
@@ -8,7 +8,7 @@ from tests.cluster.informing import HERE, Scene
 from tests.cluster.operators import operating
 from tests.real.definitions import Widget
 
-# What the watch takes to look, and more: it goes by real time, as the loop does.
+# Longer than the interval of the stall detector, which uses real time, as the loop does.
 HELD_UP_SECONDS = 2.0
 
 
@@ -30,7 +30,7 @@ async def test_a_blocked_event_loop_is_reported_with_controller_object_and_stack
 
     found = operator.seen(LoopBlocked)[0]
     assert (found.controller, str(found.ref)) == ("computing", f"Widget {HERE}/{held[0]}")
-    # What leads from the loop to the author's function is left out.
+    # Frames between the loop and the author's function are omitted.
     assert found.stack[0].startswith(f"{__file__}:")
     assert "reconcile" in found.stack[0]
     text, fields = found.describe()

@@ -30,7 +30,7 @@ async def reconcile(obj: Any, ctx: Any) -> Any: ...
 
 
 class HandlerScene:
-    """A controller of Widgets that only looks at who is woken."""
+    """A controller of Widgets that only records the enqueued keys."""
 
     def __init__(self, scene: Scene, **declared: Any) -> None:
         self.scene = scene
@@ -61,7 +61,7 @@ class HandlerScene:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Watch while the block runs; enter it after the initial list."""
+        """Watch inside the block, which starts after the initial list."""
         async with AsyncExitStack() as stack:
             for informer in self.informers.values():
                 await stack.enter_async_context(informer.running())
@@ -205,7 +205,7 @@ async def test_a_failed_mapping_is_retried_without_another_change(
     def users(config: core_v1.ConfigMap, cached: CacheReader) -> Iterable[ObjectKey]:
         if config.name != "late":
             return []
-        # Breaks until the Widget is there.
+        # Raises until the Widget exists.
         found = cached.get(Widget, "new", namespace=HERE)
         assert found is not None, "no Widget new"
         return [ObjectKey(HERE, found.name)]
@@ -230,7 +230,7 @@ async def test_a_failed_mapping_is_retried_without_another_change(
 
 
 class Writer:
-    """Answers each waking of a Widget with a write to its status, and looks for hot loops."""
+    """Writes the status of each enqueued Widget, and records hot loops."""
 
     def __init__(self, handlers: HandlerScene) -> None:
         self.handlers = handlers

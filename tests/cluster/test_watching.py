@@ -1,4 +1,4 @@
-"""watch: where it starts, what it delivers, how far it has come, and how it ends."""
+"""Watches: their start, events, bookmarks and end."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -40,7 +40,7 @@ async def first(number: int, events: AsyncIterator[WatchEvent[Any]]) -> list[tup
 async def all_until_the_end(
     events: AsyncIterator[WatchEvent[Any]], api: EmbeddedServer, *, within_seconds: int
 ) -> list[tuple[float, tuple[str, str]]]:
-    """The events, with how many seconds had passed; the watch must end by itself."""
+    """The events with the seconds until each; the watch must end by itself."""
     start = api.clock.monotonic()
 
     async def listen() -> list[tuple[float, tuple[str, str]]]:

@@ -1,4 +1,4 @@
-"""The two wheels, as they are installed where there is no source."""
+"""The two wheels, installed without the source tree."""
 
 import asyncio
 import os
@@ -24,17 +24,17 @@ from tests.examples import PROJECTS
 ROOT = Path(__file__).parents[2]
 HOME = "steersman_cluster/demos/examples/"
 
-# What an example is shown and read by; its tests and manifests are for those who work on it.
+# The files that a demo of an example uses; its tests and manifests are only for development.
 CARRIED = {"README.md", "artifacts", "demo.py", "pyproject.toml", "samples", "src"}
 
 
-# What is no part of the base: it would be in every operator's image.
+# Not part of the base wheel, which is in every operator's image.
 FOR_DEVELOPMENT = ("apiserver", "account_tokens", "plugin.py", "pytest", "workloads", "simulation")
 
 
 @dataclass(frozen=True)
 class Wheels:
-    """The wheels of this source."""
+    """The wheels built from this source."""
 
     base: Path
     cluster: Path
@@ -91,7 +91,7 @@ async def reconcile(found: core_v1.Namespace, ctx: sm.Context) -> sm.Outcome:
 sm.Manager(controllers=[sm.Controller(core_v1.Namespace, reconcile=reconcile, name="once")]).run()
 """
 
-# What `pip install steersman` brings along.
+# The dependencies that `pip install steersman` installs.
 DEPENDENCIES = ("_yaml", "httptools", "msgspec", "prometheus_client", "yaml")
 
 
@@ -137,9 +137,9 @@ def dist_info(names: list[str]) -> str:
 
 
 def lent(home: Path, *, only: Collection[str] = ()) -> Path:
-    """A virtual environment with what is installed here, but for steersman: its site-packages.
+    """The site-packages of a new virtual environment, with all packages but steersman.
 
-    With ``only``, nothing but these.
+    With ``only``, just these packages.
     """
     venv.create(home)
     (site,) = home.glob("lib/python*/site-packages")
@@ -148,7 +148,9 @@ def lent(home: Path, *, only: Collection[str] = ()) -> Path:
         is_other = each.suffix != ".pth" and not any(name in each.name for name in own)
         if is_other and (not only or each.name in only):
             (site / each.name).symlink_to(each)
-    (home / "bin" / "ruff").symlink_to(Path(sys.prefix) / "bin" / "ruff")  # a program, not a module
+    (home / "bin" / "ruff").symlink_to(
+        Path(sys.prefix) / "bin" / "ruff"
+    )  # an executable, not a module
     return site
 
 
@@ -157,13 +159,13 @@ def lent(home: Path, *, only: Collection[str] = ()) -> Path:
 def test_a_project_created_from_a_wheel_passes_its_checks_without_an_index(
     wheels: Wheels, tmp_path: Path
 ) -> None:
-    """The Makefile's own pip runs, with no index to ask: all but steersman is lent."""
+    """The Makefile's pip runs without an index: only steersman is not installed yet."""
     lent(tmp_path / "venv")
     environ = {
         "PATH": os.environ["PATH"],
         "HOME": str(tmp_path),
         "PIP_NO_INDEX": "1",
-        "PIP_NO_BUILD_ISOLATION": "0",  # which is how pip spells "without"
+        "PIP_NO_BUILD_ISOLATION": "0",  # pip reads 0 as "without"
     }
 
     def ran(*command: str | Path, directory: Path, **more: str) -> str:
@@ -202,7 +204,7 @@ def test_a_project_created_from_a_wheel_passes_its_checks_without_an_index(
 
 @pytest.mark.timeout(120)
 def test_a_demo_runs_from_a_wheel(wheels: Wheels, tmp_path: Path) -> None:
-    """Of all that is installed here only what steersman needs is lent, and not this source."""
+    """The environment has only the dependencies of steersman, and not this source."""
     site = lent(tmp_path / "venv")
     for wheel in (wheels.base, wheels.cluster):
         ZipFile(wheel).extractall(site)

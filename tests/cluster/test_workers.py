@@ -1,4 +1,4 @@
-"""How many look at objects at once: as many as there is work for, and no more than may."""
+"""The number of concurrent workers: as many as there are keys, up to the limit."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""create, update, patch, apply, status and scale: what is kept, and what is refused."""
+"""Create, update, patch, apply, status and scale: accepted and rejected writes."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A project by the command line alone: made, added to, generated, and gone wrong."""
+"""A project from the command line: created, extended, generated, and with errors."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.cluster.programs import OPERATOR, steersman
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with one kind, and all that is generated."""
+    """A project with one kind and all generated files."""
     home = tmp_path_factory.mktemp("home")
     done = steersman("init", "shop", "--domain=example.com", directory=home)
     assert done.returncode == 0, done.stderr
@@ -235,7 +235,7 @@ def test_create_gets_the_kinds_from_the_operator(tmp_path: Path) -> None:
     steersman("create", "api", *kind, directory=project)
     module = project / "src/shop/web.py"
     text = module.read_text(encoding="utf-8")
-    # Where no reader of source finds it: the group is a name, and so is the file.
+    # Static analysis cannot find the kind: group and file are variables.
     text = text.replace('group="app.example.com"', "group=GROUP")
     text = text.replace("class Spec", 'GROUP = "app.example.com"\n\n\nclass Spec')
     module.unlink()

@@ -1,4 +1,4 @@
-"""``steersman run`` as people run it: against a cluster that is there, and one that is not."""
+"""``steersman run`` as a process, with a reachable and an unreachable cluster."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import yaml
 
 from tests.cluster.programs import OPERATOR, Running, running, steersman
 
-# Others may have the usual ports.
+# Other programs may use the default ports.
 QUIET = ("--health-address=", "--metrics-address=")
 
 
@@ -22,7 +22,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def cluster_up(home: Path) -> Iterator[Running]:
-    """A cluster whose kubeconfig is beside the operator."""
+    """A cluster whose kubeconfig is in the operator's directory."""
     with running("cluster", "up", "--kubeconfig=kubeconfig", directory=home) as up:
         up.until("kubectl get namespaces")
         yield up

@@ -1,4 +1,4 @@
-"""What the steps of a demo can do, on a simulated cluster."""
+"""The steps of a demo, on a simulated cluster."""
 
 from pathlib import Path
 
@@ -20,16 +20,16 @@ def settings(name: str, **data: str) -> core_v1.ConfigMap:
 
 
 class Listener:
-    """Everything that was said, and when."""
+    """Records each line of the demo, with its time."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._started_at = cluster.clock.monotonic()
-        self.said: list[tuple[float, str]] = []
+        self.lines: list[tuple[float, str]] = []
         self.notes: list[str] = []
 
-    def say(self, text: str) -> None:
-        self.said.append((round(self._cluster.clock.monotonic() - self._started_at, 1), text))
+    def record(self, text: str) -> None:
+        self.lines.append((round(self._cluster.clock.monotonic() - self._started_at, 1), text))
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def ctx(cluster: Cluster, listener: Listener, tmp_path: Path) -> DemoContext:
     return DemoContext(
         cluster.client,
         directory=tmp_path,
-        say=listener.say,
+        say=listener.record,
         note=listener.notes.append,
         pause_seconds=PAUSE_SECONDS,
     )
@@ -56,7 +56,7 @@ async def test_the_result_of_a_step_is_shown_before_the_next_step_begins(
     await ctx.until(core_v1.ConfigMap, "a", lambda _: True)
     await ctx.step("two")
 
-    assert listener.said == [(0.0, "one"), (PAUSE_SECONDS, "two")]
+    assert listener.lines == [(0.0, "one"), (PAUSE_SECONDS, "two")]
 
 
 async def test_a_demo_waits_for_nothing_longer_than_it_states(

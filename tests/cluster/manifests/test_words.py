@@ -1,4 +1,4 @@
-"""What is said of a definition, held against a server: samples, breaking changes, models."""
+"""Samples, breaking changes and models of a definition, checked against a server."""
 
 import importlib.util
 import sys
@@ -30,12 +30,12 @@ groups = count(1)
 
 @pytest.fixture
 def api() -> EmbeddedServer:
-    """A server that knows no kinds but its own."""
+    """A server with only built-in kinds."""
     return EmbeddedServer()
 
 
 async def create(api: EmbeddedServer, crd: dict[str, Any], obj: dict[str, Any]) -> Any:
-    """The answer to an object of the kind that is defined here, asked for strictly."""
+    """Define the kind, and create an object of it with strict field validation."""
     await api.asked("POST", DEFINITIONS, crd)
     spec = crd["spec"]
     where = f"/apis/{obj['apiVersion']}/namespaces/default/{spec['names']['plural']}"
@@ -82,7 +82,7 @@ async def test_a_reported_breaking_change_is_rejected_by_the_server(
 
     assert found != ()
     assert answers[0].status == 201
-    assert answers[1].status in (400, 422)  # unknown to a strict server, or invalid
+    assert answers[1].status in (400, 422)  # unknown field, or invalid value
 
 
 async def test_the_server_rejects_a_schema_that_is_reported_as_invalid(api: EmbeddedServer) -> None:
@@ -102,7 +102,7 @@ async def test_the_server_rejects_a_schema_that_is_reported_as_invalid(api: Embe
 
 @pytest.fixture
 async def cluster(tmp_path: Path) -> AsyncIterator[RunningCluster]:
-    """One that is reached by its kubeconfig."""
+    """A cluster with a kubeconfig."""
 
     def observe(_: Observation) -> None: ...
 
@@ -161,7 +161,7 @@ def imported(path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    # The types are looked up there when a class is first decoded.
+    # The types are resolved when a class is first decoded.
     monkeypatch.setitem(sys.modules, spec.name, module)
     spec.loader.exec_module(module)
     return module
@@ -177,7 +177,7 @@ async def test_a_missing_definition_is_an_error(
 async def test_an_unreachable_cluster_is_an_error(cluster: RunningCluster, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     port = cluster.url.rpartition(":")[2]
-    # Nothing listens on port 1.
+    # No server listens on port 1.
     text = cluster.kubeconfig.read_text("utf-8").replace(f":{port}", ":1")
     elsewhere.write_text(text, "utf-8")
 

@@ -284,7 +284,7 @@ def test_without_a_builder_the_error_says_what_to_install(project: Project) -> N
     status, said = ran(project, "make", "image", "BUILDER=")
 
     assert status == 2
-    assert "neither docker, podman, buildah nor nerdctl is here. Install one of them" in said
+    assert "docker, podman, buildah and nerdctl are missing. Install one of them" in said
 
 
 def test_the_image_runs_the_operator_as_a_non_root_user(project: Project) -> None:

@@ -1,7 +1,7 @@
-"""Projects as they were written for an older steersman, whose tests pass after an upgrade.
+"""Projects for an older steersman, whose tests pass after an upgrade.
 
-They are in ``older_projects``, each file with ``.before`` at the end of its name: no linter, no
-type checker and no test run takes them for code of today.
+They are in ``older_projects``. Each file name ends in ``.before``, so that no linter, no type
+checker and no test run treats them as current code.
 """
 
 import os
@@ -30,7 +30,7 @@ def older_project(name: str, directory: Path) -> Path:
 
 
 def renamed(directory: Path, package: str) -> dict[str, str]:
-    """The files in which there are old names, as they become; they are written."""
+    """Rename old names in the files of a project; the changed files."""
     names = ProjectNames.of(directory, package)
     files = {
         path: today
@@ -72,7 +72,7 @@ def test_a_project_of_an_older_steersman_has_the_names_of_this_one_after_an_upgr
     assert "demo.py" in done.renamed
     assert "tests/test_appservice.py" in done.renamed
     assert ("steersman.demos", "steersman_cluster.demos") in done.names
-    # Its author has rewritten the README, and so have we.
+    # The author and the template have both changed the README.
     assert done.conflicts == ("README.md",)
     (directory / "README.md").write_bytes((OLDER / "appservice/README.md.before").read_bytes())
     assert "steersman[tls]" in (directory / "pyproject.toml").read_text()
