@@ -70,14 +70,14 @@ async def test_a_status_written_after_the_work_survives() -> None:
     await survives_crashes(reporting(works_first=True))
 
 
-async def test_giving_up_on_a_child_whose_news_is_late_is_found() -> None:
+async def test_giving_up_on_a_child_with_a_late_event_is_found() -> None:
     with pytest.raises(DidNotSurvive) as caught:
         await survives_late_caches(rollout(impatient))
 
     assert "expected status.phase Ready, found Failed" in caught.value.found[0]
 
 
-async def test_waiting_for_a_child_whose_news_is_late_survives() -> None:
+async def test_waiting_for_a_child_with_a_late_event_survives() -> None:
     await survives_late_caches(rollout(patient))
 
 
@@ -113,7 +113,7 @@ async def test_a_fault_that_does_not_exist_is_refused_with_the_names_of_those_th
         await survives_crashes(naming(own_name), only="on a Friday")
 
 
-async def test_what_fails_without_any_fault_is_the_authors_own_failure() -> None:
+async def test_a_failure_without_any_fault_is_the_authors_own_failure() -> None:
     async def steps(cluster: Cluster) -> None:
         await cluster.apply(site())
         await cluster.settle()
@@ -125,7 +125,7 @@ async def test_what_fails_without_any_fault_is_the_authors_own_failure() -> None
         await survives_crashes(scenario)
 
 
-async def test_an_operator_that_is_never_content_is_found_without_any_fault() -> None:
+async def test_an_operator_whose_second_pass_writes_is_found_without_any_fault() -> None:
     async def again_and_again(a_site: Site, ctx: sm.Context) -> sm.Outcome:
         count = int(a_site.status.phase or 0) if a_site.status is not None else 0
         await ctx.apply_status(a_site, SiteStatus(phase=str(count + 1)))
@@ -143,7 +143,7 @@ async def test_an_operator_that_is_never_content_is_found_without_any_fault() ->
     assert "a second pass should write nothing" in caught.value.found[0]
 
 
-async def test_an_operator_that_never_rests_is_found_without_any_fault() -> None:
+async def test_an_operator_that_never_settles_is_found_without_any_fault() -> None:
     async def restless(a_site: Site, ctx: sm.Context) -> sm.Outcome:
         await ctx.apply_status(a_site, SiteStatus(phase=str(ctx.now)))
         return sm.Later(after_seconds=60)
@@ -159,7 +159,7 @@ async def test_an_operator_that_never_rests_is_found_without_any_fault() -> None
         await survives_crashes(scenario)
 
 
-async def test_steps_may_ask_for_a_second_pass_themselves() -> None:
+async def test_steps_may_run_a_second_pass_themselves() -> None:
     async def steps(cluster: Cluster) -> None:
         await cluster.apply(site())
         await cluster.assert_second_pass_writes_nothing()
@@ -169,14 +169,14 @@ async def test_steps_may_ask_for_a_second_pass_themselves() -> None:
     await survives_crashes(replace(naming(own_name), steps=steps))
 
 
-def test_an_operator_takes_a_system_exactly_if_there_is_one_outside() -> None:
+def test_an_operator_factory_takes_the_outside_system_if_there_is_one() -> None:
     with pytest.raises(BadScenario, match="must take nothing, and does not"):
         UNCHECKED(operator=lambda _: (), steps=life_of_a_site)
     with pytest.raises(BadScenario, match="must take the system that outside= makes"):
         UNCHECKED(operator=lambda: (), outside=dict, steps=life_of_a_site)
 
 
-def test_an_operator_that_is_there_already_is_refused_with_what_to_write_instead() -> None:
+def test_an_operator_that_is_built_already_is_refused_with_what_to_write_instead() -> None:
     controller = sm.Controller(Site, reconcile=own_name)
 
     with pytest.raises(BadScenario) as refused:
@@ -208,7 +208,7 @@ async def test_a_factory_that_keeps_an_operators_memory_is_refused() -> None:
     assert "Create the Remembering inside the function that builds" in str(refused.value)
 
 
-async def test_what_builds_something_else_than_an_operator_is_refused() -> None:
+async def test_a_factory_of_something_else_than_an_operator_is_refused() -> None:
     scenario = UNCHECKED(operator=lambda: [own_name], steps=life_of_a_site)
 
     with pytest.raises(BadScenario, match="has returned a function"):

@@ -34,9 +34,9 @@ async def test_a_rollout_survives_a_crash_of_its_controllers_at_every_call() -> 
     await survives_crashes(SCENARIO)
 
 
-async def test_a_rollout_survives_what_users_write_while_its_controllers_are_down() -> None:
+async def test_a_rollout_survives_writes_of_users_while_its_controllers_are_down() -> None:
     await survives_concurrent_writes(SCENARIO)
 
 
-async def test_a_rollout_survives_news_that_come_late() -> None:
+async def test_a_rollout_survives_late_events() -> None:
     await survives_late_caches(SCENARIO)

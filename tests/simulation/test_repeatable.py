@@ -50,17 +50,17 @@ async def by_chance_of_its_own(a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
     return sm.Done()
 
 
-async def test_chance_from_outside_the_cluster_is_not_blamed_on_a_crash() -> None:
+async def test_randomness_from_outside_the_cluster_is_not_attributed_to_a_crash() -> None:
     with pytest.raises(NotRepeatable) as caught:
         await survives_crashes(scenario(by_chance_of_its_own))
 
     [found] = caught.value.found
     assert "expected status.account nr-0." in found
-    assert "Chance or time came from outside the cluster" in str(caught.value)
+    assert "The operator uses randomness or time" in str(caught.value)
     assert "ctx.token()" in str(caught.value)
 
 
-async def test_a_variable_of_a_module_is_not_blamed_on_a_crash() -> None:
+async def test_a_module_variable_is_not_attributed_to_a_crash() -> None:
     numbers = count(1)
 
     async def numbered(a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
@@ -97,7 +97,7 @@ async def test_fields_outside_the_cluster_can_be_ignored_too() -> None:
 
 
 @pytest.mark.parametrize("path", ["", "Shop", "Shop.", "Shop.status[account"])
-def test_what_names_no_field_cannot_be_ignored(path: str) -> None:
+def test_an_ignore_entry_that_names_no_field_is_refused(path: str) -> None:
     with pytest.raises(BadScenario, match="names no field to ignore"):
         scenario(by_chance_of_its_own, ignore=[path])
 
@@ -133,7 +133,7 @@ async def test_the_data_of_a_secret_is_never_printed() -> None:
     assert b64encode(PASSWORD.encode()).decode()[:12] not in said
 
 
-async def test_the_data_of_a_secret_that_is_gone_is_not_printed_either() -> None:
+async def test_the_data_of_a_deleted_secret_is_not_printed() -> None:
     def operator(accounts: Accounts) -> sm.Controller[Shop]:
         async def reconcile(a_shop: Shop, ctx: sm.Context) -> sm.Outcome:
             await ctx.apply_owned(credentials(a_shop, PASSWORD))

@@ -96,7 +96,7 @@ def test_another_seed_gives_another_history() -> None:
     assert simulate(steps, seed=7, settings=BARE) != simulate(steps, seed=8, settings=BARE)
 
 
-def test_worlds_on_one_loop_do_not_know_each_other() -> None:
+def test_two_clusters_on_one_loop_are_independent() -> None:
     async def both() -> list[str]:
         digests = []
         for _ in range(2):
@@ -110,7 +110,7 @@ def test_worlds_on_one_loop_do_not_know_each_other() -> None:
     assert first == second
 
 
-def test_settling_ends_when_the_operator_is_content() -> None:
+def test_settling_ends_when_the_operator_writes_nothing_more() -> None:
     async def main(cluster: SimulatedCluster) -> tuple[list[str], float]:
         await cluster.install(Note)
         await cluster.run_operator(controller)
@@ -143,7 +143,7 @@ def test_an_hour_of_backoff_is_waited_for() -> None:
     assert seconds > 3600.0
 
 
-def test_what_never_succeeds_is_named_when_settling_is_given_up() -> None:
+def test_an_endless_failure_is_named_when_settling_gives_up() -> None:
     async def main(cluster: SimulatedCluster) -> None:
         async def fail(a_note: Note, ctx: sm.Context) -> sm.Outcome:
             raise ValueError("no such luck")
@@ -157,7 +157,7 @@ def test_what_never_succeeds_is_named_when_settling_is_given_up() -> None:
         simulate(main, settings=BARE)
 
 
-def test_what_is_put_off_for_long_comes_when_time_is_advanced_to_it() -> None:
+def test_a_distant_requeue_runs_when_time_is_advanced_to_it() -> None:
     async def main(cluster: SimulatedCluster) -> list[list[str]]:
         async def reconcile_tomorrow(a_note: Note, ctx: sm.Context) -> sm.Outcome:
             if cluster.clock.monotonic() < 86400.0:
@@ -225,7 +225,7 @@ def test_an_idle_week_of_eleven_watches_is_a_few_hundred_leaps() -> None:
     assert asked == []
 
 
-def test_an_hour_of_eleven_watches_and_an_hourly_job_is_what_the_job_takes() -> None:
+def test_an_hour_of_eleven_watches_and_an_hourly_job_costs_what_the_job_costs() -> None:
     """A week of it costs two seconds of CPU, which a machine that is busy cannot measure."""
 
     async def main(cluster: SimulatedCluster) -> tuple[Counter[str], int]:
@@ -250,7 +250,7 @@ def test_an_hour_of_eleven_watches_and_an_hourly_job_is_what_the_job_takes() -> 
     assert leaps <= 24 * 6
 
 
-def test_a_second_pass_of_an_operator_that_is_content_writes_nothing() -> None:
+def test_a_second_pass_of_a_correct_operator_writes_nothing() -> None:
     async def main(cluster: SimulatedCluster) -> None:
         await cluster.install(Note)
         await cluster.run_operator(controller)
@@ -291,7 +291,7 @@ def test_a_function_that_builds_an_operator_builds_all_of_it() -> None:
         simulate(main, settings=BARE)
 
 
-def test_a_second_pass_of_an_operator_that_never_is_content_is_shown() -> None:
+def test_a_second_pass_of_an_operator_that_always_writes_has_its_writes() -> None:
     async def main(cluster: SimulatedCluster) -> None:
         async def count(a_note: Note, ctx: sm.Context) -> sm.Outcome:
             status = a_note.status or Status()
@@ -388,7 +388,7 @@ def test_stop_returns_if_the_operator_is_killed_meanwhile() -> None:
     assert simulate(main, settings=BARE) < 5.0
 
 
-def test_with_its_world_an_operator_ends_and_whatever_it_has_left_behind() -> None:
+def test_an_operator_and_its_tasks_end_with_the_cluster() -> None:
     ends: list[str] = []
 
     async def main(cluster: SimulatedCluster) -> SimulatedCluster:
@@ -418,7 +418,7 @@ def test_with_its_world_an_operator_ends_and_whatever_it_has_left_behind() -> No
     assert [each.target for each in cluster.history.writes() if each.actor == "operator"] == []
 
 
-def test_a_world_ends_although_an_operator_is_killed_meanwhile() -> None:
+def test_a_cluster_ends_although_an_operator_is_killed_meanwhile() -> None:
     async def main(cluster: SimulatedCluster) -> SimulatedCluster:
         async def linger(a_note: Note, ctx: sm.Context) -> sm.Outcome:
             try:
@@ -495,7 +495,7 @@ def test_only_one_plain_function_runs_at_a_time() -> None:
     assert first[0] == ["a-0", "a-1", "b-0", "b-1", "c-0", "c-1"]
 
 
-def test_a_plain_function_that_is_killed_goes_no_further() -> None:
+def test_a_killed_plain_function_does_not_continue() -> None:
     async def main(cluster: SimulatedCluster) -> tuple[list[str], list[str]]:
         seen: list[str] = []
 

@@ -96,7 +96,7 @@ def test_hanging_objects_do_not_delay_the_rest(hanging: int) -> None:
     assert most <= 10 + 100
 
 
-def test_one_worker_is_not_held_up_by_what_hangs_either() -> None:
+def test_a_hanging_reconcile_does_not_block_a_single_worker() -> None:
     async def main(cluster: SimulatedCluster) -> tuple[list[float], int]:
         watched = await measured(cluster, hanging=5, workers=1)
         return watched.waits, watched.most
@@ -119,7 +119,7 @@ def test_without_a_slow_lane_no_more_run_at_once_than_there_are_workers() -> Non
     assert waits == HEALTHY * 61
 
 
-def test_objects_that_timed_out_have_a_share_of_the_workers_at_most() -> None:
+def test_objects_that_timed_out_get_only_a_share_of_the_workers() -> None:
     async def main(cluster: SimulatedCluster) -> list[int]:
         watched = Watched(cluster)
         await cluster.install(Note)
@@ -154,7 +154,7 @@ def test_an_object_that_hung_is_reconciled_at_once_when_it_changes() -> None:
     assert simulate(main, settings=BARE) <= 1.0
 
 
-def test_objects_that_hung_and_were_mended_all_get_their_turn() -> None:
+def test_hanging_objects_that_recover_are_all_reconciled() -> None:
     async def main(cluster: SimulatedCluster) -> set[str]:
         watched = Watched(cluster)
         done: set[str] = set()
@@ -176,7 +176,7 @@ def test_objects_that_hung_and_were_mended_all_get_their_turn() -> None:
     assert len(simulate(main, settings=BARE)) == 30
 
 
-def test_reconciles_that_all_take_long_get_no_more_company_than_at_first() -> None:
+def test_reconciles_that_all_take_long_add_no_further_workers() -> None:
     async def main(cluster: SimulatedCluster) -> list[int]:
         inside, most = 0, 0
 
@@ -203,7 +203,7 @@ def test_reconciles_that_all_take_long_get_no_more_company_than_at_first() -> No
     assert later == 10
 
 
-def test_a_plain_function_that_hangs_holds_up_no_other_object() -> None:
+def test_a_hanging_plain_function_delays_no_other_object() -> None:
     async def main(cluster: SimulatedCluster) -> list[float]:
         waits: list[float] = []
         wanted_at: dict[tuple[str, int], float] = {}

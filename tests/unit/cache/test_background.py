@@ -16,7 +16,7 @@ async def test_tasks_end_with_the_block() -> None:
 
 
 @pytest.mark.parametrize("ended", ["normally", "by a failure", "by being cancelled"])
-async def test_what_is_started_while_the_block_ends_does_not_begin(ended: str) -> None:
+async def test_a_task_created_while_the_block_ends_does_not_start(ended: str) -> None:
     begun: list[str] = []
     late: list[asyncio.Task[None]] = []
 
@@ -42,7 +42,7 @@ async def test_what_is_started_while_the_block_ends_does_not_begin(ended: str) -
     assert not begun
 
 
-async def test_what_is_started_after_a_task_failed_does_not_hide_the_failure() -> None:
+async def test_a_task_created_after_a_failure_does_not_hide_the_failure() -> None:
     late: list[asyncio.Task[None]] = []
     begun: list[str] = []
 

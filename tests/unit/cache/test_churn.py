@@ -137,7 +137,7 @@ def held_by(thing: Any) -> Counter[str]:
 
 
 @pytest.mark.timeout(60)
-async def test_objects_that_came_and_went_leave_nothing_behind() -> None:
+async def test_created_and_deleted_objects_leave_nothing_behind() -> None:
     life, counts = Life(), Counter[str]()
 
     def count(delta: Delta[Any]) -> None:

@@ -64,7 +64,7 @@ def test_equal_parts_become_one() -> None:
     assert first.status is second.status
 
 
-def test_parts_inside_of_what_always_differs_become_one() -> None:
+def test_equal_parts_of_different_values_become_one() -> None:
     *_, first, second = many(TRIES + 10, ports=(Port(port=80),), limits={"cpu": Quantity("1")})
 
     assert first.spec.image != second.spec.image
@@ -92,7 +92,7 @@ def test_amounts_that_are_equal_and_written_differently_stay_apart() -> None:
     assert str((other.spec.limits or {})["cpu"]) == "1000m"
 
 
-def test_what_is_remembered_does_not_grow_with_what_was_seen() -> None:
+def test_the_number_of_remembered_values_is_bounded() -> None:
     sharing = Deduplicator()
 
     for number in range(4 * MOST_VALUES):
@@ -109,7 +109,7 @@ def test_long_values_are_not_remembered() -> None:
     assert len(sharing) == 1  # the status
 
 
-def test_what_is_sometimes_a_part_and_sometimes_a_text_is_left_as_it_is() -> None:
+def test_a_field_that_is_a_part_or_a_text_is_not_changed() -> None:
     sharing = Deduplicator()
     for number in range(3 * TRIES):
         sharing.deduplicate(app(number, door=Port(port=number)))
@@ -117,7 +117,7 @@ def test_what_is_sometimes_a_part_and_sometimes_a_text_is_left_as_it_is() -> Non
     assert sharing.deduplicate(app(door="front")) == app(door="front")
 
 
-def test_what_json_cannot_say_is_left_alone() -> None:
+def test_a_value_that_json_cannot_represent_is_not_changed() -> None:
     odd: Any = {("a", "b"): Quantity("1")}
     obj = replace(app(), spec=Spec(image="x", limits=odd))
     sharing = Deduplicator()

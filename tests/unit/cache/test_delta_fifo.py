@@ -45,7 +45,7 @@ def relisted(fifo: DeltaFifo[Thing], *objects: Thing, **options: Any) -> Replace
     return replaced
 
 
-def test_the_first_list_is_one_change_in_which_everything_is_added() -> None:
+def test_the_first_list_is_one_delta_with_all_objects_added() -> None:
     fifo = DeltaFifo[Thing]()
     a, b = thing("a", version=3), thing("b", version=7)
 
@@ -58,7 +58,7 @@ def test_the_first_list_is_one_change_in_which_everything_is_added() -> None:
     ]
 
 
-def test_what_is_handed_over_stays_as_it_is() -> None:
+def test_a_received_list_is_not_changed() -> None:
     fifo = fifo_with(thing("a", version=3))
     relist = by_key([thing("a", version=3), thing("b", version=4)])
     before = dict(relist)
@@ -71,7 +71,7 @@ def test_what_is_handed_over_stays_as_it_is() -> None:
     assert all(relist[key] is before[key] for key in relist)
 
 
-def test_a_later_list_is_one_change_with_the_differences_only() -> None:
+def test_a_later_list_is_one_delta_with_the_differences_only() -> None:
     same, old, gone = thing("a", version=3), thing("b", version=4), thing("c", version=5)
     fifo = fifo_with(same, old, gone)
     new, extra = thing("b", version=20), thing("d", version=21)
@@ -87,7 +87,7 @@ def test_a_later_list_is_one_change_with_the_differences_only() -> None:
     assert set(fifo.known) == {A, B, key_of(extra)}
 
 
-def test_an_object_that_is_the_same_in_a_list_stays_the_one_that_was_known() -> None:
+def test_an_unchanged_object_of_a_list_stays_the_known_instance() -> None:
     a = thing("a", version=3)
     fifo = fifo_with(a)
 
@@ -105,7 +105,7 @@ def test_an_object_created_again_while_disconnected_is_deleted_and_added() -> No
     assert replaced.deltas == [Deleted(old, A, is_missed=True), Added(new, A)]
 
 
-def test_writes_and_deletions_come_out_in_the_order_in_which_they_were_received() -> None:
+def test_deltas_come_out_in_the_order_of_the_events() -> None:
     fifo = fifo_with()
     first, second, last = (thing("a", version=version) for version in (11, 12, 14))
     other = thing("b", version=13)
@@ -132,7 +132,7 @@ def test_an_object_written_under_the_name_of_another_is_deleted_and_added() -> N
     assert fifo.drain() == [Deleted(old, A, is_missed=True), Added(new, A)]
 
 
-def test_the_deletion_of_a_successor_that_was_never_received_deletes_what_was_known() -> None:
+def test_the_deletion_of_an_unknown_successor_deletes_the_known_object() -> None:
     old = thing("a", version=3, uid="one")
     fifo = fifo_with(old)
 
@@ -142,7 +142,7 @@ def test_the_deletion_of_a_successor_that_was_never_received_deletes_what_was_kn
 
 
 @pytest.mark.parametrize("version", [3, 7, 10])
-def test_an_event_that_is_no_news_is_dropped_and_counted(version: int) -> None:
+def test_a_duplicate_event_is_dropped_and_counted(version: int) -> None:
     fifo = fifo_with(thing("a", version=10))
 
     fifo.upsert(thing("a", version=version))
@@ -151,7 +151,7 @@ def test_an_event_that_is_no_news_is_dropped_and_counted(version: int) -> None:
     assert fifo.dropped == 1
 
 
-def test_what_was_deleted_does_not_come_back_by_a_late_event() -> None:
+def test_a_late_event_does_not_restore_a_deleted_object() -> None:
     fifo = fifo_with(thing("a", version=3))
     fifo.delete(thing("a", version=12))
     fifo.drain()
@@ -180,7 +180,7 @@ def test_objects_deleted_at_one_version_are_all_deleted() -> None:
     assert [type(each) for each in fifo.drain()] == [Deleted, Deleted]
 
 
-def test_a_deletion_without_a_version_of_its_own_counts_for_the_state_that_is_known() -> None:
+def test_a_deletion_without_its_own_version_applies_to_the_known_state() -> None:
     fifo = fifo_with(thing("a", version=3), thing("b", version=10))
 
     fifo.delete(thing("a", version=3))
@@ -193,7 +193,7 @@ def test_a_deletion_without_a_version_of_its_own_counts_for_the_state_that_is_kn
     ]
 
 
-def test_an_object_that_left_the_selection_may_come_back() -> None:
+def test_a_deselected_object_may_be_selected_again() -> None:
     fifo = fifo_with(thing("a", version=3), thing("b", version=4))
     back = thing("a", version=13)
 
@@ -233,7 +233,7 @@ def test_a_list_from_before_the_position_is_dropped() -> None:
     assert A in fifo.known
 
 
-def test_after_a_rewind_the_list_is_true_whatever_its_versions() -> None:
+def test_after_a_rewind_the_list_counts_whatever_its_versions() -> None:
     kept, newer, gone = thing("a", version=3), thing("b", version=9), thing("c", version=8)
     fifo = fifo_with(kept, newer, gone, version="100")
     older, other = thing("b", version=7), thing("a", version=3, size=9)
@@ -268,7 +268,7 @@ def test_a_list_without_a_version_leaves_the_position_where_it_is() -> None:
     assert fifo.position == "10"
 
 
-def test_versions_that_are_no_numbers_are_taken_in_the_order_in_which_they_come() -> None:
+def test_events_with_versions_that_are_no_numbers_apply_in_order_of_arrival() -> None:
     fifo = fifo_with(version="zebra")
 
     fifo.upsert(thing("a", version="yak"))
@@ -278,7 +278,7 @@ def test_versions_that_are_no_numbers_are_taken_in_the_order_in_which_they_come(
     assert [type(each) for each in fifo.drain()] == [Added, Updated]
 
 
-def test_an_object_that_does_not_fit_is_refused_once_and_stays_known_as_it_was() -> None:
+def test_an_undecodable_object_is_reported_once_and_its_known_state_stays() -> None:
     a = thing("a", version=3)
     fifo = fifo_with(a)
     error = undecodable("a", version=12)
@@ -293,7 +293,7 @@ def test_an_object_that_does_not_fit_is_refused_once_and_stays_known_as_it_was()
     assert fifo.decode_failures[A].version == "12"
 
 
-def test_an_object_that_fits_again_is_updated_from_the_last_delta() -> None:
+def test_an_object_that_can_be_decoded_again_is_updated_from_the_last_delta() -> None:
     good, better = thing("a", version=3), thing("a", version=13)
     fifo = fifo_with(good)
     error = undecodable("a", version=12)
@@ -305,7 +305,7 @@ def test_an_object_that_fits_again_is_updated_from_the_last_delta() -> None:
     assert not fifo.decode_failures
 
 
-def test_an_undecodable_object_that_is_deleted_is_gone_whether_or_not_its_last_state_fits() -> None:
+def test_an_undecodable_object_that_is_deleted_is_gone() -> None:
     good = thing("a", version=3)
     fifo = fifo_with(good)
     first, last = undecodable("a", version=12), undecodable("a", version=13)
@@ -368,7 +368,7 @@ def test_an_undecodable_object_that_no_list_has_any_more_is_gone() -> None:
     assert not fifo.decode_failures
 
 
-def test_an_object_that_a_list_has_whole_and_as_an_undecodable_object_is_whole() -> None:
+def test_an_object_that_a_list_has_decoded_and_undecodable_is_decoded() -> None:
     fifo = fifo_with()
 
     replaced = relisted(
@@ -402,7 +402,7 @@ def test_an_undecodable_object_under_the_name_of_another_object_deletes_that_one
     ],
     ids=str,
 )
-def test_an_undecodable_object_without_sensible_metadata_is_refused_all_the_same(
+def test_an_undecodable_object_without_valid_metadata_is_reported(
     body: dict[str, Any],
 ) -> None:
     fifo = fifo_with()
@@ -414,7 +414,7 @@ def test_an_undecodable_object_without_sensible_metadata_is_refused_all_the_same
     assert replaced[0] == NotDecoded(ObjectKey(None, ""), error, "12")
 
 
-def test_a_warmed_object_that_is_not_there_is_deleted_by_the_first_list() -> None:
+def test_a_warmed_object_that_does_not_exist_is_deleted_by_the_first_list() -> None:
     warmed = thing("a", uid=None)
     fifo = DeltaFifo[Thing]()
 
@@ -426,7 +426,7 @@ def test_a_warmed_object_that_is_not_there_is_deleted_by_the_first_list() -> Non
     assert fifo.drain() == [Replaced([Deleted(warmed, A, is_missed=True)], [], "10", is_first=True)]
 
 
-def test_a_warmed_object_that_is_there_is_updated_by_its_first_event() -> None:
+def test_a_warmed_object_that_exists_is_updated_by_its_first_event() -> None:
     warmed, real = thing("a", uid=None), thing("a", version=3)
     listed, watched = DeltaFifo[Thing](), fifo_with()
 
@@ -460,7 +460,7 @@ def test_a_warmed_object_is_updated_even_by_the_state_with_which_it_was_warmed()
     assert replaced.deltas == [Updated(warmed, same, A)]
 
 
-def test_an_undecodable_object_that_a_rewind_makes_what_it_was_can_be_decoded_again() -> None:
+def test_an_undecodable_object_can_be_decoded_again_after_a_rewind() -> None:
     good, again = thing("a", version=3), thing("a", version=3)
     fifo = fifo_with(good)
     fifo.decode_failed(undecodable("a", version=12), "12", is_gone=False)
@@ -472,7 +472,7 @@ def test_an_undecodable_object_that_a_rewind_makes_what_it_was_can_be_decoded_ag
     assert not fifo.decode_failures
 
 
-def test_warming_does_not_touch_what_is_known() -> None:
+def test_warming_does_not_change_known_objects() -> None:
     known = thing("a", version=3)
     fifo = fifo_with(known)
 
@@ -481,7 +481,7 @@ def test_warming_does_not_touch_what_is_known() -> None:
     assert fifo.known[A] is known
 
 
-def test_a_sync_tells_again_what_is_known_and_leaves_the_position_alone() -> None:
+def test_a_sync_repeats_known_objects_and_keeps_the_position() -> None:
     a, b = thing("a", version=3), thing("b", version=4)
     fifo = fifo_with(a, b)
 
@@ -493,7 +493,7 @@ def test_a_sync_tells_again_what_is_known_and_leaves_the_position_alone() -> Non
     assert {each.version for each in synced} == {""}
 
 
-def test_every_change_says_to_where_it_moves_the_position() -> None:
+def test_every_delta_has_the_position_after_it() -> None:
     fifo = fifo_with(thing("a", version=3, uid="one"))
 
     fifo.upsert(thing("a", version=11, uid="two"))
@@ -538,7 +538,7 @@ async def _synced(fifo: DeltaFifo[Thing]) -> None:
     fifo.sync()
 
 
-async def test_waiting_goes_on_when_what_arrived_was_taken_by_another() -> None:
+async def test_waiting_continues_when_another_task_took_the_delta() -> None:
     fifo = fifo_with()
     fifo.progress("12")
     fifo.drain()
@@ -558,7 +558,7 @@ async def _delivered_and_taken(fifo: DeltaFifo[Thing]) -> None:
     fifo.drain()
 
 
-def test_its_repr_says_how_much_there_is_and_nothing_of_what() -> None:
+def test_its_repr_has_counts_and_no_contents() -> None:
     fifo = fifo_with(thing("a", version=3))
     fifo.decode_failed(undecodable("b", version=12), "12", is_gone=False)
 

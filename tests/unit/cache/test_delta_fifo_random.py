@@ -322,7 +322,7 @@ class UnstructuredMachine(FifoMachine):
 
 @pytest.mark.hypothesis
 @pytest.mark.parametrize("machine", [FifoMachine, UnstructuredMachine])
-def test_the_changes_follow_the_servers_history_whatever_the_reflector_receives(
+def test_the_deltas_follow_the_servers_history_whatever_the_reflector_receives(
     machine: type[FifoMachine],
 ) -> None:
     run_state_machine_as_test(machine, settings=settings(stateful_step_count=40))

@@ -44,7 +44,7 @@ def picky(obj: Thing) -> Iterable[str]:
     yield str(obj.spec.size)
 
 
-def test_an_object_is_there_under_its_key_until_it_is_removed() -> None:
+def test_an_object_has_its_key_until_it_is_removed() -> None:
     store = indexer()
     first, second = thing("a", version=1), thing("a", version=2)
 
@@ -60,7 +60,7 @@ def test_an_object_is_there_under_its_key_until_it_is_removed() -> None:
     assert store.get(key_of(first)) is None
 
 
-def test_an_object_that_changes_moves_to_its_new_value_and_the_old_one_vanishes() -> None:
+def test_a_changed_object_is_indexed_by_its_new_value_only() -> None:
     store = indexer(app=by_label("app"))
     store.put(thing("a", labels={"app": "web"}))
     after = thing("a", labels={"app": "db"})
@@ -82,7 +82,7 @@ def test_an_index_gives_the_newest_state_when_the_value_stays() -> None:
     assert store.by_index("app", "web") == [after]
 
 
-def test_an_index_added_late_has_what_was_there() -> None:
+def test_an_index_added_later_has_the_existing_objects() -> None:
     store = indexer()
     obj = thing("a", namespace="blue")
     store.put(obj)
@@ -93,7 +93,7 @@ def test_an_index_added_late_has_what_was_there() -> None:
     assert store.index_names == ["namespace"]
 
 
-def test_an_index_is_added_twice_with_one_function_and_never_with_two() -> None:
+def test_an_index_can_be_added_again_with_the_same_function_only() -> None:
     store = indexer(namespace=by_namespace)
 
     store.add_index("namespace", by_namespace)
@@ -112,7 +112,7 @@ def test_an_object_that_gives_a_value_twice_is_found_once() -> None:
     assert store.remove(key_of(obj)) is obj
 
 
-def test_a_reader_may_do_with_a_list_as_it_likes() -> None:
+def test_a_reader_may_change_a_returned_list() -> None:
     store = indexer(namespace=by_namespace)
     store.put(thing("a"))
 
@@ -136,7 +136,7 @@ def test_the_store_may_change_while_it_is_iterated() -> None:
     assert len(store) == 0
 
 
-def test_an_unknown_index_is_an_error_that_lists_the_ones_there_are() -> None:
+def test_an_unknown_index_is_an_error_that_lists_the_existing_ones() -> None:
     store = indexer(namespace=by_namespace, app=by_label("app"))
 
     with pytest.raises(UnknownIndex, match="it has app, namespace") as caught:
@@ -175,7 +175,7 @@ def test_a_failing_index_function_is_reported_once_until_it_works_again() -> Non
 
 
 @pytest.mark.parametrize("values", ["text", None, [None], [["x"]], [1, 1]], ids=repr)
-def test_an_index_function_that_gives_no_texts_is_reported(values: object) -> None:
+def test_an_index_function_that_returns_no_texts_is_reported(values: object) -> None:
     failures = Failures()
     odd = cast(IndexFunction[Thing], lambda _: values)
     store = Indexer[Thing](failed=failures, indexes={"odd": odd})
@@ -187,7 +187,7 @@ def test_an_index_function_that_gives_no_texts_is_reported(values: object) -> No
     assert len(store) == 1
 
 
-def test_its_repr_says_how_much_there_is_and_how_it_is_indexed() -> None:
+def test_its_repr_has_the_number_of_objects_and_the_indexes() -> None:
     store = indexer(namespace=by_namespace)
     store.put(thing("a"))
 
@@ -276,5 +276,5 @@ class Store(RuleBasedStateMachine):
 
 
 @pytest.mark.hypothesis
-def test_an_index_always_gives_what_a_search_through_everything_would() -> None:
+def test_an_index_always_returns_the_result_of_a_full_search() -> None:
     run_state_machine_as_test(Store, settings=settings(stateful_step_count=30))

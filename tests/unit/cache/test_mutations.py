@@ -95,7 +95,7 @@ def test_each_change_is_reported_once() -> None:
     assert (len(first), len(second), len(detector.check())) == (1, 0, 1)
 
 
-def test_a_change_is_found_though_the_object_was_replaced_or_forgotten_since() -> None:
+def test_a_change_is_found_after_the_object_was_replaced_or_forgotten() -> None:
     replaced, forgotten = as_any(thing("a")), as_any(thing("b"))
     detector = MutationDetector()
     detector.remember(key_of(replaced), replaced)
@@ -110,7 +110,7 @@ def test_a_change_is_found_though_the_object_was_replaced_or_forgotten_since() -
     assert len(detector) == 1
 
 
-def test_what_was_forgotten_may_be_changed() -> None:
+def test_a_forgotten_object_may_be_changed() -> None:
     obj = as_any(thing("a"))
     detector = MutationDetector()
     detector.remember(A, obj)
@@ -122,7 +122,7 @@ def test_what_was_forgotten_may_be_changed() -> None:
     assert detector.check() == []
 
 
-def test_the_error_says_where_and_what_to_do_and_never_what() -> None:
+def test_the_error_has_the_path_and_the_advice_and_never_the_value() -> None:
     obj = as_any(thing("a"))
     detector = MutationDetector()
     detector.remember(A, obj)

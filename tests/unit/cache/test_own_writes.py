@@ -79,7 +79,7 @@ def selected() -> Cache:
     return Cache(is_limited=True, overlays_new=False)
 
 
-def test_what_we_wrote_is_shown_until_it_is_received(cache: Cache) -> None:
+def test_an_own_write_is_shown_until_its_event_is_received(cache: Cache) -> None:
     cache.receive(11)
     cache.write(12)
 
@@ -91,7 +91,7 @@ def test_what_we_wrote_is_shown_until_it_is_received(cache: Cache) -> None:
     assert len(cache.writes) == 0
 
 
-def test_an_older_event_does_not_cover_what_we_wrote(cache: Cache) -> None:
+def test_an_older_event_does_not_replace_an_own_write(cache: Cache) -> None:
     cache.write(13)
 
     cache.receive(11)
@@ -100,7 +100,7 @@ def test_an_older_event_does_not_cover_what_we_wrote(cache: Cache) -> None:
     assert cache.seen == ("a", "13")
 
 
-def test_an_answer_that_comes_after_its_event_changes_nothing(cache: Cache) -> None:
+def test_a_response_after_its_event_changes_nothing(cache: Cache) -> None:
     cache.receive(12)
     cache.receive(14)
 
@@ -110,14 +110,14 @@ def test_an_answer_that_comes_after_its_event_changes_nothing(cache: Cache) -> N
     assert len(cache.writes) == 0
 
 
-def test_of_two_answers_the_newer_one_counts_whichever_comes_first(cache: Cache) -> None:
+def test_the_newer_of_two_responses_is_shown_in_either_order(cache: Cache) -> None:
     cache.write(13)
     cache.write(12)
 
     assert cache.seen == ("a", "13")
 
 
-def test_a_bookmark_ends_what_we_wrote_before_it(limited: Cache) -> None:
+def test_a_bookmark_ends_the_own_writes_before_it(limited: Cache) -> None:
     limited.receive(11)
     limited.write(12, belongs=False)
     assert limited.seen is None
@@ -138,7 +138,7 @@ def test_the_position_never_goes_back(cache: Cache) -> None:
     assert cache.seen == ("a", "20")
 
 
-def test_what_we_deleted_is_hidden_until_its_end_is_received(cache: Cache) -> None:
+def test_an_own_deletion_hides_the_object_until_its_event_is_received(cache: Cache) -> None:
     cache.receive(11)
     cache.end()
     assert cache.seen is None
@@ -151,7 +151,7 @@ def test_what_we_deleted_is_hidden_until_its_end_is_received(cache: Cache) -> No
     assert len(cache.writes) == 0
 
 
-def test_what_we_created_and_deleted_never_shows_again(cache: Cache) -> None:
+def test_an_object_that_was_created_and_deleted_never_reappears(cache: Cache) -> None:
     cache.write(11)
     cache.end()
 
@@ -160,7 +160,7 @@ def test_what_we_created_and_deleted_never_shows_again(cache: Cache) -> None:
     assert cache.seen is None
 
 
-def test_an_end_that_was_received_while_the_answer_was_on_its_way_leaves_nothing(
+def test_a_deletion_event_before_the_response_leaves_no_overlay(
     cache: Cache,
 ) -> None:
     cache.receive(11)
@@ -174,7 +174,7 @@ def test_an_end_that_was_received_while_the_answer_was_on_its_way_leaves_nothing
     assert len(cache.writes) == 0
 
 
-def test_the_answer_to_an_earlier_write_does_not_bring_back_what_we_deleted(cache: Cache) -> None:
+def test_the_response_to_an_earlier_write_does_not_restore_a_deleted_object(cache: Cache) -> None:
     cache.receive(11)
     cache.end()
 
@@ -183,7 +183,7 @@ def test_the_answer_to_an_earlier_write_does_not_bring_back_what_we_deleted(cach
     assert cache.seen is None
 
 
-def test_what_we_created_again_under_the_name_is_shown(cache: Cache) -> None:
+def test_a_recreated_object_is_shown(cache: Cache) -> None:
     cache.receive(11)
     cache.end()
     cache.write(13, "b")
@@ -197,7 +197,7 @@ def test_what_we_created_again_under_the_name_is_shown(cache: Cache) -> None:
 
 
 @pytest.mark.parametrize("version", ["", "13"])
-def test_what_had_the_name_before_does_not_come_back_when_its_successor_goes(
+def test_a_predecessor_does_not_reappear_when_its_successor_is_deleted(
     cache: Cache, version: str
 ) -> None:
     cache.receive(11)
@@ -215,7 +215,7 @@ def test_what_had_the_name_before_does_not_come_back_when_its_successor_goes(
 
 
 @pytest.mark.parametrize("version", ["", "13"])
-def test_the_end_of_an_object_that_was_never_received_ends_those_before_it(
+def test_the_deletion_of_an_unknown_object_ends_its_predecessors(
     cache: Cache, version: str
 ) -> None:
     cache.receive(11)
@@ -226,7 +226,9 @@ def test_the_end_of_an_object_that_was_never_received_ends_those_before_it(
 
 
 @pytest.mark.parametrize("version", ["", "15"])
-def test_even_those_that_are_received_later(cache: Cache, version: str) -> None:
+def test_the_deletion_of_an_unknown_object_ends_predecessors_that_are_received_later(
+    cache: Cache, version: str
+) -> None:
     cache.end("c", version)
 
     cache.receive(11, "a")
@@ -243,7 +245,7 @@ def test_even_those_that_are_received_later(cache: Cache, version: str) -> None:
     assert cache.seen == ("d", "17")
 
 
-def test_the_end_of_one_that_was_never_received_ends_what_we_wrote_before(cache: Cache) -> None:
+def test_the_deletion_of_an_unknown_object_ends_earlier_own_writes(cache: Cache) -> None:
     cache.write(11)
 
     cache.end("b")
@@ -251,7 +253,7 @@ def test_the_end_of_one_that_was_never_received_ends_what_we_wrote_before(cache:
     assert cache.seen is None
 
 
-def test_an_end_that_is_received_late_does_not_hide_what_came_after(cache: Cache) -> None:
+def test_a_late_deletion_event_does_not_hide_a_later_object(cache: Cache) -> None:
     token = cache.sent()
     cache.write(14, "b")
 
@@ -260,7 +262,7 @@ def test_an_end_that_is_received_late_does_not_hide_what_came_after(cache: Cache
     assert cache.seen == ("b", "14")
 
 
-def test_nor_what_a_list_has_brought_meanwhile(cache: Cache) -> None:
+def test_a_late_deletion_event_does_not_hide_a_listed_object(cache: Cache) -> None:
     token = cache.sent()
     cache.receive(14, "b", in_list=True)
     cache.writes.finish_list("15", rewound=False)
@@ -271,7 +273,7 @@ def test_nor_what_a_list_has_brought_meanwhile(cache: Cache) -> None:
     assert cache.seen == ("b", "14")
 
 
-def test_an_end_that_a_list_may_have_left_out_does_not_hide_what_comes_after(cache: Cache) -> None:
+def test_a_deletion_that_a_list_may_have_skipped_does_not_hide_a_later_object(cache: Cache) -> None:
     token = cache.sent()
     cache.writes.finish_list("15", rewound=False)
 
@@ -281,7 +283,7 @@ def test_an_end_that_a_list_may_have_left_out_does_not_hide_what_comes_after(cac
     assert cache.seen == ("b", "16")
 
 
-def test_a_list_from_before_the_end_does_not_bring_back_what_we_deleted(cache: Cache) -> None:
+def test_a_list_from_before_a_deletion_does_not_restore_the_object(cache: Cache) -> None:
     cache.receive(11)
     cache.end()
 
@@ -291,7 +293,7 @@ def test_a_list_from_before_the_end_does_not_bring_back_what_we_deleted(cache: C
     assert cache.seen is None
 
 
-def test_a_list_without_what_we_deleted_settles_it(cache: Cache) -> None:
+def test_a_list_without_the_deleted_object_confirms_the_deletion(cache: Cache) -> None:
     cache.write(11)
     cache.end()
 
@@ -300,7 +302,7 @@ def test_a_list_without_what_we_deleted_settles_it(cache: Cache) -> None:
     assert len(cache.writes) == 0
 
 
-def test_a_list_from_before_its_beginning_does_not_settle_what_we_deleted(cache: Cache) -> None:
+def test_a_list_from_before_the_creation_does_not_confirm_the_deletion(cache: Cache) -> None:
     cache.end()
 
     cache.writes.finish_list("11", rewound=False)
@@ -311,7 +313,7 @@ def test_a_list_from_before_its_beginning_does_not_settle_what_we_deleted(cache:
     assert cache.seen is None
 
 
-def test_the_second_list_settles_what_is_never_received(cache: Cache) -> None:
+def test_the_second_list_confirms_a_deletion_without_an_event(cache: Cache) -> None:
     cache.end()
 
     cache.writes.finish_list("11", rewound=False)
@@ -320,7 +322,7 @@ def test_the_second_list_settles_what_is_never_received(cache: Cache) -> None:
     assert len(cache.writes) == 0
 
 
-def test_a_rewound_history_is_shown_as_it_is(cache: Cache) -> None:
+def test_a_rewound_history_replaces_own_writes(cache: Cache) -> None:
     cache.receive(11)
     cache.write(15)
     token = cache.sent()
@@ -345,7 +347,7 @@ def test_a_deletion_from_another_history_hides_nothing(cache: Cache) -> None:
     assert cache.seen == ("a", "5")
 
 
-def test_versions_that_are_no_numbers_are_never_laid_over(cache: Cache) -> None:
+def test_a_write_with_a_version_that_is_no_number_is_not_overlaid(cache: Cache) -> None:
     before_any_list = Cache()
     before_any_list.writes.position = "0"
 
@@ -356,7 +358,7 @@ def test_versions_that_are_no_numbers_are_never_laid_over(cache: Cache) -> None:
         assert len(each.writes) == 0
 
 
-def test_where_some_are_received_what_we_took_out_is_gone_at_once(limited: Cache) -> None:
+def test_with_selectors_an_object_that_a_write_deselects_is_gone_at_once(limited: Cache) -> None:
     limited.receive(11)
 
     limited.write(12, belongs=False)
@@ -366,7 +368,7 @@ def test_where_some_are_received_what_we_took_out_is_gone_at_once(limited: Cache
     assert limited.seen == ("a", "13")
 
 
-def test_where_some_are_received_leaving_is_not_the_end(limited: Cache) -> None:
+def test_with_selectors_a_deselected_object_is_not_taken_for_deleted(limited: Cache) -> None:
     limited.receive(11)
     limited.end()
 
@@ -376,7 +378,9 @@ def test_where_some_are_received_leaving_is_not_the_end(limited: Cache) -> None:
     assert limited.seen is None
 
 
-def test_nor_is_having_left_while_the_answer_was_on_its_way(limited: Cache) -> None:
+def test_with_selectors_an_object_deselected_before_the_response_is_not_taken_for_deleted(
+    limited: Cache,
+) -> None:
     limited.receive(11)
     token = limited.sent()
     limited.hear_end(12)
@@ -387,7 +391,7 @@ def test_nor_is_having_left_while_the_answer_was_on_its_way(limited: Cache) -> N
     assert limited.seen is None
 
 
-def test_where_some_are_received_the_end_of_another_ends_what_was_known_before(
+def test_with_selectors_the_deletion_of_another_object_ends_its_predecessors(
     limited: Cache,
 ) -> None:
     limited.receive(11)
@@ -397,7 +401,7 @@ def test_where_some_are_received_the_end_of_another_ends_what_was_known_before(
     assert limited.seen is None
 
 
-def test_where_some_are_received_what_we_wrote_last_may_not_be_the_last_state(
+def test_with_selectors_the_last_own_write_need_not_be_the_last_state(
     limited: Cache,
 ) -> None:
     limited.write(11, belongs=True)
@@ -409,13 +413,15 @@ def test_where_some_are_received_what_we_wrote_last_may_not_be_the_last_state(
     assert limited.seen is None
 
 
-def test_an_object_whose_last_version_is_past_is_not_kept_in_mind(limited: Cache) -> None:
+def test_a_deletion_at_a_version_before_the_position_is_not_remembered(limited: Cache) -> None:
     limited.end(version="9")
 
     assert len(limited.writes) == 0
 
 
-def test_an_object_whose_last_version_is_to_come_is_kept_in_mind_until_then(limited: Cache) -> None:
+def test_a_deletion_at_a_version_after_the_position_is_remembered_until_then(
+    limited: Cache,
+) -> None:
     limited.end(version="15")
     assert len(limited.writes) == 1
 
@@ -424,7 +430,7 @@ def test_an_object_whose_last_version_is_to_come_is_kept_in_mind_until_then(limi
     assert len(limited.writes) == 0
 
 
-def test_of_what_is_never_received_only_so_much_is_kept_in_mind(limited: Cache) -> None:
+def test_the_number_of_unconfirmed_deletions_is_bounded(limited: Cache) -> None:
     for number in range(UNCONFIRMED_LIMIT + 50):
         with WriteToken(limited.inflight) as token:
             limited.writes.add_deletion(
@@ -434,7 +440,7 @@ def test_of_what_is_never_received_only_so_much_is_kept_in_mind(limited: Cache) 
     assert len(limited.writes) == UNCONFIRMED_LIMIT
 
 
-def test_where_only_the_server_knows_what_is_there_already_is_laid_over(selected: Cache) -> None:
+def test_with_server_side_selectors_a_write_to_a_cached_object_is_overlaid(selected: Cache) -> None:
     selected.receive(11)
 
     selected.write(12)
@@ -442,7 +448,7 @@ def test_where_only_the_server_knows_what_is_there_already_is_laid_over(selected
     assert selected.seen == ("a", "12")
 
 
-def test_where_only_the_server_knows_what_is_new_waits_and_its_past_is_not_shown(
+def test_with_server_side_selectors_a_new_object_waits_for_its_event(
     selected: Cache,
 ) -> None:
     selected.write(12)
@@ -457,7 +463,7 @@ def test_where_only_the_server_knows_what_is_new_waits_and_its_past_is_not_shown
 
 
 @pytest.mark.parametrize("end", [Cache.end, lambda _: None])
-def test_where_only_the_server_knows_another_of_the_name_is_new(
+def test_with_server_side_selectors_a_recreated_object_counts_as_new(
     selected: Cache, end: Callable[[Cache], None]
 ) -> None:
     selected.receive(11)
@@ -468,7 +474,7 @@ def test_where_only_the_server_knows_another_of_the_name_is_new(
     assert selected.seen is None
 
 
-def test_what_cannot_be_decoded_any_more_stays_as_we_wrote_it(cache: Cache) -> None:
+def test_an_own_write_stays_while_the_object_cannot_be_decoded(cache: Cache) -> None:
     cache.receive(11)
     cache.write(12)
 
@@ -479,7 +485,7 @@ def test_what_cannot_be_decoded_any_more_stays_as_we_wrote_it(cache: Cache) -> N
     assert len(cache.writes) == 0
 
 
-def test_another_that_cannot_be_decoded_takes_the_place_of_what_we_wrote(cache: Cache) -> None:
+def test_an_undecodable_successor_ends_an_own_write(cache: Cache) -> None:
     cache.write(12)
     cache.writes.received_decode_failure(WEB, "a")
     cache.writes.advance_to("13")
@@ -489,7 +495,7 @@ def test_another_that_cannot_be_decoded_takes_the_place_of_what_we_wrote(cache: 
     assert cache.seen is None
 
 
-def test_another_that_cannot_be_decoded_takes_the_place_of_what_was_received(cache: Cache) -> None:
+def test_an_undecodable_successor_replaces_a_received_object(cache: Cache) -> None:
     cache.receive(11)
     cache.write(12)
 
@@ -499,7 +505,7 @@ def test_another_that_cannot_be_decoded_takes_the_place_of_what_was_received(cac
     assert cache.seen is None
 
 
-def test_before_the_first_list_our_writes_are_kept() -> None:
+def test_own_writes_before_the_first_list_are_kept() -> None:
     cache = Cache()
     cache.writes.position = "0"
 
@@ -509,7 +515,7 @@ def test_before_the_first_list_our_writes_are_kept() -> None:
     assert cache.seen == ("a", "12")
 
 
-def test_no_ticket_is_left(cache: Cache) -> None:
+def test_no_write_token_is_left(cache: Cache) -> None:
     with WriteToken(cache.inflight):
         assert len(cache.inflight) == 1
 

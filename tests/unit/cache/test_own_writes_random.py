@@ -321,7 +321,7 @@ LONG = settings(stateful_step_count=40)
 
 @pytest.mark.hypothesis
 @pytest.mark.parametrize("machine", [OwnWritesMachine, LabelledMachine, SelectedMachine])
-def test_whatever_is_received_and_answered_we_never_see_our_own_past(
+def test_reads_never_go_back_behind_an_own_write(
     machine: type[OwnWritesMachine],
 ) -> None:
     run_state_machine_as_test(machine, settings=LONG)

@@ -14,11 +14,11 @@ def test_a_new_object_always_passes(predicate: changed.Predicate[App]) -> None:
 
 
 @pytest.mark.parametrize("predicate", [*ALL, changed.fields("spec.size")])
-def test_what_has_not_changed_does_not_pass(predicate: changed.Predicate[App]) -> None:
+def test_an_unchanged_object_does_not_pass(predicate: changed.Predicate[App]) -> None:
     assert not predicate(app(), app())
 
 
-def test_each_looks_at_what_it_is_named_after() -> None:
+def test_each_predicate_checks_the_field_of_its_name() -> None:
     old = app()
     changes = {
         changed.generation: app(generation=2),
@@ -36,7 +36,7 @@ def test_labels_that_are_empty_are_no_labels() -> None:
     assert not changed.annotations(widget(), widget(annotations={}))
 
 
-def test_every_change_passes_by_generation_where_the_server_does_not_count() -> None:
+def test_every_change_of_a_kind_without_a_generation_passes() -> None:
     def config(text: str) -> core_v1.ConfigMap:
         return core_v1.ConfigMap(metadata=meta_v1.ObjectMeta(name="c"), data={"text": text})
 
@@ -56,7 +56,7 @@ def test_a_field_is_named_in_python_or_as_on_the_wire(path: str | tuple[str, ...
     assert not predicate(widget({"spec": 1}), widget({"spec": 2}))
 
 
-def test_a_step_with_a_dot_is_written_apart() -> None:
+def test_a_path_with_a_dotted_step_is_a_tuple() -> None:
     predicate = changed.fields(("metadata", "annotations", "a.b/c"))
 
     for make in (app, widget):
@@ -64,7 +64,7 @@ def test_a_step_with_a_dot_is_written_apart() -> None:
         assert not predicate(make(), make(annotations={"other": "1"}))
 
 
-def test_a_number_is_a_place_in_a_list() -> None:
+def test_a_number_is_an_index_in_a_list() -> None:
     predicate = changed.fields("metadata.finalizers.1")
 
     for make in (app, widget):
@@ -137,7 +137,7 @@ def test_not_inverts_a_custom_function_for_a_new_object_too() -> None:
     assert changed.not_(changed.not_(is_small))(None, app(size=1))
 
 
-def test_those_made_alike_are_equal_and_say_how_they_were_made() -> None:
+def test_predicates_with_equal_arguments_are_equal_and_have_a_repr() -> None:
     def made() -> object:
         inside = changed.all_of(changed.labels, changed.not_(changed.annotations))
         return changed.any_of(changed.generation, changed.fields("spec.size", ("a", "b.c")), inside)
@@ -157,6 +157,6 @@ def test_a_predicate_of_nothing_is_refused(make: object) -> None:
 
 
 @pytest.mark.parametrize("make", [changed.any_of, changed.all_of, changed.not_])
-def test_what_is_no_function_is_refused(make: object) -> None:
+def test_a_value_that_is_no_function_is_refused(make: object) -> None:
     with pytest.raises(BadValue, match="function"):
         make("spec.size")  # type: ignore[operator]

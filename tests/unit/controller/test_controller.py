@@ -45,7 +45,7 @@ def test_a_controller_of_a_core_kind_has_names_that_the_server_takes() -> None:
     assert controller.finalizer == "core/pod"
 
 
-def test_what_it_owns_can_be_said_short_or_long() -> None:
+def test_owned_kinds_can_be_classes_or_owns() -> None:
     controller = sm.Controller(
         Widget, reconcile=reconcile, owns=(core_v1.ConfigMap, sm.Owns(apps_v1.Deployment))
     )
@@ -77,7 +77,7 @@ class Operator:
         (functools.partial(plain), True),
     ],
 )
-def test_a_plain_function_is_known_as_one(function: Any, is_blocking: bool) -> None:
+def test_a_plain_function_is_recognized(function: Any, is_blocking: bool) -> None:
     assert sm.Controller(Widget, reconcile=function).is_blocking is is_blocking
 
 
@@ -155,7 +155,7 @@ def test_a_plain_function_is_known_as_one(function: Any, is_blocking: bool) -> N
         ),
     ],
 )
-def test_what_cannot_work_is_refused_when_it_is_declared(wrong: Any, says: str) -> None:
+def test_an_invalid_controller_is_refused_when_it_is_declared(wrong: Any, says: str) -> None:
     declared: dict[str, Any] = {"reconcile": reconcile, **wrong}
 
     with pytest.raises(BadController, match="the controller") as raised:
@@ -174,7 +174,7 @@ def traced(function: Any) -> Any:
     return call
 
 
-def test_a_function_is_judged_by_what_it_wraps() -> None:
+def test_a_decorated_function_is_checked_by_the_function_inside() -> None:
     async def alone(obj: Widget) -> sm.Outcome:
         return sm.Done()
 
@@ -205,17 +205,17 @@ async def with_a_name_more(obj: Widget, ctx: sm.Context, *, loud: bool) -> sm.Ou
 
 
 @pytest.mark.parametrize("function", [with_default, with_any, with_names])
-def test_a_function_may_take_more_than_it_is_given(function: Any) -> None:
+def test_a_function_may_have_further_optional_parameters(function: Any) -> None:
     assert sm.Controller(Widget, reconcile=function).reconcile is function
 
 
 @pytest.mark.parametrize("function", [with_three, with_a_name_more])
-def test_a_function_that_must_be_given_more_is_refused(function: Any) -> None:
+def test_a_function_with_further_required_parameters_is_refused(function: Any) -> None:
     with pytest.raises(BadController, match="cannot be called with an object and a context"):
         sm.Controller(Widget, reconcile=function)
 
 
-def test_a_class_that_is_no_kind_is_refused() -> None:
+def test_a_class_without_a_kind_is_refused() -> None:
     with pytest.raises(BadController, match="is not a kind"):
         sm.Controller(sm.Part, reconcile=reconcile)  # type: ignore[type-var, arg-type]
 

@@ -33,7 +33,7 @@ def patched(patch: Any) -> Any:
 
 
 @FORMS
-def test_it_is_put_beside_others_on_the_object_that_was_read(form: Any) -> None:
+def test_the_finalizer_is_added_beside_others(form: Any) -> None:
     assert patched(patch_to_add(form(THEIRS), OURS)) == {
         "uid": "1",
         "resourceVersion": "2",
@@ -42,7 +42,7 @@ def test_it_is_put_beside_others_on_the_object_that_was_read(form: Any) -> None:
 
 
 @FORMS
-def test_it_is_taken_off_alone(form: Any) -> None:
+def test_only_the_own_finalizer_is_removed(form: Any) -> None:
     assert patched(patch_to_remove(form(OURS, THEIRS), OURS)) == {
         "uid": "1",
         "resourceVersion": "2",
@@ -52,14 +52,14 @@ def test_it_is_taken_off_alone(form: Any) -> None:
 
 
 @FORMS
-def test_what_is_so_already_takes_no_patch(form: Any) -> None:
+def test_no_patch_is_made_without_a_change(form: Any) -> None:
     assert patch_to_add(form(OURS), OURS) is None
     assert patch_to_remove(form(THEIRS), OURS) is None
     assert (has_finalizer(form(OURS), OURS), has_finalizer(form(), OURS)) == (True, False)
 
 
 @FORMS
-def test_it_is_never_put_on_an_object_that_is_being_deleted(form: Any) -> None:
+def test_no_finalizer_is_added_to_an_object_that_is_being_deleted(form: Any) -> None:
     ending = {"deletion_timestamp": datetime(2026, 1, 1, tzinfo=UTC)}
 
     assert patch_to_add(form(THEIRS, **ending), OURS) is None

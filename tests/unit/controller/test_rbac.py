@@ -35,7 +35,7 @@ PLURAL = f"{App.resource_type.plural}.{App.resource_type.gvk.group}"
 FINALIZERS = f"update {PLURAL}/finalizers in the whole cluster"
 
 
-def test_a_controller_reads_its_kind_and_says_how_it_stands() -> None:
+def test_a_controller_reads_its_kind_and_patches_its_status() -> None:
     assert needed(controller()) == [
         f"get, list, watch {PLURAL} in the whole cluster",
         f"patch {PLURAL}/status in the whole cluster",
@@ -104,20 +104,20 @@ def test_a_controller_reads_its_kind_and_says_how_it_stands() -> None:
     ],
     ids=lambda each: next(iter(each)) if isinstance(each, dict) else "",
 )
-def test_what_it_declares_is_what_it_may_do_and_no_more(
+def test_a_controller_gets_the_declared_permissions_only(
     declared: dict[str, Any], also: set[str]
 ) -> None:
     assert set(needed(controller(**declared))) - set(needed(controller())) == also
 
 
-def test_who_reads_scales_may_ask_for_that_of_anything() -> None:
+def test_reading_scales_permits_the_scale_of_any_kind() -> None:
     rules = permissions([controller(reads=(autoscaling_v1.Scale,))], lease=None, namespaces=())
 
     assert RbacRule(group="*", resource="*", subresource="scale", verbs=("get",)) in rules
     assert not [rule for rule in rules if rule.resource == "scales"]
 
 
-def test_what_stands_for_a_part_of_kubernetes_writes_events_of_the_older_api() -> None:
+def test_a_controller_with_an_event_source_writes_core_events() -> None:
     wanted = needed(controller(event_source="deployment-controller"))
 
     assert "create, patch events in the whole cluster" in wanted
@@ -130,7 +130,7 @@ def test_a_kind_without_a_class_may_have_a_status() -> None:
     assert "patch things.example.com/status in the whole cluster" in needed(controller(thing))
 
 
-def test_with_namespaces_the_rights_are_in_those_and_what_has_none_is_still_everywhere() -> None:
+def test_with_namespaces_only_cluster_scoped_kinds_are_granted_everywhere() -> None:
     found = permissions(
         [controller(owns=(rbac_v1.ClusterRole,))], lease=None, namespaces=("one", "two")
     )
@@ -152,7 +152,7 @@ def test_with_namespaces_the_rights_are_in_those_and_what_has_none_is_still_ever
     }
 
 
-def test_a_lease_may_be_made_and_only_that_one_be_changed() -> None:
+def test_only_the_own_lease_may_be_changed() -> None:
     rules = [rule for rule in needed(lease=("apps", "operator")) if "leases" in rule]
 
     assert rules == [
@@ -161,7 +161,7 @@ def test_a_lease_may_be_made_and_only_that_one_be_changed() -> None:
     ]
 
 
-def test_only_events_and_what_few_clusters_ask_for_can_be_done_without() -> None:
+def test_only_events_and_owner_finalizers_are_optional() -> None:
     found = permissions(
         [controller(owns=(apps_v1.Deployment,), finalize=reconcile)],
         lease=("apps", "operator"),
@@ -171,7 +171,7 @@ def test_only_events_and_what_few_clusters_ask_for_can_be_done_without() -> None
     assert {rule.path for rule in found if not rule.is_needed} == {"apps/finalizers", "events"}
 
 
-def test_two_controllers_need_what_either_does_and_each_resource_is_named_once() -> None:
+def test_rules_of_two_controllers_are_merged_by_resource() -> None:
     both = permissions(
         [
             controller(owns=(apps_v1.Deployment,)),
@@ -193,7 +193,7 @@ def test_the_order_of_declarations_makes_no_difference() -> None:
     assert one == other
 
 
-def test_policy_rules_put_together_what_has_the_same_verbs() -> None:
+def test_policy_rules_merge_resources_with_the_same_verbs() -> None:
     rules = (
         RbacRule(group="apps", resource="deployments", verbs=("get",), namespace="one"),
         RbacRule(group="apps", resource="deployments", verbs=("get",), namespace="two"),
@@ -215,7 +215,7 @@ def test_policy_rules_put_together_what_has_the_same_verbs() -> None:
     )
 
 
-def test_the_yaml_says_the_same_and_can_be_pasted() -> None:
+def test_the_yaml_has_the_same_rules() -> None:
     rules = (
         RbacRule(group="", resource="secrets", verbs=("get",), names=("true", "web-1", "1e3")),
         RbacRule(group="apps", resource="deployments", subresource="status", verbs=("patch",)),

@@ -32,7 +32,7 @@ def hang() -> Iterator[threading.Event]:
     event.set()
 
 
-async def test_a_function_in_a_thread_has_its_calls_done_in_the_loop(
+async def test_calls_of_a_function_in_a_thread_run_in_the_loop(
     observed: list[Observation],
 ) -> None:
     loop_thread = threading.get_ident()
@@ -51,7 +51,7 @@ async def test_a_function_in_a_thread_has_its_calls_done_in_the_loop(
     assert asked == loop_thread
 
 
-async def test_what_it_raises_comes_out(observed: list[Observation]) -> None:
+async def test_an_exception_of_the_thread_is_raised(observed: list[Observation]) -> None:
     threads = ThreadPool(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
 
     async def fail() -> None:
@@ -69,7 +69,7 @@ async def test_what_it_raises_comes_out(observed: list[Observation]) -> None:
         await job.result()
 
 
-async def test_the_loop_goes_on_while_a_thread_works(
+async def test_the_loop_continues_while_a_thread_runs(
     observed: list[Observation], hang: threading.Event
 ) -> None:
     threads = ThreadPool(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
@@ -84,7 +84,7 @@ async def test_the_loop_goes_on_while_a_thread_works(
     assert waiting.result() is True
 
 
-async def test_when_all_threads_are_busy_those_who_hold_them_are_named(
+async def test_the_holders_of_busy_threads_are_named(
     observed: list[Observation], hang: threading.Event
 ) -> None:
     threads = ThreadPool(2, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
@@ -105,7 +105,7 @@ async def test_when_all_threads_are_busy_those_who_hold_them_are_named(
         await job.ended()
 
 
-async def test_a_thread_whose_task_is_gone_can_do_nothing_more_and_holds_its_place(
+async def test_an_abandoned_thread_cannot_call_and_counts_against_the_limit(
     observed: list[Observation], hang: threading.Event
 ) -> None:
     threads = ThreadPool(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
@@ -135,7 +135,7 @@ async def test_a_thread_whose_task_is_gone_can_do_nothing_more_and_holds_its_pla
     assert repr(threads) == "<ThreadPool 0 of 1 busy, 0 waiting>"
 
 
-async def test_a_thread_that_waits_for_the_loop_is_let_go_when_its_task_ends(
+async def test_a_thread_that_waits_for_the_loop_is_released_when_its_task_ends(
     observed: list[Observation],
 ) -> None:
     threads = ThreadPool(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
@@ -157,7 +157,9 @@ async def test_a_thread_that_waits_for_the_loop_is_let_go_when_its_task_ends(
     await job.ended()
 
 
-async def test_a_thread_that_cannot_be_started_holds_no_place(observed: list[Observation]) -> None:
+async def test_a_thread_that_cannot_be_started_does_not_count_against_the_limit(
+    observed: list[Observation],
+) -> None:
     threads = ThreadPool(1, policy=ThreadPolicy.CONCURRENT, observe=observed.append)
     usual = threading.stack_size(2**46)  # more than any machine has to give
     try:

@@ -111,7 +111,7 @@ def test_an_instance_may_have_several_functions_of_one_operator() -> None:
     build_twice(build)
 
 
-def test_what_cannot_change_may_be_used_again() -> None:
+def test_an_immutable_object_may_be_used_again() -> None:
     build_twice(lambda: controller(partial(with_state, ("a", 1, ConfigMap, reconcile))))
     build_twice(lambda: controller(when=sm.changed.generation))
 

@@ -65,7 +65,7 @@ def test_a_fault_is_named_by_its_words(trouble: FaultKind) -> None:
 
 
 @pytest.mark.parametrize("words", ["", "after call", "after call 0", "after call x", "sometime 3"])
-def test_no_other_words_name_a_fault(words: str) -> None:
+def test_an_unknown_fault_name_is_refused(words: str) -> None:
     with pytest.raises(ValueError, match="there is no fault named"):
         Fault.named(words)
 
@@ -84,7 +84,7 @@ async def test_without_a_fault_calls_and_events_are_counted() -> None:
     assert run.trace == []
 
 
-async def test_who_is_killed_before_a_call_never_makes_it() -> None:
+async def test_an_operator_killed_before_a_call_never_makes_it() -> None:
     run = FaultRun("before call 2")
     await run.call()
 
@@ -93,7 +93,7 @@ async def test_who_is_killed_before_a_call_never_makes_it() -> None:
     assert run.trace == [f"is killed before PATCH {WRITE.path}"]
 
 
-async def test_who_is_killed_after_a_call_has_made_it_and_never_knows() -> None:
+async def test_an_operator_killed_after_a_call_gets_no_response() -> None:
     run = FaultRun("after call 1")
     await run.fault_injector.before_request(ACTOR, WRITE)
 
@@ -101,7 +101,7 @@ async def test_who_is_killed_after_a_call_has_made_it_and_never_knows() -> None:
     assert run.deaths == 1
 
 
-async def test_an_answer_is_lost_to_the_call_it_belongs_to() -> None:
+async def test_a_response_is_lost_for_its_own_call_only() -> None:
     run = FaultRun("answer lost to call 1")
     other = Request(method="POST", path="/api/v1/namespaces/default/configmaps")
     await run.fault_injector.before_request(ACTOR, WRITE)
@@ -114,7 +114,7 @@ async def test_an_answer_is_lost_to_the_call_it_belongs_to() -> None:
     assert run.deaths == 0
 
 
-async def test_a_fault_strikes_once() -> None:
+async def test_a_fault_is_injected_once() -> None:
     run = FaultRun("watch cut at event 1")
     with pytest.raises(Unreachable):
         await run.fault_injector.before_watch_event(ACTOR, WATCH, b'{"type":"ADDED"}')
@@ -124,7 +124,7 @@ async def test_a_fault_strikes_once() -> None:
     assert run.trace == [f"loses its watch of {WATCH.path}"]
 
 
-async def test_news_of_children_is_late_and_that_of_others_is_not() -> None:
+async def test_events_of_children_are_late_and_others_are_not() -> None:
     run = FaultRun("children late from event 1")
     began_at = run.clock.monotonic()
 
@@ -148,7 +148,7 @@ class Gate:
         return "ding"
 
 
-async def test_a_call_beyond_the_cluster_is_a_call_like_any_other() -> None:
+async def test_a_call_outside_the_cluster_is_counted_like_any_other() -> None:
     run, gate = FaultRun("answer lost to call 2"), Gate()
     reached = run.fault_injector.wrap(gate)
 
@@ -160,7 +160,7 @@ async def test_a_call_beyond_the_cluster_is_a_call_like_any_other() -> None:
     assert run.trace == ["Gate.open", "Gate.open", "gets no answer to Gate.open"]
 
 
-async def test_what_is_set_on_a_system_beyond_the_cluster_is_set_on_the_system() -> None:
+async def test_an_attribute_of_a_wrapped_system_is_set_on_the_system() -> None:
     gate = Gate()
 
     FaultRun("answer lost to call 1").fault_injector.wrap(gate).opened = 7
@@ -168,7 +168,7 @@ async def test_what_is_set_on_a_system_beyond_the_cluster_is_set_on_the_system()
     assert gate.opened == 7
 
 
-async def test_a_call_that_users_overtake_is_made_when_they_have_written() -> None:
+async def test_an_overtaken_call_is_made_after_the_users_write() -> None:
     run = FaultRun("users overtake call 1")
 
     assert not await ended(run.call())
@@ -181,7 +181,7 @@ async def test_a_call_that_users_overtake_is_made_when_they_have_written() -> No
 @pytest.mark.parametrize(
     "words", ["users write after a crash before call 1", "users write after a crash after call 1"]
 )
-async def test_who_is_killed_while_users_write_goes_no_further(words: str) -> None:
+async def test_an_operator_killed_while_users_write_does_not_continue(words: str) -> None:
     run = FaultRun(words)
 
     assert not await ended(run.call())

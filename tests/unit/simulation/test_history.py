@@ -34,5 +34,5 @@ def test_events_leases_and_reviews_are_not_writes(target: str) -> None:
         "/apis/cars.example.com/v1/namespaces/default/leases/web/status",
     ],
 )
-def test_what_is_only_called_so_is_a_write(target: str) -> None:
+def test_a_kind_of_an_author_with_such_a_name_is_a_write(target: str) -> None:
     assert patch(target).is_write

@@ -41,7 +41,7 @@ def test_time_passes_only_when_every_task_waits() -> None:
     assert run(main()) == [0.0, HOUR]
 
 
-def test_those_who_wait_for_one_moment_go_on_in_the_order_in_which_they_began_to() -> None:
+def test_tasks_that_wait_for_one_time_resume_in_the_order_of_their_calls() -> None:
     async def main() -> list[int]:
         seen: list[int] = []
 
@@ -110,7 +110,7 @@ def test_a_task_that_waits_in_vain_is_cancelled_before_the_error_is_raised() -> 
     assert ended == ["main"]
 
 
-def test_a_task_that_waits_in_vain_beside_programs_that_never_rest_is_an_error() -> None:
+def test_a_task_that_waits_in_vain_beside_periodic_tasks_is_an_error() -> None:
     async def tick() -> None:
         while True:
             await sleep(300.0)
@@ -124,7 +124,7 @@ def test_a_task_that_waits_in_vain_beside_programs_that_never_rest_is_an_error()
         run(main())
 
 
-def test_a_long_sleep_beside_programs_that_never_rest_is_no_deadlock() -> None:
+def test_a_long_sleep_beside_periodic_tasks_is_no_deadlock() -> None:
     async def tick() -> None:
         while True:
             await sleep(300.0)

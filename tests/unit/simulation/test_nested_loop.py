@@ -29,14 +29,14 @@ def collections() -> int:
     return sum(int(each["collections"]) for each in gc.get_stats())
 
 
-def test_what_a_simulation_leaves_behind_is_gone_when_it_has_ended() -> None:
+def test_garbage_of_a_simulation_is_collected_at_its_end() -> None:
     async def main() -> "weakref.ref[Knot]":
         return weakref.ref(Knot())
 
     assert run_nested(main())() is None
 
 
-def test_nothing_is_collected_in_the_middle_of_a_small_world() -> None:
+def test_nothing_is_collected_during_a_small_simulation() -> None:
     async def main() -> int:
         before = collections()
         kept: list[list[int]] = [[] for _ in range(YOUNG // 2)]
@@ -46,7 +46,7 @@ def test_nothing_is_collected_in_the_middle_of_a_small_world() -> None:
     assert run_nested(main()) == 0
 
 
-def test_the_collector_is_afterwards_as_it_was() -> None:
+def test_the_collector_settings_are_restored() -> None:
     gc.set_threshold(701, 11, 12)
 
     async def main() -> None:
@@ -77,7 +77,7 @@ def test_with_collections_disabled_there_are_none() -> None:
         gc.enable()
 
 
-def test_a_world_within_a_world_leaves_the_collector_to_the_outer_one() -> None:
+def test_a_nested_simulation_leaves_the_collector_to_the_outer_one() -> None:
     with deferred_collection():
         before = collections()
         with deferred_collection():

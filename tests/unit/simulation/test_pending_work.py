@@ -15,7 +15,7 @@ def pending() -> PendingWork:
     return PendingWork(clock=SystemClock())
 
 
-def test_who_has_listed_hears_nothing_until_a_watch_is_open() -> None:
+def test_after_a_list_work_is_pending_until_a_watch_is_open() -> None:
     work = pending()
 
     work.note("operator", LISTED)
@@ -25,7 +25,7 @@ def test_who_has_listed_hears_nothing_until_a_watch_is_open() -> None:
     assert work.unwatched() == []
 
 
-def test_whose_watch_has_ended_hears_nothing_until_the_next_is_open() -> None:
+def test_after_a_watch_has_ended_work_is_pending_until_the_next_is_open() -> None:
     work = pending()
     work.note("operator", LISTED)
     work.note("operator", STARTED)
@@ -37,7 +37,7 @@ def test_whose_watch_has_ended_hears_nothing_until_the_next_is_open() -> None:
     assert work.unwatched() == []
 
 
-def test_each_is_deaf_for_itself() -> None:
+def test_each_actor_has_its_own_watches() -> None:
     work = pending()
     work.note("operator", LISTED)
     work.note("workloads", LISTED)
@@ -47,7 +47,7 @@ def test_each_is_deaf_for_itself() -> None:
     assert work.unwatched() == ["operator has no watch of App default/*"]
 
 
-def test_a_kind_that_is_gone_is_not_waited_for() -> None:
+def test_a_kind_that_is_not_served_is_not_pending() -> None:
     work = pending()
     work.note("operator", ENDED)
 
@@ -56,7 +56,7 @@ def test_a_kind_that_is_gone_is_not_waited_for() -> None:
     assert work.unwatched() == []
 
 
-def test_a_resource_without_a_reflector_is_not_waited_for() -> None:
+def test_a_resource_without_a_reflector_is_not_pending() -> None:
     work = pending()
     work.note("operator", ENDED)
 
@@ -65,7 +65,7 @@ def test_a_resource_without_a_reflector_is_not_waited_for() -> None:
     assert work.unwatched() == []
 
 
-def test_an_actor_that_is_gone_is_not_waited_for() -> None:
+def test_an_ended_actor_is_not_pending() -> None:
     work = pending()
     work.note("operator", LISTED)
 

@@ -46,7 +46,7 @@ def test_tokens_are_shown_by_their_numbers() -> None:
     )
 
 
-def test_what_a_secret_holds_is_in_no_difference() -> None:
+def test_the_data_of_a_secret_is_in_no_difference() -> None:
     before = state_of([secret("one", password="the first one", pin="1")], outside=["the first one"])
     after = state_of(
         [secret("one", password="the second one", pin="2")], outside=["the second one"]
@@ -60,7 +60,7 @@ def test_what_a_secret_holds_is_in_no_difference() -> None:
     assert "the first one" not in repr(before)
 
 
-def test_what_was_in_a_secret_that_is_gone_is_not_shown_either() -> None:
+def test_the_data_of_a_deleted_secret_is_not_shown() -> None:
     before = state_of([], outside={})
     after = state_of([], outside={"password": "the first one"}, secrets=["the first one"])
 
@@ -88,7 +88,7 @@ def test_a_short_secret_is_hidden_where_it_is_all_that_a_field_holds() -> None:
     )
 
 
-def test_a_long_text_is_cut_after_what_is_hidden_of_it() -> None:
+def test_a_long_text_is_truncated_after_it_is_redacted() -> None:
     long = "x" * 70
     before = state_of([secret("one", password="the first one")], outside={})
     after = state_of([secret("one", password="the first one")], outside=[f"{long} the first one"])
@@ -96,7 +96,7 @@ def test_a_long_text_is_cut_after_what_is_hidden_of_it() -> None:
     assert "the f" not in " ".join(differences(before, after))
 
 
-def test_secrets_of_which_one_begins_like_another_make_no_difference() -> None:
+def test_a_secret_that_is_a_prefix_of_another_is_hidden() -> None:
     before = state_of([secret("one", a="long secret", b="long secret 2")], outside="long secret 2")
     after = state_of([secret("one", a="long secret", b="long secret")], outside="long secret 2")
 
@@ -105,7 +105,7 @@ def test_secrets_of_which_one_begins_like_another_make_no_difference() -> None:
     )
 
 
-def test_what_was_a_secret_in_the_other_run_is_not_shown_either() -> None:
+def test_a_secret_of_the_other_run_is_not_shown() -> None:
     before = state_of([secret("one", password="the first one")], outside={})
     after = state_of([], outside={"password": "the first one"})
 

@@ -68,7 +68,7 @@ def test_a_uid_that_belongs_to_another_makes_a_difference() -> None:
     )
 
 
-def test_a_generation_matters_only_by_whether_it_was_seen() -> None:
+def test_a_generation_matters_only_by_whether_it_was_observed() -> None:
     def run(generation: int, seen: int) -> Any:
         metadata = {"generation": generation}
         return [thing("App", "web", APP, metadata=metadata, status={"observedGeneration": seen})]
@@ -79,7 +79,7 @@ def test_a_generation_matters_only_by_whether_it_was_seen() -> None:
     )
 
 
-def test_what_is_sorted_by_names_that_chance_gave_has_no_order() -> None:
+def test_a_list_sorted_by_random_names_has_no_order() -> None:
     def run(first: str, second: str) -> Any:
         pods = [(first, True), (second, False)]
         listed = [{"name": name, "ready": ready} for name, ready in sorted(pods)]
@@ -114,7 +114,7 @@ def test_missing_and_unexpected_objects_are_named() -> None:
     )
 
 
-def test_a_name_that_ends_in_a_number_was_not_made_up() -> None:
+def test_a_name_that_ends_in_a_number_is_not_generated() -> None:
     assert found([generated("web-0", POD, APP)], [generated("web-1", POD, APP)])
 
 
@@ -134,7 +134,7 @@ def test_an_object_whose_owner_is_gone_is_an_orphan() -> None:
     assert found([app], [app, child])[0] == ("Note default/of belongs to App web, which is gone")
 
 
-def test_what_is_outside_the_cluster_is_compared_too() -> None:
+def test_the_outside_system_is_compared_too() -> None:
     app = thing("App", "web", APP)
 
     one = state_of([app], outside={"buckets": {APP: 1}})
@@ -157,7 +157,7 @@ def test_events_and_leases_are_not_part_of_the_state() -> None:
     assert found([thing("App", "web", APP)], [thing("App", "web", APP), *events]) == ()
 
 
-def test_what_an_author_calls_an_event_is_compared() -> None:
+def test_an_authors_kind_named_event_is_compared() -> None:
     concert = thing("Event", "concert", POD) | {"apiVersion": "tickets.example.com/v1"}
 
     assert found([], [concert]) == ("Event default/concert: expected none, found 1",)

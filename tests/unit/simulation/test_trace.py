@@ -13,7 +13,7 @@ def asked(
     return RecordedRequest(at, actor, method, target, 0, given["status"], given["is_change"])  # type: ignore[arg-type]
 
 
-def test_a_path_is_said_in_short() -> None:
+def test_a_path_is_shortened() -> None:
     said = {
         WEB: "deployments/web",
         f"{WEB}/status?fieldManager=x": "deployments/web/status",

@@ -79,7 +79,7 @@ async def test_a_request_that_is_lost_never_reaches_the_server() -> None:
     assert (server.asked, len(history)) == (0, 0)
 
 
-async def test_an_answer_that_is_lost_is_written_down_and_let_go_of() -> None:
+async def test_a_lost_response_is_recorded_and_released() -> None:
     server, history = Streaming(), History()
     way = way_to(server, Losing("back"), history)
 
@@ -109,7 +109,7 @@ async def test_a_response_that_no_task_waits_for_is_released() -> None:
 
 
 @pytest.mark.parametrize("where", ["nowhere", None])
-async def test_what_goes_wrong_with_an_answer_comes_out_and_the_answer_is_let_go_of(
+async def test_an_error_of_a_response_is_raised_and_the_response_is_released(
     where: str | None,
 ) -> None:
     server = Streaming()
@@ -126,7 +126,7 @@ async def test_what_goes_wrong_with_an_answer_comes_out_and_the_answer_is_let_go
     assert server.closed == 1
 
 
-async def test_nothing_goes_over_a_way_that_is_cut() -> None:
+async def test_no_request_passes_a_cut_transport() -> None:
     server = Streaming()
     way = way_to(server, NoFaults(), History())
     way.is_cut = True

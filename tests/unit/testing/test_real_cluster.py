@@ -62,7 +62,7 @@ async def test_a_deletion_changes_something() -> None:
     assert len(history.writes()) == 1
 
 
-async def test_nothing_gets_through_once_a_way_is_cut() -> None:
+async def test_no_request_passes_a_cut_transport() -> None:
     inner = ScriptedTransport()
     way = RecordingTransport(inner, actor="operator", history=History(), clock=FakeClock())
     way.is_cut = True

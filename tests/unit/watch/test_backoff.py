@@ -35,26 +35,26 @@ def test_waits_double_up_to_half_a_minute() -> None:
     assert waits(DROPPED, Never()) == [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30.0, 30.0]
 
 
-def test_chance_adds_up_to_as_much_again() -> None:
+def test_jitter_at_most_doubles_a_wait() -> None:
     assert waits(DROPPED, Always())[:3] == [1.6, 3.2, 6.4]
 
 
-def test_after_years_of_failures_the_wait_is_still_a_number() -> None:
+def test_the_wait_after_many_failures_is_finite() -> None:
     assert waited(10**9, DROPPED, Never()) == 30.0
 
 
-def test_a_missing_kind_is_asked_for_seconds_apart_and_at_least_every_ten() -> None:
+def test_a_missing_kind_is_listed_every_few_seconds() -> None:
     assert waits(MISSING, Never()) == [2.0, 4.0, 8.0, 10.0, 10.0, 10.0, 10.0, 10.0]
 
 
-def test_what_the_server_asks_for_is_the_least() -> None:
+def test_retry_after_is_the_shortest_wait() -> None:
     assert waits(BUSY, Never())[:2] == [17.0, 17.0]
     assert waits(BUSY, Always())[0] == 17.8
     assert waits(BUSY, Never())[6] == 30.0
 
 
 @pytest.mark.parametrize("asked_seconds", [3600.0, 1e300, float("inf")])
-def test_what_the_server_asks_for_is_followed_for_a_minute_at_most(asked_seconds: float) -> None:
+def test_retry_after_is_followed_for_a_minute_at_most(asked_seconds: float) -> None:
     error = TooManyRequests(
         wanted="list Pod *", code=429, reason="", message="", retry_after_seconds=asked_seconds
     )
@@ -68,16 +68,16 @@ def news_in(errors: list[SteersmanError]) -> list[int]:
     return [number for number, error in enumerate(errors, start=1) if streak.add(error)]
 
 
-def test_of_failures_that_are_alike_ever_fewer_are_news() -> None:
+def test_repeated_failures_are_reported_less_and_less_often() -> None:
     assert news_in([DROPPED] * 40) == [1, 2, 4, 8, 16, 32]
 
 
-def test_another_kind_of_failure_is_news() -> None:
+def test_another_kind_of_failure_is_reported() -> None:
     assert news_in([DROPPED, DROPPED, DROPPED, FORBIDDEN, FORBIDDEN, FORBIDDEN]) == [1, 2, 4, 5]
 
 
 @pytest.mark.parametrize("error", [DROPPED, UNAVAILABLE])
-def test_when_a_row_has_ended_the_next_failure_is_the_first(error: SteersmanError) -> None:
+def test_a_success_resets_the_streak(error: SteersmanError) -> None:
     streak = FailureStreak()
     for _ in range(3):
         streak.add(error)

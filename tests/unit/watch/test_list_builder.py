@@ -18,7 +18,7 @@ def uids(builder: ListBuilder[ConfigMap]) -> list[str]:
     return [uid for _, uid, _ in (identity_in(error.body) for error in builder.decode_failures)]
 
 
-def test_of_an_undecodable_object_that_is_twice_in_a_list_the_first_counts() -> None:
+def test_the_first_of_two_entries_of_an_undecodable_object_counts() -> None:
     builder = ListBuilder[ConfigMap]()
 
     builder.add_page(page(version=5, decode_failures=["a", "a"]))
@@ -27,7 +27,7 @@ def test_of_an_undecodable_object_that_is_twice_in_a_list_the_first_counts() -> 
     assert [error.ref for error in builder.decode_failures] == [invalid("a").ref, invalid("b").ref]
 
 
-def test_what_fits_on_one_page_and_not_on_another_fits() -> None:
+def test_an_object_decoded_on_one_page_counts_as_decoded() -> None:
     builder = ListBuilder[ConfigMap]()
 
     builder.add_page(page(obj("b", 4), version=5, decode_failures=["a"]))
@@ -49,7 +49,7 @@ def test_undecodable_objects_without_a_name_are_kept_apart_from_each_other() -> 
     assert uids(listed) == uids(streamed) == ["one", "two"]
 
 
-def test_an_object_is_as_the_last_event_says() -> None:
+def test_the_last_event_of_an_object_counts() -> None:
     builder = ListBuilder[ConfigMap]()
 
     builder.add(DecodeFailure(invalid("a"), "2", False))

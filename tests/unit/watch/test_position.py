@@ -165,7 +165,7 @@ def test_no_initial_event_is_a_version_to_resume_from(
 
 
 @given(INPUT_LISTS)
-def test_what_the_server_has_forgotten_is_always_listed_again(inputs: list[Input]) -> None:
+def test_an_expired_version_always_leads_to_a_list(inputs: list[Input]) -> None:
     (*_, (_, _, after)) = steps([*inputs, Gone()])
 
     assert isinstance(after, MustList)
@@ -181,7 +181,7 @@ def test_a_watch_is_resumed_only_from_a_received_version(inputs: list[Input]) ->
 
 
 @given(INPUT_LISTS, VERSIONS)
-def test_lists_lead_to_a_watch_from_anywhere_however_old_they_are(
+def test_lists_lead_to_a_watch_from_every_position_however_old_they_are(
     inputs: list[Input], version: str
 ) -> None:
     after = MustList() if not inputs else steps(inputs)[-1][2]
@@ -192,7 +192,9 @@ def test_lists_lead_to_a_watch_from_anywhere_however_old_they_are(
 
 
 @given(INPUT_LISTS)
-def test_a_server_that_knows_our_version_is_watched_without_a_list(inputs: list[Input]) -> None:
+def test_a_server_that_has_reached_the_version_is_watched_without_a_list(
+    inputs: list[Input],
+) -> None:
     for before, received, after in steps([*inputs, Failed(), Confirmed()])[-1:]:
         if isinstance(before, MustProbe):
             assert (received, after) == (Confirmed(), MayWatch(before.version))
@@ -209,7 +211,7 @@ def test_a_server_that_knows_our_version_is_watched_without_a_list(inputs: list[
         (DROPPED, Failed()),
     ],
 )
-def test_an_error_means_something_for_the_position(error: SteersmanError, received: Input) -> None:
+def test_every_error_is_classified_for_the_position(error: SteersmanError, received: Input) -> None:
     assert classify(error) == received
 
 

@@ -73,7 +73,7 @@ async def silence() -> None:
 # Order
 
 
-async def test_of_an_object_that_is_twice_in_a_list_the_first_counts() -> None:
+async def test_the_first_of_two_entries_of_an_object_counts() -> None:
     pages = (page(obj("a", 4), obj("a", 3), version=5), page(obj("a", 2), obj("b", 1), version=5))
     scene = Scene(listing(*pages))
 
@@ -94,7 +94,7 @@ async def test_existing_objects_come_first_and_then_events_in_order() -> None:
     assert scene.mirror.objects == {"b": "8", "c": "6"}
 
 
-async def test_of_many_events_at_once_others_get_a_turn_in_between() -> None:
+async def test_many_events_at_once_yield_to_other_tasks() -> None:
     others_turns = 0
     received_in_turn: Counter[int] = Counter()
 
@@ -120,7 +120,7 @@ async def test_of_many_events_at_once_others_get_a_turn_in_between() -> None:
     assert max(received_in_turn.values()) == BATCH_EVENTS
 
 
-async def test_pages_become_one_list_with_what_does_not_fit_beside_it() -> None:
+async def test_pages_become_one_list_with_decode_failures_beside_it() -> None:
     scene = Scene(
         listing(
             page(obj("a", 3), version=5, decode_failures=["x"]),
@@ -139,7 +139,7 @@ async def test_pages_become_one_list_with_what_does_not_fit_beside_it() -> None:
     ]
 
 
-async def test_should_later_pages_be_newer_the_watch_begins_at_the_first() -> None:
+async def test_the_watch_starts_at_the_version_of_the_first_page() -> None:
     scene = Scene(listing(page(obj("a", 3), version=5), page(obj("b", 8), version=9)))
 
     await scene.play()
@@ -155,7 +155,7 @@ async def test_pages_are_as_large_as_asked_for() -> None:
     assert scene.asked == ["list by 17"]
 
 
-async def test_a_list_that_does_not_say_its_version_is_not_believed() -> None:
+async def test_a_list_without_a_version_is_rejected() -> None:
     scene = Scene(listing(page(obj("a", 3), version="")), listing(page(version=0)), A_AND_B)
 
     await scene.play()
@@ -165,7 +165,7 @@ async def test_a_list_that_does_not_say_its_version_is_not_believed() -> None:
     assert all(isinstance(each.error, BadAnswer) for each in scene.seen(WatchFailed))
 
 
-async def test_what_does_not_fit_moves_the_position_as_well() -> None:
+async def test_an_undecodable_event_moves_the_position_too() -> None:
     scene = Scene(
         NOTHING, watching(undecodable("x", 6), undecodable("x", 7, is_gone=True), DROPPED)
     )
@@ -190,7 +190,7 @@ async def test_watches_that_begin_together_do_not_end_together() -> None:
 # Ends and drops
 
 
-async def test_a_watch_that_ends_in_good_order_goes_on_at_once_where_it_was() -> None:
+async def test_a_watch_that_ends_normally_is_resumed_at_once() -> None:
     clock = FakeClock()
     scene = Scene(
         A_AND_B,
@@ -206,9 +206,7 @@ async def test_a_watch_that_ends_in_good_order_goes_on_at_once_where_it_was() ->
     assert scene.seen(WatchFailed) == []
 
 
-async def test_a_watch_that_breaks_is_resumed_where_it_was_once_the_server_knows_the_place() -> (
-    None
-):
+async def test_a_broken_watch_is_resumed_once_the_server_has_reached_the_position() -> None:
     scene = Scene(A_AND_B, watching(wrote("c", 6), DROPPED), KNOWS, watching(wrote("d", 7)))
 
     await scene.play()
@@ -229,7 +227,7 @@ async def test_a_watch_that_ends_at_once_again_and_again_is_a_failure() -> None:
     assert "the server ended the watch after 0.0 s" in str(scene.reflector.last_error)
 
 
-async def test_a_watch_that_has_lasted_ends_a_row_of_failures() -> None:
+async def test_a_watch_that_lasts_resets_the_failures() -> None:
     clock = FakeClock()
     scene = Scene(
         A_AND_B,
@@ -259,7 +257,7 @@ async def test_no_failure_is_retried_without_a_wait(error: SteersmanError) -> No
     assert min(first, *rest) >= 0.8
 
 
-async def test_the_server_may_ask_for_a_longer_wait() -> None:
+async def test_retry_after_can_lengthen_a_wait() -> None:
     scene = Scene(BUSY, A_AND_B)
 
     await scene.play()
@@ -267,7 +265,7 @@ async def test_the_server_may_ask_for_a_longer_wait() -> None:
     assert scene.waits[0] >= 17
 
 
-async def test_a_watch_that_was_asked_to_be_short_may_be_short() -> None:
+async def test_a_watch_with_a_short_timeout_may_be_short() -> None:
     clock = FakeClock()
     script = ended(passes(clock, 1.0)) * 5
     scene = Scene(NOTHING, *script, clock=clock, watch_seconds=1)
@@ -292,7 +290,7 @@ async def test_a_watch_that_was_asked_to_be_short_may_be_short() -> None:
     ],
     ids=["in the stream", "after events", "as status", "of a probe", "of the list", "mid-paging"],
 )
-async def test_what_the_server_has_forgotten_is_listed_once_more_and_whole(
+async def test_an_expired_version_leads_to_a_complete_list(
     forms: list[Answer],
 ) -> None:
     scene = Scene(A_AND_B, *forms, listing(page(obj("b", 9), version=11)))
@@ -308,7 +306,7 @@ async def test_what_the_server_has_forgotten_is_listed_once_more_and_whole(
 # A server that is behind
 
 
-async def test_a_server_that_lags_is_waited_for() -> None:
+async def test_a_server_that_is_behind_is_waited_for() -> None:
     scene = Scene(A_AND_B, watching(DROPPED), BEHIND, BEHIND, KNOWS, watching(wrote("c", 6)))
 
     await scene.play()
@@ -331,7 +329,7 @@ async def test_a_rewound_history_replaces_the_old_one_and_is_observed() -> None:
     ]
 
 
-async def test_a_list_of_the_past_is_believed_only_when_the_server_insists() -> None:
+async def test_an_older_list_is_accepted_only_after_repeated_answers() -> None:
     old = listing(page(obj("a", 1), version=2))
     scene = Scene(A_AND_B, watching(EXPIRED), old, old, old, old)
 
@@ -341,7 +339,7 @@ async def test_a_list_of_the_past_is_believed_only_when_the_server_insists() -> 
     assert scene.mirror.received == ["replace at 5", "rewound at 2"]
 
 
-async def test_of_a_list_of_the_past_only_one_page_is_read() -> None:
+async def test_only_one_page_of_an_older_list_is_read() -> None:
     old = listing(page(obj("a", 1), version=2), DROPPED)
     scene = Scene(A_AND_B, watching(EXPIRED), old, listing(page(version=6)))
 
@@ -350,7 +348,7 @@ async def test_of_a_list_of_the_past_only_one_page_is_read() -> None:
     assert [type(each.error) for each in scene.seen(WatchFailed)] == [type(EXPIRED), BadAnswer]
 
 
-async def test_a_server_that_has_caught_up_by_the_time_it_is_asked_was_not_rewound() -> None:
+async def test_a_server_that_has_caught_up_was_not_rewound() -> None:
     scene = Scene(A_AND_B, watching(DROPPED), BEHIND, BEHIND, BEHIND, listing(page(version=9)))
 
     await scene.play()
@@ -380,7 +378,7 @@ async def test_a_silent_watch_is_closed_and_resumed() -> None:
     assert scene.source.open_watches == 0
 
 
-async def test_a_watch_that_says_something_now_and_then_is_not_silent() -> None:
+async def test_a_watch_with_occasional_events_is_not_silent() -> None:
     clock = FakeClock()
     words: list[Piece] = []
     for version in range(6, 30):
@@ -393,7 +391,7 @@ async def test_a_watch_that_says_something_now_and_then_is_not_silent() -> None:
     assert scene.mirror.reached_version == "29"
 
 
-async def test_a_watch_that_never_begins_is_cut_too() -> None:
+async def test_a_watch_that_never_starts_is_cut_too() -> None:
     scene = Scene(A_AND_B)
 
     async with scene.running():
@@ -405,7 +403,7 @@ async def test_a_watch_that_never_begins_is_cut_too() -> None:
     assert isinstance(scene.reflector.last_error, Unreachable)
 
 
-async def test_the_silence_of_one_watch_is_not_held_against_the_next() -> None:
+async def test_the_silence_of_one_watch_does_not_count_for_the_next() -> None:
     clock = FakeClock()
     scene = Scene(A_AND_B, *ended(passes(clock, 149)), clock=clock)
 
@@ -428,7 +426,7 @@ async def test_when_a_day_is_lost_the_watch_resumes_where_it_was() -> None:
     assert scene.source.asked == ["list", "watch 5", "probe 6", "watch 6"]
 
 
-async def test_the_end_of_the_reflector_is_the_last_that_is_observed() -> None:
+async def test_the_end_of_the_reflector_is_observed_last() -> None:
     scene = Scene(A_AND_B, watching(wrote("c", 6), silence))
 
     async with scene.running():
@@ -463,7 +461,7 @@ async def test_a_kind_that_is_missing_twice_keeps_its_objects() -> None:
     assert scene.seen(KindMissing) == []
 
 
-async def test_objects_of_a_kind_that_is_missing_thrice_are_gone() -> None:
+async def test_objects_of_a_kind_that_is_missing_three_times_are_gone() -> None:
     scene = Scene(A_AND_B, MISSING, MISSING, MISSING)
 
     await scene.play()
@@ -473,7 +471,7 @@ async def test_objects_of_a_kind_that_is_missing_thrice_are_gone() -> None:
     assert scene.clock.monotonic() >= 1000 + 2 + 4
 
 
-async def test_of_a_kind_that_never_was_there_nothing_is_received() -> None:
+async def test_a_kind_that_never_existed_gives_no_events() -> None:
     scene = Scene(*[MISSING] * 10)
 
     await scene.play()
@@ -485,7 +483,7 @@ async def test_of_a_kind_that_never_was_there_nothing_is_received() -> None:
 # Other failures
 
 
-async def test_a_list_that_is_forbidden_heals_once_it_is_allowed() -> None:
+async def test_a_forbidden_list_succeeds_once_it_is_allowed() -> None:
     scene = Scene(FORBIDDEN, FORBIDDEN, FORBIDDEN, A_AND_B, watching(wrote("c", 6)))
 
     await scene.play()
@@ -498,7 +496,7 @@ async def test_a_list_that_is_forbidden_heals_once_it_is_allowed() -> None:
 
 
 @pytest.mark.parametrize("error", [UNAUTHORIZED, FORBIDDEN, UNAVAILABLE, DROPPED, BUSY])
-async def test_what_is_known_stays_while_the_server_cannot_be_asked(
+async def test_known_objects_stay_while_the_server_is_unreachable(
     error: SteersmanError,
 ) -> None:
     scene = Scene(A_AND_B, error, error, error, error, KNOWS, watching(wrote("c", 6)))
@@ -508,7 +506,7 @@ async def test_what_is_known_stays_while_the_server_cannot_be_asked(
     assert scene.mirror.received == ["replace at 5", "c 6"]
 
 
-async def test_of_failures_that_are_alike_ever_fewer_are_news() -> None:
+async def test_repeated_failures_are_reported_less_and_less_often() -> None:
     scene = Scene(*[DROPPED] * 20, FORBIDDEN)
 
     await scene.play()
@@ -517,7 +515,7 @@ async def test_of_failures_that_are_alike_ever_fewer_are_news() -> None:
     assert news == [1, 2, 4, 8, 16, 21]
 
 
-async def test_how_it_stands_can_be_seen_from_outside() -> None:
+async def test_its_connection_state_is_public() -> None:
     scene = Scene(DROPPED, FORBIDDEN, A_AND_B, watching(silence))
     reflector = scene.reflector
     assert (reflector.is_connected, reflector.last_contact_at) == (False, None)
@@ -534,7 +532,7 @@ async def test_how_it_stands_can_be_seen_from_outside() -> None:
     assert failing == (False, connected_at + 151, Unreachable)
 
 
-async def test_who_cannot_reach_the_server_has_no_contact_with_it() -> None:
+async def test_a_failed_request_is_no_contact_with_the_server() -> None:
     scene = Scene(A_AND_B, *[DROPPED] * 10)
 
     await scene.play()
@@ -546,7 +544,7 @@ async def test_who_cannot_reach_the_server_has_no_contact_with_it() -> None:
 # Protocol violations
 
 
-async def test_an_event_that_is_too_late_is_dropped_and_all_is_listed_again() -> None:
+async def test_a_late_event_is_dropped_and_leads_to_a_list() -> None:
     scene = Scene(
         A_AND_B,
         watching(removed("a", 8), wrote("a", 7), wrote("c", 9)),
@@ -560,7 +558,7 @@ async def test_an_event_that_is_too_late_is_dropped_and_all_is_listed_again() ->
     assert scene.seen(Listed)[-1].reason == "out of order"
 
 
-async def test_a_bookmark_of_the_past_is_out_of_order_too() -> None:
+async def test_an_older_bookmark_is_out_of_order_too() -> None:
     scene = Scene(A_AND_B, watching(bookmark(4)), listing(page(version=6)))
 
     await scene.play()
@@ -627,7 +625,7 @@ async def test_a_sink_that_fails_ends_the_reflector() -> None:
     assert raised.group_contains(KeyError)
 
 
-async def test_a_reflector_says_where_it_stands() -> None:
+async def test_the_repr_has_the_position() -> None:
     scene = Scene(A_AND_B, watching(wrote("c", 6), silence))
 
     async with scene.running():

@@ -25,10 +25,10 @@ from steersman.watch import ReflectorSettings
     ],
     ids=str,
 )
-def test_settings_that_make_no_sense_are_refused(wrong: dict[str, Any]) -> None:
+def test_invalid_settings_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(BadSettings, match=next(iter(wrong))):
         ReflectorSettings(**wrong)
 
 
-def test_the_defaults_make_sense() -> None:
+def test_the_defaults_are_valid() -> None:
     assert ReflectorSettings().page_size is None

@@ -23,7 +23,7 @@ def source_of(world: Fixture) -> ClientSource[Widget]:
     )
 
 
-async def test_a_list_is_of_now() -> None:
+async def test_a_list_asks_for_the_most_recent_version() -> None:
     world = Fixture(saying(widgets(widget("a"), token="more")), saying(widgets(widget("b"))))
 
     names = [each.name async for page in source_of(world).pages(page_size=7) for each in page.items]
@@ -35,7 +35,7 @@ async def test_a_list_is_of_now() -> None:
     ]
 
 
-async def test_a_watch_goes_on_from_a_version() -> None:
+async def test_a_watch_resumes_from_a_version() -> None:
     world = Fixture(Answer())
 
     async with source_of(world).watch(
@@ -48,7 +48,7 @@ async def test_a_watch_goes_on_from_a_version() -> None:
     ]
 
 
-async def test_initial_events_are_asked_for_without_a_version() -> None:
+async def test_initial_events_are_requested_without_a_version() -> None:
     world = Fixture(Answer())
 
     async with source_of(world).watch(version=None, initial_events=True, timeout_seconds=300):
@@ -70,7 +70,7 @@ async def test_a_probe_is_a_list_of_one_that_must_not_be_older() -> None:
     ]
 
 
-async def test_a_server_that_is_behind_is_asked_once_and_not_again_and_again() -> None:
+async def test_a_probe_of_a_server_that_is_behind_is_not_retried() -> None:
     cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
     world = Fixture(refusing(504, "Timeout", details={"causes": [cause], "retryAfterSeconds": 1}))
 
@@ -80,7 +80,7 @@ async def test_a_server_that_is_behind_is_asked_once_and_not_again_and_again() -
     assert len(world.server.sent) == 1
 
 
-def test_a_source_says_what_it_is_about() -> None:
+def test_a_source_has_a_ref_and_a_resource() -> None:
     assert str(source_of(Fixture()).ref) == "Widget default/*"
     assert ClientSource(Fixture().client, Galaxy).ref == ObjectRef("Galaxy", None, "*")
     assert ClientSource(Fixture().client, Galaxy).resource == "galaxies"

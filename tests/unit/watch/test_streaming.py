@@ -34,7 +34,7 @@ def streamed(*script: Answer) -> Scene:
     return Scene(*script, initial="streamed")
 
 
-async def test_initial_events_become_one_list_and_the_watch_goes_on() -> None:
+async def test_initial_events_become_one_list_and_the_watch_continues() -> None:
     scene = streamed(
         watching(wrote("b", 4), wrote("a", 3), bookmark(5, ends=True), wrote("c", 6), DROPPED)
     )
@@ -47,7 +47,7 @@ async def test_initial_events_become_one_list_and_the_watch_goes_on() -> None:
     assert [each.count for each in scene.seen(Listed)] == [2]
 
 
-async def test_what_happens_while_they_are_sent_is_in_the_list() -> None:
+async def test_changes_during_the_initial_events_are_in_the_list() -> None:
     scene = streamed(
         watching(
             wrote("a", 3),
@@ -85,7 +85,7 @@ async def test_streamed_initial_events_are_never_resumed_in_the_middle(
     assert scene.mirror.objects == {}
 
 
-async def test_what_the_server_has_forgotten_is_streamed_again() -> None:
+async def test_an_expired_version_leads_to_another_stream() -> None:
     whole = watching(wrote("a", 3), bookmark(5, ends=True), EXPIRED)
     scene = streamed(whole, watching(wrote("b", 7), bookmark(9, ends=True)))
 
@@ -96,7 +96,7 @@ async def test_what_the_server_has_forgotten_is_streamed_again() -> None:
 
 
 @pytest.mark.parametrize("error", [REFUSED_OPTION, BAD_REQUEST])
-async def test_a_server_that_refuses_to_stream_is_asked_for_pages_at_once_and_from_then_on(
+async def test_a_server_that_rejects_streaming_is_listed_from_then_on(
     error: SteersmanError,
 ) -> None:
     scene = streamed(error, PAGED, watching(EXPIRED), PAGED)
@@ -110,7 +110,7 @@ async def test_a_server_that_refuses_to_stream_is_asked_for_pages_at_once_and_fr
 
 
 @pytest.mark.parametrize("error", [REFUSED_OPTION, BAD_REQUEST])
-async def test_a_watch_that_is_refused_once_all_was_streamed_is_a_failure_like_any_other(
+async def test_a_watch_rejected_after_the_stream_is_an_ordinary_failure(
     error: SteersmanError,
 ) -> None:
     scene = streamed(watching(bookmark(5, ends=True), error), EXPIRED)
@@ -123,7 +123,7 @@ async def test_a_watch_that_is_refused_once_all_was_streamed_is_a_failure_like_a
 
 
 @pytest.mark.parametrize("rest", [(), (bookmark(5),)], ids=["it ends", "an ordinary bookmark"])
-async def test_a_server_that_does_not_say_where_they_end_is_asked_for_pages(
+async def test_a_server_that_does_not_mark_the_end_is_listed(
     rest: tuple[object, ...],
 ) -> None:
     scene = streamed(watching(wrote("a", 3), *rest), PAGED)  # type: ignore[arg-type]
@@ -135,7 +135,7 @@ async def test_a_server_that_does_not_say_where_they_end_is_asked_for_pages(
     assert len(scene.seen(StreamingRefused)) == 1
 
 
-async def test_initial_events_that_fall_silent_are_given_up_for_pages() -> None:
+async def test_silent_initial_events_are_replaced_by_a_list() -> None:
     async def silence() -> None:
         await asyncio.Event().wait()
 
@@ -150,7 +150,7 @@ async def test_initial_events_that_fall_silent_are_given_up_for_pages() -> None:
     assert scene.mirror.received == ["replace at 5"]
 
 
-async def test_initial_events_of_the_past_are_believed_only_when_the_server_insists() -> None:
+async def test_older_initial_events_are_accepted_only_after_repeated_answers() -> None:
     old = watching(wrote("a", 1), bookmark(2, ends=True))
     scene = streamed(watching(bookmark(5, ends=True), EXPIRED), old, old, old, old)
 

@@ -15,12 +15,12 @@ def test_numbers_are_compared_as_numbers(a: int, b: int) -> None:
 
 
 @given(NUMBERS, NUMBERS, st.integers(0, 3))
-def test_zeros_in_front_make_no_difference(a: int, b: int, zeros: int) -> None:
+def test_leading_zeros_make_no_difference(a: int, b: int, zeros: int) -> None:
     assert is_older("0" * zeros + str(a), str(b)) is (a < b)
 
 
 @pytest.mark.parametrize("word", ["", "abc", "-1", "1.5", "²", "٣", "12/7"])
-def test_what_is_not_a_number_is_older_than_nothing_and_nothing_than_it(word: str) -> None:
+def test_a_version_that_is_no_number_is_never_older_or_newer(word: str) -> None:
     assert not is_older(word, "5")
     assert not is_older("5", word)
 
@@ -53,11 +53,11 @@ def test_a_number_of_thousands_of_digits_is_still_a_number() -> None:
 
 
 @given(st.lists(st.integers(min_value=1, max_value=2**64 - 1)))
-def test_those_come_first_whose_versions_came_last(versions: list[int]) -> None:
+def test_items_with_the_latest_versions_come_first(versions: list[int]) -> None:
     assert newest_first(versions, map(str, versions)) == sorted(versions, reverse=True)
 
 
-def test_words_of_a_server_of_another_make_are_put_in_some_order_and_none_is_lost() -> None:
+def test_other_versions_are_sorted_in_some_order_and_none_is_lost() -> None:
     words = ["b", "", "a/1", "10"]
 
     assert sorted(newest_first(words, words)) == sorted(words)

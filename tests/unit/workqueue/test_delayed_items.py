@@ -13,7 +13,7 @@ from tests.clocks import FakeClock
 from tests.unit.workqueue.queues import a_queue, everything_in, settle, working
 
 
-async def test_a_delayed_key_comes_when_its_time_has_come_and_not_before() -> None:
+async def test_a_delayed_key_is_given_out_at_its_time_and_not_before() -> None:
     clock = FakeClock()
     queue = a_queue(clock=clock)
     async with working(queue) as workers:
@@ -55,7 +55,7 @@ async def test_of_several_priorities_for_a_delayed_key_the_highest_wins() -> Non
     assert await everything_in(queue) == ["web", "db"]
 
 
-async def test_a_worker_that_waits_for_a_delay_gets_what_is_added_meanwhile() -> None:
+async def test_a_worker_that_waits_for_a_delay_gets_a_key_added_meanwhile() -> None:
     queue = a_queue()
     async with working(queue) as workers:
         queue.add_after("later", 10)
@@ -68,7 +68,7 @@ async def test_a_worker_that_waits_for_a_delay_gets_what_is_added_meanwhile() ->
         assert workers.got == ["web"]
 
 
-async def test_an_add_does_for_a_delayed_one_as_well() -> None:
+async def test_an_add_replaces_a_delayed_add() -> None:
     clock = FakeClock()
     queue = a_queue(clock=clock)
     queue.add_after("web", 10, priority=3)
@@ -81,7 +81,7 @@ async def test_an_add_does_for_a_delayed_one_as_well() -> None:
     assert await everything_in(queue) == []
 
 
-async def test_a_delay_changes_nothing_for_a_key_that_waits_but_its_priority() -> None:
+async def test_a_delay_changes_only_the_priority_of_a_waiting_key() -> None:
     clock = FakeClock()
     queue = a_queue(clock=clock)
     queue.add("db")
@@ -143,7 +143,7 @@ async def test_a_key_added_while_held_gets_in_line_when_it_is_done() -> None:
     assert await everything_in(queue) == ["due before that", "web"]
 
 
-async def test_a_delay_of_nothing_is_none() -> None:
+async def test_a_delay_of_zero_adds_at_once() -> None:
     queue = a_queue()
 
     queue.add_after("web", 0)
@@ -255,7 +255,7 @@ async def test_failures_make_a_key_wait_longer_each_time_until_it_is_forgotten()
     assert await everything_in(queue) == ["web"]
 
 
-async def test_a_delay_ends_by_the_clock_of_the_machine_as_well() -> None:
+async def test_a_delay_ends_with_the_system_clock_too() -> None:
     queue = a_queue(clock=SystemClock())
     queue.add_after("later", 3600)
     queue.add_after("sooner", 0.005)

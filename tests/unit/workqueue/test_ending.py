@@ -30,7 +30,7 @@ async def test_workers_end_when_the_queue_is_closed(way: str) -> None:
             await queue.get()
 
 
-async def test_what_is_added_to_a_closed_queue_is_let_go() -> None:
+async def test_a_key_added_to_a_closed_queue_is_dropped() -> None:
     queue = a_queue()
     queue.shut_down()
 
@@ -52,7 +52,7 @@ async def test_a_key_that_is_held_can_be_done_after_the_end() -> None:
     assert repr(queue) == "<WorkQueue 0 waiting, 0 held, 0 dirty, shut down>"
 
 
-async def test_draining_waits_for_what_is_held_and_drops_what_waits() -> None:
+async def test_draining_waits_for_held_keys_and_drops_waiting_ones() -> None:
     queue = a_queue()
     async with working(queue) as workers:
         workers.hire(holds=True)
@@ -70,7 +70,7 @@ async def test_draining_waits_for_what_is_held_and_drops_what_waits() -> None:
         assert workers.got == ["web"]
 
 
-async def test_draining_can_finish_what_waits() -> None:
+async def test_draining_can_finish_waiting_keys() -> None:
     clock = FakeClock()
     queue = a_queue(clock=clock)
     async with working(queue) as workers:

@@ -89,7 +89,7 @@ async def test_nothing_is_kept_of_a_key_that_is_done_and_forgotten() -> None:
     assert weight(queue) < before + 5_000
 
 
-async def test_looks_that_became_unnecessary_do_not_pile_up_until_their_time() -> None:
+async def test_replaced_delays_do_not_accumulate() -> None:
     queue = a_queue()
     before = weight(queue)
 
@@ -103,7 +103,7 @@ async def test_looks_that_became_unnecessary_do_not_pile_up_until_their_time() -
     assert weight(queue) < before + 20_000
 
 
-async def test_looks_that_many_keys_no_longer_need_are_dropped() -> None:
+async def test_stale_delays_of_many_keys_are_dropped() -> None:
     queue = a_queue()
     before = weight(queue)
 
@@ -118,7 +118,7 @@ async def test_looks_that_many_keys_no_longer_need_are_dropped() -> None:
     assert weight(queue) < before + 200_000
 
 
-async def test_looks_that_are_moved_forward_leave_nothing_behind() -> None:
+async def test_delays_that_are_moved_forward_leave_nothing_behind() -> None:
     queue = a_queue()
     before = weight(queue)
 
@@ -160,6 +160,6 @@ async def observations(seed: int) -> list[Observation]:
     return observed
 
 
-async def test_the_same_clock_and_the_same_chance_make_the_same_observations() -> None:
+async def test_the_same_clock_and_seed_give_the_same_observations() -> None:
     assert await observations(1) == await observations(1)
     assert await observations(1) != await observations(2)

@@ -40,7 +40,7 @@ def test_the_next_is_the_oldest_of_the_most_urgent_or_the_oldest_of_all(events: 
 
 
 @given(EVENT_LISTS)
-def test_those_of_one_priority_go_out_in_the_order_in_which_they_came(events: Events) -> None:
+def test_items_of_one_priority_are_popped_in_order(events: Events) -> None:
     run = Run(events)
 
     for priority in range(-2, 3):
@@ -76,7 +76,7 @@ def test_no_key_waits_for_more_than_ten_times_those_that_were_there_before(
     assert count == OLDEST_EVERY * (older + 1)
 
 
-def test_who_moves_up_stands_before_those_that_came_later() -> None:
+def test_a_raised_item_is_before_later_ones() -> None:
     line = PriorityFifo[str]()
     items = {key: Item(key, priority, 0.0) for key, priority in [("a", 0), ("b", 1), ("c", 0)]}
     for item in items.values():
@@ -89,7 +89,7 @@ def test_who_moves_up_stands_before_those_that_came_later() -> None:
     assert [line.pop().key for _ in range(len(line))] == ["c", "a", "b"]
 
 
-def test_who_moves_up_or_goes_out_for_its_age_goes_out_once() -> None:
+def test_a_raised_or_old_item_is_popped_once() -> None:
     line = PriorityFifo[str]()
     first, last = Item("first", -1, 0.0), Item("last", -1, 0.0)
     line.push(first)

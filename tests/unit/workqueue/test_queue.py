@@ -31,7 +31,7 @@ async def test_a_key_is_never_with_two_workers_at_once() -> None:
         workers.release("web")
 
 
-async def test_workers_that_wait_get_what_is_added() -> None:
+async def test_waiting_workers_get_added_keys() -> None:
     queue = a_queue()
     async with working(queue) as workers:
         for _ in range(3):
@@ -220,7 +220,7 @@ async def test_a_cancelled_block_that_has_put_its_key_back_already_changes_nothi
     assert await everything_in(queue) == ["web"]
 
 
-async def test_an_error_in_a_block_is_the_workers_to_answer() -> None:
+async def test_the_worker_handles_an_error_in_a_block() -> None:
     queue = a_queue()
     queue.add("web")
 
@@ -245,7 +245,7 @@ async def test_a_key_that_is_not_held_cannot_be_done() -> None:
     assert await everything_in(queue) == ["web"]
 
 
-async def test_what_get_gives_is_held_until_it_is_done() -> None:
+async def test_a_key_from_get_is_held_until_it_is_done() -> None:
     queue = a_queue()
     queue.add("web")
 
@@ -257,7 +257,7 @@ async def test_what_get_gives_is_held_until_it_is_done() -> None:
     assert repr(queue) == "<WorkQueue 1 waiting, 0 held, 0 dirty>"
 
 
-async def test_to_forget_a_key_leaves_it_where_it_is() -> None:
+async def test_forgetting_a_key_keeps_it_in_the_queue() -> None:
     queue = a_queue()
     queue.add("web")
 

@@ -37,7 +37,7 @@ def test_the_default_is_that_of_client_go() -> None:
     assert waits[-1] == 1000
 
 
-def test_a_forgotten_key_starts_afresh() -> None:
+def test_a_forgotten_key_starts_with_the_first_wait() -> None:
     limiter = backoff()
     for _ in range(3):
         limiter.wait_seconds("web")
@@ -51,7 +51,7 @@ def test_a_forgotten_key_starts_afresh() -> None:
 
 
 @given(seed=st.integers(), jitter=st.floats(0, 1), failures=st.integers(1, 10**6))
-def test_chance_shortens_a_wait_by_its_share_at_most(
+def test_jitter_shortens_a_wait_by_its_share_at_most(
     seed: int, jitter: float, failures: int
 ) -> None:
     whole = BackoffPolicy(jitter=0).wait_seconds(failures, rng=Random(seed))
@@ -67,7 +67,7 @@ def test_keys_that_failed_together_do_not_come_back_together() -> None:
     assert len({limiter.wait_seconds(key) for key in range(100)}) == 100
 
 
-def test_the_same_chance_gives_the_same_waits() -> None:
+def test_the_same_seed_gives_the_same_waits() -> None:
     first, second = (KeyBackoff[int](BackoffPolicy(), rng=Random(7)) for _ in range(2))
 
     assert [first.wait_seconds(n) for n in range(9)] == [second.wait_seconds(n) for n in range(9)]
@@ -86,7 +86,7 @@ def test_the_same_chance_gives_the_same_waits() -> None:
         {"jitter": float("nan")},
     ],
 )
-def test_a_backoff_that_makes_no_sense_is_refused(wrong: dict[str, float]) -> None:
+def test_an_invalid_backoff_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="backoff must satisfy"):
         BackoffPolicy(**wrong)
 
@@ -94,7 +94,7 @@ def test_a_backoff_that_makes_no_sense_is_refused(wrong: dict[str, float]) -> No
 @pytest.mark.parametrize(
     ("per_second", "burst"), [(0, 1), (-1, 1), (float("inf"), 1), (float("nan"), 1), (1, 0)]
 )
-def test_a_bucket_that_makes_no_sense_is_refused(per_second: float, burst: int) -> None:
+def test_an_invalid_bucket_is_refused(per_second: float, burst: int) -> None:
     with pytest.raises(ValueError, match="a bucket must satisfy"):
         BucketPolicy(per_second=per_second, burst=burst)
 
@@ -107,7 +107,7 @@ def test_a_bucket_lets_a_burst_through_and_then_so_many_a_second() -> None:
     assert waits == pytest.approx([0, 0, 0, 0.1, 0.2, 0.3])
 
 
-def test_a_bucket_fills_up_with_time_and_no_further_than_its_brim() -> None:
+def test_a_bucket_fills_over_time_up_to_its_burst() -> None:
     clock = FakeClock()
     bucket = TokenBucket(BucketPolicy(per_second=10, burst=3), clock=clock)
     for key in "abcde":
@@ -165,7 +165,7 @@ def test_the_default_limits_each_key_and_all_of_them() -> None:
     assert limiter.wait_seconds("app-0") == pytest.approx(10.1)
 
 
-def test_a_limiter_says_in_what_state_it_is() -> None:
+def test_the_repr_of_a_limiter_has_its_state() -> None:
     limiter = default_limiter(clock=FakeClock(), rng=Random(0))
     limiter.wait_seconds("web")
 

@@ -112,7 +112,7 @@ async def test_an_ended_context_neither_reads_nor_writes() -> None:
             read()
 
 
-async def test_only_what_is_owned_can_be_pruned() -> None:
+async def test_only_owned_kinds_can_be_pruned() -> None:
     controller = sm.Controller(
         App, reconcile=reconcile, watches=(sm.Watch(Secret),), writes=(Secret,)
     )

@@ -44,7 +44,7 @@ def named(kind: Any, name: str, **metadata: Any) -> Any:
         ({"subresource": "Status"}, "it is one lower-case word"),
     ],
 )
-def test_a_rule_that_no_role_could_have_is_refused_when_it_is_declared(
+def test_a_rule_that_rbac_cannot_express_is_refused_when_it_is_declared(
     wrong: dict[str, Any], says: str
 ) -> None:
     with pytest.raises((BadValue, BadName)) as raised:
@@ -60,12 +60,12 @@ def test_a_name_that_only_some_kinds_have_can_be_declared() -> None:
 
 
 @pytest.mark.parametrize("made", [lambda: Writes("ConfigMap"), lambda: sm.Owns("ConfigMap")])  # type: ignore[arg-type]
-def test_what_is_no_kind_cannot_be_written(made: Any) -> None:
+def test_a_class_without_a_kind_is_refused(made: Any) -> None:
     with pytest.raises(BadValue, match="pass the class of a kind"):
         made()
 
 
-def test_a_kind_alone_is_one_that_is_applied() -> None:
+def test_a_kind_alone_has_the_verbs_of_apply() -> None:
     controller = sm.Controller(App, reconcile=reconcile, writes=(ConfigMap,))
 
     assert controller.written == (Writes(ConfigMap, verbs=("create", "patch")),)
@@ -149,7 +149,7 @@ async def test_an_undeclared_verb_is_refused_with_what_to_declare(
     assert says in str(raised.value)
 
 
-async def test_what_is_written_can_be_read_and_all_of_a_kind_only_if_it_is_declared() -> None:
+async def test_written_objects_can_be_read_and_kinds_listed_only_if_declared() -> None:
     some = context(writes=(sm.Writes(Secret, names=("one",)),))
 
     with pytest.raises(UndeclaredRead, match=r"read v1 Secret two.*reads=\(Secret,\)"):

@@ -21,7 +21,7 @@ from tests.unit.controller.apps import app
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def test_a_text_that_is_too_long_is_cut_between_characters() -> None:
+def test_a_long_text_is_truncated_between_characters() -> None:
     assert truncated("x" * 10, 10) == "x" * 10
     assert truncated("x" * 11, 10) == "x" * 7 + "…"
     assert truncated("€€€€", 10) == "€€…"

@@ -31,12 +31,12 @@ def test_later_without_a_time_waits_for_a_change() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf")])
-def test_later_needs_a_time_that_comes(seconds: float) -> None:
+def test_later_needs_a_positive_finite_time(seconds: float) -> None:
     with pytest.raises(ValueError, match="after_seconds must be a positive number"):
         Later(after_seconds=seconds)
 
 
-def test_what_is_permanent_is_final_and_said_in_an_event() -> None:
+def test_a_permanent_failure_is_final_and_has_an_event() -> None:
     decision = decide(Done(), Permanent("no such image"), failures=0)
 
     assert decision.is_final

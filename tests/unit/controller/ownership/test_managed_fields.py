@@ -55,7 +55,7 @@ def found(live: Any, wanted: Any = None, fields: Any = FIELDS) -> tuple[str, ...
 WEB, SIDE = {"name": "web", "image": "a"}, {"name": "side", "image": "b"}
 
 
-def test_what_is_as_it_was_applied_does_not_differ() -> None:
+def test_applied_values_do_not_differ() -> None:
     assert found(body()) == ()
 
 
@@ -81,7 +81,7 @@ def test_fields_that_other_managers_added_do_not_count_as_different() -> None:
         ({**body(), "metadata": None}, "metadata.labels"),
     ],
 )
-def test_what_is_different_is_named(live: Any, path: str) -> None:
+def test_different_fields_are_named(live: Any, path: str) -> None:
     assert found(live) == (path,)
 
 
@@ -110,7 +110,7 @@ def test_a_set_has_values() -> None:
     assert found({"finalizers": None}, wanted, fields) == ('finalizers["a"]', 'finalizers["b"]')
 
 
-def test_what_was_lost_is_named_once() -> None:
+def test_a_lost_item_is_named_once() -> None:
     now = {
         "f:spec": {
             "f:selector": {},
@@ -137,7 +137,7 @@ def test_holding_a_whole_holds_its_parts() -> None:
     assert not holds(FIELDS, ("f:spec", "f:paused"))
 
 
-def test_a_few_paths_say_enough() -> None:
+def test_long_lists_of_paths_are_truncated() -> None:
     many: dict[str, Any] = {f"f:field{number}": {} for number in range(100)}
 
     assert len(readable_paths(paths_in(many))) == 10

@@ -37,7 +37,7 @@ def because(*paths: str, name: str = "web") -> ReconcileReason:
 # Reasons
 
 
-def test_what_is_noted_of_a_key_is_taken_once_and_in_order() -> None:
+def test_the_reasons_of_a_key_are_taken_once_and_in_order() -> None:
     reasons = Reasons()
     first, second = why(event="added"), why()
     reasons.note(WEB, first, 10.0)
@@ -69,7 +69,7 @@ def test_a_change_of_the_status_alone_is_known_as_such(
     assert is_only_status(reasons, ObjectRef("App", "here", "web")) is is_so
 
 
-def test_of_many_reasons_the_first_are_kept_and_the_rest_counted() -> None:
+def test_the_first_of_many_reasons_are_kept_and_the_rest_counted() -> None:
     reasons = Reasons()
     for number in range(MAX_WHYS + 30):
         reasons.note(WEB, why(f"web-{number}"), float(number))
@@ -83,7 +83,7 @@ def test_of_many_reasons_the_first_are_kept_and_the_rest_counted() -> None:
     assert taken.since_at == 0.0
 
 
-def test_nothing_is_kept_of_what_was_taken() -> None:
+def test_nothing_is_kept_of_taken_reasons() -> None:
     reasons = Reasons()
     for number in range(1000):
         reasons.note(ObjectKey("here", str(number)), why(), 0.0)
@@ -137,7 +137,7 @@ def test_places_in_lists_and_keys_with_dots_are_in_brackets() -> None:
     )
 
 
-def test_what_comes_or_goes_is_named_by_what_is_in_it() -> None:
+def test_added_and_removed_values_are_named_by_their_fields() -> None:
     assert changes(app(), app(status=Status(ready_replicas=1))) == ("status.readyReplicas",)
     assert changes(app(labels={"a": "b"}), app()) == ("metadata.labels.a",)
     assert changes(app(), app(status=Status())) == ("status",)
@@ -153,7 +153,7 @@ def test_no_value_is_ever_in_a_change() -> None:
     assert changes(secret(b"hunter2"), secret(b"hunter3")) == ("data.password",)
 
 
-def test_of_many_changes_the_first_are_named() -> None:
+def test_the_first_of_many_changes_are_named() -> None:
     many = {f"key-{number:02}": "x" for number in range(50)}
 
     found = changes(app(), app(size=2, labels=many))

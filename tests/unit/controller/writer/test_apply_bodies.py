@@ -52,7 +52,7 @@ FORMS = pytest.mark.parametrize("form", [same, untyped])
 
 
 @FORMS
-def test_what_is_the_servers_is_left_out(form: Any) -> None:
+def test_fields_that_the_server_sets_are_left_out(form: Any) -> None:
     assert sent(to_apply(form(read()), finalizer=OURS)) == {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -65,14 +65,14 @@ def test_what_is_the_servers_is_left_out(form: Any) -> None:
     }
 
 
-def test_what_was_never_in_the_cluster_is_sent_as_it_is() -> None:
+def test_a_new_object_is_sent_unchanged() -> None:
     obj = apps_v1.Deployment(metadata=meta_v1.ObjectMeta(name="web", finalizers=("a.b/c",)))
 
     assert to_apply(obj, finalizer=OURS) is obj
 
 
 @FORMS
-def test_the_original_stays_as_it_is(form: Any) -> None:
+def test_the_given_object_is_not_changed(form: Any) -> None:
     obj = form(read())
 
     to_apply(obj, finalizer=OURS)
@@ -97,14 +97,14 @@ class Sized(CustomResource[Size, Size], group="example.com", version="v1"):
     status: Size = Size()
 
 
-def test_a_status_that_its_class_cannot_do_without_is_left_in() -> None:
+def test_a_status_that_its_class_requires_is_kept() -> None:
     body = Sized(metadata=meta_v1.ObjectMeta(name="a", uid="1"), spec=Size())
 
     assert sent(to_apply(body, finalizer=OURS))["status"] == {"size": 1}
 
 
 @FORMS
-def test_a_status_is_sent_with_nothing_but_whose_it_is(form: Any) -> None:
+def test_a_status_is_sent_with_the_identity_of_its_object_only(form: Any) -> None:
     status = apps_v1.DeploymentStatus(replicas=2)
     head = {"apiVersion": "apps/v1", "kind": "Deployment"}
 

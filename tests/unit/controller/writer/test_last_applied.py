@@ -115,7 +115,9 @@ def test_another_api_version_of_an_earlier_process_is_not_settled(form: Any) -> 
         {"version": "2", "paused": True},
     ],
 )
-def test_it_is_settled_while_all_of_ours_is_as_it_was(form: Any, now: dict[str, Any]) -> None:
+def test_a_target_is_settled_while_the_applied_fields_are_unchanged(
+    form: Any, now: dict[str, Any]
+) -> None:
     last = remembered(form)
 
     assert last.is_settled(TARGET, form(**now), BODY)
@@ -134,7 +136,7 @@ def test_a_target_is_not_settled_between_a_request_and_its_response(form: Any) -
 
 
 @FORMS
-def test_of_an_object_that_is_gone_no_doubt_is_left(form: Any) -> None:
+def test_a_forgotten_object_is_not_uncertain(form: Any) -> None:
     last = LastApplied("us")
 
     last.mark_uncertain(TARGET)
@@ -160,7 +162,9 @@ def test_of_an_object_that_is_gone_no_doubt_is_left(form: Any) -> None:
         {"uid": "another", "replicas": 3},
     ],
 )
-def test_it_is_not_once_anything_of_ours_is_different(form: Any, now: dict[str, Any]) -> None:
+def test_a_target_is_not_settled_once_an_applied_field_differs(
+    form: Any, now: dict[str, Any]
+) -> None:
     assert not remembered(form).is_settled(TARGET, form(**now), BODY)
 
 
@@ -182,7 +186,7 @@ def test_a_settled_version_is_not_compared_again(form: Any) -> None:
 
 
 @FORMS
-def test_the_status_has_an_entry_and_a_memory_of_its_own(form: Any) -> None:
+def test_the_status_is_remembered_separately(form: Any) -> None:
     fields = msgspec.Raw(b'{"f:status":{"f:readyReplicas":{}}}')
     both = (entry(), entry(subresource="status", fields_v1=fields))
     body = b'{"status":{"readyReplicas":1}}'
@@ -194,7 +198,7 @@ def test_the_status_has_an_entry_and_a_memory_of_its_own(form: Any) -> None:
 
 
 @FORMS
-def test_where_no_entry_is_kept_nothing_is_remembered(form: Any) -> None:
+def test_without_a_managed_fields_entry_nothing_is_remembered(form: Any) -> None:
     last = remembered(form)
 
     last.remember(TARGET, form(entries=()), BODY)
@@ -204,7 +208,7 @@ def test_where_no_entry_is_kept_nothing_is_remembered(form: Any) -> None:
 
 
 @FORMS
-def test_what_is_gone_is_forgotten(form: Any) -> None:
+def test_a_deleted_object_is_forgotten(form: Any) -> None:
     last = remembered(form)
     status = (entry(subresource="status"),)
     last.remember(STATUS, form(entries=status), BODY)
@@ -216,7 +220,7 @@ def test_what_is_gone_is_forgotten(form: Any) -> None:
 
 
 @FORMS
-def test_another_object_of_the_name_ends_the_memory_of_the_first(form: Any) -> None:
+def test_a_recreated_object_replaces_the_remembered_one(form: Any) -> None:
     last = remembered(form)
 
     last.is_settled(TARGET, form(uid="another", entries=()), BODY)
@@ -224,9 +228,7 @@ def test_another_object_of_the_name_ends_the_memory_of_the_first(form: Any) -> N
     assert len(last) == 0
 
 
-def test_a_value_that_the_server_writes_in_its_own_way_is_settled_until_something_else_moves() -> (
-    None
-):
+def test_a_normalized_value_is_settled_until_another_field_changes() -> None:
     # Of "0.5" it makes "500m"; to compare them is not for us, and one apply too many no harm.
     body = BODY.replace(b"2", b'"2"')
     last = LastApplied("us")

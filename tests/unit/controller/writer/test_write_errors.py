@@ -30,7 +30,7 @@ HELD = Cause(reason="FieldManagerConflict", message='conflict with "them"', fiel
         (error(Conflict, "no", UID), False),
     ],
 )
-def test_a_uid_that_cannot_be_changed_is_another_objects(refusal: Any, is_so: bool) -> None:
+def test_a_rejected_uid_means_another_object(refusal: Any, is_so: bool) -> None:
     assert is_other_object(refusal) is is_so
 
 
@@ -40,12 +40,12 @@ def test_a_test_that_failed_has_no_cause() -> None:
     assert not is_failed_test(error(Conflict))
 
 
-def test_the_fields_that_others_hold_are_named() -> None:
+def test_the_fields_of_other_managers_are_named() -> None:
     assert held_fields(error(Conflict, "no", HELD, UID)) == ("spec.size",)
     assert held_fields(error(Conflict)) == ()
 
 
-def test_what_is_of_the_wrong_form_is_invalid_whatever_the_server_calls_it() -> None:
+def test_a_schema_mismatch_is_invalid_whatever_the_servers_code() -> None:
     said = "failed to create typed patch object (a/b; v1, Kind=A): .status.ready: expected numeric"
 
     assert is_schema_mismatch(error(ServerFailed, said))
