@@ -146,7 +146,7 @@ UPDATES: Final[tuple[dict[str, Any], ...]] = (
 )
 
 
-def test_what_stays_as_wrong_as_it_was_does_not_hinder_an_update(
+def test_an_unchanged_invalid_value_does_not_prevent_an_update(
     control_plane: RealControlPlane, api: HttpCaller, embedded: StatelessServer
 ) -> None:
     path = established(control_plane, api, ratchet(100))

@@ -110,7 +110,7 @@ def sentences(schema: dict[str, Any], value: Any, **how: Any) -> list[str]:
         ),
     ],
 )
-def test_what_breaks_a_rule_is_reported_in_the_servers_words(
+def test_a_violated_rule_is_reported_with_kube_apiservers_message(
     schema: dict[str, Any], value: Any, sentence: str
 ) -> None:
     assert sentences(schema, value) == [sentence]

@@ -445,7 +445,7 @@ BODIES = st.binary(max_size=40) | JSON_VALUES.map(lambda value: json.dumps(value
 
 
 @given(body=BODIES, content_type=st.sampled_from(["application/json", "application/yaml"]))
-def test_whatever_is_sent_is_an_object_or_refused(
+def test_a_body_decodes_to_an_object_or_is_rejected(
     body: bytes, content_type: str, deployments: BodyDecoder, widgets: BodyDecoder
 ) -> None:
     for expected in (deployments, widgets):
