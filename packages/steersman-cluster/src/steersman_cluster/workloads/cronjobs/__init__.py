@@ -16,11 +16,11 @@ from typing import Any
 from steersman.controller import Controller, Owns
 from steersman.kinds import batch_v1
 from steersman_cluster.workloads.cronjobs.controller import (
+    SeenSchedules,
     cron_job_matters,
     job_matters,
     reconcile,
 )
-from steersman_cluster.workloads.cronjobs.seen_schedules import SeenSchedules
 from steersman_cluster.workloads.run_state import PerRun
 from steersman_cluster.workloads.settings import WorkloadSettings
 

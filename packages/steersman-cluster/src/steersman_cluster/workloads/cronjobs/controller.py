@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 from steersman.controller import Context, Done, Later, Outcome, controller_of
 from steersman.errors import AlreadyExists, ApiError, BadValue, NotFound, Unreachable
@@ -26,7 +27,6 @@ from steersman_cluster.workloads.cronjobs.schedule import (
     next_seconds,
     schedule_of,
 )
-from steersman_cluster.workloads.cronjobs.seen_schedules import SeenSchedules
 from steersman_cluster.workloads.jobs import end_of
 from steersman_cluster.workloads.run_state import PerRun
 from steersman_cluster.workloads.status_writer import put_status
@@ -36,6 +36,33 @@ Job = batch_v1.Job
 Status = batch_v1.CronJobStatus
 
 
+# Deletions are not tracked: the entry that was not used for the longest time is dropped.
+_MAX_SCHEDULES: Final = 10_000
+
+
+class SeenSchedules:
+    """The schedule and time zone of each CronJob at its last reconcile, by uid."""
+
+    def __init__(self, *, most: int = _MAX_SCHEDULES) -> None:
+        self._most = most
+        self._known: dict[str, tuple[str, str | None]] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def is_new(self, cron_job: CronJob) -> bool:
+        """Return whether the schedule has changed since the last reconcile."""
+        known = self._known.get(cron_job.uid)
+        return known is not None and known != (cron_job.spec.schedule, cron_job.spec.time_zone)
+
+    def note(self, cron_job: CronJob) -> None:
+        """Store the schedule of a CronJob."""
+        self._known.pop(cron_job.uid, None)
+        self._known[cron_job.uid] = cron_job.spec.schedule, cron_job.spec.time_zone
+        if len(self._known) > self._most:
+            del self._known[next(iter(self._known))]
+
+
 async def reconcile(cron_job: CronJob, ctx: Context, *, memories: PerRun[SeenSchedules]) -> Outcome:
     """Start the Job that is due, and update the status of the CronJob."""
     schedules = memories.of(ctx.rng)
@@ -43,7 +70,7 @@ async def reconcile(cron_job: CronJob, ctx: Context, *, memories: PerRun[SeenSch
     status = cron_job.status or Status()
     status = await _delete_surplus(ctx, cron_job, jobs, status)
     status = await _with_active_jobs(ctx, jobs, status)
-    # Times of a new schedule before its creation were not meant to be.
+    # A new schedule starts no Job for times before the change.
     is_new = schedules.is_new(cron_job)
     moment = None if is_new else _time_to_start(ctx, cron_job, status)
     if moment is not None:

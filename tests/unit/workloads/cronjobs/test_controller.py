@@ -1,7 +1,7 @@
-"""By which schedule a CronJob was last looked at."""
+"""The schedules that the CronJob controller has reconciled."""
 
 from steersman.kinds import batch_v1, core_v1, meta_v1
-from steersman_cluster.workloads.cronjobs.seen_schedules import SeenSchedules
+from steersman_cluster.workloads.cronjobs.controller import SeenSchedules
 
 
 def cron_job(schedule: str, *, uid: str = "one", zone: str | None = None) -> batch_v1.CronJob:
