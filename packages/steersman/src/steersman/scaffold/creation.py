@@ -91,8 +91,8 @@ def create_api(
 
     A ``group`` without a dot is in the project's domain: ``app`` is ``app.example.com``. If the
     kind exists in another version, only the types of this version are added, and both versions are
-    served. ``operator_kinds`` are the kinds that the running operator declares, which the source
-    may spell in a way that cannot be parsed.
+    served. ``operator_kinds`` are the kinds of the project's loaded manager. They include kinds
+    that the source declares in a form that the parser does not recognize.
     """
     group = _full_group(group, project.domain)
     check_version(version)
@@ -149,8 +149,8 @@ def create_controller(
     """Create a controller for a kind that is defined elsewhere: built in, or in another project.
 
     ``models`` is a module with a class of that name. Without ``models``, objects of a kind that is
-    not built in are ``Unstructured``. ``operator_kinds`` are the kinds that the running operator
-    declares.
+    not built in are ``Unstructured``. ``operator_kinds`` are the kinds of the project's loaded
+    manager.
     """
     _require_foreign(project, operator_kinds, group=group, kind=kind)
     foreign = foreign_kind(
@@ -188,7 +188,7 @@ def create_controller(
 
 
 def _known_kinds(sources: Tree, operator_kinds: Sequence[DeclaredKind]) -> list[DeclaredKind]:
-    """Return the kinds in the source, and the kinds that only the running operator declares."""
+    """Return the kinds in the source, and further kinds of the project's loaded manager."""
     known = {(each.group, each.version, each.kind): each for each in declared_in(sources)}
     for each in operator_kinds:
         known.setdefault((each.group, each.version, each.kind), each)

@@ -13,7 +13,7 @@ from steersman.manifests.schema.place import Place
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """A type without ``None``, with the other information in its annotation."""
+    """The type in an annotation without ``None``, the rules, and whether ``None`` is allowed."""
 
     type: Any
     """The type; ``int | str`` is the only union that is supported."""
