@@ -155,7 +155,7 @@ def with_structs(fields: FieldSet, schema: Schema) -> FieldSet:
 
 
 def pruned(value: Any, schema: Schema, *, last: FieldSet, owned: list[FieldSet]) -> Any:
-    """Return the merged value without fields that its applier no longer applies and nobody owns.
+    """Return the merged value without the applier's dropped fields that no manager owns.
 
     ``last`` is the set that the applier managed so far. ``owned`` contains the sets of all managers
     from now on, including the applier's. A field in neither stays, unless its struct is removed.
