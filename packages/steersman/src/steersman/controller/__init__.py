@@ -135,7 +135,7 @@ _LAZY = {
     "permissions": "rbac",
     "synced_controller": "loop.synced_controller",
     "rules_yaml": "rbac",
-    "status_to_apply": "status.conditions",
+    "status_to_apply": "status",
     "lifespan_value": "context.lifespan",
     "wait_until_leader": "leadership",
     "run_while_leader": "leadership",
