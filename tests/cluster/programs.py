@@ -16,7 +16,7 @@ END_SECONDS = 30.0
 PROGRAM = (sys.executable, "-P", "-m", "steersman")
 
 OPERATOR = '''
-"""Settings: keep a ConfigMap that says how many."""
+"""An operator of Settings: each gets a ConfigMap with its size."""
 
 import steersman as sm
 from steersman.kinds import core_v1, meta_v1

@@ -27,7 +27,7 @@ def job(
     restart_policy: str = "Never",
     **spec: Any,
 ) -> Job:
-    """A Job whose Pods run as ``runs`` says: ``{"run-seconds": "5", "exit-code": "1"}``."""
+    """A Job whose Pods have the script ``runs``: ``{"run-seconds": "5", "exit-code": "1"}``."""
     template = job_template(runs, restart_policy)
     return Job(
         metadata=meta_v1.ObjectMeta(name=name), spec=batch_v1.JobSpec(template=template, **spec)

@@ -33,21 +33,21 @@ def test_matching_pods_are_kept_or_adopted_and_others_released() -> None:
     strange = {"app": "else"}
     pods = [
         pod("ours", owner=rs),
-        pod("nobodys"),
+        pod("orphan"),
         pod("ours-no-longer", owner=rs, labels=strange),
-        pod("nobodys-else", labels=strange),
+        pod("orphan-else", labels=strange),
     ]
 
     claim = claimed(rs, meta_v1.LabelSelector(match_labels={"app": "web"}), pods)
 
     assert names(claim.ours) == ["ours"]
-    assert names(claim.adopt) == ["nobodys"]
+    assert names(claim.adopt) == ["orphan"]
     assert names(claim.release) == ["ours-no-longer"]
 
 
 def test_an_owner_in_deletion_neither_adopts_nor_releases() -> None:
     rs = replica_set(ending=True)
-    pods = [pod("ours", owner=rs), pod("nobodys"), pod("lost", owner=rs, labels={})]
+    pods = [pod("ours", owner=rs), pod("orphan"), pod("lost", owner=rs, labels={})]
 
     claim = claimed(rs, meta_v1.LabelSelector(match_labels={"app": "web"}), pods)
 

@@ -1,4 +1,4 @@
-"""How many Pods a ReplicaSet lacks, and what its status says."""
+"""How many Pods a ReplicaSet has to create, and its status."""
 
 from datetime import timedelta
 
