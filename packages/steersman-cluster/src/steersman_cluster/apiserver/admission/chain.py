@@ -150,8 +150,9 @@ class Admission:
     ) -> None:
         """Raise an error if a policy or a validating webhook denies the write.
 
-        ``obj`` and ``old`` are in their stored form. ``obj`` is complete, and is written next if
-        the check passes. Policies and webhooks receive the objects that ``seen_as`` returns.
+        ``obj`` and ``old`` have the form in which the rules of their kind receive them. ``obj`` is
+        complete, and is written next if the check passes. Policies and webhooks receive the objects
+        that ``admission_view`` returns.
         """
         interested = self._now()
         if not interested.policies and not interested.validating:
