@@ -98,7 +98,7 @@ METRICS = [
         an_event(related={"kind": "Node", "name": "n"}, type="Normal", reason="Because"),
     ],
 )
-def test_an_event_comes_back_the_same_from_its_other_group(event: Object) -> None:
+def test_an_event_is_unchanged_after_conversion_to_its_other_group_and_back(event: Object) -> None:
     assert to_stored(to_served(event, "events.k8s.io/v1")) == event
 
 
@@ -157,7 +157,9 @@ def test_what_is_stored_as_it_is_served_is_the_same_object() -> None:
         ),
     ],
 )
-def test_an_autoscaler_comes_back_the_same_from_its_first_version(autoscaler: Object) -> None:
+def test_an_autoscaler_is_unchanged_after_conversion_to_its_first_version_and_back(
+    autoscaler: Object,
+) -> None:
     assert to_stored(to_served(autoscaler, "autoscaling/v1")) == autoscaler
 
 

@@ -37,7 +37,7 @@ def test_an_approval_gets_its_times_and_leaves_the_rest_alone() -> None:
     assert condition["lastUpdateTime"] == condition["lastTransitionTime"] != ""
 
 
-def test_what_was_decided_stays_decided() -> None:
+def test_the_decision_about_a_certificate_request_is_final() -> None:
     assert any("may not remove" in each for each in approval(request(), request(APPROVED)))
     both = approval(request(APPROVED, DENIED), request(APPROVED))
     assert any("mutually exclusive" in each for each in both)

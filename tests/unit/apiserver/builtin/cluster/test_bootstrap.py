@@ -28,7 +28,7 @@ def without_what_time_writes(obj: Object) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("obj", begun_with(), ids=lambda obj: "/".join(coordinates(obj)))
-def test_what_a_cluster_begins_with_follows_its_own_rules(obj: Object) -> None:
+def test_the_initial_objects_of_a_cluster_are_valid(obj: Object) -> None:
     here = Here(obj["apiVersion"], PLURALS[obj["apiVersion"], obj["kind"]])
 
     stored = here.create(obj, namespace=obj["metadata"].get("namespace", ""))

@@ -57,7 +57,7 @@ def test_a_write_into_a_namespace_that_is_not_there_is_refused() -> None:
     assert refused.value.code == 404
 
 
-def test_nothing_new_comes_into_a_namespace_that_ends() -> None:
+def test_a_new_object_in_a_terminating_namespace_is_rejected() -> None:
     ending = Stored(namespaces={"here": terminating(a_namespace(), NOW)})
 
     with pytest.raises(StatusError) as refused:

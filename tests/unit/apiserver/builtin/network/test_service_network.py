@@ -27,7 +27,7 @@ def until_full(network: ServiceNetwork) -> Iterator[str]:
         yield address
 
 
-def test_what_a_service_was_given_is_taken_only_once_it_is_stored() -> None:
+def test_an_allocation_takes_effect_only_when_the_service_is_stored() -> None:
     here = Here("v1", "services")
     body = {
         "metadata": {"name": "web"},

@@ -57,7 +57,7 @@ def test_a_local_load_balancer_gets_a_health_check_port_of_its_own() -> None:
     assert spec["healthCheckNodePort"] not in (0, spec["ports"][0]["nodePort"])
 
 
-def test_the_same_manifest_again_keeps_what_was_given() -> None:
+def test_an_update_with_the_same_manifest_keeps_the_allocations() -> None:
     old = created(type="NodePort")
 
     again = updated(old, clusterIP="", clusterIPs=[], ports=[{"port": 80}])

@@ -1,19 +1,20 @@
-"""The kinds that every cluster has: what their objects are given, and what is refused of them.
+"""The built-in kinds: their defaults, admission plugins, validation and version conversion.
 
-Takes:     canonical objects, the stored ones that they replace, and what is around them
-Gives:     ``Rules`` for every built-in resource, the way between versions of one kind, and what
-           a cluster begins with
+Takes:     canonical objects, the stored objects that they replace, and access to other objects
+Gives:     ``Rules`` for every built-in resource, the conversion between the versions of a kind,
+           and the initial objects of a cluster
 Promises:  - every built-in resource has rules
-           - what a service was given is taken only once it is stored
-           - an event comes back the same from its other group
-           - an autoscaler comes back the same from its first version
-           - what a cluster begins with follows its own rules
-Never:     reads or writes the store, waits, or knows how a request came
+           - an allocation takes effect only when the service is stored
+           - an event is unchanged after conversion to its other group and back
+           - an autoscaler is unchanged after conversion to its first version and back
+           - the initial objects of a cluster are valid
+Never:     reads or writes the store, waits, or depends on how a request arrived
 
-``table`` leads to the rules of every kind, which are in ``pods``, ``workloads``, ``network``,
-``storage`` and ``cluster``: each kind that a person meets daily has a module of its own, or several
-that begin alike; the others share one, ``…_kinds``. What objects of one kind ask of those of
-another is in ``plugins``. What stands in many of them is in the modules right here.
+``table`` lists the rules of every kind. The rules are in ``pods``, ``workloads``, ``network``,
+``storage`` and ``cluster``. Each common kind has its own module, or several modules whose names
+start alike; the other kinds share the modules ``…_kinds``. ``plugins`` contains the checks of
+objects of one kind against objects of another kind. The modules directly in this package are used
+by many kinds.
 """
 
 from steersman_cluster.apiserver.builtin.cluster.bootstrap import bootstrap_objects

@@ -1,4 +1,4 @@
-"""Small defaults that many kinds share."""
+"""Functions for defaults that many kinds share."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ from steersman_cluster.apiserver.meta.rules import Object, RuleContext
 
 
 def fill(obj: Object, **values: Any) -> None:
-    """Each field that is not there gets its value."""
+    """Set each field that is missing or null."""
     for field, value in values.items():
         # A null is how Go writes some of what is not there.
         if obj.get(field) is None:
@@ -15,14 +15,17 @@ def fill(obj: Object, **values: Any) -> None:
 
 
 def fill_empty(obj: Object, **values: Any) -> None:
-    """Each field that is not there, or empty, gets its value."""
+    """Set each field that is missing or empty."""
     for field, value in values.items():
         if not obj.get(field):
             obj[field] = value
 
 
 def protected_by(finalizer: str) -> Callable[[Object, Object | None, RuleContext], None]:
-    """For ``admit``: nothing goes before a controller has agreed."""
+    """Return an ``admit`` function that adds a protection finalizer to a new object.
+
+    A controller removes the finalizer when the object may be deleted.
+    """
 
     def protect(obj: Object, old: Object | None, _: RuleContext) -> None:
         finalizers = obj["metadata"].get("finalizers", [])

@@ -1,4 +1,4 @@
-"""What many kinds ask for and no more: fields that are there, and fields that never change."""
+"""Validation that many kinds share: required and immutable fields."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 
 
 def at(obj: Object, path: str) -> Any:
-    """What stands at ``spec.controller``, or None."""
+    """Return the value at a path such as ``spec.controller``, or None."""
     value: Any = obj
     for name in path.split("."):
         value = (value or {}).get(name)
@@ -22,7 +22,10 @@ def at(obj: Object, path: str) -> Any:
 
 
 def needs(*paths: str, **why: str) -> Callable[[Object], list[FieldError]]:
-    """For ``validate``: each of these is there, and not empty; of some, in words, why."""
+    """Return a ``validate`` function that requires fields not to be empty.
+
+    ``why`` contains the details of the errors, by the last part of the path.
+    """
 
     def errors(obj: Object) -> list[FieldError]:
         return [
@@ -35,7 +38,10 @@ def needs(*paths: str, **why: str) -> Callable[[Object], list[FieldError]]:
 
 
 def keeps(fields: Mapping[str, Any]) -> Callable[[Object, Object], list[FieldError]]:
-    """For ``validate_update``: each of these stays as it was; with what is shown if it is gone."""
+    """Return a ``validate_update`` function for immutable fields.
+
+    The values of ``fields`` are what an error shows for a missing field.
+    """
 
     def errors(obj: Object, old: Object) -> list[FieldError]:
         return [
@@ -48,5 +54,5 @@ def keeps(fields: Mapping[str, Any]) -> Callable[[Object, Object], list[FieldErr
 
 
 def segment_errors(name: str | None, path: str) -> list[FieldError]:
-    """It is there, and can stand between two slashes."""
+    """Return the errors of a required name that must be a valid path segment."""
     return all_invalid(path, name, path_segment(name)) if name else [required(path)]

@@ -1,4 +1,4 @@
-"""Conditions in the form that all newer kinds share."""
+"""Validation of ``metav1.Condition``, which all newer kinds use."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -19,7 +19,7 @@ _LONGEST: Final = {"reason": 1024, "message": 32 * 1024}
 
 
 def condition_errors(conditions: Iterable[dict[str, Any]], path: str) -> list[FieldError]:
-    """What is wrong with a status's conditions."""
+    """Return the errors in the conditions of a status."""
     errors: list[FieldError] = []
     seen: set[str] = set()
     for index, condition in enumerate(conditions):

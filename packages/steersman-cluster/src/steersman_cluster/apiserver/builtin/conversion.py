@@ -1,6 +1,6 @@
-"""Kinds that are served in more than one version: which one is stored, and the way between them.
+"""Conversion between the versions of a kind, and the version that is stored.
 
-Stored are Events as v1 has them, and HorizontalPodAutoscalers as autoscaling/v2 does.
+Events are stored as v1, and HorizontalPodAutoscalers as autoscaling/v2.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,10 @@ _ALWAYS_IN_V1 = ("reportingComponent", "reportingInstance")
 
 
 def to_stored(obj: Object) -> Object:
-    """An object as it is stored: itself, or a new one that shares what is the same."""
+    """Return an object in the stored version.
+
+    The result is the same object, or a new one that shares the unchanged parts.
+    """
     match obj["apiVersion"], obj["kind"]:
         case "events.k8s.io/v1", "Event":
             return event_to_v1(obj)
@@ -42,7 +45,10 @@ def to_stored(obj: Object) -> Object:
 
 
 def to_served(obj: Object, api_version: str) -> Object:
-    """A stored object as a version shows it: itself, or a new one that shares what is the same."""
+    """Return a stored object in a served version.
+
+    The result is the same object, or a new one that shares the unchanged parts.
+    """
     if obj["apiVersion"] == api_version:
         return obj
     match api_version, obj["kind"]:
@@ -55,7 +61,7 @@ def to_served(obj: Object, api_version: str) -> Object:
 
 
 def event_to_v1(event: Object) -> Object:
-    """An Event of events.k8s.io/v1 in the words of v1."""
+    """Convert an Event from events.k8s.io/v1 to v1."""
     old = {_RENAMED_BACK.get(key, key): value for key, value in event.items()}
     for name in _ALWAYS_IN_V1:
         old.setdefault(name, "")
@@ -64,7 +70,7 @@ def event_to_v1(event: Object) -> Object:
 
 
 def event_from_v1(event: Object) -> Object:
-    """An Event of v1 in the words of events.k8s.io/v1."""
+    """Convert an Event from v1 to events.k8s.io/v1."""
     new = {
         _RENAMED.get(key, key): value
         for key, value in event.items()

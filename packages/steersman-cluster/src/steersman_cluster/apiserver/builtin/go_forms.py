@@ -1,7 +1,7 @@
-"""Objects as the real server's own Go types print: some of its messages show them.
+"""Objects in the form of kube-apiserver's internal Go types, which some error messages contain.
 
-It refuses to change a pod with the difference between two specs, in the form that it has inside:
-every field there, in the order of its types, under its Go name.
+For example, the error about a change of a Pod contains the diff of two specs in the internal form:
+every field, in the order of its type, with its Go name.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _OF_HOST: Final = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace",
 
 
 def go_form(type_name: str, value: Object) -> msgspec.Raw:
-    """``value`` as JSON under the names of Go, with every field that its type has, in its order."""
+    """Return ``value`` as JSON with the Go names and every field of the Go type, in its order."""
     return msgspec.Raw(msgspec.json.encode(_formed(type_name, value, _forms())))
 
 
@@ -34,12 +34,12 @@ def _forms() -> Mapping[str, str]:
 
 
 def pod_spec_difference(old: Object, new: Object) -> str:
-    """A unified diff of two pod specs, as they look inside the server."""
+    """Return a unified diff of two Pod specs in kube-apiserver's internal form."""
     return go_difference("PodSpec", old, new)
 
 
 def go_difference(type_name: str, old: Object, new: Object) -> str:
-    """A unified diff of two values, as they look inside the server."""
+    """Return a unified diff of two values in kube-apiserver's internal form."""
     # The first two lines would name files.
     return "".join(list(unified_diff(_lines(type_name, old), _lines(type_name, new)))[2:])
 
@@ -86,7 +86,7 @@ def _field(type_: str, given: Any, forms: Mapping[str, str]) -> Any:
 
 
 def _sorted(value: Any) -> Any:
-    """Maps, whose keys Go prints in order, and selectors, whose labels it prints first."""
+    """Sort the keys of maps as Go does; ``matchLabels`` of a selector is first."""
     if isinstance(value, dict):
         order = sorted(value, key=lambda key: (key != "matchLabels", key))
         return {key: _sorted(value[key]) for key in order}

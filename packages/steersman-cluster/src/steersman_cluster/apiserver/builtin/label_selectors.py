@@ -1,4 +1,4 @@
-"""Labels, and the selectors that choose among them."""
+"""Validation of labels and label selectors, and the matching of selectors."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ UNKNOWN_OPERATOR = "not a valid selector operator"
 
 
 def label_errors(labels: Mapping[str, str], path: str) -> list[FieldError]:
-    """What is wrong with a map of labels; the server names the map, never the key."""
+    """Return the errors in a map of labels; their path is that of the map, never of a key."""
     errors: list[FieldError] = []
     for key, value in labels.items():
         if wrong := label_key(key):
@@ -29,7 +29,7 @@ def label_errors(labels: Mapping[str, str], path: str) -> list[FieldError]:
 
 
 def annotation_errors(annotations: Mapping[str, str], path: str) -> list[FieldError]:
-    """What is wrong with a map of annotations; their keys' upper case is forgiven."""
+    """Return the errors in a map of annotations; upper case in keys is permitted."""
     errors: list[FieldError] = []
     for key in annotations:
         if wrong := label_key(key.lower()):
@@ -38,7 +38,7 @@ def annotation_errors(annotations: Mapping[str, str], path: str) -> list[FieldEr
 
 
 def selector_errors(selector: Mapping[str, Any] | None, path: str) -> list[FieldError]:
-    """What is wrong with a label selector; one with errors selects nothing that can be named."""
+    """Return the errors in a label selector."""
     if selector is None:
         return []
     errors = label_errors(selector.get("matchLabels") or {}, f"{path}.matchLabels")
@@ -57,7 +57,7 @@ def _requirement_errors(requirement: Mapping[str, Any], path: str) -> list[Field
 
 
 def operator_errors(operator: str, values: Sequence[str], path: str) -> list[FieldError]:
-    """What is wrong with an operator and the number of values that it is given."""
+    """Return the errors in an operator and in the number of its values."""
     if operator in ("In", "NotIn"):
         return [] if values else [required(f"{path}.values", _NEEDS_VALUES)]
     if operator in ("Exists", "DoesNotExist"):
@@ -66,7 +66,7 @@ def operator_errors(operator: str, values: Sequence[str], path: str) -> list[Fie
 
 
 def value_errors(values: Sequence[str], path: str) -> list[FieldError]:
-    """What is wrong with the values that a requirement compares with."""
+    """Return the errors in the values of a requirement."""
     return [
         error
         for index, value in enumerate(values)
@@ -75,12 +75,12 @@ def value_errors(values: Sequence[str], path: str) -> list[FieldError]:
 
 
 def is_empty(selector: Mapping[str, Any]) -> bool:
-    """Whether it asks for nothing, and so selects everything."""
+    """Return whether the selector has no requirements, and so selects everything."""
     return not selector.get("matchLabels") and not selector.get("matchExpressions")
 
 
 def selects(selector: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:
-    """Whether the selector, which has no errors, chooses what has these labels; None never does."""
+    """Return whether a valid selector selects an object with these labels; None selects nothing."""
     if selector is None:
         return False
     for key, value in (selector.get("matchLabels") or {}).items():
@@ -108,7 +108,7 @@ def label_keys_errors(
     mismatched: Sequence[str],
     selector: Mapping[str, Any] | None,
 ) -> list[FieldError]:
-    """What is wrong with ``matchLabelKeys`` and ``mismatchLabelKeys`` beside a selector."""
+    """Return the errors in ``matchLabelKeys`` and ``mismatchLabelKeys``, given the selector."""
     errors: list[FieldError] = []
     for name, keys in (("matchLabelKeys", matched), ("mismatchLabelKeys", mismatched)):
         if keys and selector is None:

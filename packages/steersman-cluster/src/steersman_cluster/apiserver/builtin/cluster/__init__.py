@@ -1,12 +1,12 @@
-"""Kinds about the cluster itself: nodes, namespaces, rights, configuration, events, extensions.
+"""Kinds about the cluster itself: nodes, namespaces, RBAC, configuration, events, extensions.
 
 Takes:     objects of these kinds
-Gives:     their rules, and what a cluster begins with
-Promises:  - what a cluster begins with follows its own rules
-           - a new Node is not ready and keeps what it says of itself
-           - nothing new comes into a namespace that ends
-           - what was decided stays decided
-Never:     decides who may do what: ``authz`` does
+Gives:     their rules, and the initial objects of a cluster
+Promises:  - the initial objects of a cluster are valid
+           - a new Node is tainted as not ready and keeps its status
+           - a new object in a terminating namespace is rejected
+           - the decision about a certificate request is final
+Never:     authorizes a request: ``authz`` does
 """
 
 __all__: list[str] = []

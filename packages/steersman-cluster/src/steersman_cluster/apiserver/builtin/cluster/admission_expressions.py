@@ -1,4 +1,4 @@
-"""Expressions in webhook configurations and policies: what they may name, and of which types."""
+"""CEL expressions in webhook configurations and policies: their variables and types."""
 
 from collections.abc import Mapping
 from typing import Final, TypeAlias
@@ -94,7 +94,7 @@ _AUTHORIZER: Final[Mapping[str, CelType]] = {
 
 
 def declared(*, params: bool, authorizer: bool = True) -> Mapping[str, CelType]:
-    """Every variable there is."""
+    """Return the types of all variables that an expression may use."""
     return {
         **_COMMON,
         **(_AUTHORIZER if authorizer else {}),
@@ -105,7 +105,7 @@ def declared(*, params: bool, authorizer: bool = True) -> Mapping[str, CelType]:
 def compiled(
     text: str, variables: Mapping[str, CelType], *, result: type | CelType | None = bool
 ) -> Compiled:
-    """The expression, or what is wrong with it."""
+    """Return the compiled expression, or the error that the compilation raised."""
     try:
         return Expression.compile(text, variables=variables, result=result)
     except NotCompiled as problem:
@@ -113,7 +113,7 @@ def compiled(
 
 
 def variables_of(spec: Object) -> Mapping[str, Compiled]:
-    """The variables of a policy, in order; each may name those before it."""
+    """Return the variables of a policy in order; each may use the previous ones."""
     found: dict[str, Compiled] = {}
     common = declared(params=spec.get("paramKind") is not None)
     for each in spec.get("variables") or ():
@@ -125,7 +125,7 @@ def variables_of(spec: Object) -> Mapping[str, Compiled]:
 def with_variables(
     variables: Mapping[str, CelType], named: Mapping[str, Compiled]
 ) -> Mapping[str, CelType]:
-    """All that an expression may name where a policy has variables."""
+    """Return all variables that an expression may use in a policy with variables."""
     fields = {
         name: each.result if isinstance(each, Expression) else DYN for name, each in named.items()
     }

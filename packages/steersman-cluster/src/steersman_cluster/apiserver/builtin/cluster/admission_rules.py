@@ -1,4 +1,4 @@
-"""What is wrong with webhook configurations, admission policies and their bindings."""
+"""Validation of webhook configurations, admission policies and their bindings."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -53,7 +53,7 @@ _IDENTIFIER: Final = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 
 
 def webhook_errors(configuration: Object) -> list[FieldError]:
-    """Of a configuration, mutating or validating."""
+    """Return the errors in a mutating or validating webhook configuration."""
     seen: set[str] = set()
     errors: list[FieldError] = []
     for index, webhook in enumerate(configuration.get("webhooks") or ()):
@@ -193,7 +193,7 @@ def _expression_errors(found: Compiled, text: str, path: str) -> Iterator[FieldE
 
 
 def policy_errors(policy: Object) -> list[FieldError]:
-    """Of a ValidatingAdmissionPolicy."""
+    """Return the errors in a ValidatingAdmissionPolicy."""
     return list(_policy_errors(policy["spec"], policy["metadata"].get("name", "")))
 
 
@@ -346,7 +346,7 @@ def _annotation_value_errors(
 
 
 def binding_errors(*, actions: bool) -> Callable[[Object], list[FieldError]]:
-    """Of a binding; whether it says what follows where its policy is not satisfied."""
+    """Return the validation of a policy binding; ``actions``: it must have validationActions."""
 
     def errors(binding: Object) -> list[FieldError]:
         return list(_binding_errors(binding.get("spec") or {}, actions=actions))

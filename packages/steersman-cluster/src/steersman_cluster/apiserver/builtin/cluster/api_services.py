@@ -1,4 +1,4 @@
-"""APIServices: which server answers for a group's version."""
+"""APIServices: which server serves a group version."""
 
 from base64 import b64decode
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Requests for certificates: who approves them, and who then signs, each in its own part."""
+"""CertificateSigningRequests: the approval, and the status that the signer writes."""
 
 from base64 import b64decode
 from collections.abc import Iterator

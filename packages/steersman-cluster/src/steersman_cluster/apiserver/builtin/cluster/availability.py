@@ -1,4 +1,4 @@
-"""The ``Available`` condition of an APIService, as far as it follows from stored objects."""
+"""The ``Available`` condition of an APIService, derived from stored objects."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ _SERVICE_NAME = "kubernetes.io/service-name"
 
 
 class Verdict(NamedTuple):
-    """What an APIService's condition says."""
+    """The status, reason and message of an ``Available`` condition."""
 
     status: str
     reason: str
@@ -24,7 +24,10 @@ LOCAL = Verdict("True", "Local", "Local APIServices are always available")
 
 
 def verdict(api_service: Object, around: RuleContext) -> Verdict:
-    """The condition's values. This server serves its own groups and has no aggregator."""
+    """Return the values of the condition.
+
+    This server serves its own groups, and has no aggregator.
+    """
     spec = api_service["spec"]
     service: Object | None = spec.get("service")
     if service is None:
@@ -66,7 +69,7 @@ def _is_ready(endpoint_slice: Object, port: str) -> bool:
 
 
 def judged(api_service: Object, found: Verdict, *, now: str) -> Object:
-    """The APIService with the verdict as its condition; itself, if it says so already."""
+    """Return the APIService with the condition; the same object if the condition is unchanged."""
     conditions: list[Object] = (api_service.get("status") or {}).get("conditions") or []
     old = next((each for each in conditions if each.get("type") == "Available"), None)
     since = now

@@ -72,7 +72,7 @@ def bootstrap_objects(
     now: datetime,
     service_addresses: IPv4Network = ADDRESSES,
 ) -> list[Object]:
-    """Everything, namespaces first, for a server that is reached at ``address`` and ``port``."""
+    """Return all objects, namespaces first, for a server at ``address`` and ``port``."""
     return [
         *map(_namespace, NAMESPACES),
         *_api_services(format_time(now)),
@@ -101,7 +101,7 @@ def _namespace(name: str) -> Object:
 
 
 def _service(address: str, port: int, addresses: IPv4Network, now: str) -> Iterator[Object]:
-    """The server itself, as a Service whose cluster IP is the first there is."""
+    """Yield the Service of the server, which has the first cluster IP, and related objects."""
     first = str(addresses[1])
     ready = {
         "type": "Ready",
@@ -141,7 +141,7 @@ def _service(address: str, port: int, addresses: IPv4Network, now: str) -> Itera
 
 
 def ip_address_of(address: str, service: Object) -> Object:
-    """What says that the address is the Service's."""
+    """Return the IPAddress that assigns the address to the Service."""
     about = service["metadata"]
     parent = {"resource": "services", "namespace": about["namespace"], "name": about["name"]}
     return _object(
@@ -161,7 +161,7 @@ def ip_address_of(address: str, service: Object) -> Object:
 def api_service(
     group: str, version: str, *, priorities: tuple[int, int], managed: str, now: str
 ) -> Object:
-    """What says that this server answers for a version of a group."""
+    """Return the APIService of a group version that this server serves."""
     of_group, of_version = priorities
     available = {
         "type": "Available",
@@ -186,7 +186,7 @@ def api_service(
 
 
 def _endpoints(address: str, port: int) -> Iterator[Object]:
-    """Where the Service leads to: nowhere, if only this machine can get there."""
+    """Yield the endpoints of the Service; none if only this machine can reach the address."""
     found = ip_address(address)
     if found.is_loopback or found.is_unspecified:
         return
@@ -217,7 +217,7 @@ def _endpoints(address: str, port: int) -> Iterator[Object]:
 
 
 def _agreements(client_ca: str, now: datetime) -> Iterator[Object]:
-    """By what the parts of the control plane know one another."""
+    """Yield the ConfigMaps that components of the control plane read."""
     here = {"namespace": "kube-system"}
     yield _object(
         "v1",
@@ -241,7 +241,7 @@ def _api_services(now: str) -> Iterator[Object]:
 
 
 def _identity(address: str, now: datetime) -> Object:
-    """That the server is there; a server that is alone need not say it again."""
+    """Return the Lease of the server; a single server need not renew it."""
     return _object(
         "coordination.k8s.io/v1",
         "Lease",

@@ -23,7 +23,7 @@ _LEVELS: tuple[tuple[str, int, int, tuple[int, int] | None], ...] = (
 
 
 def flow_control_objects(now: str) -> Iterator[Object]:
-    """Priority levels, then the schemas that send requests to them."""
+    """Yield the priority levels, and then the flow schemas that assign requests to these levels."""
     exempt = {"nominalConcurrencyShares": 0, "lendablePercent": 0}
     yield _object("PriorityLevelConfiguration", "exempt", {"type": "Exempt", "exempt": exempt}, {})
     for name, shares, lends, queues in _LEVELS:
@@ -46,7 +46,11 @@ def flow_control_objects(now: str) -> Iterator[Object]:
 
 
 def _schemas() -> Iterator[tuple[str, str, int, str, Object]]:
-    """Name, priority level, precedence, distinguisher method, and a rule with its subjects."""
+    """Yield the parts of each flow schema.
+
+    They are its name, priority level, precedence, distinguisher method, and a rule with its
+    subjects.
+    """
     all_users = (_group("system:unauthenticated"), _group("system:authenticated"))
     manager, scheduler = _user("system:kube-controller-manager"), _user("system:kube-scheduler")
     accounts = {

@@ -1,4 +1,4 @@
-"""Kinds that a cluster is run with: nodes, quotas, priorities, certificates."""
+"""Kinds for the administration of a cluster: nodes, quotas, priorities, certificates."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""ConfigMaps and Secrets: small files that Pods read."""
+"""ConfigMaps and Secrets."""
 
 import json
 from base64 import b64decode, b64encode
@@ -89,7 +89,7 @@ def _type_errors(secret: Object, data: Mapping[str, str]) -> Iterator[FieldError
 
 
 def _object_problem(written: bytes) -> str | None:
-    """Why this is no JSON object, in Go's words, or None."""
+    """Return Go's message for bytes that are not a JSON object; None if they are one."""
     text = written.decode("latin-1")  # Go looks at bytes, and shows them as such
     try:
         # Whole numbers as floats: a very long one would be refused, and none of them matters.

@@ -1,4 +1,4 @@
-"""Devices: who has them, and who claims them."""
+"""The kinds of dynamic resource allocation: devices and the claims for them."""
 
 from collections.abc import Iterator, Mapping
 

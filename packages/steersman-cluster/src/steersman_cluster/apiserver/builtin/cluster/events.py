@@ -1,6 +1,7 @@
-"""Events, which two API groups serve: events.k8s.io asks for more than v1 ever did.
+"""Events, which two API groups serve; events.k8s.io requires more fields than v1.
 
-Their rules see the stored form, which is that of v1; selectors see what each of them serves.
+The rules validate the stored form, which is that of v1. Selectors use the form that each group
+serves.
 """
 
 from collections.abc import Iterator, Mapping
@@ -63,12 +64,12 @@ def _v1_errors(event: Object) -> list[FieldError]:
 
 
 def _new_errors(event: Object) -> list[FieldError]:
-    """What events.k8s.io asks of an Event, old or new."""
+    """Return the errors in an Event, new or updated, that was sent to events.k8s.io."""
     return [*_legacy_errors(event, "reportingController")]
 
 
 def _created_errors(event: Object) -> list[FieldError]:
-    """What events.k8s.io asks of a new Event."""
+    """Return the errors in a new Event that was sent to events.k8s.io."""
     errors = [*_series_errors(event)]
     if not event.get("eventTime"):
         errors.append(required("eventTime"))
@@ -84,7 +85,7 @@ def _created_errors(event: Object) -> list[FieldError]:
 
 
 def _changed_errors(event: Object, old: Object) -> list[FieldError]:
-    """Changes of fields that are immutable in events.k8s.io."""
+    """Return the errors for changed fields that are immutable in events.k8s.io."""
     errors = list(_series_errors(event)) if event.get("series") != old.get("series") else []
     for field in _UNCHANGING:
         if (event.get(field) or None) != (old.get(field) or None):
@@ -109,7 +110,7 @@ def _legacy_errors(event: Object, controller_field: str) -> Iterator[FieldError]
 
 
 def _complete_errors(event: Object, controller_field: str) -> Iterator[FieldError]:
-    """An Event with a time of its own says who reports what."""
+    """Yield the errors about fields that an Event with an ``eventTime`` requires."""
     controller = event.get("reportingComponent", "")
     if not controller:
         yield required(controller_field)

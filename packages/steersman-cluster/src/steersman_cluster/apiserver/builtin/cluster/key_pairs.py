@@ -1,4 +1,4 @@
-"""A certificate and its key, as far as one can tell without reading them: which PEM is where."""
+"""Checks of a certificate and its key, as far as possible without parsing them: the PEM blocks."""
 
 import binascii
 import re
@@ -12,7 +12,7 @@ _BLOCK = re.compile(
 
 
 def key_pair_problem(certificate: bytes, key: bytes) -> str | None:
-    """What Go's TLS would say of the two, or None."""
+    """Return the error that Go's TLS package would report about the pair, or None."""
     return _certificate_problem(_block_types(certificate)) or _key_problem(_block_types(key))
 
 
@@ -50,7 +50,7 @@ def _key_problem(types: list[str]) -> str | None:
 
 
 def chain_problem(pem: bytes) -> str | None:
-    """What is wrong with the certificate chain that a signer has issued, or None."""
+    """Return why a certificate chain that a signer has issued is invalid, or None."""
     blocks = list(_BLOCK.finditer(pem))
     for block in blocks:
         type_, content = block["type"].decode(errors="replace"), block["content"]
@@ -76,7 +76,7 @@ _SEQUENCE, _SHORT_FORM = 0x30, 0x80
 
 
 def _length_of_sequence(der: bytes) -> int:
-    """How long what it begins with is, its head included; 0 if that is no sequence."""
+    """Return the length of the DER sequence at the start, with its header; 0 if there is none."""
     if len(der) < 2 or der[0] != _SEQUENCE:
         return 0
     if der[1] < _SHORT_FORM:

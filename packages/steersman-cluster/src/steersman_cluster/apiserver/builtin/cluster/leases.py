@@ -1,4 +1,4 @@
-"""Leases: who holds what, and until when."""
+"""Leases: who holds a lease, and until when."""
 
 from steersman_cluster.apiserver.meta.field_errors import FieldError, invalid
 from steersman_cluster.apiserver.meta.name_validation import NOT_NEGATIVE, subdomain_name

@@ -1,4 +1,4 @@
-"""LimitRanges: what is given to them, and what is wrong with them."""
+"""LimitRanges: their defaults and their validation."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -26,7 +26,11 @@ _ONE: Final = Quantity(1)
 
 
 def _default(limit_range: Object) -> None:
-    """A container's limit is the most there may be, and it asks for its limit."""
+    """Default a container's limits to its maximum, and its requests to its limits.
+
+    For both, explicit defaults take precedence. Requests default to the minimum if there is no
+    limit.
+    """
     for item in limit_range.get("spec", {}).get("limits") or ():
         if item.get("type") == "Container":
             limits = {**item.get("max", {}), **item.get("default", {})}

@@ -43,13 +43,13 @@ def check_namespace(
 
 
 def check_deletable(name: str) -> None:
-    """Refuses to delete a namespace that the cluster cannot be without."""
+    """Raise an error for a namespace that must not be deleted."""
     if name in IMMORTAL:
         raise status_errors.forbidden(NAMESPACES, name, "this namespace may not be deleted")
 
 
 def terminating(namespace: Object, now: str) -> Object:
-    """What is stored when a namespace is first deleted."""
+    """Return the namespace as it is stored when it is first deleted."""
     return {
         **namespace,
         "metadata": {**namespace["metadata"], "deletionTimestamp": now},

@@ -27,12 +27,12 @@ OLD_LABELS: Final[Mapping[str, str]] = {
 
 
 def label_warning(key: str) -> str:
-    """What is said of such a label; nothing, if it is none."""
+    """Return the warning about a deprecated label; "" for any other label."""
     return OLD_LABELS.get(key, "")
 
 
 def expression_warnings(expressions: list[Mapping[str, Any]], path: str) -> Iterator[str]:
-    """What is said of those that stand in the keys of a list."""
+    """Yield the warnings about deprecated labels in the keys of a list."""
     for index, expression in enumerate(expressions):
         key = expression.get("key", "")
         if warning := label_warning(key):

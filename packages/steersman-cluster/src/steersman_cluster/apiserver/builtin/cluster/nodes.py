@@ -1,4 +1,4 @@
-"""Nodes: what they are given, and what of them never changes."""
+"""Nodes: their defaults, and their immutable fields."""
 
 import re
 from collections.abc import Mapping
@@ -165,7 +165,7 @@ def _range_errors(ranges: list[str]) -> list[FieldError]:
 
 
 def _change_errors(node: Object, old: Object) -> list[FieldError]:
-    """What was once assigned to a node stays with it."""
+    """Return the errors for changes of fields that are immutable once set."""
     spec, was = node.get("spec") or {}, old.get("spec") or {}
     status = node.get("status") or {}
     # The server looks at these a second time.

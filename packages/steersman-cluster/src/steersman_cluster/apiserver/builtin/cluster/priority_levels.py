@@ -1,4 +1,4 @@
-"""Priority levels: how many requests of a sort are answered at a time, and which wait."""
+"""PriorityLevelConfigurations: how many requests of a level run concurrently, and how many wait."""
 
 from collections.abc import Iterator
 from math import ceil, log2
@@ -20,7 +20,7 @@ HASH_BITS: Final = 60
 
 
 def priority_level_errors(level: Object) -> list[FieldError]:
-    """What is wrong with the spec of a priority level."""
+    """Return the errors in the spec of a priority level."""
     return list(_spec_errors(level.get("spec") or {}, level["metadata"].get("name", "")))
 
 
@@ -111,5 +111,5 @@ def _number(part: Object, name: str) -> int:
 
 
 def _entropy_bits(queues: int, hand: int) -> int:
-    """How many bits it takes to deal a hand."""
+    """Return the entropy, in bits, that shuffle sharding needs for a hand."""
     return ceil(log2(queues) * hand)

@@ -1,4 +1,4 @@
-"""ResourceQuotas: what is wrong with them. What they allow is in ``quota_admission``."""
+"""Validation of ResourceQuotas; ``quota_admission`` enforces them."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -55,7 +55,7 @@ _STANDARD: Final = frozenset(
 
 
 def is_standard(name: str) -> bool:
-    """Whether every cluster knows what it counts."""
+    """Return whether the name is a standard resource of quotas."""
     return name in _STANDARD or name.startswith(("hugepages-", "requests.hugepages-"))
 
 
@@ -87,7 +87,7 @@ def _errors(quota: Object) -> list[FieldError]:
 
 
 def _misplaced(scope: str, hard: Mapping[str, str]) -> int:
-    """How many of these cannot be counted in a scope."""
+    """Return how many of the standard resources in ``hard`` cannot be counted in a scope."""
     known = _COUNTED_IN.get(scope)
     return 0 if known is None else sum(is_standard(each) and each not in known for each in hard)
 

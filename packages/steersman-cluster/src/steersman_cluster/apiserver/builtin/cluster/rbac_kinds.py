@@ -1,4 +1,4 @@
-"""Roles and bindings, as objects; what they allow is decided elsewhere."""
+"""Validation of roles and bindings; ``authz`` evaluates them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

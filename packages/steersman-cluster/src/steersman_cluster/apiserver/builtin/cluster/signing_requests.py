@@ -1,4 +1,4 @@
-"""What a request for a certificate must say: for which uses, and who is to sign it."""
+"""Validation of the spec of a CertificateSigningRequest: the request, usages and signer."""
 
 from base64 import b64decode
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ USAGES = (
 
 
 def request_errors(request: Object) -> list[FieldError]:
-    """All that is wrong with a new request."""
+    """Return the errors in a new request."""
     return list(_errors(request.get("spec", {})))
 
 

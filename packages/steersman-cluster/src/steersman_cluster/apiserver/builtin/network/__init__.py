@@ -1,11 +1,11 @@
 """Kinds of the cluster's network: Services, endpoints, Ingresses, NetworkPolicies.
 
-Takes:     objects of these kinds, and the addresses and ports that are left
+Takes:     objects of these kinds, and the free addresses and ports
 Gives:     their rules, and addresses and ports for Services
-Promises:  - what a service was given is taken only once it is stored
-           - the same manifest again keeps what was given
+Promises:  - an allocation takes effect only when the service is stored
+           - an update with the same manifest keeps the allocations
            - an address does not change
-Never:     sends or listens to anything
+Never:     sends traffic, or listens to a port
 """
 
 __all__: list[str] = []

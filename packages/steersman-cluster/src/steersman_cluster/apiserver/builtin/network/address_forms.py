@@ -1,4 +1,4 @@
-"""Addresses and networks that are fine, and could be written shorter."""
+"""Warnings about addresses and networks that are valid but not in canonical form."""
 
 from ipaddress import IPv6Address, ip_network
 
@@ -6,12 +6,12 @@ from steersman_cluster.apiserver.meta.name_validation import sloppy_cidr, sloppy
 
 
 def is_address(text: str) -> bool:
-    """Whether a lenient parser, as older Kubernetes versions have it, reads an IP address."""
+    """Return whether the lenient parser of older Kubernetes versions accepts an IP address."""
     return sloppy_ip(text) is not None
 
 
 def address_warnings(path: str, text: str) -> list[str]:
-    """What could be better about a valid address."""
+    """Return the warnings about a valid address."""
     address = sloppy_ip(text)
     if not isinstance(address, IPv6Address) or str(address) == text:
         return []
@@ -19,7 +19,7 @@ def address_warnings(path: str, text: str) -> list[str]:
 
 
 def network_warnings(path: str, text: str) -> list[str]:
-    """What could be better about a valid network."""
+    """Return the warnings about a valid network."""
     found = sloppy_cidr(text)
     if found is None or not isinstance(found[0], IPv6Address):
         return []

@@ -1,4 +1,4 @@
-"""Ingresses and their classes: where requests from outside go."""
+"""Ingresses and IngressClasses: the routing of traffic from outside the cluster."""
 
 from collections.abc import Mapping
 from typing import Any, Final

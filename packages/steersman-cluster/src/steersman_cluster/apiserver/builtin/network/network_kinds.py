@@ -1,4 +1,4 @@
-"""The addresses that Services are given, and the ranges that they are from."""
+"""IPAddresses and ServiceCIDRs: the cluster IPs of Services, and the ranges of these IPs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -78,7 +78,7 @@ def _range_errors(service_cidr: Object) -> list[FieldError]:
 
 
 def _range_change_errors(service_cidr: Object, old: Object) -> list[FieldError]:
-    """Ranges stay; a second one may join the first."""
+    """Return the errors for changed ranges; only the addition of a second range is permitted."""
     now, before = _ranges(service_cidr), _ranges(old)
     joined = (len(before), len(now)) == (1, 2)
     if len(now) != len(before) and not joined:

@@ -1,4 +1,4 @@
-"""Cluster IPs and IP families: what a Service may request, what it gets, and what may change.
+"""Cluster IPs and IP families: requested values, allocation, and permitted changes.
 
 The cluster is single-stack, IPv4. Only a headless Service without a selector may name both
 families, because its endpoints come from its author and not from the cluster.
@@ -28,17 +28,17 @@ WITHOUT_ADDRESS = "ExternalName"
 
 
 def needs_address(spec: Object) -> bool:
-    """Whether Services of this type have cluster IPs, be it ``None``."""
+    """Return whether Services of this type have cluster IPs, including ``None``."""
     return bool(spec.get("type") != WITHOUT_ADDRESS)
 
 
 def is_headless(spec: Object) -> bool:
-    """Whether the Service has asked for no cluster IP."""
+    """Return whether the Service has the cluster IP ``None``."""
     return bool(spec.get("clusterIPs") == ["None"])
 
 
 def align(spec: Object, old: Object | None) -> None:
-    """Makes ``clusterIP`` and ``clusterIPs`` say the same, if one of them is from an old client."""
+    """Make ``clusterIP`` and ``clusterIPs`` consistent if an old client has set only one."""
     first, several = spec.get("clusterIP", ""), spec.get("clusterIPs", [])
     if old is None:
         if first and not several:
@@ -52,7 +52,7 @@ def align(spec: Object, old: Object | None) -> None:
 
 
 def keep(spec: Object, old: Object) -> None:
-    """What was given to the Service, if the author left it out."""
+    """Restore the allocated cluster IPs that an update omits."""
     if needs_address(old) and needs_address(spec):
         for field in ("clusterIP", "clusterIPs"):
             if not spec.get(field) and old.get(field):
@@ -60,7 +60,7 @@ def keep(spec: Object, old: Object) -> None:
 
 
 def settle_families(name: str, spec: Object, old: Object | None) -> None:
-    """Fills in families and policy, or refuses what does not fit together."""
+    """Default the IP families and their policy; raise an error if they are contradictory."""
     if not needs_address(spec) or _is_unchanged_preference(spec, old):
         return
     selectorless = spec.get("clusterIP") == "None" and not spec.get("selector")
@@ -87,7 +87,10 @@ def settle_families(name: str, spec: Object, old: Object | None) -> None:
 
 
 def _family_errors(spec: Object, old: Object | None) -> list[FieldError]:
-    """Which policy contradicts which list; shortens the lists where the policy is clear."""
+    """Return the contradictions between the policy and the lists.
+
+    A list is shortened in place where the policy determines the result.
+    """
     errors: list[FieldError] = []
     single = spec["ipFamilyPolicy"] == "SingleStack"
     for field, one in (("clusterIPs", "cluster IP"), ("ipFamilies", "IP family")):
@@ -118,7 +121,7 @@ def _family_errors(spec: Object, old: Object | None) -> list[FieldError]:
 
 
 def take_addresses(name: str, spec: Object, network: ServiceNetwork) -> None:
-    """Gives a new Service its cluster IP, or the one that it asks for."""
+    """Allocate the cluster IP of a new Service; a requested one is used if it is free."""
     if not needs_address(spec) or spec.get("clusterIPs", [""])[0] == "None":
         return
     wanted = spec.get("clusterIPs", [""])[0]
@@ -144,7 +147,7 @@ def take_addresses(name: str, spec: Object, network: ServiceNetwork) -> None:
 
 
 def address_errors(spec: Object, old: Object | None) -> list[FieldError]:
-    """What is wrong with cluster IPs, families and policy, whatever the cluster has."""
+    """Return the errors in cluster IPs, families and policy that do not depend on the cluster."""
     if not needs_address(spec):
         return []
     first, several = spec.get("clusterIP", ""), spec.get("clusterIPs", [])
@@ -186,7 +189,7 @@ def address_errors(spec: Object, old: Object | None) -> list[FieldError]:
 
 
 def address_change_errors(spec: Object, old: Object) -> list[FieldError]:
-    """What an update may not do to cluster IPs and families."""
+    """Return the errors for changes of cluster IPs and families that an update must not make."""
     if not needs_address(spec) or not needs_address(old):
         return []
     both_headless = is_headless(spec) and is_headless(old)
@@ -220,7 +223,7 @@ def _changed(spec: Object, old: Object, field: str, one: str) -> list[FieldError
 
 
 def is_ipv6(address: str) -> bool:
-    """Whether it is an address of the longer kind."""
+    """Return whether the text is an IPv6 address."""
     return isinstance(sloppy_ip(address), IPv6Address)
 
 
@@ -252,7 +255,7 @@ def _policy_error(spec: Object, problem: str) -> FieldError:
 
 
 def _put(spec: Object, field: str, value: list[Any]) -> None:
-    """An empty list is not written."""
+    """Set a field; an empty list removes the field."""
     if value:
         spec[field] = value
     else:

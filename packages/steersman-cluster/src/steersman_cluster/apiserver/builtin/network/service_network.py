@@ -1,8 +1,8 @@
-"""Which cluster IPs and node ports are taken.
+"""The allocation of cluster IPs and node ports.
 
-An index over the stored Services, and nothing of its own: to pick is not to take. What was picked
-is taken once the Service that has it is stored, so a request that fails, or runs dry, leaves
-nothing behind.
+The allocator is an index of the stored Services and has no other state. Picking a value does not
+allocate it. The value is allocated when a Service with it is stored, so a request that fails, or
+that is a dry run, allocates nothing.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -22,7 +22,7 @@ SMALLEST_LOWER = 16
 
 
 class ServiceNetwork:
-    """The addresses and ports that Services share."""
+    """The allocator of the cluster IPs and node ports of all Services."""
 
     def __init__(
         self, *, rng: Random, addresses: IPv4Network = ADDRESSES, ports: range = PORTS
@@ -46,14 +46,14 @@ class ServiceNetwork:
         )
 
     def rebuild(self, services: Iterable[Object]) -> None:
-        """Forget everything, and learn it from what is stored."""
+        """Rebuild the index from the stored Services."""
         self._taken_addresses.clear()
         self._taken_ports.clear()
         for service in services:
             self.stored(None, service)
 
     def stored(self, old: Object | None, new: Object | None) -> None:
-        """A Service was written: what ``old`` had is free, what ``new`` has is taken."""
+        """Release the values of ``old``, and allocate those of ``new``, after a write."""
         if old is not None:
             self._taken_addresses.difference_update(addresses_of(old))
             self._moved.update(dict.fromkeys(addresses_of(old)))
@@ -64,14 +64,17 @@ class ServiceNetwork:
             self._taken_ports.update(ports_of(new))
 
     def moved(self) -> Iterable[tuple[str, Object | None]]:
-        """Whose the addresses are that were taken, freed or kept since this was last asked."""
+        """Return the addresses that were allocated, released or kept since the last call.
+
+        Each is returned with its Service, or with None if it was released.
+        """
         if not self._moved:
             return ()
         moved, self._moved = self._moved, {}
         return moved.items()
 
     def pick_address(self) -> str | None:
-        """A free address; None if there is none."""
+        """Return a free address; None if there is none."""
         for part in self._hosts:
             for number in _from_anywhere(part, self._rng):
                 if (address := str(IPv4Address(number))) not in self._taken_addresses:
@@ -79,7 +82,7 @@ class ServiceNetwork:
         return None
 
     def pick_port(self, *, besides: Collection[int] = ()) -> int | None:
-        """A free port; None if there is none."""
+        """Return a free port; None if there is none."""
         for part in self._ports:
             for port in _from_anywhere(part, self._rng):
                 if port not in self._taken_ports and port not in besides:
@@ -87,7 +90,7 @@ class ServiceNetwork:
         return None
 
     def address_problem(self, address: str) -> str | None:
-        """Why a Service cannot have the address, or None."""
+        """Return why a Service cannot have the address, or None."""
         found = ip_address(address)
         ends = (self.addresses.network_address, self.addresses.broadcast_address)
         if found not in self.addresses or found in ends:
@@ -95,7 +98,7 @@ class ServiceNetwork:
         return "provided IP is already allocated" if address in self._taken_addresses else None
 
     def port_problem(self, port: int, *, besides: Collection[int] = ()) -> str | None:
-        """Why a Service cannot have the port, or None."""
+        """Return why a Service cannot have the port, or None."""
         if port not in self.ports:
             return (
                 "provided port is not in the valid range."
@@ -106,12 +109,12 @@ class ServiceNetwork:
 
 
 def addresses_of(service: Object) -> Iterator[str]:
-    """The cluster IPs that a Service has."""
+    """Return the cluster IPs of a Service."""
     return (each for each in service["spec"].get("clusterIPs", ()) if each != "None")
 
 
 def ports_of(service: Object) -> Iterator[int]:
-    """The node ports that a Service has, that of its health check among them."""
+    """Yield the node ports of a Service, including the port of its health check."""
     spec = service["spec"]
     yield from (each["nodePort"] for each in spec.get("ports", ()) if each.get("nodePort"))
     if spec.get("healthCheckNodePort"):
@@ -123,12 +126,12 @@ def _lower(wanted: int, largest: int) -> int:
 
 
 def _parts(whole: range, lower: int) -> tuple[range, ...]:
-    """The upper part, then the lower; too small a range is one part."""
+    """Return the upper part of a range, and then the lower; a small range is one part."""
     return (whole[lower:], whole[:lower]) if len(whole) > lower else (whole,)
 
 
 def _from_anywhere(numbers: range, rng: Random) -> Iterator[int]:
-    """All of them in order, beginning at any."""
+    """Yield all numbers in order, with wrap-around, from a random start."""
     start = rng.randrange(len(numbers))
     yield from numbers[start:]
     yield from numbers[:start]

@@ -1,4 +1,4 @@
-"""Node ports: which Services have them, and how they come by them."""
+"""Node ports: which Services have them, and how they are allocated."""
 
 from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork, ports_of
 from steersman_cluster.apiserver.meta import status_errors
@@ -9,24 +9,24 @@ WITH_NODE_PORTS = ("NodePort", "LoadBalancer")
 
 
 def has_node_ports(spec: Object) -> bool:
-    """Whether ports of this type of Service may have node ports."""
+    """Return whether ports of this type of Service may have node ports."""
     return spec.get("type") in WITH_NODE_PORTS
 
 
 def wants_node_ports(spec: Object) -> bool:
-    """Whether each of its ports gets a node port, asked for or not."""
+    """Return whether every port of the Service gets a node port, even without a request."""
     kind = spec.get("type")
     balanced = kind == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts", True)
     return bool(kind == "NodePort" or balanced)
 
 
 def needs_health_check(spec: Object) -> bool:
-    """Whether a load balancer asks each node if it has endpoints."""
+    """Return whether a load balancer checks the health of each node for this Service."""
     return bool(spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local")
 
 
 def keep_ports(spec: Object, old: Object) -> None:
-    """The node ports that were given to the Service, if the author left them out."""
+    """Restore the allocated node ports that an update omits."""
     if wants_node_ports(old) and wants_node_ports(spec):
         before = {each.get("name", ""): each.get("nodePort", 0) for each in old.get("ports", ())}
         written = {each.get("nodePort", 0) for each in spec.get("ports", ())}
@@ -39,7 +39,7 @@ def keep_ports(spec: Object, old: Object) -> None:
 
 
 def take_ports(name: str, spec: Object, old: Object | None, network: ServiceNetwork) -> None:
-    """Gives each port the node port it asks for, or any."""
+    """Allocate a node port for each port; a requested one is used if it is free."""
     taken: set[int] = set()
     if has_node_ports(spec):
         if old is None:
@@ -51,7 +51,10 @@ def take_ports(name: str, spec: Object, old: Object | None, network: ServiceNetw
 
 
 def _take_first(name: str, spec: Object, network: ServiceNetwork, taken: set[int]) -> None:
-    """For a new Service: ports of one number share a node port, whatever their protocols."""
+    """Allocate the node ports of a new Service.
+
+    Ports with the same number share a node port, whatever their protocols are.
+    """
     ports = spec.get("ports", ())
     shared: dict[int, int] = {}
     for index, port in enumerate(ports):
@@ -72,7 +75,7 @@ def _take_first(name: str, spec: Object, network: ServiceNetwork, taken: set[int
 def _take_more(
     name: str, spec: Object, network: ServiceNetwork, had: set[int], taken: set[int]
 ) -> None:
-    """For a Service that is there: what it has had it may keep."""
+    """Allocate the node ports of an updated Service, which may keep its current ones."""
     for index, port in enumerate(spec.get("ports", ())):
         wanted = port.get("nodePort", 0)
         if not wanted and wants_node_ports(spec):

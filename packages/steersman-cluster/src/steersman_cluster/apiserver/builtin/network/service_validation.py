@@ -1,4 +1,4 @@
-"""What a Service may say."""
+"""Validation of Services."""
 
 from collections.abc import Iterator
 from ipaddress import ip_address, ip_network
@@ -50,7 +50,7 @@ BALANCED_ONLY = "may only be used when `type` is 'LoadBalancer'"
 
 
 def service_errors(service: Object) -> list[FieldError]:
-    """Everything that is wrong with a Service, in the server's order."""
+    """Return all errors in a Service, in kube-apiserver's order."""
     spec = service["spec"]
     return [
         *_annotation_errors(service),
@@ -68,7 +68,7 @@ def service_errors(service: Object) -> list[FieldError]:
 
 
 def service_change_errors(service: Object, old_service: Object) -> list[FieldError]:
-    """What an update may not change."""
+    """Return the errors for changes that an update must not make."""
     spec, old = service["spec"], old_service["spec"]
     errors = address_change_errors(spec, old)
     balanced = spec.get("type") == old.get("type") == "LoadBalancer"
@@ -83,7 +83,7 @@ def service_change_errors(service: Object, old_service: Object) -> list[FieldErr
 
 
 def service_status_errors(service: Object, old: Object) -> list[FieldError]:
-    """What is wrong with the status that a load balancer's controller writes."""
+    """Return the errors in a status that the controller of a load balancer writes."""
     known = {each.get("ip") for each in _ingress(old)}
     ingress = list(_ingress(service))
     if ingress and service["spec"].get("type") != "LoadBalancer":
@@ -183,7 +183,7 @@ def _external_ip_errors(spec: Object) -> Iterator[FieldError]:
 
 
 def special_address(address: str) -> list[str]:
-    """Why traffic cannot be sent there, though it is an address."""
+    """Return why a valid address cannot receive traffic."""
     found = ip_address(address)
     if found.is_unspecified:
         return [f"may not be unspecified ({address})"]
@@ -288,7 +288,7 @@ def _traffic_errors(spec: Object) -> Iterator[FieldError]:
 
 
 def is_reachable_from_outside(spec: Object) -> bool:
-    """Whether traffic from outside the cluster may come to the Service."""
+    """Return whether the Service may receive traffic from outside the cluster."""
     kind = spec.get("type")
     plain_with_addresses = kind == "ClusterIP" and spec.get("externalIPs")
     return bool(kind in ("LoadBalancer", "NodePort") or plain_with_addresses)

@@ -1,4 +1,4 @@
-"""Services: their defaults, their addresses and ports, and what they may become."""
+"""Services: their defaults, their addresses and ports, and the permitted changes of type."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ AFFINITY_SECONDS = 10800  # three hours, as the server has it
 
 
 def service_rules(network: ServiceNetwork) -> Rules:
-    """The rules of Services that share ``network``."""
+    """Return the rules of Services that share ``network``."""
 
     def prepare_create(service: Object, _: RuleContext) -> None:
         name, spec = service["metadata"].get("name", ""), service["spec"]
@@ -69,7 +69,7 @@ def service_rules(network: ServiceNetwork) -> Rules:
 
 
 def default_service(service: Object) -> None:
-    """What every Service has."""
+    """Set the defaults of all Services."""
     spec = service.setdefault("spec", {})
     kind = spec.get("type") or "ClusterIP"
     spec["type"] = kind
@@ -98,9 +98,9 @@ def default_service(service: Object) -> None:
 
 
 def _drop_what_the_type_has_not(spec: Object, old: Object) -> None:
-    """Clears what was filled in for the old type and is meaningless in the new one.
+    """Clear the fields of the old type that the new type does not have.
 
-    Only what the author has left as it was: what they changed is theirs, and judged as such.
+    Only fields that the client left unchanged are cleared. Changed fields are validated.
     """
     if addresses.needs_address(old) and not addresses.needs_address(spec):
         same = all(spec.get(each) == old.get(each) for each in ("clusterIP", "clusterIPs"))
@@ -144,7 +144,7 @@ def _status_warnings(service: Object, _: Object) -> list[str]:
 
 
 def service_warnings(service: Object, _: Object | None) -> list[str]:
-    """What is allowed, and probably not meant."""
+    """Return warnings about valid settings that are probably a mistake."""
     spec = service["spec"]
     kind, outside = spec.get("type"), spec.get("externalIPs")
     headless = kind == "ClusterIP" and spec.get("clusterIP") == "None"

@@ -49,7 +49,7 @@ def _refused(pod: Object, why: str) -> StatusError:
 
 
 def _check_mirror(pod: Object) -> None:
-    """What a kubelet runs on its own account needs no other, and no secrets."""
+    """Reject a mirror Pod with a service account or Secrets; the kubelet runs it without them."""
     spec = pod["spec"]
     if spec.get("serviceAccountName"):
         raise _refused(pod, "a mirror pod may not reference service accounts")
@@ -112,7 +112,7 @@ def _containers(spec: Object) -> Iterator[tuple[str, Object]]:
 
 
 def _secrets_of(containers: Iterable[tuple[str, Object]]) -> Iterator[tuple[str, str]]:
-    """Every Secret that an environment is from, with the words for where that is."""
+    """Yield every Secret in the environment of a container, with a description of the reference."""
     for called, container in containers:
         where = f"{called} {container.get('name', '')} with"
         for env in container.get("env") or ():
@@ -124,7 +124,10 @@ def _secrets_of(containers: Iterable[tuple[str, Object]]) -> Iterator[tuple[str,
 
 
 def _check_secrets(pod: Object, account: Object) -> None:
-    """An account may say that its pods use no Secrets but those that it names."""
+    """Reject a Pod that uses a Secret that its service account does not list.
+
+    Only an account with an annotation that enforces the list restricts its Pods.
+    """
     spec, name = pod["spec"], account["metadata"]["name"]
     allowed = {each.get("name", "") for each in account.get("secrets") or ()}
     used = [

@@ -1,4 +1,4 @@
-"""Which of several default classes applies to an object that names no class."""
+"""The default class of an object that names no class."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 
 
 def newest_default(classes: Iterable[Object], *annotations: str) -> str | None:
-    """The name of the newest class that one of the annotations says is the default."""
+    """Return the name of the newest class that one of the annotations marks as the default."""
     found = [each["metadata"] for each in classes if _is_default(each, annotations)]
     # Two classes with the same creation time are ordered by name.
     found.sort(key=lambda about: str(about["name"]))

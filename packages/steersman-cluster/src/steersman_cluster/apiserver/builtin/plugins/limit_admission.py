@@ -1,4 +1,4 @@
-"""What LimitRanges make of pods and claims: limits for who has none, and refusals."""
+"""The admission plugin LimitRanger: sets default limits, and rejects Pods and claims."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
@@ -18,7 +18,7 @@ Amounts = Mapping[str, Quantity]
 
 
 def limit_pod(pod: Object, around: RuleContext) -> None:
-    """Give containers what they did not ask for."""
+    """Set the default requests and limits of the containers."""
     for limit_range in around.every(LIMIT_RANGES, namespace=pod["metadata"].get("namespace", "")):
         requests, limits = _usual(limit_range)
         said: list[str] = []
@@ -57,7 +57,7 @@ def _filled(container: Object, part: str, usual: Mapping[str, str], what: str) -
 
 
 def judge_pod(pod: Object, around: RuleContext) -> None:
-    """Refuse a pod that asks for more, or less, than it may."""
+    """Reject a Pod that requests more, or less, than a LimitRange permits."""
     about, spec = pod["metadata"], pod["spec"]
     for limit_range in around.every(LIMIT_RANGES, namespace=about.get("namespace", "")):
         wrong: list[str] = []
@@ -82,7 +82,7 @@ def _read(amounts: Mapping[str, str] | None) -> Amounts:
 
 
 def _whole(spec: Object, part: str) -> Amounts:
-    """What all containers together, or the pod as a whole, ask for."""
+    """Return the requests or limits of all containers together, or of the Pod itself."""
     of_pod = _read((spec.get("resources") or {}).get(part))
     counted = {name: each for name, each in of_pod.items() if _is_of_pod(name)}
     return {**aggregated(spec, part), **counted}
@@ -93,7 +93,7 @@ def _is_of_pod(name: str) -> bool:
 
 
 def judge_claim(claim: Object, around: RuleContext) -> None:
-    """Refuse a claim for more, or less, than it may be."""
+    """Reject a claim that requests more, or less, than a LimitRange permits."""
     about = claim["metadata"]
     for limit_range in around.every(LIMIT_RANGES, namespace=about.get("namespace", "")):
         asked = _read((claim["spec"].get("resources") or {}).get("requests"))

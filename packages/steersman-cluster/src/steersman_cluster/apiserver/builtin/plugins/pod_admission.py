@@ -1,4 +1,4 @@
-"""What the server's admission plugins do to a new pod: priority, tolerations, runtime, profiles."""
+"""The admission plugins for new Pods: priority, tolerations, runtime class, profiles."""
 
 from collections.abc import Set as AbstractSet
 from typing import Final
@@ -30,7 +30,7 @@ USUAL_PLUGINS: Final = frozenset(
 
 
 def admit_pod(pod: Object, around: RuleContext, *, plugins: AbstractSet[str]) -> None:
-    """Let the plugins change or refuse a new pod, in their order."""
+    """Run the plugins, in their order, on a new Pod; they change or reject it."""
     if LIMIT_RANGER in plugins:
         limit_pod(pod, around)
     if SERVICE_ACCOUNT in plugins:
@@ -73,7 +73,7 @@ def _set_priority(pod: Object, around: RuleContext) -> None:
 
 
 def add_default_tolerations(spec: Object) -> None:
-    """A pod outlives a short absence of its node."""
+    """Tolerate a node that is not ready or unreachable for a short time."""
     tolerations = spec.get("tolerations") or []
     for state in ("not-ready", "unreachable"):
         key = f"node.kubernetes.io/{state}"
@@ -92,7 +92,7 @@ def add_default_tolerations(spec: Object) -> None:
 
 
 def _set_profiles(pod: Object) -> None:
-    """What annotations say about AppArmor moves to the fields that replaced them."""
+    """Copy AppArmor profiles from annotations to the fields that replaced them."""
     annotations: Object = pod["metadata"].get("annotations") or {}
     spec = pod["spec"]
     if not any(key.startswith(APP_ARMOR) for key in annotations):

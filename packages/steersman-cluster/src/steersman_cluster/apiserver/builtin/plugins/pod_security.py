@@ -21,7 +21,7 @@ _MOST_PODS: Final = 3000
 
 
 class Standard(NamedTuple):
-    """How strict, and as of which version."""
+    """A Pod Security Standard: its level and its version."""
 
     level: str = "privileged"
     version: str = "latest"
@@ -30,7 +30,7 @@ class Standard(NamedTuple):
         return f"{self.level}:{self.version}"
 
     def broken_by(self, annotations: Mapping[str, str], spec: Object) -> list[tuple[str, str]]:
-        """What a pod has that it may not have."""
+        """Return the violations of a Pod."""
         if self.level == "privileged":
             return []
         minor = NEWEST if self.version == "latest" else min(int(self.version[3:]), NEWEST)
@@ -41,7 +41,7 @@ class Standard(NamedTuple):
 def _standard(
     labels: Mapping[str, str], mode: str, errors: list[FieldError]
 ) -> tuple[Standard, bool]:
-    """What the labels ask for, and whether they name a level that there is."""
+    """Return the standard in the labels of a mode, and whether the level in the labels is known."""
     level, version = labels.get(f"{_LABEL}{mode}"), labels.get(f"{_LABEL}{mode}-version")
     is_known = level in _LEVELS
     if level is not None and not is_known:
@@ -57,7 +57,7 @@ def _standard(
 
 
 def _policy(namespace: Object) -> tuple[Standard, Standard, list[FieldError]]:
-    """What is refused, what is warned of, and what is wrong with the labels."""
+    """Return the standards to enforce and to warn of, and the errors in the labels."""
     labels = namespace["metadata"].get("labels") or {}
     errors: list[FieldError] = []
     enforced, is_known = _standard(labels, "enforce", errors)
@@ -111,7 +111,7 @@ def _images(pod: Object, kind: str) -> list[tuple[str, str]]:
 def template_judge(
     *path: str,
 ) -> Callable[[Object, Object | None, RuleContext], Sequence[str]]:
-    """For ``validate_admission``: what is said of the template that ``path`` leads to."""
+    """Return a ``validate_admission`` function that warns about the Pod template at ``path``."""
     return partial(_judge_template, path=path)
 
 
@@ -128,7 +128,7 @@ def _judge_template(
 
 
 def judge_namespace(namespace: Object, old: Object | None, around: RuleContext) -> Sequence[str]:
-    """Refuse labels that make no sense, and say which pods a stricter standard would refuse."""
+    """Reject invalid labels, and warn of existing Pods that violate a stricter standard."""
     if not _is_labelled(namespace):
         return ()
     enforced, _, errors = _policy(namespace)
@@ -163,7 +163,7 @@ def _existing(namespace: str, enforced: Standard, around: RuleContext) -> list[s
 
 
 def _prioritized(pods: list[Object]) -> list[Object]:
-    """One pod of each controller first: the others are much the same."""
+    """Order the Pods so that one Pod of each controller is first: the others are similar."""
     first: list[Object] = []
     rest: list[Object] = []
     seen: set[str] = set()

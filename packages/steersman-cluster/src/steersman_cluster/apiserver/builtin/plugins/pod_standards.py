@@ -1,7 +1,7 @@
-"""The Pod Security Standards: what baseline and restricted pods must not be.
+"""The checks of the Pod Security Standards baseline and restricted.
 
-Each check looks at a pod, as of a minor version of Kubernetes, and says what it may not have and
-where it has it; nothing, if all is well.
+Each check validates a Pod as of a minor version of Kubernetes. A check returns what is forbidden
+and where it occurs, or None if there is no violation.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,14 +13,14 @@ NEWEST: Final = 35  # no check has changed since
 
 
 class Pod(NamedTuple):
-    """What is looked at, of a pod or of a template for some."""
+    """The parts of a Pod, or of a Pod template, that are checked."""
 
     annotations: Mapping[str, str]
     spec: Object
     minor: int
 
     def containers(self) -> Iterator[tuple[str, Object, Object]]:
-        """The name of each, it itself, and its security context."""
+        """Yield the name of each container, the container, and its security context."""
         for kind in ("initContainers", "containers", "ephemeralContainers"):
             for each in self.spec.get(kind) or ():
                 yield each.get("name", ""), each, each.get("securityContext") or {}
@@ -106,13 +106,13 @@ def _named(containers: list[str]) -> str:
 
 
 def _setters(containers: list[str], *, pod: bool) -> str:
-    """Who is to blame: the pod, some of its containers, or both."""
+    """Return where a violation occurs, as text: the Pod, some of its containers, or both."""
     found = ["pod"] if pod else []
     return " and ".join([*found, _named(containers)] if containers else found)
 
 
 def _profiles(pod: Pod, field: str) -> tuple[str, list[str]]:
-    """Who has a profile that is none of the good ones, and which ones."""
+    """Return where forbidden profiles are set, and their types."""
 
     def bad(context: Object) -> list[str]:
         kind = (context.get(field) or {}).get("type", _PROFILES[0])
@@ -385,7 +385,7 @@ _OVERRIDDEN: Final[Mapping[Check, int]] = {
 
 
 def violations(pod: Pod, *, restricted: bool) -> list[tuple[str, str]]:
-    """What a baseline pod, or a restricted one, may not have, and where it has it."""
+    """Return what the baseline or the restricted standard forbids in a Pod, and where it occurs."""
     checks = [
         check
         for check, since in _BASELINE

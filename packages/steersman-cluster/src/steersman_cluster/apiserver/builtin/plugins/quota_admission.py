@@ -1,4 +1,4 @@
-"""The admission plugin ResourceQuota: rejects a write that exceeds a quota, and charges others.
+"""The admission plugin ResourceQuota: rejects a write that exceeds a quota, and charges quotas.
 
 The server rejects writes until the quota controller has written the usage into the status.
 """
@@ -28,7 +28,7 @@ _ZERO: Final = Quantity(0)
 def charged_quotas(
     quotas: Iterable[Object], resource: GroupResource, obj: Object, old: Object | None
 ) -> list[Object]:
-    """The quotas of which ``obj`` uses more than ``old``, with their new usage.
+    """Return the quotas of which ``obj`` uses more than ``old``, with their new usage.
 
     ``quotas`` are those of the namespace. Raises a ``StatusError`` if the write exceeds one.
     """

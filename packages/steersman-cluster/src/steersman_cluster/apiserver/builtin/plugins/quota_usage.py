@@ -1,4 +1,4 @@
-"""What an object uses of a ResourceQuota, and whether a quota is about it."""
+"""The usage of an object in a ResourceQuota, and whether the quota applies to the object."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -34,14 +34,14 @@ Usage = dict[str, Quantity]
 
 
 def is_counted(resource: GroupResource, obj: Object, old: Object | None) -> bool:
-    """Whether such a write can change what is used."""
+    """Return whether the write can change the usage of a quota."""
     if resource in (_SERVICES, _CLAIMS) or old is None:
         return True
     return resource == _PODS and _has_deadline(obj) != _has_deadline(old)
 
 
 def usage(resource: GroupResource, obj: Object) -> Usage:
-    """How much of what the object uses."""
+    """Return the usage of the object, by resource name."""
     counted = {f"count/{resource}": ONE}
     if resource in _OLD_COUNTS:
         return {**counted, resource.resource: ONE}
@@ -117,7 +117,7 @@ def _claim_usage(claim: Object) -> Usage:
 
 
 def matching(resource: GroupResource, names: Mapping[str, str]) -> list[str]:
-    """Those of a quota's names that such objects can use."""
+    """Return the names in a quota that objects of the resource can use."""
     return [name for name in names if _may_use(resource, name)]
 
 
@@ -136,7 +136,10 @@ def _may_use(resource: GroupResource, name: str) -> bool:
 
 
 def missing(resource: GroupResource, obj: Object, names: list[str]) -> str:
-    """What its containers would have to say, in words, before they can be counted."""
+    """Return which requests and limits the containers must set before they can be counted.
+
+    The result is the text for the error; "" if nothing is missing.
+    """
     if resource != _PODS or (obj["spec"].get("resources") or {}):
         return ""
     wanted = sorted(_REQUIRED & set(names))
@@ -156,7 +159,7 @@ def _read(amounts: Mapping[str, str] | None) -> Usage:
 
 
 def is_in_scope(resource: GroupResource, obj: Object, quota: Object) -> bool:
-    """Whether the object is in every scope that a quota names."""
+    """Return whether the object is in every scope of a quota."""
     spec = quota.get("spec") or {}
     rules = [{"scopeName": each, "operator": "Exists"} for each in spec.get("scopes") or ()]
     rules += (spec.get("scopeSelector") or {}).get("matchExpressions") or ()
@@ -209,7 +212,7 @@ def _has_deadline(pod: Object) -> bool:
 
 
 def _looks_elsewhere(spec: Object) -> bool:
-    """Whether where a pod may run depends on pods of other namespaces."""
+    """Return whether the Pod affinity depends on Pods of other namespaces."""
     affinity = spec.get("affinity") or {}
     for kind in ("podAffinity", "podAntiAffinity"):
         terms = affinity.get(kind) or {}

@@ -1,4 +1,4 @@
-"""What RuntimeClasses make of pods: what the runtime itself needs, and where it is."""
+"""The admission plugin RuntimeClass: the overhead and the scheduling of a runtime."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _OTHER_OVERHEAD: Final = "Pod's Overhead doesn't match RuntimeClass's defined Ov
 
 
 def set_runtime(pod: Object, around: RuleContext) -> None:
-    """Give a pod what its class says."""
+    """Set the overhead, node selector and tolerations of the Pod's RuntimeClass."""
     spec = pod["spec"]
     if not (class_name := spec.get("runtimeClassName")):
         return
@@ -28,7 +28,7 @@ def set_runtime(pod: Object, around: RuleContext) -> None:
 
 
 def judge_overhead(pod: Object, around: RuleContext) -> None:
-    """Refuse an overhead that no class has."""
+    """Reject an overhead that differs from the one in the RuntimeClass."""
     spec = pod["spec"]
     class_name = spec.get("runtimeClassName")
     found = around.find(_CLASSES, "", class_name) if class_name else None
@@ -63,7 +63,10 @@ def _set_scheduling(pod: Object, scheduling: Object) -> None:
 
 
 def _merged(tolerations: list[Object]) -> list[Object]:
-    """Without those that others include; of two that are the same, the first stays."""
+    """Return the tolerations without those that others include.
+
+    Of two equal tolerations, the first is kept.
+    """
     kept: list[Object] = []
     for index, each in enumerate(tolerations):
         later = (other for other in tolerations[index + 1 :] if other != each)
