@@ -1,4 +1,4 @@
-"""What is wrong with an answer, or with what a server holds afterwards."""
+"""Checks of responses, and of the server's state afterwards."""
 
 import re
 import traceback
@@ -17,23 +17,25 @@ from steersman_cluster.apiserver.schema.protobuf.wire_format import (
     CONTENT,
     TEXT,
     Malformed,
-    Message,
+    MessageDecoder,
     one,
     part,
 )
 from tests.fuzz.request_generator import in_words
 
-# Where a real server fails, too, and says so in these words.
+# Errors that a real server returns as well, with the same text.
 REAL_FAILURES = (
     re.compile(r"resourceVersion should not be set on objects to be created"),
     re.compile(r"etcdserver: request is too large"),
     re.compile(r"failed to create typed (patch|live) object"),
-    re.compile(r"failed to convert new object"),  # an apply of what fits the schema and no Go type
+    re.compile(
+        r"failed to convert new object"
+    ),  # an apply of an object that is valid by its schema and not by its Go type
     re.compile(r"resourceVersion: Invalid value"),
     re.compile(r"strconv.ParseUint: parsing .*: invalid syntax"),  # a resourceVersion in a body
-    re.compile(r"target\..*: "),  # of a Binding
+    re.compile(r"target\..*: "),  # in a Binding
     re.compile(r"the spec replicas field .* does not exist"),
-    re.compile(r"the server failed to answer"),  # what failed is observed, and a finding already
+    re.compile(r"the server failed to answer"),  # the failure is observed, and so a finding already
 )
 
 SLOWEST_SECONDS = 1.0
@@ -41,9 +43,9 @@ SLOWEST_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something that must not be: in which scenario, after which request, and why."""
+    """A violated property: the scenario, the last request, and the reason."""
 
-    what: str  # the same for every finding of the same cause
+    what: str  # equal for all findings of one cause
     seed: int
     step: int
     text: str
@@ -53,7 +55,7 @@ class Finding:
 
 
 def cause_of(error: BaseException) -> tuple[str, str]:
-    """Which error came from where, and what it says and by which way it came."""
+    """The type of an error, its place, its message and its call chain."""
     frames = [
         f"{each.filename.rpartition('steersman/')[2]}:{each.lineno} {each.name}"
         for each in traceback.extract_tb(error.__traceback__)
@@ -63,7 +65,7 @@ def cause_of(error: BaseException) -> tuple[str, str]:
 
 
 def faults(request: Request, reply: Reply, body: bytes) -> Iterator[str]:
-    """Whatever is wrong with one answer, whatever was asked."""
+    """All problems of one response, for any request."""
     for name, value in reply.headers:
         if any(letter in "\r\n\0" for letter in name + value):
             yield f"a header of the answer has control characters: {name}"
@@ -85,7 +87,7 @@ def faults(request: Request, reply: Reply, body: bytes) -> Iterator[str]:
 
 
 def _is_bad_strategic_patch(request: Request, status: Any) -> bool:
-    """A real server counts these as its own fault, in the words of Go, and gives no reason."""
+    """A real server returns these as its own errors, with Go's messages and without a reason."""
     language = ("Content-Type", "application/strategic-merge-patch+json")
     return language in request.headers and "reason" not in status
 
@@ -114,7 +116,7 @@ def _decoded(reply: Reply, body: bytes) -> Any:
 
 
 def _from_message(body: bytes) -> Any:
-    """What a message says, if it is of a type that is sent in no other way."""
+    """The decoded message, if it is of a type with only one encoding."""
     envelope = open_envelope(body)
     schemas = BuiltinSchemas.read()
     try:
@@ -135,11 +137,13 @@ def _framed(body: bytes) -> Iterator[bytes]:
 
 
 _MESSAGES = Messages()
-_WATCH_EVENT = Message(
+_WATCH_EVENT = MessageDecoder(
     "WatchEvent",
     {
         1: one("type", "Type", TEXT),
-        2: part("object", "Object", Message("RawExtension", {1: one("raw", "Raw", CONTENT)})),
+        2: part(
+            "object", "Object", MessageDecoder("RawExtension", {1: one("raw", "Raw", CONTENT)})
+        ),
     },
 )
 

@@ -159,7 +159,7 @@ def test_a_new_object_that_breaks_a_rule_is_refused(
     assert refused(api_version, plural, **parts) == [why]
 
 
-def test_a_claim_that_is_bound_may_not_become_smaller_than_it_is() -> None:
+def test_a_bound_claim_cannot_request_less_than_its_capacity() -> None:
     bound = {"spec": CLAIM, "status": {"phase": "Bound", "capacity": {"storage": "1Gi"}}}
     smaller = {**CLAIM, "volumeMode": "Filesystem", "resources": {"requests": {"storage": "1Mi"}}}
 

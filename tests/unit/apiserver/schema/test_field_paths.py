@@ -2,7 +2,7 @@
 
 import pytest
 
-from steersman_cluster.apiserver.schema.field_paths import BadPath, resolved
+from steersman_cluster.apiserver.schema.field_paths import BadFieldPath, resolved
 from tests.unit.apiserver.custom.value_samples import INTEGER, STRING, fields, values
 
 SCHEMA = fields(spec=fields(size=INTEGER, labels=values(STRING)))
@@ -31,10 +31,10 @@ def test_a_path_leads_to_a_field(path: str, steps: tuple[str, ...]) -> None:
     ],
 )
 def test_a_path_that_leads_nowhere_says_why(path: str, why: str) -> None:
-    with pytest.raises(BadPath, match=f"^{why.replace('[', chr(92) + '[')}$"):
+    with pytest.raises(BadFieldPath, match=f"^{why.replace('[', chr(92) + '[')}$"):
         resolved(path, SCHEMA)
 
 
 def test_brackets_can_be_ruled_out() -> None:
-    with pytest.raises(BadPath, match="array notation is not allowed"):
+    with pytest.raises(BadFieldPath, match="array notation is not allowed"):
         resolved(".spec['size']", SCHEMA, allows_brackets=False)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from steersman_cluster.apiserver.tables.json_path import BadPath, JsonPath
+from steersman_cluster.apiserver.tables.json_path import BadJsonPath, JsonPath
 
 VALUE: dict[str, Any] = {
     "name": "x",
@@ -101,5 +101,5 @@ def test_a_path_that_does_not_fit_leads_nowhere(path: str) -> None:
     ],
 )
 def test_what_is_no_path_is_refused(path: str) -> None:
-    with pytest.raises(BadPath):
+    with pytest.raises(BadJsonPath):
         JsonPath(path)

@@ -20,7 +20,7 @@ def created(plural: str, api_version: str = "v1", **parts: Any) -> Object:
     return Here(api_version, plural).create(body, namespace="")
 
 
-def test_a_new_node_is_not_ready_and_keeps_what_it_says_of_itself() -> None:
+def test_a_new_node_is_tainted_as_not_ready_and_keeps_its_status() -> None:
     node = created("nodes", status={"capacity": {"cpu": "4"}})
 
     assert node["spec"]["taints"] == [
@@ -65,7 +65,7 @@ def test_users_and_groups_of_a_binding_are_of_the_group_that_knows_them() -> Non
     assert [each.get("apiGroup") for each in binding["subjects"]] == [group, group, None]
 
 
-def test_a_volume_is_pending_since_now_and_protected() -> None:
+def test_a_new_volume_is_pending_and_has_the_protection_finalizer() -> None:
     volume = created("persistentvolumes", spec=VOLUME)
 
     assert volume["metadata"]["finalizers"] == ["kubernetes.io/pv-protection"]

@@ -186,7 +186,7 @@ def test_a_pod_has_the_quality_of_service_that_its_resources_give_it(
         ),
     ],
 )
-def test_what_is_wrong_with_a_pod_is_said_with_its_path(spec: Object, errors: list[str]) -> None:
+def test_each_error_in_a_pod_contains_its_path(spec: Object, errors: list[str]) -> None:
     assert refusal(pod(**spec)) == errors
 
 

@@ -41,7 +41,7 @@ class ListLiteral:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Entry:
+class MapEntry:
     """One entry of a map."""
 
     id: int
@@ -53,7 +53,7 @@ class Entry:
 @dataclass(frozen=True, slots=True, eq=False)
 class MapLiteral:
     id: int
-    entries: tuple[Entry, ...]
+    entries: tuple[MapEntry, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

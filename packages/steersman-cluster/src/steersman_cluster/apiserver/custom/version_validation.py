@@ -15,7 +15,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     required,
     too_many,
 )
-from steersman_cluster.apiserver.schema.field_paths import BadPath, resolved
+from steersman_cluster.apiserver.schema.field_paths import BadFieldPath, resolved
 
 MOST_SELECTABLE_FIELDS: Final = 8
 
@@ -183,7 +183,7 @@ def _selectable_errors(
             continue
         try:
             field = resolved(json_path, schema, allows_brackets=False)
-        except BadPath as error:
+        except BadFieldPath as error:
             yield invalid(at, json_path, f"is an invalid path: {error}")
             continue
         if field.steps[:1] == ("metadata",):

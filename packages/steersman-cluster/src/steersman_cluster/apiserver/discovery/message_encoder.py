@@ -15,14 +15,14 @@ from steersman_cluster.apiserver.schema.protobuf.wire_format import BYTES, FIXED
 Write: TypeAlias = Callable[[Any], bytes]
 
 
-class Value(NamedTuple):
+class ValueEncoder(NamedTuple):
     """The encoding of a value: its wire type and its encoder function."""
 
     wire_type: int
     write: Write
 
 
-class Field(NamedTuple):
+class FieldEncoder(NamedTuple):
     """One field of a message: the tag before each value, and the encoder."""
 
     tag: bytes
@@ -30,14 +30,16 @@ class Field(NamedTuple):
     repeated: bool
 
 
-class Message:
+class MessageEncoder:
     """A message type, and its ``value`` encoding in another message; unknown keys are omitted."""
 
-    def __init__(self, fields: Mapping[str, Field], *, extensions: Field | None = None) -> None:
+    def __init__(
+        self, fields: Mapping[str, FieldEncoder], *, extensions: FieldEncoder | None = None
+    ) -> None:
         """``extensions`` is the field for keys that start with ``x-``, each with its value."""
         self._fields = fields
         self._extensions = extensions
-        self.value = Value(BYTES, lambda content: sized(self.write(content)))
+        self.value = ValueEncoder(BYTES, lambda content: sized(self.write(content)))
 
     def write(self, content: Mapping[str, Any]) -> bytes:
         """Return the encoded message without a size prefix."""
@@ -51,23 +53,23 @@ class Message:
         return b"".join(parts)
 
 
-def one(number: int, value: Value) -> Field:
+def one(number: int, value: ValueEncoder) -> FieldEncoder:
     """Return a field with a single value."""
-    return Field(field_tag(number, value.wire_type), value.write, repeated=False)
+    return FieldEncoder(field_tag(number, value.wire_type), value.write, repeated=False)
 
 
-def many(number: int, value: Value) -> Field:
+def many(number: int, value: ValueEncoder) -> FieldEncoder:
     """Return a repeated field."""
-    return Field(field_tag(number, value.wire_type), value.write, repeated=True)
+    return FieldEncoder(field_tag(number, value.wire_type), value.write, repeated=True)
 
 
-def wrapped(number: int, value: Value) -> Value:
+def wrapped(number: int, value: ValueEncoder) -> ValueEncoder:
     """Return a message that contains only this value."""
     tag = field_tag(number, value.wire_type)
-    return Value(BYTES, lambda content: sized(tag + value.write(content)))
+    return ValueEncoder(BYTES, lambda content: sized(tag + value.write(content)))
 
 
-def named(value: Value) -> Value:
+def named(value: ValueEncoder) -> ValueEncoder:
     """Return a message of a name and a value, encoded from a pair."""
     name_tag, value_tag = field_tag(1, BYTES), field_tag(2, value.wire_type)
 
@@ -75,25 +77,25 @@ def named(value: Value) -> Value:
         name, content = pair
         return sized(name_tag + TEXT.write(name) + value_tag + value.write(content))
 
-    return Value(BYTES, write)
+    return ValueEncoder(BYTES, write)
 
 
-def mapped(value: Value, *, number: int = 1) -> Value:
+def mapped(value: ValueEncoder, *, number: int = 1) -> ValueEncoder:
     """Return a message that is a map: its entries, each with a name."""
     tag, write = field_tag(number, BYTES), named(value).write
-    return Value(
+    return ValueEncoder(
         BYTES,
         lambda content: sized(b"".join([tag + write(pair) for pair in content.items()])),
     )
 
 
-def either(which: Callable[[Any], Value]) -> Value:
+def either(which: Callable[[Any], ValueEncoder]) -> ValueEncoder:
     """Return a message whose type depends on the content."""
-    return Value(BYTES, lambda content: which(content).write(content))
+    return ValueEncoder(BYTES, lambda content: which(content).write(content))
 
 
-TEXT = Value(BYTES, lambda value: sized(value.encode()))
-FLAG = Value(VARINT, varint)
-INTEGER = Value(VARINT, varint)
-NUMBER = Value(FIXED64, lambda value: pack("<d", value))
-JSON_TEXT = Value(BYTES, lambda value: sized(msgspec.json.encode(value)))
+TEXT = ValueEncoder(BYTES, lambda value: sized(value.encode()))
+FLAG = ValueEncoder(VARINT, varint)
+INTEGER = ValueEncoder(VARINT, varint)
+NUMBER = ValueEncoder(FIXED64, lambda value: pack("<d", value))
+JSON_TEXT = ValueEncoder(BYTES, lambda value: sized(msgspec.json.encode(value)))

@@ -9,7 +9,7 @@ from steersman_cluster.apiserver.discovery.message_encoder import (
     JSON_TEXT,
     NUMBER,
     TEXT,
-    Message,
+    MessageEncoder,
     either,
     many,
     mapped,
@@ -32,7 +32,7 @@ _EXTENSION = named(_ANY)
 _A_SCHEMA = either(lambda _: _SCHEMA.value)
 _ONE_SCHEMA = wrapped(1, _A_SCHEMA)
 _ALL_OR_NONE = wrapped(2, FLAG)
-_SCHEMA: Message = Message(
+_SCHEMA: MessageEncoder = MessageEncoder(
     {
         "$ref": one(1, TEXT),
         "format": one(2, TEXT),
@@ -59,13 +59,15 @@ _SCHEMA: Message = Message(
         "type": one(22, wrapped(1, TEXT)),
         "items": one(23, _ONE_SCHEMA),
         "properties": one(25, mapped(_A_SCHEMA)),
-        "externalDocs": one(29, Message({"description": one(1, TEXT), "url": one(2, TEXT)}).value),
+        "externalDocs": one(
+            29, MessageEncoder({"description": one(1, TEXT), "url": one(2, TEXT)}).value
+        ),
         "example": one(30, _ANY),
     },
     extensions=one(31, _EXTENSION),
 )
 
-_IN_BODY = Message(
+_IN_BODY = MessageEncoder(
     {
         "name": one(2, TEXT),
         "in": one(3, TEXT),
@@ -73,7 +75,7 @@ _IN_BODY = Message(
         "schema": one(5, _A_SCHEMA),
     }
 )
-_IN_QUERY = Message(
+_IN_QUERY = MessageEncoder(
     {
         "required": one(1, FLAG),
         "in": one(2, TEXT),
@@ -82,7 +84,7 @@ _IN_QUERY = Message(
         "uniqueItems": one(20, FLAG),
     }
 )
-_IN_PATH = Message(
+_IN_PATH = MessageEncoder(
     {
         "required": one(1, FLAG),
         "in": one(2, TEXT),
@@ -98,11 +100,11 @@ _PLACES = {
 }
 _PARAMETER = either(lambda content: _PLACES[content["in"]])
 _WRITTEN_HERE = wrapped(1, _PARAMETER)
-_WRITTEN_ELSEWHERE = wrapped(2, Message({"$ref": one(1, TEXT)}).value)
+_WRITTEN_ELSEWHERE = wrapped(2, MessageEncoder({"$ref": one(1, TEXT)}).value)
 _USED = either(lambda content: _WRITTEN_ELSEWHERE if "$ref" in content else _WRITTEN_HERE)
 
-_RESPONSE = Message({"description": one(1, TEXT), "schema": one(2, _ONE_SCHEMA)})
-_OPERATION = Message(
+_RESPONSE = MessageEncoder({"description": one(1, TEXT), "schema": one(2, _ONE_SCHEMA)})
+_OPERATION = MessageEncoder(
     {
         "tags": many(1, TEXT),
         "operationId": one(5, TEXT),
@@ -114,7 +116,7 @@ _OPERATION = Message(
     },
     extensions=one(13, _EXTENSION),
 )
-_PATH = Message(
+_PATH = MessageEncoder(
     {
         "get": one(2, _OPERATION.value),
         "put": one(3, _OPERATION.value),
@@ -124,10 +126,10 @@ _PATH = Message(
         "parameters": many(9, _USED),
     }
 )
-_DOCUMENT = Message(
+_DOCUMENT = MessageEncoder(
     {
         "swagger": one(1, TEXT),
-        "info": one(2, Message({"title": one(1, TEXT), "version": one(2, TEXT)}).value),
+        "info": one(2, MessageEncoder({"title": one(1, TEXT), "version": one(2, TEXT)}).value),
         "paths": one(8, mapped(_PATH.value, number=2)),
         "definitions": one(9, mapped(_A_SCHEMA)),
         "parameters": one(10, mapped(_PARAMETER)),

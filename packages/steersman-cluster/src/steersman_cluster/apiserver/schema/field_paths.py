@@ -7,53 +7,53 @@ from typing import Any, Final, NamedTuple
 _PART: Final = re.compile(r"[.\[\]]|'(?:[^'\\]|\\.)*'|[^.\[\]]+")
 
 
-class BadPath(Exception):
+class BadFieldPath(Exception):
     """The path does not resolve."""
 
 
-class Field(NamedTuple):
+class SchemaField(NamedTuple):
     """The field that a path resolves to."""
 
     steps: tuple[str, ...]
     schema: Mapping[str, Any]
 
 
-def resolved(path: str, schema: Mapping[str, Any], *, allows_brackets: bool = True) -> Field:
-    """Resolve a path in a schema; raise ``BadPath`` with kube-apiserver's message if that fails."""
+def resolved(path: str, schema: Mapping[str, Any], *, allows_brackets: bool = True) -> SchemaField:
+    """Resolve a path in a schema; raise ``BadFieldPath`` with kube-apiserver's message."""
     parts = iter(_PART.findall(path))
     steps: list[str] = []
 
     def following() -> str:
         part = next(parts, None)
         if part is None:
-            raise BadPath("unexpected end of JSON path")
+            raise BadFieldPath("unexpected end of JSON path")
         return str(part)
 
     for part in parts:
         if part == "[":
             if not allows_brackets:
-                raise BadPath("array notation is not allowed")
+                raise BadFieldPath("array notation is not allowed")
             name = following()
             if len(name) < 2 or name[0] != "'" or name[-1] != "'":
-                raise BadPath(f"expected single quoted string but got {name}")
+                raise BadFieldPath(f"expected single quoted string but got {name}")
             name = re.sub(r"\\(.)", r"\1", name[1:-1])
             schema = _step(name, schema)
             if (closing := following()) != "]":
-                raise BadPath(f"expected ] but got {closing}")
+                raise BadFieldPath(f"expected ] but got {closing}")
         elif part == ".":
             name = following()
             schema = _step(name, schema)
         else:
-            raise BadPath(f"expected [ or . but got: {part}")
+            raise BadFieldPath(f"expected [ or . but got: {part}")
         steps.append(name)
-    return Field(tuple(steps), schema)
+    return SchemaField(tuple(steps), schema)
 
 
 def path_error(path: str, schema: Mapping[str, Any]) -> str | None:
     """Return why a path does not resolve; None if it does."""
     try:
         resolved(path, schema)
-    except BadPath as error:
+    except BadFieldPath as error:
         return str(error)
     return None
 
@@ -65,5 +65,5 @@ def _step(name: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         additional = schema.get("additionalProperties")
         found = additional if isinstance(additional, Mapping) else None
     if found is None:
-        raise BadPath("does not refer to a valid field")
+        raise BadFieldPath("does not refer to a valid field")
     return dict(found)

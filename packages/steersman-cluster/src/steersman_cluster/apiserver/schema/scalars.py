@@ -133,7 +133,7 @@ def _base64_of(content: bytes) -> str:
 
 
 def _first_bad_byte(text: bytes) -> int:
-    """Return the position of Go's error: Go decodes groups of four and reports the first misfit."""
+    """Return the position of Go's error: the first bad byte. Go decodes groups of four."""
     taken = 0  # of the group of four
     for at, byte in enumerate(text):
         if byte in b"\r\n":

@@ -9,7 +9,7 @@ from steersman_cluster.apiserver.meta.ages import Ages
 from steersman_cluster.apiserver.meta.go_messages import go_text
 from steersman_cluster.apiserver.meta.rules import Object
 from steersman_cluster.apiserver.meta.table_columns import Cell, CellOf, Column, Printer
-from steersman_cluster.apiserver.tables.json_path import BadPath, JsonPath
+from steersman_cluster.apiserver.tables.json_path import BadJsonPath, JsonPath
 from steersman_cluster.apiserver.tables.printers import (
     ColumnCell,
     column,
@@ -37,7 +37,7 @@ def custom_printer(columns: Sequence[Mapping[str, Any]]) -> Printer:
     for each in columns:
         try:
             understood.append(_custom_column(each, description=_description(each)))
-        except BadPath:
+        except BadJsonPath:
             break
     return printer(name_column(), *understood)
 

@@ -32,7 +32,7 @@ _COMPARE: Final[dict[str, Callable[[Any, Any], bool]]] = {
 }
 
 
-class BadPath(ValueError):
+class BadJsonPath(ValueError):
     """A text that is not a valid path."""
 
 
@@ -82,7 +82,7 @@ class _Reader:
     def _step(self, *, descends: bool) -> Step | None:
         if self._ahead(".."):
             if descends:
-                raise BadPath("invalid multiple recursive descent")
+                raise BadJsonPath("invalid multiple recursive descent")
             self._at += 1  # the second point belongs to the field that may follow
             if not re.match(r"\.\w", self._text[self._at :]):
                 self._at += 1
@@ -111,7 +111,7 @@ class _Reader:
     def _match(self, pattern: re.Pattern[str]) -> re.Match[str]:
         found = pattern.match(self._text, self._at)
         if found is None:
-            raise BadPath(f"nothing is known that begins like {self._text[self._at :]}")
+            raise BadJsonPath(f"nothing is known that begins like {self._text[self._at :]}")
         self._at = found.end()
         return found
 
@@ -123,7 +123,7 @@ class _Reader:
             return self._filter()
         end = self._text.find("]", self._at)
         if end < 0:
-            raise BadPath("unterminated array")
+            raise BadJsonPath("unterminated array")
         inside, self._at = self._text[self._at + 1 : end], end + 1
         parts = inside.split(",")
         if len(parts) > 1:
@@ -137,7 +137,7 @@ class _Reader:
         quote = ""
         while True:
             if self._at >= len(self._text):
-                raise BadPath("unterminated filter")
+                raise BadJsonPath("unterminated filter")
             letter = self._text[self._at]
             self._at += 1
             if quote:
@@ -147,7 +147,7 @@ class _Reader:
             elif letter == ")":
                 break
         if not self._ahead("]"):
-            raise BadPath("unclosed array expect ]")
+            raise BadJsonPath("unclosed array expect ]")
         inside, self._at = self._text[start : self._at - 1], self._at + 1
         compared = _COMPARISON.fullmatch(inside)
         if compared is None:
@@ -164,7 +164,7 @@ def _number(text: str) -> int | float:
     try:
         return float(text)
     except ValueError:
-        raise BadPath(f"cannot parse number {text}") from None
+        raise BadJsonPath(f"cannot parse number {text}") from None
 
 
 def _unquoted(text: str) -> str:
@@ -219,14 +219,14 @@ def _slice(text: str) -> Step:
     """
     found = _SLICE.fullmatch(text)
     if found is None:
-        raise BadPath(f"invalid array index {text}")
+        raise BadJsonPath(f"invalid array index {text}")
     start_text, end_text, step_text = found.groups()
     try:
         start = int(start_text) if start_text else 0
         end = int(end_text[1:]) if end_text and end_text[1:] else None
         step = int(step_text[1:]) if step_text and step_text[1:] else 1
     except ValueError:
-        raise BadPath(f"invalid array index {text}") from None
+        raise BadJsonPath(f"invalid array index {text}") from None
     is_index = end_text is None
 
     def taken(items: Sequence[Any]) -> Sequence[Any]:

@@ -156,9 +156,9 @@ def _node(data: bytes, unfolding: Unfolding) -> nodes.Node:
     return nodes.Literal(number, _constant(_message(fields[3][0])))
 
 
-def _entry(fields: dict[int, list[Any]], unfolding: Unfolding) -> nodes.Entry:
+def _entry(fields: dict[int, list[Any]], unfolding: Unfolding) -> nodes.MapEntry:
     key, value = (_node(fields[field][0], unfolding) for field in (3, 4))
-    return nodes.Entry(_number(fields, 1), key, value, bool(_number(fields, 5)))
+    return nodes.MapEntry(_number(fields, 1), key, value, bool(_number(fields, 5)))
 
 
 def _constant(fields: dict[int, list[Any]]) -> Any:

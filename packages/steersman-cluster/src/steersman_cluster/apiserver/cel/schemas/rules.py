@@ -20,7 +20,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     invalid,
     required,
 )
-from steersman_cluster.apiserver.schema.field_paths import BadPath, resolved
+from steersman_cluster.apiserver.schema.field_paths import BadFieldPath, resolved
 
 # What all the rules for one object may cost together.
 BUDGET: Final = 10_000_000
@@ -71,7 +71,13 @@ class ValidationRule:
         return bool(self.written.get("optionalOldSelf"))
 
     def failure(
-        self, value: Any, old: Any, message_old: Any, budget: "Budget", type_name: str, path: str
+        self,
+        value: Any,
+        old: Any,
+        message_old: Any,
+        budget: "RuleBudget",
+        type_name: str,
+        path: str,
     ) -> Failure | None:
         """Return the rule's validation error; ``old`` is ``NONE`` if there is no old value.
 
@@ -114,7 +120,7 @@ class ValidationRule:
         return f"{message} evaluating rule: {self.shown}"
 
     def _false(
-        self, value: Any, old: Any, budget: "Budget", type_name: str, path: str
+        self, value: Any, old: Any, budget: "RuleBudget", type_name: str, path: str
     ) -> FieldError:
         if self.field_path:
             path = f"{path}.{self.field_path}" if path != "<nil>" else self.field_path
@@ -130,7 +136,9 @@ class ValidationRule:
             case _:
                 return invalid(path, reported, detail)
 
-    def _message(self, value: Any, old: Any, budget: "Budget", type_name: str, path: str) -> str:
+    def _message(
+        self, value: Any, old: Any, budget: "RuleBudget", type_name: str, path: str
+    ) -> str:
         if self.message_plan is not None:
             text = self._message_text(self.message_plan, (value, old), budget, type_name, path)
             if text is not None:
@@ -139,7 +147,7 @@ class ValidationRule:
         return message.strip() if message else f"failed rule: {self.shown}"
 
     def _message_text(
-        self, plan: Plan, values: tuple[Any, Any], budget: "Budget", type_name: str, path: str
+        self, plan: Plan, values: tuple[Any, Any], budget: "RuleBudget", type_name: str, path: str
     ) -> str | None:
         """Return the text of messageExpression; None if the result cannot be used as a message."""
         why = (
@@ -164,7 +172,7 @@ class ValidationRule:
         return text if fits else None
 
 
-class Budget:
+class RuleBudget:
     """The remaining cost budget for the rules of one object."""
 
     __slots__ = ("left",)
@@ -276,7 +284,7 @@ def _field_path(path: str, schema: Mapping[str, Any]) -> str:
         return ""
     try:
         steps = resolved(path, schema).steps
-    except BadPath:
+    except BadFieldPath:
         return ""
     shown = ""
     for step in steps:

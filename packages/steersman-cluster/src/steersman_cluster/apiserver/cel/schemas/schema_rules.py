@@ -17,8 +17,8 @@ from steersman_cluster.apiserver.cel.schemas.declared_schemas import (
 )
 from steersman_cluster.apiserver.cel.schemas.ratchet import ALONE, Correlation, correlated
 from steersman_cluster.apiserver.cel.schemas.rules import (
-    Budget,
     Exhausted,
+    RuleBudget,
     ValidationRule,
     compiled_rule,
 )
@@ -74,7 +74,9 @@ class SchemaRules:
             was = NONE if old is UNSET or old is None else old
             around = ALONE if was is NONE or not ratchets else correlated(new, old)
             try:
-                self._root.validate(new, was, at or "<nil>", around, _Evaluation(found, Budget()))
+                self._root.validate(
+                    new, was, at or "<nil>", around, _Evaluation(found, RuleBudget())
+                )
             except Exhausted as end:
                 found.errors.append(end.error)
         return found
@@ -82,7 +84,7 @@ class SchemaRules:
 
 class _Evaluation(NamedTuple):
     found: ValidationResult
-    budget: Budget
+    budget: RuleBudget
 
 
 class _Node:

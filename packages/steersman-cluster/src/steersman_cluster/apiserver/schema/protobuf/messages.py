@@ -22,10 +22,10 @@ from steersman_cluster.apiserver.schema.protobuf.wire_format import (
     INT32,
     INT64,
     TEXT,
-    Field,
+    FieldDecoder,
     Malformed,
-    Message,
-    Value,
+    MessageDecoder,
+    ValueDecoder,
     embedded,
     entries,
     many,
@@ -38,10 +38,10 @@ MAGIC = b"k8s\0"
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-_TYPE_META = Message(
+_TYPE_META = MessageDecoder(
     "TypeMeta", {1: one("apiVersion", "APIVersion", TEXT), 2: one("kind", "Kind", TEXT)}
 )
-_ENVELOPE = Message(
+_ENVELOPE = MessageDecoder(
     "Unknown",
     {
         1: embedded("TypeMeta", _TYPE_META),
@@ -79,10 +79,12 @@ def open_envelope(body: bytes) -> Envelope:
     return Envelope(api_version, found.get("kind", ""), found.get("raw", b""))
 
 
-def _wrapping(name: str, fields: Mapping[int, Field], read: Callable[[Object], Any]) -> Value:
+def _wrapping(
+    name: str, fields: Mapping[int, FieldDecoder], read: Callable[[Object], Any]
+) -> ValueDecoder:
     """A message that is a value of another type in JSON."""
-    message = Message(name, fields)
-    return Value(BYTES, lambda written: read(message.read(written, {})))
+    message = MessageDecoder(name, fields)
+    return ValueDecoder(BYTES, lambda written: read(message.read(written, {})))
 
 
 def _moment(found: Object) -> str:
@@ -114,14 +116,14 @@ def _json(found: Object) -> Any:
         raise Malformed(f"json parse error: {problem}") from None
 
 
-def _time(format_moment: Callable[[Object], str]) -> Value:
+def _time(format_moment: Callable[[Object], str]) -> ValueDecoder:
     fields = {1: one("seconds", "Seconds", INT64), 2: one("nanos", "Nanos", INT32)}
-    message = Message("Timestamp", fields)
+    message = MessageDecoder("Timestamp", fields)
     # Nothing at all is no moment; it does not stand for the epoch.
-    return Value(BYTES, lambda data: format_moment(message.read(data, {})) if data else None)
+    return ValueDecoder(BYTES, lambda data: format_moment(message.read(data, {})) if data else None)
 
 
-_BY_FORMAT: Mapping[str | None, Value] = {
+_BY_FORMAT: Mapping[str | None, ValueDecoder] = {
     "byte": BASE64,
     "date-time": _time(_moment),
     "micro-time": _time(_micro_moment),
@@ -140,7 +142,7 @@ _BY_FORMAT: Mapping[str | None, Value] = {
     "int32": INT32,
     "int64": INT64,
 }
-_BY_TYPE: Mapping[str | None, Value] = {
+_BY_TYPE: Mapping[str | None, ValueDecoder] = {
     "string": TEXT,
     "boolean": BOOLEAN,
     "integer": INT64,
@@ -152,31 +154,31 @@ class Messages:
     """The messages of built-in types, each created at its first use."""
 
     def __init__(self) -> None:
-        self._structs: dict[int, Message] = {}
+        self._structs: dict[int, MessageDecoder] = {}
 
-    def of(self, schema: Schema) -> Message:
+    def of(self, schema: Schema) -> MessageDecoder:
         """Return the message of a struct."""
         # By the properties: uses of one type share them, and a type may contain itself.
         key = id(schema.properties)
         if key not in self._structs:
-            fields: dict[int, Field] = {}
-            self._structs[key] = Message(type_name(schema), fields)
+            fields: dict[int, FieldDecoder] = {}
+            self._structs[key] = MessageDecoder(type_name(schema), fields)
             self._fill(fields, schema)
         return self._structs[key]
 
-    def _fill(self, fields: dict[int, Field], schema: Schema) -> None:
-        inside: dict[tuple[int, ...], dict[int, Field]] = {(): fields}
+    def _fill(self, fields: dict[int, FieldDecoder], schema: Schema) -> None:
+        inside: dict[tuple[int, ...], dict[int, FieldDecoder]] = {(): fields}
         for name, each in schema.properties.items():
             for depth, struct in enumerate(each.go_embedding.split(".")[:-1], start=1):
                 path = each.number[:depth]
                 if path and path not in inside:
                     inside[path] = {}
-                    message = Message(struct, inside[path])
+                    message = MessageDecoder(struct, inside[path])
                     inside[path[:-1]][path[-1]] = embedded(struct, message)
             if each.number:
                 inside[each.number[:-1]][each.number[-1]] = self._field(name, each)
 
-    def _field(self, name: str, schema: Schema) -> Field:
+    def _field(self, name: str, schema: Schema) -> FieldDecoder:
         if schema.type == "array" and schema.items is not None:
             return many(name, schema.go_name, self._value(schema.items))
         if schema.additional is not None:
@@ -185,7 +187,7 @@ class Messages:
             return part(name, schema.go_name, self.of(schema))
         return one(name, schema.go_name, self._value(schema))
 
-    def _value(self, schema: Schema) -> Value:
+    def _value(self, schema: Schema) -> ValueDecoder:
         if schema.format == "schema-or-other" and schema.items is not None:
             return self._schema_or_other(schema, self.of(schema.items))
         if schema.preserve_unknown:
@@ -199,11 +201,11 @@ class Messages:
             items = many("items", "Items", self._value(schema.items))
             return _wrapping(type_name(schema), {1: items}, lambda found: found.get("items", []))
         message = self.of(schema)
-        return Value(BYTES, lambda written: message.read(written, {}))
+        return ValueDecoder(BYTES, lambda written: message.read(written, {}))
 
-    def _schema_or_other(self, schema: Schema, props: Message) -> Value:
+    def _schema_or_other(self, schema: Schema, props: MessageDecoder) -> ValueDecoder:
         name = type_name(schema)
-        whole = Value(BYTES, lambda written: props.read(written, {}))
+        whole = ValueDecoder(BYTES, lambda written: props.read(written, {}))
         if name.endswith("OrBool"):
             fields = {1: one("other", "Allows", BOOLEAN), 2: one("schema", "Schema", whole)}
             return _wrapping(

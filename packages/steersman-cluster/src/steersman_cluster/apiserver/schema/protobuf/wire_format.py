@@ -27,14 +27,14 @@ class Malformed(Exception):
     """The bytes are not a message of the type; the error text is Go's."""
 
 
-class Value(NamedTuple):
+class ValueDecoder(NamedTuple):
     """The encoding of a value: a wire type, and a function that converts the value to JSON."""
 
     wire_type: int
     read: Read
 
 
-class Field(NamedTuple):
+class FieldDecoder(NamedTuple):
     """One field of a message: its name in error texts, and a function that sets it in an object."""
 
     go_name: str
@@ -43,10 +43,10 @@ class Field(NamedTuple):
     put_packed: Put | None = None  # many values at once, where there may be many
 
 
-class Message:
+class MessageDecoder:
     """A message type; unknown fields are ignored."""
 
-    def __init__(self, name: str, fields: Mapping[int, Field]) -> None:
+    def __init__(self, name: str, fields: Mapping[int, FieldDecoder]) -> None:
         self._name = name
         self._fields = fields
 
@@ -157,26 +157,26 @@ def _float(data: bytes) -> float:
     return float(number)
 
 
-TEXT = Value(BYTES, _text)
-CONTENT = Value(BYTES, bytes)
-BASE64 = Value(BYTES, _base64)
-BOOLEAN = Value(VARINT, bool)
-INT32 = Value(VARINT, lambda number: _signed(number, 32))
-INT64 = Value(VARINT, lambda number: _signed(number, 64))
-FLOAT = Value(FIXED64, _float)
+TEXT = ValueDecoder(BYTES, _text)
+CONTENT = ValueDecoder(BYTES, bytes)
+BASE64 = ValueDecoder(BYTES, _base64)
+BOOLEAN = ValueDecoder(VARINT, bool)
+INT32 = ValueDecoder(VARINT, lambda number: _signed(number, 32))
+INT64 = ValueDecoder(VARINT, lambda number: _signed(number, 64))
+FLOAT = ValueDecoder(FIXED64, _float)
 
 
-def one(name: str, go_name: str, value: Value) -> Field:
+def one(name: str, go_name: str, value: ValueDecoder) -> FieldDecoder:
     """A field with one value; if it occurs several times, the last value counts."""
     read = value.read
 
     def put(obj: Object, written: Any) -> None:
         obj[name] = read(written)
 
-    return Field(go_name, value.wire_type, put)
+    return FieldDecoder(go_name, value.wire_type, put)
 
 
-def many(name: str, go_name: str, value: Value) -> Field:
+def many(name: str, go_name: str, value: ValueDecoder) -> FieldDecoder:
     """A repeated field: encoded once for each element, or packed into one value if numeric."""
     read = value.read
 
@@ -189,33 +189,35 @@ def many(name: str, go_name: str, value: Value) -> Field:
             number, at = _varint(written, at)
             put(obj, number)
 
-    return Field(go_name, value.wire_type, put, put_packed if value.wire_type == VARINT else None)
+    return FieldDecoder(
+        go_name, value.wire_type, put, put_packed if value.wire_type == VARINT else None
+    )
 
 
-def part(name: str, go_name: str, message: Message) -> Field:
+def part(name: str, go_name: str, message: MessageDecoder) -> FieldDecoder:
     """A field that is a message; a second occurrence is merged into the first."""
 
     def put(obj: Object, written: bytes) -> None:
         obj[name] = message.read(written, obj.get(name, {}))
 
-    return Field(go_name, BYTES, put)
+    return FieldDecoder(go_name, BYTES, put)
 
 
-def entries(name: str, go_name: str, value: Value) -> Field:
+def entries(name: str, go_name: str, value: ValueDecoder) -> FieldDecoder:
     """A map field: one message for each key and its value."""
-    entry = Message("Entry", {1: one("key", "Key", TEXT), 2: one("value", "Value", value)})
+    entry = MessageDecoder("Entry", {1: one("key", "Key", TEXT), 2: one("value", "Value", value)})
 
     def put(obj: Object, written: bytes) -> None:
         found = entry.read(written, {})
         obj.setdefault(name, {})[found.get("key", "")] = found.get("value")
 
-    return Field(go_name, BYTES, put)
+    return FieldDecoder(go_name, BYTES, put)
 
 
-def embedded(go_name: str, message: Message) -> Field:
+def embedded(go_name: str, message: MessageDecoder) -> FieldDecoder:
     """A message whose fields JSON inlines into the enclosing object."""
 
     def put(obj: Object, written: bytes) -> None:
         message.read(written, obj)
 
-    return Field(go_name, BYTES, put)
+    return FieldDecoder(go_name, BYTES, put)
