@@ -1,15 +1,14 @@
-"""What a terminal shows of ``steersman``, kept as text in docs/captures: to be looked at.
+"""Terminal captures of ``steersman``, as text in docs/captures, for people to review.
 
     python -m tools.captures
 
-runs every scene in tmux, in a directory of its own, and writes down what is on the screen. What
-does not change from one run to the next is compared by a test, test_captures.py in
-tests/cluster/commands; names of Pods, ages and times do. ``demo.svg`` is a recording: what a
-terminal showed of ``steersman demo`` in each of its steps.
+runs every scene in tmux, in a new directory, and saves the screen. A test, test_captures.py in
+tests/cluster/commands, compares the stable scenes. Unstable ones contain names of Pods, ages and
+times. ``demo.svg`` is a recording of the terminal in each step of ``steersman demo``.
 
     python -m tools.captures demo
 
-makes those only whose names begin so.
+runs only the scenes whose names start with this.
 """
 
 import os
@@ -37,8 +36,8 @@ PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
 LOOKS = 600
 LOOK_SECONDS = 0.1
 
-# Of a recording: of whatever lasts this much is enough to read it, less than the least is not seen,
-# the start shows nothing, and at its end is what to do next.
+# The durations of the frames of a recording: the longest, the shortest, the first and the last one.
+# The first shows nothing, and the last shows what to do next.
 LONGEST_SECONDS = 3.0
 SHORTEST_SECONDS = 0.3
 START_SECONDS = 1.0
@@ -60,12 +59,11 @@ OPERATOR = (ROOT / "examples" / "appservice" / "src" / "opdemo" / "appservice.py
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scene:
-    """Commands in a directory with these files; what they write is the capture.
+    """Commands in a directory with these files; their output is the capture.
 
-    With ``shows``, the last command is one that does not end by itself: the capture is the screen
-    once it has all of these words on it. ``then`` are changes to files (from, to) that are made
-    while it runs, after which it has the words of ``finally_shows``. What is not the same every
-    time is not ``is_stable``.
+    With ``shows``, the last command does not end by itself: the capture is the screen once it shows
+    all of these texts. ``then`` are replacements in files (from, to) that are made while it runs;
+    the screen then shows ``finally_shows``. ``is_stable``: the capture is the same in every run.
     """
 
     commands: tuple[str, ...]
@@ -135,7 +133,7 @@ RECORDINGS: Mapping[str, str] = {"demo": "steersman demo"}
 
 
 class Terminal:
-    """A tmux of its own, with a shell in it."""
+    """A tmux session with a shell."""
 
     def __init__(self, directory: Path, *, height: int = HEIGHT) -> None:
         self._socket = directory / "tmux"
@@ -143,8 +141,8 @@ class Terminal:
         self._tmux("-f/dev/null", "new-session", "-d", f"-x{WIDTH}", f"-y{height}", "/bin/sh")
 
     def prepare(self, directory: Path) -> None:
-        """Go there, with a prompt and programs that are the same everywhere."""
-        # Not in its environment: what starts a shell sets some of these again.
+        """Enter the directory, with a fixed prompt and fixed programs."""
+        # Not in its environment: the programs that start a shell set some of these again.
         for name, value in (("PATH", PATH), ("HOME", str(directory)), ("TMPDIR", str(directory))):
             self.type(f"export {name}='{value}'")
         self.type(f"cd '{directory}'; PS1='{PROMPT}'; clear")
@@ -156,27 +154,27 @@ class Terminal:
         self._tmux("send-keys", "Enter")
 
     def interrupt(self) -> None:
-        """Ctrl-C."""
+        """Press Ctrl-C."""
         self._tmux("send-keys", "C-c")
 
     def screen(self) -> str:
-        """All that was written, long lines whole."""
+        """All output, with long lines unwrapped."""
         return self._tmux("capture-pane", "-p", "-J", "-S-500")
 
     def painted(self) -> str:
-        """What is to be seen now, with its colours."""
+        """The visible screen, with its colors."""
         return self._tmux("capture-pane", "-p", "-e")
 
     def pause(self) -> None:
-        """Between two looks."""
+        """The pause between two checks."""
         self._pause.wait(LOOK_SECONDS)
 
     def wait_for(self, *words: str) -> str:
-        """Wait until all of these words are on the screen."""
+        """Wait until all of these texts are on the screen."""
         return self._wait(lambda screen: all(word in screen for word in words), " ".join(words))
 
     def run(self, line: str) -> str:
-        """Type a line, and wait until the shell is done with it."""
+        """Type a line, and wait until the shell has run it."""
         before = _prompts(self.screen())
         self.type(line)
         if line == "clear":
@@ -188,7 +186,7 @@ class Terminal:
         )
 
     def end(self) -> None:
-        """Nothing of it is left."""
+        """End the session."""
         self._tmux("kill-server")
 
     def _wait(self, holds: Callable[[str], bool], what: str) -> str:
@@ -222,13 +220,13 @@ def stage(scene: Scene) -> Iterator[Path]:
 
 
 def captured(scene: Scene) -> str:
-    """What is on the screen after it."""
+    """The screen after the scene."""
     with stage(scene) as directory:
         return _at_home(_captured(scene, directory), directory)
 
 
 def _at_home(text: str, directory: Path) -> str:
-    """As it would be with the scene in a user's home, and a clone of steersman beside it."""
+    """The text with paths as if the scene were in a user's home, beside a clone of steersman."""
     return text.replace(str(directory), "~").replace(str(ROOT), "~/steersman")
 
 
@@ -255,7 +253,7 @@ def _captured(scene: Scene, directory: Path) -> str:
 
 
 def recorded(command: str) -> str:
-    """A picture of what the command shows on a terminal, from its first screen to its end."""
+    """A recording of the command on a terminal, from its first screen to its end."""
     with stage(Scene(commands=())) as directory:
         terminal = Terminal(directory, height=RECORDED_HEIGHT)
         try:
@@ -269,7 +267,7 @@ def recorded(command: str) -> str:
         frames,
         columns=WIDTH,
         lines=RECORDED_HEIGHT,
-        # The fullest says most.
+        # The still image is the fullest frame.
         still=max(range(len(frames)), key=lambda number: len(plain(frames[number].screen))),
         title=command,
     )
@@ -287,7 +285,7 @@ def _screens(terminal: Terminal, command: str) -> Iterator[str]:
 
 
 def _frames(screens: Sequence[str]) -> Iterator[Frame]:
-    """Those that differ in more than in how old things are; each as it was at its last."""
+    """The frames that differ in more than ages; each with its last screen."""
     kept: list[list[str]] = []
     for screen in screens:
         if kept and _ageless(screen) == _ageless(kept[-1][-1]):
@@ -308,7 +306,7 @@ def _ageless(screen: str) -> str:
 
 
 def plain_text(scene: Scene) -> str:
-    """The same without a terminal, for a scene that is stable: the commands and their words."""
+    """The output of a stable scene without a terminal: the commands and their text."""
     shown: list[str] = []
     status = 0
     with stage(scene) as directory:
@@ -336,7 +334,7 @@ def plain_text(scene: Scene) -> str:
 
 
 def change(path: Path, old: str, new: str) -> None:
-    """Edit a file, as with an editor."""
+    """Replace a text in a file."""
     text = path.read_text(encoding="utf-8")
     if old not in text:
         raise SystemExit(f"{path.name} does not say {old!r}")
@@ -344,12 +342,12 @@ def change(path: Path, old: str, new: str) -> None:
 
 
 def without_prompt(screen: str) -> str:
-    """What stands before the last prompt."""
+    """The text before the last prompt."""
     return screen.rstrip("\n").removesuffix("$").rstrip("\n") + "\n"
 
 
 def main() -> None:
-    """Write all captures, or some of them, again."""
+    """Write all captures, or some of them."""
     if shutil.which("tmux") is None:
         raise SystemExit("captures are made with tmux, which is not installed")
     begins = tuple(sys.argv[1:]) or ("",)

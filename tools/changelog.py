@@ -1,4 +1,4 @@
-"""``python -m tools.changelog VERSION DATE``: make a release's section out of its fragments.
+"""``python -m tools.changelog VERSION DATE``: build a release's section from its fragments.
 
 The fragments in ``changes/`` become the newest section of ``CHANGELOG.md``, and are removed.
 """
@@ -13,7 +13,7 @@ HEADINGS = {"added": "Added", "changed": "Changed", "fixed": "Fixed", "removed":
 
 
 def section(version: str, date: str, fragments: Mapping[str, str]) -> str:
-    """The section of one release; ``fragments`` are file names and what is in the files."""
+    """The section of one release; ``fragments`` maps file names to their text."""
     parts = [f"## {version} ({date})"]
     for kind, heading in HEADINGS.items():
         entries = [
@@ -27,13 +27,13 @@ def section(version: str, date: str, fragments: Mapping[str, str]) -> str:
 
 
 def with_release(changelog: str, newest: str) -> str:
-    """The changelog with one more section, above those it has."""
+    """The changelog with a further section at the top."""
     introduction, mark, older = changelog.partition("\n## ")
     return f"{introduction.rstrip()}\n\n{newest}" + (f"{mark}{older}" if mark else "")
 
 
 def main(version: str, date: str, *, root: Path = ROOT) -> None:
-    """Move the fragments into the changelog."""
+    """Move the fragments to the changelog."""
     files = [path for path in (root / "changes").glob("*.md") if path.name != "README.md"]
     fragments = {path.name: path.read_text(encoding="utf-8") for path in files}
     changelog = root / "CHANGELOG.md"

@@ -1,8 +1,8 @@
-"""``python -m tools.go_forms``: how objects look inside the real API server, into a file.
+"""``python -m tools.go_forms``: write the internal Go types of the real API server to a file.
 
-Some of its refusals print its internal Go types, whose fields have no names in JSON. Their order
-and types are read from the source of the internal types, and the names that they have outside from
-the source of the public ones.
+Some of its error messages print internal Go types, whose fields have no JSON names. Their order and
+types are read from the source of the internal types, and their JSON names from the source of the
+public types.
 """
 
 import json
@@ -17,7 +17,7 @@ MODULES = {"kubernetes": "v1.36.3", "api": "v0.36.3"}
 TARGET = Path(
     "packages/steersman-cluster/src/steersman_cluster/apiserver/builtin/go-forms-kubernetes-1.36.json"
 )
-# What messages may show.
+# The types that messages can contain.
 SHOWN = (
     "PodTemplateSpec",
     "DeploymentStrategy",
@@ -41,7 +41,7 @@ SHOWN = (
     "RoleRef",
     "PodDisruptionBudgetSpec",
 )
-# Where their types are; of two with one name, the one of the later group is meant.
+# The packages of the types; of two types with one name, the one of the later group is meant.
 GROUPS = ("batch", "networking", "policy", "rbac", "resource", "storage", "apps", "core")
 INLINE_METADATA = "=metadata:inline"
 SCALARS = {
@@ -57,7 +57,7 @@ FIELD = re.compile(r'^\t(?:(\w+)\s+)?([\w.*\[\]]+)(?:\s+`.*?json:"([^",]*).*`)?\
 
 
 class Field(NamedTuple):
-    """One line of a struct; a field without a name is another struct's fields."""
+    """One line of a struct; a field without a name is an embedded struct."""
 
     name: str | None
     type: str
@@ -80,7 +80,7 @@ class Source:
             self.aliases.update(ALIAS.findall(text))
 
     def json_names(self, struct: str) -> Mapping[str, str | None]:
-        """What the fields of a public type are called in JSON."""
+        """The JSON names of the fields of a public type."""
         names: dict[str, str | None] = {}
         for field in self.structs.get(struct, ()):
             if field.name is None:
@@ -91,7 +91,7 @@ class Source:
 
 
 class Forms:
-    """Each internal type that was asked for, as one line of text, with those that it is made of."""
+    """Each requested internal type as one line of text, with the types that it contains."""
 
     def __init__(self, internal: Source, public: Source) -> None:
         self._internal = internal
@@ -99,7 +99,7 @@ class Forms:
         self.lines: dict[str, str] = {}
 
     def add(self, struct: str) -> None:
-        """Look at a type."""
+        """Add a type."""
         if struct in self.lines:
             return
         self.lines[struct] = ""
@@ -132,7 +132,7 @@ class Forms:
         if type_ in self._internal.structs:
             self.add(type_)
             return type_
-        return "*"  # a map, or a type that has names in JSON of its own
+        return "*"  # a map, or a type that encodes itself as JSON
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
-"""``python -m tools.gotypes``: what OpenAPI leaves out about Kubernetes' Go types, into a file.
+"""``python -m tools.gotypes``: write facts about Kubernetes' Go types that OpenAPI lacks to a file.
 
-How fields are declared is known to Go alone, so a small Go program, ``gotypes.go``, looks at the
-types by reflection. It is built from the modules of the control plane.
+Only Go knows how fields are declared, so a small Go program, ``gotypes.go``, reads the types by
+reflection. It is built from the modules of the control plane.
 """
 
 import json
@@ -18,12 +18,12 @@ from steersman_cluster.apiserver.schema.builtin_schemas import GO_TYPES
 
 PROGRAM = Path(__file__).with_suffix(".go")
 MODULES = "control_plane_modules/kubernetes"
-# As the control plane itself is built, so that Go finds most of it built already.
+# The build flags of the control plane, so that most of it is in Go's cache.
 FLAGS = ["-mod=readonly", "-trimpath", "-ldflags", "-s -w"]
 
 
 def printed_by_go() -> dict[str, Any]:
-    """What the Go program says."""
+    """The output of the Go program."""
     modules = resources.files("steersman_cluster.testing") / MODULES
     with tempfile.TemporaryDirectory() as directory:
         for name in ("go.mod", "go.sum"):

@@ -1,7 +1,7 @@
-"""``python -m tools.openapi``: what a real API server says about its kinds, into files.
+"""``python -m tools.openapi``: write the OpenAPI documents of a real API server to files.
 
-It starts a control plane for the purpose; ``make control-plane`` provides the programs. The kinds
-themselves are then made by ``python -m steersman.kinds.generate``.
+It starts a control plane; ``make control-plane`` provides the programs. ``python -m
+steersman.kinds.generate`` then generates the kinds.
 """
 
 import json
@@ -15,8 +15,8 @@ from steersman.openapi import DIRECTORY, Facts
 from steersman_cluster.testing import find_binaries, running_real_control_plane
 from steersman_cluster.testing.calls import Caller
 
-# api/v1, apis/apps/v1, apis/node.k8s.io/v1. Groups of custom resources come and go, and their
-# documents may be gone before they are read.
+# api/v1, apis/apps/v1, apis/node.k8s.io/v1. Groups of custom resources may be deleted before their
+# documents are read.
 BUILT_IN = re.compile(r"apis?(/([a-z0-9]+|[a-z0-9.]+\.k8s\.io))?(/v[0-9]+)?")
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -24,13 +24,13 @@ AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryLi
 
 
 def version_of(server: Caller) -> str:
-    """Its major and minor version: 1.36."""
+    """The major and minor version: 1.36."""
     version = _read(server, "/version")
     return f"{version['major']}.{version['minor']}"
 
 
 def facts_from(server: Caller) -> dict[str, Facts]:
-    """What it says about its kinds."""
+    """The facts about the server's kinds."""
     paths = _read(server, "/openapi/v3")["paths"]
     defined = {each["spec"]["group"] for each in _read(server, DEFINITIONS)["items"]}
     built_in = [
@@ -51,7 +51,7 @@ def _read(server: Caller, path: str, *, accept: str = "application/json") -> Any
 
 
 def main() -> None:
-    """Write one file for each group and version, in place of those that are there."""
+    """Write one file for each group and version, and replace the existing ones."""
     binaries = find_binaries(environ=os.environ)
     with (
         running_real_control_plane(binaries, clock=SystemClock()) as plane,

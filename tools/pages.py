@@ -1,15 +1,15 @@
-"""What our pages need of Sphinx beyond what it can do: an extension, named in docs/conf.py.
+"""A Sphinx extension for the documentation, named in docs/conf.py.
 
 Before a page is read, some of its blocks are filled in, as Markdown:
 
-- ``{include} FILE`` by another page, such as the README of an example. Links in it, which lead
-  from where that file is, are turned so that they lead from here.
-- ``{command-help}`` by what every command says of itself.
-- ``{package} NAME`` by all that a package gives, for autodoc.
-- ``{front-door}`` by a table of what ``import steersman`` gives, each with a way to its page.
+- ``{include} FILE`` with another page, such as the README of an example. Relative links in it are
+  rewritten.
+- ``{command-help}`` with the help of every command.
+- ``{package} NAME`` with all public names of a package, for autodoc.
+- ``{front-door}`` with a table of the names in ``steersman``, each with a link to its page.
 
-And docstrings, which are plain text with drawings in it here, and have four headings in packages,
-are written in the language that autodoc expects.
+Docstrings are plain text with drawings, and those of packages have four headings. They are
+converted to reStructuredText.
 """
 
 import ast
@@ -43,7 +43,7 @@ LINK = re.compile(r"\[([^\]]+)\]\(([^)#:]+)(#[^)]*)?\)")
 HEADING = re.compile(r"(Takes|Gives|Promises|Never):\s+(.*)")
 DRAWN = re.compile(r"[─│└├▶◀▲▼═]")
 
-# As wide as a block on a page is.
+# The width of a block on a page.
 WIDTH = 96
 
 
@@ -69,14 +69,14 @@ def _include(file: str, page: Path) -> str:
         target = _page_of((other.parent / path).resolve())
         is_page = target.suffix == ".md" and target.is_relative_to(DOCS)
         if target.is_dir() or (target.suffix == ".md" and not is_page):
-            return shown  # there is nothing to show of it here
+            return shown  # this page does not show it
         return f"[{shown}]({os.path.relpath(target, page.parent)}{anchor})"
 
     return LINK.sub(turned, other.read_text(encoding="utf-8"))
 
 
 def _page_of(path: Path) -> Path:
-    """The page that stands for a file or directory here, if one does."""
+    """The page for a file or directory, if there is one."""
     inside = path.relative_to(ROOT).parts
     match inside:
         case ("examples",) | ("examples", "README.md"):
@@ -135,12 +135,12 @@ def _package(module: ModuleType) -> Iterator[str]:
 
 
 def _is_value(thing: object) -> bool:
-    """Whether it is no class, function or module: autodoc passes over those from another file."""
+    """Whether it is no class, function or module: autodoc skips those from another file."""
     return not (isinstance(thing, type | ModuleType) or inspect.isroutine(thing))
 
 
 def is_elsewhere(module: ModuleType, name: str) -> bool:
-    """Whether a package only passes it on: it has a page of its own, or is another project's."""
+    """Whether a package only re-exports it: another page, or another project, documents it."""
     thing = getattr(module, name)
     home = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
     return isinstance(thing, ModuleType) or (
@@ -149,7 +149,7 @@ def is_elsewhere(module: ModuleType, name: str) -> bool:
 
 
 def _assigned(module: ModuleType, name: str) -> tuple[str, list[str]]:
-    """What a name stands for, as the source has it, and what the comment above says."""
+    """The assigned value of a name in the source, and the comment above it."""
     for file in sorted(Path(module.__file__ or "").parent.rglob("*.py")):
         text = file.read_text(encoding="utf-8")
         if name not in text:
@@ -176,7 +176,7 @@ def _first_sentence(text: str) -> str:
 
 
 def _address(name: str) -> str:
-    """Under which name something is on its page: that of the package that has it."""
+    """The name under which something is documented: that of its package."""
     thing = getattr(steersman, name)
     if isinstance(thing, ModuleType):
         return thing.__name__
@@ -189,7 +189,7 @@ def _address(name: str) -> str:
 
 @cache
 def _doors() -> dict[str, ModuleType]:
-    """All packages, and modules that are like one, by name."""
+    """All packages, and modules that are documented like one, by name."""
     names = [f"steersman.{each.name}" for each in iter_modules(steersman.__path__)]
     return {name: import_module(name) for name in names if not name.endswith("__main__")}
 
@@ -198,7 +198,7 @@ def _doors() -> dict[str, ModuleType]:
 
 
 def as_rst(lines: list[str]) -> list[str]:
-    """A docstring of ours, as reStructuredText."""
+    """A docstring as reStructuredText."""
     written: list[str] = []
     is_drawing = False
     for block in _blocks(lines):
@@ -237,7 +237,7 @@ def _promises(block: list[str]) -> Iterator[str]:
 
 
 def _escaped(line: str) -> str:
-    """An asterisk outside of code is an asterisk: nothing is emphasised."""
+    """An asterisk outside of code is escaped: nothing is emphasized."""
     parts = re.split(r"(``.+?``)", line)
     parts[::2] = [part.replace("*", "\\*") for part in parts[::2]]
     return "".join(parts)
@@ -261,21 +261,21 @@ def _document(
 
 
 def _open_the_doors(_app: Sphinx) -> None:
-    # Most load what is behind them when it is asked for; autodoc shows what is there.
+    # Most packages load their names on demand; autodoc needs them all.
     for package in _doors().values():
         for name in getattr(package, "__all__", ()):
             setattr(package, name, getattr(package, name))
 
 
 def _leave_python_alone(_app: Sphinx, page: Any) -> None:
-    # `type` in an annotation would lead to any field of that name.
+    # `type` in an annotation would link to any field of that name.
     for node in list(page.findall(pending_xref)):
         if node.get("refdomain") == "py" and hasattr(builtins, node["reftarget"]):
             node.replace_self(node.children)
 
 
 def _end_with_the_last_line(_app: Sphinx, page: Any) -> None:
-    # A part of a file ends with the empty lines that are between it and the next.
+    # An excerpt of a file ends with the empty lines before the next part.
     for node in page.findall(lambda each: each.tagname == "literal_block"):
         text = node.astext().rstrip()
         if len(node.children) == 1:
@@ -284,7 +284,7 @@ def _end_with_the_last_line(_app: Sphinx, page: Any) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Tell Sphinx of it all."""
+    """Register the extension with Sphinx."""
     app.connect("builder-inited", _open_the_doors)
     app.connect("source-read", _fill)
     app.connect("autodoc-process-docstring", _document)

@@ -1,6 +1,6 @@
-"""``python -m tools.policy``: the roles and bindings that a real API server starts with.
+"""``python -m tools.policy``: write the initial roles and bindings of a real API server to a file.
 
-It starts a control plane for the purpose; ``make control-plane`` provides the programs.
+It starts a control plane; ``make control-plane`` provides the programs.
 """
 
 import json
@@ -19,12 +19,12 @@ POLICY = (
 GROUP = "/apis/rbac.authorization.k8s.io/v1"
 RESOURCES = ("clusterroles", "clusterrolebindings", "roles", "rolebindings")
 
-# What is of one server and one moment.
+# Fields that differ between servers and starts.
 PASSING = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
 
 
 def policy_from(server: Caller) -> list[dict[str, Any]]:
-    """Every role and binding, without what differs from start to start."""
+    """Every role and binding, without the fields that differ."""
     found: list[dict[str, Any]] = []
     for resource in RESOURCES:
         listing = server.call("GET", f"{GROUP}/{resource}").json()

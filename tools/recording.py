@@ -1,7 +1,7 @@
-"""Screens of a terminal, as a picture that moves: an SVG which needs nothing but itself.
+"""Terminal screens as an animated picture: an SVG without external resources.
 
-Every word stands at its own column, so that lines meet whatever letters the reader's machine has;
-the colours follow whether that is light or dark.
+Every word has its own column, so that lines are aligned whatever the reader's fonts; the colors
+follow the light or dark mode of the machine.
 """
 
 import re
@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-# Of a letter, in the picture's own measure.
+# The size of a letter, in the picture's units.
 COLUMN, LINE, SIZE = 8.0, 18, 13
 MARGIN = 14
 
-# What a terminal writes for a weight or a colour, and what it is called here. Each has an end of
-# its own, and a nought ends both.
+# Terminal codes for weights and colors, and their CSS classes. Each has its own end code, and zero
+# ends both.
 WEIGHTS = {0: "", 1: "strong", 2: "quiet", 22: ""}
 COLOURS = {0: "", 31: "bad", 32: "good", 33: "waiting", 39: ""}
 
@@ -33,7 +33,7 @@ g{visibility:hidden}
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A screen, with what a terminal writes for colours in it, and how long to look at it."""
+    """A screen with its color codes, and its duration."""
 
     screen: str
     seconds: float
@@ -41,7 +41,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """Letters of one tone, and at which column they begin."""
+    """Letters of one tone, and the column where they begin."""
 
     column: int
     text: str
@@ -49,7 +49,7 @@ class Word:
 
 
 def picture(frames: Sequence[Frame], *, columns: int, lines: int, still: int, title: str) -> str:
-    """All frames in turn, for ever; who wants nothing to move is shown the one called ``still``."""
+    """All frames in a loop; readers who disable motion see the frame named ``still``."""
     width, height = columns * COLUMN + 2 * MARGIN, lines * LINE + 2 * MARGIN
     return "\n".join(
         (
@@ -65,12 +65,12 @@ def picture(frames: Sequence[Frame], *, columns: int, lines: int, still: int, ti
 
 
 def plain(screen: str) -> str:
-    """The screen without what is written for colours."""
+    """The screen without color codes."""
     return re.sub(r"\x1b\[[\d;]*m", "", screen)
 
 
 def words_on(screen: str) -> Iterator[list[Word]]:
-    """What stands on each line, where, and in which tone; one lasts until it is taken back."""
+    """The words of each line, with column and tone; a tone lasts until its end code."""
     weight = colour = ""
     for line in screen.splitlines():
         words: list[Word] = []
@@ -81,7 +81,7 @@ def words_on(screen: str) -> Iterator[list[Word]]:
                     weight = WEIGHTS.get(number, weight)
                     colour = COLOURS.get(number, colour)
                 continue
-            # Two blanks are between columns; one is between words.
+            # Two spaces separate columns; one separates words.
             words += [
                 Word(column + found.start(), found[0], colour or weight)
                 for found in re.finditer(r"\S+(?: \S+)*", part)

@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def run_pytest(arguments: Sequence[str], *, cache: Path) -> int:
-    """The exit status of pytest, which records in ``cache`` which tests failed."""
+    """Run pytest, which records the failed tests in ``cache``; returns its exit status."""
     own = ("-p", "tools.rerun", "-o", f"cache_dir={cache}")
     command = [sys.executable, "-m", "pytest", *arguments, *own]
     return subprocess.run(command, check=False).returncode
@@ -75,7 +75,9 @@ def select(tests: Sequence[str], cache: Path) -> None:
 
 
 def run(arguments: Sequence[str], *, flaky: Path, cache: Path) -> int:
-    """The exit status; ``flaky`` gets the tests that failed and then passed alone."""
+    """Run the tests; ``flaky`` gets those that failed and then passed alone. Returns the exit
+    status.
+    """
     status = run_pytest(arguments, cache=cache)
     if status != TESTS_FAILED:
         return status
@@ -93,7 +95,7 @@ def run(arguments: Sequence[str], *, flaky: Path, cache: Path) -> int:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The exit status of ``python -m tools.rerun``."""
+    """Run ``python -m tools.rerun``; returns its exit status."""
     if not arguments or arguments[0].startswith("-"):
         sys.stderr.write("usage: python -m tools.rerun FILE [PYTEST-ARGUMENT]…\n")
         return 2

@@ -1,20 +1,20 @@
-"""The terminal sessions of a page, run from the page's own text, in the order in which they stand.
+"""Runs the terminal sessions of a documentation page, from the page's own text and in its order.
 
     python -m tools.sessions [--kubectl FILE] docs/tutorial.md …
 
-Every ``console`` block is typed into a shell in an empty directory, and what it shows is held
-against what the page shows. ``…`` stands for anything within a line, and on a line of its own for
-any number of lines; how far columns are apart does not count. Remarks before a block, which readers
-do not see, say more:
+Every ``console`` block is typed into a shell in an empty directory, and its output is compared with
+the page. ``…`` stands for anything within a line, and on its own line for any number of lines; the
+distance between columns does not matter. Comments before a block, which readers do not see, change
+this:
 
-    <!-- as made -->    the file that is included next, under its caption, is there already
-    <!-- goes on -->    the command in the next block does not end: what it shows comes about
-    <!-- now shows -->  the next block, of text, is what has come of that command by then
-    <!-- Ctrl-C -->     it ends here, and so does every other that went on
+    <!-- as made -->    the next included file, with its caption as its path, exists already
+    <!-- goes on -->    the command in the next block does not end: its output is waited for
+    <!-- now shows -->  the next block, of text, is the output of that command by then
+    <!-- Ctrl-C -->     ends that command, and all others that run
 
-A file that is included with a caption is written, whole, to where the caption says: at each place
-on the page, the reader has what the script has. Commands of kubectl are left out where there is no
-kubectl; what only asks is asked until the answer is right.
+A file that is included with a caption is written, whole, to the path in the caption: at each place
+on the page, the reader has the files that the script has. Commands of kubectl are skipped without
+kubectl; commands that only read are repeated until the output is right.
 """
 
 import argparse
@@ -51,13 +51,13 @@ LOOK_SECONDS = 0.1
 
 REMARK = re.compile(r"<!-- (as made|goes on|now shows|Ctrl-C) -->")
 
-# What the shell of this process may have set, and a reader's has not.
+# Variables that the shell of this process may have, and a reader's has not.
 NOT_INHERITED = {"BUILDER", "KUBECONFIG", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "NO_COLOR", "PYTHON"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Typed:
-    """A command is typed, and shows something."""
+    """A command to type, and its output."""
 
     line: int
     step: Step
@@ -65,13 +65,13 @@ class Typed:
 
     @property
     def is_for_kubectl(self) -> bool:
-        """Whether it takes kubectl."""
+        """Whether it needs kubectl."""
         return self.step.command.startswith("kubectl ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """The reader writes a file, or has it already."""
+    """A file that the reader writes, or has already."""
 
     line: int
     source: Path
@@ -81,7 +81,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """The command that goes on comes to show something else."""
+    """Further output of the running command."""
 
     line: int
     step: Step
@@ -89,7 +89,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interrupted:
-    """Ctrl-C, for the command that goes on."""
+    """Ctrl-C for the running command."""
 
     line: int
 
@@ -98,7 +98,7 @@ Act: TypeAlias = Typed | Written | Shown | Interrupted
 
 
 def acts(page: Path) -> Iterator[Act]:
-    """What a reader does who follows the page."""
+    """The actions of a reader who follows the page."""
     remark = ""
     for token in MarkdownIt().parse(page.read_text(encoding="utf-8")):
         line = token.map[0] + 1 if token.map else 0
@@ -125,7 +125,7 @@ def acts(page: Path) -> Iterator[Act]:
 
 
 def _steps(text: str) -> Iterator[Step]:
-    """What is typed in a block, each with all that it shows; empty lines do not count."""
+    """The commands in a block, each with its output; empty lines are ignored."""
     typed: list[tuple[int, list[str]]] = []
     for number, line in enumerate(text.splitlines(), start=1):
         if line.startswith(PROMPT):
@@ -143,19 +143,19 @@ def _included(info: str, content: str) -> tuple[str, str] | None:
 
 
 def pages_with_sessions() -> list[Path]:
-    """Those on which there is something to type."""
+    """The pages with commands to type."""
     return [page for page in pages() if any(isinstance(act, Typed) for act in acts(page))]
 
 
 def pages() -> list[Path]:
-    """All but decisions: those are records, and nothing in them is made to run for ever."""
+    """All pages except decisions, which are records and need not keep working."""
     apart = ("_build", "captures", "code", "decisions")
     found = sorted(DOCS.rglob("*.md"))
     return [page for page in found if page.relative_to(DOCS).parts[0] not in apart]
 
 
 class Differs(Exception):
-    """What the page says is not what is."""
+    """The page shows something other than the terminal."""
 
     def __init__(self, page: Path, act: Act, *, wanted: str, found: str) -> None:
         match act:
@@ -171,7 +171,7 @@ class Differs(Exception):
 
 
 class Shell:
-    """What a reader has: a terminal, whose directory and variables stay from command to command."""
+    """A reader's shell: its directory and variables stay from command to command."""
 
     def __init__(self, home: Path, *, kubectl: Path | None) -> None:
         self._home = home
@@ -184,7 +184,7 @@ class Shell:
             "VIRTUAL_ENV": sys.prefix,
             "COLUMNS": str(COLUMNS),
             "PYTHONDONTWRITEBYTECODE": "1",
-            # Others on this machine may have the ports that these are usually on.
+            # Other processes on this machine may use the usual ports.
             "STEERSMAN_HEALTH_ADDRESS": "",
             "STEERSMAN_METRICS_ADDRESS": "",
         }
@@ -192,7 +192,7 @@ class Shell:
         self.directory.mkdir()
 
     def run(self, command: str) -> str:
-        """What it shows, on both streams."""
+        """Run a command; returns its output, from both streams."""
         after = shlex.quote(str(self._after))
         finished = subprocess.run(
             ["/bin/sh", "-c", f"{command}\n{{ pwd; env -0; }} > {after}"],
@@ -212,7 +212,7 @@ class Shell:
 
     @contextmanager
     def beside(self, command: str) -> Iterator["Screen"]:
-        """Have it go on, on a terminal of its own, until the block ends."""
+        """Run a command on a terminal of its own until the block ends."""
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
         with subprocess.Popen(
@@ -237,7 +237,7 @@ class Shell:
 
 
 class Screen:
-    """What stands on a terminal, of a program that writes lines or draws whole ones."""
+    """The terminal of a program that writes lines or draws whole screens."""
 
     def __init__(self, end: int, *, home: str) -> None:
         self._end = end
@@ -255,12 +255,12 @@ class Screen:
             self._text += data.decode(errors="replace")
 
     def close(self) -> None:
-        """No process writes to it any more."""
+        """Stop reading: no process writes to the terminal any more."""
         self._reader.join(timeout=PATIENCE_SECONDS)
         os.close(self._end)
 
     def shown(self) -> str:
-        """The lines that are on it now."""
+        """The visible lines."""
         return "\n".join(on_screen(self._text)).replace(self._home, "~")
 
 
@@ -268,7 +268,7 @@ MOVES = re.compile(r"\x1b\[(\?\d+[hl]|\d+;1H|[0-9;]*[KJm])|\r?\n")
 
 
 def on_screen(text: str) -> list[str]:
-    """The lines that a terminal shows which was sent this text."""
+    """The lines that a terminal shows for this output."""
     lines: dict[int, str] = {}
     row, place = 1, 0
     for move in [*MOVES.finditer(text), None]:
@@ -294,7 +294,7 @@ def on_screen(text: str) -> list[str]:
 
 
 def follow(page: Path, *, kubectl: Path | None) -> Iterator[Act]:
-    """Do all that the page says, in an empty directory; gives each act when it has been done."""
+    """Follow the page in an empty directory; yields each action once it is done."""
     with tempfile.TemporaryDirectory(prefix="pages-") as home, ExitStack() as beside:
         shell = Shell(Path(home).resolve(), kubectl=kubectl)
         screen: Screen | None = None
@@ -337,7 +337,7 @@ def _write(page: Path, act: Written, path: Path) -> None:
 
 
 def main() -> None:
-    """Follow each page, and say so."""
+    """Follow each page, and print its actions."""
     parser = argparse.ArgumentParser(prog="python -m tools.sessions")
     parser.add_argument("--kubectl", type=Path, help="without it, its commands are left out")
     parser.add_argument("pages", type=Path, nargs="+")

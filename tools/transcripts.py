@@ -1,11 +1,11 @@
-"""What is typed into a terminal and what it shows, as text: read, and held against the truth. Pure.
+"""Transcripts: commands and their output as text, parsed and compared with real output. Pure.
 
     $ kubectl get robot
     NAME        AGE
     robot-one   …
 
-``…`` stands for anything within a line, on a line of its own for any number of lines. How far
-columns are apart does not count. An empty line ends what is shown: what follows is a remark.
+``…`` stands for anything within a line, and on its own line for any number of lines. The distance
+between columns does not matter. An empty line ends the output: what follows is a remark.
 """
 
 import re
@@ -19,7 +19,7 @@ ANYTHING = "…"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A command, and what it shows."""
+    """A command and its output."""
 
     line: int
     command: str
@@ -27,16 +27,16 @@ class Step:
 
     @property
     def stays(self) -> bool:
-        """Whether it goes on beside those after it."""
+        """Whether it keeps running beside the following commands."""
         return self.command.endswith(" &")
 
     @property
     def asks(self) -> bool:
-        """Whether it only asks, so that it can be asked until the answer is right."""
+        """Whether it only reads, so that it can be repeated until the output is right."""
         return self.command.startswith(("kubectl get ", "kubectl describe ", "sort "))
 
     def fits(self, said: str) -> bool:
-        """Whether this is what it should show."""
+        """Whether this is the expected output."""
         return re.fullmatch(_pattern(self.shown), _even(said.splitlines())) is not None
 
 

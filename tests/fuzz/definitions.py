@@ -1,4 +1,4 @@
-"""Definitions of kinds that are unusual, nearly all of them valid."""
+"""Random CustomResourceDefinitions with unusual features, nearly all of them valid."""
 
 from random import Random
 from typing import Any
@@ -13,14 +13,14 @@ _PATTERNS = ("^[a-z]+$", "a{2,3}", r"\d+", "(?i)x", "[[:alpha:]]", "^(a|b)*$")
 
 
 class Definitions:
-    """CustomResourceDefinitions, by the dice."""
+    """Generates CustomResourceDefinitions."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
         self._odd = Oddities(rng)
 
     def definition(self) -> dict[str, Any]:
-        """One of a few names, so that definitions meet their own objects again."""
+        """A definition with one of a few names, so that later definitions meet existing objects."""
         rng = self._rng
         group, plural = rng.choice(GROUPS), rng.choice(PLURALS)
         versions = rng.sample(("v1", "v1alpha1", "v2"), rng.randrange(1, 3))
@@ -80,7 +80,7 @@ class Definitions:
         return schema
 
     def schema(self, depth: int) -> dict[str, Any]:
-        """What may stand in one place."""
+        """A schema for one place."""
         rng = self._rng
         match rng.randrange(10 if depth < 4 else 5):
             case 0:

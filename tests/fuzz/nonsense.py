@@ -1,4 +1,4 @@
-"""Words for requests: some that mean something, and many that do not."""
+"""Words for requests: some are valid, and many are not."""
 
 USERS = ("alice", "bob", "system:serviceaccount:default:a", "system:anonymous", "admin")
 GROUPS = ("dev", "system:masters", "system:authenticated", "system:serviceaccounts")
@@ -83,7 +83,7 @@ SELECTORS = (
     "type=Normal",
     "a\\=b=c\\,d",
 )
-# Each letter stands for eight of the one before it.
+# Each letter expands to eight of the one before it.
 _BOMB = b"a: &a [1,1,1,1,1,1,1,1]\n" + b"".join(
     b"%c: &%c [%s]\n" % (letter, letter, b",".join([b"*%c" % (letter - 1)] * 8))
     for letter in range(ord("b"), ord("m"))

@@ -1,4 +1,4 @@
-"""Objects made along a schema: what its author might write, and most servers would take."""
+"""Random objects for a schema, most of which a server accepts."""
 
 import base64
 from copy import deepcopy
@@ -11,7 +11,7 @@ from tests.fuzz.values import Oddities
 _QUANTITIES = ("1", "500m", "1Gi", "0", "1.5", "2e3", "100k", "0.1Ki")
 _TIMES = ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05.000001Z", "2026-01-02T03:04:05+02:00")
 
-# What a field of such a name holds, where the schema says only that it is text.
+# Valid values for fields with these names, where the schema only says that they are strings.
 _BY_NAME = {
     "protocol": ("TCP", "UDP", "SCTP"),
     "image": ("example.com/main:1", "a"),
@@ -39,17 +39,17 @@ _BY_NAME = {
 
 
 class Objects:
-    """Values that fit schemas, by the dice."""
+    """Generates values that are valid by a schema."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
         self._odd = Oddities(rng)
 
     def of(self, schema: Schema, *, name: str = "", depth: int = 0) -> Any:
-        """A value that fits ``schema``, at a field of that name."""
+        """A value for ``schema``, in a field of that name."""
         rng = self._rng
         if schema.default is not UNSET and self._odd.chance(0.2):
-            return deepcopy(schema.default)  # which is the server's own
+            return deepcopy(schema.default)  # the server sets it
         if choices := schema.written.get("enum"):
             return deepcopy(rng.choice(choices))
         if schema.int_or_string or schema.format == "int-or-string":

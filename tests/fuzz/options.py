@@ -1,4 +1,4 @@
-"""What stands in the query and in the headers of a request."""
+"""Random queries and headers of requests."""
 
 from collections.abc import Sequence
 from random import Random
@@ -11,14 +11,14 @@ Pairs: TypeAlias = list[tuple[str, str]]
 
 
 class Options:
-    """Names and values, by the dice."""
+    """Generates query parameters and headers."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
         self._odd = Oddities(rng)
 
     def impersonated(self) -> Pairs:
-        """Headers of an impersonation."""
+        """The headers of an impersonation."""
         rng = self._rng
         headers = [("Impersonate-User", rng.choice((*USERS, "", "system:node:a", "é")))]
         headers += [("Impersonate-Group", rng.choice(GROUPS)) for _ in range(rng.randrange(3))]
@@ -43,7 +43,7 @@ class Options:
         return [(name, self._rng.choice(values)) for name, values in chosen]
 
     def of_a_list(self, *, revision: int, tokens: Sequence[str]) -> Pairs:
-        """The query of a list or a watch of a server at ``revision`` that gave out ``tokens``."""
+        """The query of a list or watch on a server at ``revision`` that has issued ``tokens``."""
         rng = self._rng
         versions = ("0", "", str(revision), str(rng.randrange(revision + 3)), "1", self._odd.text())
         continued = rng.choice((*tokens, self._odd.text()))
@@ -68,5 +68,7 @@ class Options:
         chosen = rng.sample(choices, rng.randrange(5))
         query = [(name, rng.choice(values)) for name, values in chosen]
         if "watch" in dict(query) and self._odd.chance(0.95):
-            query.insert(0, ("timeoutSeconds", "1"))  # or history grows old while the clock runs
+            query.insert(
+                0, ("timeoutSeconds", "1")
+            )  # or history is compacted as the clock advances
         return query

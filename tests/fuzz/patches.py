@@ -1,4 +1,4 @@
-"""Patches in the languages that have words of their own."""
+"""Random patches with directives."""
 
 from random import Random
 from typing import Any
@@ -7,14 +7,14 @@ from tests.fuzz.values import Oddities, spots
 
 
 class Patches:
-    """Directives and operations, by the dice."""
+    """Generates directives and operations."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
         self._odd = Oddities(rng)
 
     def direct(self, patch: Any) -> None:
-        """Put directives of strategic merge patches where they may or may not be."""
+        """Add directives of strategic merge patches at valid and invalid places."""
         for spot in list(spots(patch)):
             if not self._odd.chance(0.03):
                 continue
@@ -31,7 +31,7 @@ class Patches:
                 value.append({"$patch": rng.choice(("replace", "delete", 1)), "name": "a"})
 
     def json_patch(self, obj: Any) -> Any:
-        """Operations on an object, most of them about places that it has."""
+        """Operations on an object, mostly at existing paths."""
         if self._odd.chance(0.05):
             return self._odd.value()
         return [self._operation(obj) for _ in range(self._rng.randrange(4))]

@@ -387,7 +387,7 @@ class RequestGenerator:
         return Known(served, self._namespace(served), self._name(), obj)
 
     def _part(self, known: Known) -> dict[str, Any]:
-        """Some of what an object of that kind may have."""
+        """Some fields that an object of that kind may have."""
         obj = self._object(known.served) if self._odd.chance(0.6) else copy.deepcopy(known.obj)
         if isinstance(about := obj.get("metadata"), dict):
             for name in ("resourceVersion", "uid", "name", "namespace", "managedFields"):
@@ -421,7 +421,7 @@ class RequestGenerator:
 
 
 def _text_of_a_path(text: str) -> str:
-    """As a socket would give it: whatever bytes came are text by then."""
+    """The path as it arrives on a socket, where any bytes are decoded to text."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -430,7 +430,7 @@ def _printable(query: Pairs) -> Pairs:
 
 
 def in_words(request: Request) -> str:
-    """A request for people to read, and to make again."""
+    """A request for people to read and to repeat."""
     body = None if request.body is None else request.body[:900]
     shown = {"headers": [pair for pair in request.headers if pair[0] != "Authorization"]}
     return f"{request.method} {request.target} {json.dumps(shown)}\n    body={body!r}"

@@ -1,4 +1,4 @@
-"""One seed, one server, some hundreds of requests; and whether it is still sound afterwards."""
+"""One seed, one server, some hundred requests, and checks of the server's state afterwards."""
 
 import asyncio
 import gc
@@ -22,7 +22,7 @@ from steersman_cluster.apiserver.request.resources import ServedResource
 from tests.fuzz.judging import SLOWEST_SECONDS, Finding, cause_of, faults, finding
 from tests.fuzz.request_generator import NAMESPACES, TOKEN, RequestGenerator, path_of
 
-# A client that goes away after so many pieces of a watch: some would never end.
+# A client that disconnects after this many chunks of a watch: some watches would never end.
 MOST_PIECES = 6
 REQUESTS = 600
 
@@ -51,17 +51,14 @@ class HastyClock:
             async with asyncio.timeout(0):  # noqa: TID251 - as the class says
                 yield
         except TimeoutError:
-            # A little more than none, or a rest that rounding leaves would be waited for forever.
+            # A little more than zero: a remainder from rounding would be waited for forever.
             self._passed_seconds += max(seconds or 0.0, 0.001)
             raise
 
 
 @contextmanager
 def _nothing_collected() -> Iterator[None]:
-    """No garbage is collected in the block: who looks for it looks at all that the process has.
-
-    With thousands of tests in it, that takes longer than any request may.
-    """
+    """Disable garbage collection in the block: a collection visits all objects of the process."""
     gc.disable()
     try:
         yield
@@ -71,7 +68,7 @@ def _nothing_collected() -> Iterator[None]:
 
 @dataclass(slots=True, kw_only=True)
 class FuzzResult:
-    """What came of one scenario, or of several."""
+    """The results of one scenario, or of several."""
 
     requests: int = 0
     statuses: Counter[int] = field(default_factory=Counter)
@@ -88,7 +85,7 @@ class FuzzResult:
 
 
 class Scenario:
-    """A server, and someone who asks it everything."""
+    """A server, and random requests to it."""
 
     def __init__(
         self, seed: int, valid: dict[str, list[dict[str, Any]]], *, requests: int = REQUESTS
@@ -113,7 +110,7 @@ class Scenario:
         self._began = 0
 
     async def run(self) -> FuzzResult:
-        """Ask, and look at every answer; then look at everything."""
+        """Send requests, check every response, and check the state at the end."""
         with _nothing_collected():
             return await self._run()
 
@@ -153,7 +150,7 @@ class Scenario:
             self._found(f"{asked.verb} took {took_seconds:.1f} s")
         for fault in faults(request, reply, body):
             self._found(fault)
-        # An answer that cannot be put as its reader wants it comes too late to stop anything.
+        # A response that cannot be encoded as requested fails after the write was made.
         refused = reply.status >= 400 and reply.status != 406
         if log.revision != revision and (refused or "dryRun" in asked.query):
             self._found(f"{asked.verb} answered {reply.status}, and wrote, dry run or not")
@@ -176,7 +173,7 @@ class Scenario:
         return reply, body
 
     async def _read_again(self, request: Request, obj: dict[str, Any]) -> None:
-        """What was just written is what is there."""
+        """Check that a written object can be read."""
         asked = parse_request_info(request)
         about = obj["metadata"]
         served = self._server.registry.find(asked.group, asked.version, asked.resource)
@@ -185,11 +182,11 @@ class Scenario:
         if asked.subresource not in ("", "status") or obj["kind"] != served.gvk.kind:
             return
         if asked.resource == "customresourcedefinitions":
-            return  # whose status is written a moment later
+            return  # a status that is written a moment later
         path = path_of(served, about.get("namespace", ""), about["name"])
         status, found = await self._get_or_post("GET", path)
         if status == 404 and about.get("deletionTimestamp"):
-            return  # its last finalizer has gone
+            return  # its last finalizer was removed
         if found != obj:
             what = "custom resources" if served.custom else asked.resource
             self._found(f"{asked.verb} of {what} answered what is not there", f"{found}\n    {obj}")
@@ -200,10 +197,10 @@ class Scenario:
         reply, body = await self._answer(request)
         return reply.status, msgspec.json.decode(body)
 
-    # What is true of the whole.
+    # Checks of the whole state.
 
     async def _begin(self) -> None:
-        """From here on every change is accounted for at the end."""
+        """Start watching: at the end, every change must be explained by an event."""
         self._began = self._server.store.log.revision
         self._before = {}
         for served in self._readable():
@@ -240,7 +237,7 @@ class Scenario:
             for place in now:
                 namespace, _, name = place.partition("/")
                 if bool(namespace) != served.namespaced:
-                    continue  # a definition that was torn away, and came back with another scope
+                    continue  # a definition that was deleted, and created again with another scope
                 status, found = await self._get_or_post("GET", path_of(served, namespace, name))
                 if status != 200 or _without_kind(found) != now[place]:
                     what = f"one of the {served.plural} is listed, and cannot be read"
@@ -253,7 +250,7 @@ class Scenario:
         for place in sorted(now.keys() | replayed.keys()):
             pair = replayed.get(place), now.get(place)
             if served.custom:
-                # Another schema shows other parts of an object that was not written since.
+                # Another schema shows other fields of an object that was not written since.
                 pair = _version(pair[0]), _version(pair[1])
             if pair[0] != pair[1]:
                 self._found(
@@ -262,7 +259,7 @@ class Scenario:
                 )
 
     async def _replayed(self, served: ServedResource) -> dict[str, Any] | None:
-        """What a watch from the beginning leads to; None without the beginning."""
+        """The state at the end of a watch from the beginning; None without the beginning."""
         state = dict(self._before.get(path_of(served), {}))
         view, log = self._server.store.view, self._server.store.log
         if log.compacted > self._began:
@@ -271,7 +268,7 @@ class Scenario:
             path_of(served) not in self._before
             and view.page(served.stored_as, revision=self._began).entries
         ):
-            return None  # it was there in another version only
+            return None  # it existed in another version only
         query = (("watch", "1"), ("timeoutSeconds", "1"), ("resourceVersion", str(self._began)))
         request = Request(method="GET", path=path_of(served), query=query, headers=_ADMIN)
         reply, body = await self._answer(request)
@@ -300,7 +297,7 @@ class Scenario:
         return state
 
     def _look_for_changed_history(self) -> None:
-        """What was once written stays as it was, for every reader."""
+        """Check that what was written once is the same for every later reader."""
         for resource in {each.stored_as for each in self._server.registry}:
             for entry in self._server.store.view.page(resource).entries:
                 if entry.value and entry.rendered and rest_of(entry.value) != entry.rendered:
@@ -336,5 +333,5 @@ def _version(obj: dict[str, Any] | None) -> Any:
 
 
 def _without_kind(obj: dict[str, Any]) -> dict[str, Any]:
-    """Lists of built-in kinds leave out what each of their items is."""
+    """Lists of built-in kinds omit the kind of their items."""
     return {name: value for name, value in obj.items() if name not in ("kind", "apiVersion")}

@@ -1,6 +1,6 @@
-"""``python -m tests.fuzz.sockets``: bytes that no client would send, to a server on a socket.
+"""``python -m tests.fuzz.sockets``: invalid bytes for a server on a socket.
 
-It has to survive them all, answer nothing with a 500, and leave nothing of them in its log.
+The server must survive them all, answer nothing with a 500, and log nothing about them.
 """
 
 import argparse
@@ -20,11 +20,11 @@ from urllib.parse import urlsplit
 
 import yaml
 
-# Longer than any answer to nonsense takes.
+# Longer than any response takes.
 PATIENCE_SECONDS = 2.0
 STARTING_SECONDS = 30.0
 
-# What a server that has lost its way writes.
+# What a failing server logs.
 _LOST = re.compile(r"Traceback|Unhandled|Exception|never retrieved|Error handling")
 
 _HEADERS = (
@@ -100,7 +100,7 @@ _BODIES = (
 
 
 class Attack:
-    """Connections to one server, most of which it had better close."""
+    """Connections to one server, most of which it should close."""
 
     def __init__(self, url: str, token: str, rng: Random) -> None:
         parts = urlsplit(url)
@@ -112,10 +112,10 @@ class Attack:
         self._tls.verify_mode = ssl.CERT_NONE
         self._held: list[socket.socket] = []
         self.statuses = Counter[str]()
-        self.failed: list[bytes] = []  # what was answered with a 500
+        self.failed: list[bytes] = []  # requests that were answered with a 500
 
     def go(self) -> None:
-        """One of many nasty things."""
+        """Make one of several attacks."""
         ways: tuple[tuple[Callable[[], None], int], ...] = (
             (self._garbage, 5),
             (self._broken_handshake, 3),
@@ -131,7 +131,7 @@ class Attack:
             way()
 
     def is_well(self) -> bool:
-        """Whether the server still answers a sensible question."""
+        """Whether the server still answers a valid request."""
         with self._connected() as connection:
             connection.sendall(self._request(b"GET", b"/api/v1/namespaces/default"))
             return _read(connection).startswith(b"HTTP/1.1 200")
@@ -159,12 +159,12 @@ class Attack:
         answer = _read(connection)
         found = re.match(rb"HTTP/1\.[01] (\d{3})", answer)
         self.statuses[found[1].decode() if found else "closed"] += 1
-        # It may well say that it does not speak a version.
+        # It may answer that it does not support a version.
         if found and found[1].startswith(b"5") and found[1] != b"505":
             self.failed.append(asked[:500] + b"\n" + answer[:500])
 
     def _garbage(self) -> None:
-        """No TLS at all."""
+        """Not TLS."""
         with socket.create_connection(self._address, timeout=PATIENCE_SECONDS) as connection:
             connection.sendall(
                 self._rng.choice((b"GET / HTTP/1.1\r\n\r\n", self._rng.randbytes(500)))
@@ -172,14 +172,14 @@ class Attack:
             _read(connection)
 
     def _broken_handshake(self) -> None:
-        """A hello that looks like one."""
+        """Something that resembles a ClientHello."""
         with socket.create_connection(self._address, timeout=PATIENCE_SECONDS) as connection:
             connection.sendall(
                 b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + self._rng.randbytes(99)
             )
 
     def _nonsense(self) -> None:
-        """A request with something wrong about it, perhaps everything."""
+        """A request with one or more errors."""
         rng = self._rng
         method = rng.choice(_METHODS if rng.random() < 0.8 else _ODD_METHODS)
         version = rng.choice(_VERSIONS) if rng.random() < 0.2 else b"HTTP/1.1"
@@ -201,13 +201,13 @@ class Attack:
             self._asked(connection, self._rng.randbytes(self._rng.randrange(1, 3000)))
 
     def _half_a_body(self) -> None:
-        """A client that announces a large body and leaves."""
+        """A client that announces a large body and disconnects."""
         with self._connected() as connection:
             target = b"/api/v1/namespaces/default/configmaps"
             connection.sendall(self._request(b"POST", target, b"Content-Length: 1000", body=b"{"))
 
     def _rude_goodbye(self) -> None:
-        """A client that sends many requests and closes without a word."""
+        """A client that sends many requests and disconnects."""
         targets = (b"/openapi/v2", b"/api/v1/pods?watch=1", b"/apis", b"/openapi/v3/api/v1")
         with self._connected() as connection:
             connection.sendall(self._request(b"GET", self._rng.choice(targets)))
@@ -220,7 +220,7 @@ class Attack:
             self._asked(connection, one * 20 + b"\0" + one)
 
     def _slowly(self) -> None:
-        """A connection that says a little, and stays."""
+        """A connection that sends a few bytes, and stays open."""
         plain = socket.create_connection(self._address, timeout=PATIENCE_SECONDS)
         connection = self._tls.wrap_socket(plain) if self._rng.random() < 0.7 else plain
         connection.sendall(b"GE")
@@ -229,13 +229,13 @@ class Attack:
             self._held.pop(0).close()
 
     def close(self) -> None:
-        """Let go of what was held."""
+        """Close the connections that are still open."""
         for each in self._held:
             each.close()
 
 
 def _read(connection: socket.socket) -> bytes:
-    """What comes until nothing more does."""
+    """Read until nothing more arrives."""
     answer = b""
     with contextlib.suppress(OSError):
         while piece := connection.recv(65536):
@@ -247,7 +247,7 @@ def _read(connection: socket.socket) -> bytes:
 
 @contextlib.contextmanager
 def cluster(directory: Path) -> Iterator[tuple[subprocess.Popen[bytes], str, str]]:
-    """A server in a process of its own; its process, address and token."""
+    """A server in its own process; yields its process, address and token."""
     kubeconfig, log = directory / "kubeconfig", directory / "log"
     command = [
         sys.executable,
@@ -276,7 +276,7 @@ def cluster(directory: Path) -> Iterator[tuple[subprocess.Popen[bytes], str, str
 
 
 def main() -> int:
-    """Attack for some minutes, and see who is left."""
+    """Attack for some minutes, and report whether the server still runs."""
     parser = argparse.ArgumentParser(description="Send nonsense to the embedded cluster's socket.")
     parser.add_argument("--minutes", type=float, default=2.0, help="how long to go on")
     parser.add_argument("--seed", type=int, default=0, help="which nonsense")

@@ -1,4 +1,4 @@
-"""Unexpected values, trees bent out of shape, and their bytes."""
+"""Unexpected values, mutations of trees, and their encodings."""
 
 import json
 import re
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any, NamedTuple
 
-# Stands in a tree for what no tree of Python's could hold, and is written out as text at the end.
+# A placeholder in a tree for values that Python cannot hold; they are written as text at the end.
 _NESTED = re.compile(r'"@nested (\d+) (.)@"')
 _LONG_NUMBER = '"@number@"'
 
@@ -101,7 +101,7 @@ _DEPTHS = (20, 90, 150, 210, 500, 1000, 20_000)
 
 
 class Spot(NamedTuple):
-    """A place in a tree: what holds it, and under which name or number."""
+    """A place in a tree: its container, and its key or index."""
 
     container: Any
     key: Any
@@ -124,13 +124,13 @@ def spots(tree: Any) -> Iterator[Spot]:
 
 
 class Oddities:
-    """Odd values of every type, by the dice."""
+    """Generates odd values of every type."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
 
     def chance(self, probability: float) -> bool:
-        """Whether, this time."""
+        """True with this probability."""
         return self._rng.random() < probability
 
     def word(self) -> str:
@@ -138,7 +138,7 @@ class Oddities:
         return self._rng.choice(_WORDS)
 
     def text(self) -> str:
-        """Text that some program somewhere has trouble with."""
+        """A text that some programs handle incorrectly."""
         rng = self._rng
         if self.chance(0.1):
             return "".join(chr(rng.randrange(0x20, 0x250)) for _ in range(rng.randrange(12)))
@@ -147,11 +147,11 @@ class Oddities:
         return rng.choice(_ODD_TEXT)
 
     def number(self) -> float:
-        """A number at the edge of some type."""
+        """A number at the limit of some type."""
         return self._rng.choice(_ODD_NUMBERS)
 
     def value(self, depth: int = 0) -> Any:
-        """Anything."""
+        """Any value."""
         rng = self._rng
         match rng.randrange(9 if depth < 3 else 5):
             case 0:
@@ -173,7 +173,7 @@ class Oddities:
                 return {rng.choice(names)(): self.value(depth + 1) for _ in range(rng.randrange(4))}
 
     def bend(self, tree: Any, times: int) -> None:
-        """Change a tree in so many places; some of the changes leave it valid."""
+        """Mutate a tree at this many places; some mutations leave it valid."""
         for _ in range(times):
             found = list(spots(tree))
             if not found:
@@ -205,14 +205,14 @@ class Oddities:
                 container[key] = self.value()
 
     def encoded(self, tree: Any) -> bytes:
-        """A tree as JSON, mostly."""
+        """A tree, mostly as JSON."""
         text = json.dumps(tree, ensure_ascii=self.chance(0.8))
         text = _NESTED.sub(_nested, text).replace(_LONG_NUMBER, "9" * 5000)
         body = text.encode("utf-8", "surrogatepass")
         return self.garbled(body) if self.chance(0.03) else body
 
     def garbled(self, body: bytes) -> bytes:
-        """Bytes that were damaged on their way."""
+        """Bytes with random damage."""
         rng = self._rng
         at = rng.randrange(len(body) + 1)
         match rng.randrange(6):

@@ -1,4 +1,4 @@
-"""Protobuf messages along a schema, some of them damaged."""
+"""Protobuf messages for a schema, some of them damaged."""
 
 from random import Random
 
@@ -10,7 +10,7 @@ _VARINT, _BYTES = 0, 2
 
 
 def varint(number: int) -> bytes:
-    """A number, seven bits at a time."""
+    """A number in varint encoding."""
     number &= 2**64 - 1
     written = bytearray()
     while number > 127:
@@ -20,12 +20,12 @@ def varint(number: int) -> bytes:
 
 
 def field(number: int, content: bytes) -> bytes:
-    """A field that says how long it is."""
+    """A length-delimited field."""
     return varint(number << 3 | _BYTES) + varint(len(content)) + content
 
 
 class Messages:
-    """Bodies in protobuf, by the dice."""
+    """Generates bodies in protobuf."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
