@@ -55,7 +55,7 @@ LOUD, NORMAL, QUIET = logging.WARNING, logging.INFO, logging.DEBUG
     ],
     ids=lambda each: type(each).__name__,
 )
-def test_a_line_says_which_cache_or_object_and_what_of_it(
+def test_a_line_names_the_cache_or_object_and_the_observation(
     observation: Observation, level: int, text: str
 ) -> None:
     assert (level_of(observation), describe(observation)[0]) == (level, text)

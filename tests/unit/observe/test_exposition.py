@@ -24,7 +24,7 @@ def counted() -> CollectorRegistry:
         "application/openmetrics-text;version=nonsense",
     ],
 )
-def test_who_accepts_openmetrics_gets_it(accept: str) -> None:
+def test_a_client_that_accepts_openmetrics_gets_it(accept: str) -> None:
     content_type, text = metrics_text(counted(), accept=accept)
 
     assert content_type.startswith("application/openmetrics-text; version=1.0.0")
@@ -44,7 +44,7 @@ def test_other_clients_get_plain_text(accept: str) -> None:
 
 
 @given(st.text(max_size=60))
-def test_whatever_is_accepted_there_is_text(accept: str) -> None:
+def test_any_accept_header_gets_a_text(accept: str) -> None:
     assert b"seen_total 2.0" in metrics_text(counted(), accept=accept)[1]
 
 

@@ -74,7 +74,7 @@ def test_a_log_line_carries_the_object_it_is_about(observation: Observation) -> 
         (DONE, "queue apps: default/web: done in 2.5 s"),
     ],
 )
-def test_what_happens_to_a_key_is_logged_quietly_with_its_object(
+def test_queue_observations_are_logged_quietly_with_their_object(
     observation: Observation, text: str
 ) -> None:
     line, fields = describe(observation)
@@ -145,7 +145,7 @@ def test_refusals_that_the_caller_can_answer_are_quiet(code: int) -> None:
 
 
 @pytest.mark.parametrize("verb", ["list", "watch"])
-def test_a_long_outage_is_reported_by_the_reflector_and_not_at_each_attempt(verb: str) -> None:
+def test_a_long_outage_is_not_reported_at_each_attempt(verb: str) -> None:
     attempts = [replace(each, verb=verb) for each in (failed(None), RETRIED, RETRIES_SPENT)]
 
     assert {level_of(each) for each in attempts} == {logging.DEBUG}
@@ -153,7 +153,7 @@ def test_a_long_outage_is_reported_by_the_reflector_and_not_at_each_attempt(verb
     assert level_of(replace(FAILED, is_news=False)) == logging.DEBUG
 
 
-def test_what_is_below_the_level_is_left_out() -> None:
+def test_a_line_below_the_level_is_left_out() -> None:
     lines = logged(FINISHED, RETRIED, WARNED, style="plain", level=logging.WARNING)
 
     assert len(lines) == 1
@@ -170,7 +170,7 @@ def test_a_message_cannot_write_lines_of_its_own() -> None:
     assert "\x1b" not in plain + line
 
 
-def test_a_message_without_end_is_cut() -> None:
+def test_a_long_message_is_truncated() -> None:
     (line,) = logged(replace(WARNED, text="x" * 10**6), style="json")
 
     assert len(json.loads(line)["message"]) == LONGEST_TEXT
@@ -182,7 +182,7 @@ def test_a_percent_sign_is_just_a_character() -> None:
     assert line.endswith("100%s")
 
 
-def test_the_loggers_of_everyone_else_are_left_alone() -> None:
+def test_other_loggers_are_not_configured() -> None:
     root, ours = logging.getLogger(), logging.getLogger("steersman")
     before = [*root.handlers], [*ours.handlers], root.level, ours.level
 
@@ -226,7 +226,7 @@ def test_an_error_that_comes_with_a_record_is_written_with_its_trace(style: Styl
     assert "KeyError: 'here'" in text
 
 
-def test_who_cannot_write_what_is_said_gets_it_written_out() -> None:
+def test_characters_that_the_stream_cannot_encode_are_escaped() -> None:
     raw = io.BytesIO()
     observe = log_to(io.TextIOWrapper(raw, encoding="ascii"), clock=NOON)
 
@@ -235,7 +235,7 @@ def test_who_cannot_write_what_is_said_gets_it_written_out() -> None:
     assert rb"gr\xf6\xdfer" in raw.getvalue()
 
 
-def test_a_line_that_cannot_be_written_is_lost_and_nothing_else_with_it() -> None:
+def test_a_line_that_cannot_be_written_is_lost_without_an_error() -> None:
     stream = io.StringIO()
     observe = log_to(stream, clock=NOON)
     stream.close()

@@ -127,13 +127,13 @@ ALARM, LOUD, NORMAL, QUIET = logging.ERROR, logging.WARNING, logging.INFO, loggi
     ],
     ids=lambda each: type(each).__name__,
 )
-def test_a_line_says_what_is_the_matter_and_what_to_do(
+def test_a_line_has_the_problem_and_the_advice(
     observation: Observation, level: int, text: str
 ) -> None:
     assert (level_of(observation), describe(observation)[0]) == (level, text)
 
 
-def test_the_fields_of_a_line_about_leading_name_the_lease_and_who_this_is() -> None:
+def test_the_fields_of_a_leadership_line_have_the_lease_and_the_identity() -> None:
     _, fields = describe(GAINED)
 
     assert (fields["kind"], fields["namespace"], fields["name"]) == ("Lease", "apps", "operator")
@@ -170,7 +170,7 @@ def counted(*observations: Observation) -> CollectorRegistry:
         ((GAINED, RELEASED), 0.0),
     ],
 )
-def test_whether_a_replica_leads_has_the_name_that_go_gives_it(
+def test_the_leader_metric_has_client_gos_name(
     observations: tuple[Observation, ...], value: float
 ) -> None:
     registry = counted(*observations)
@@ -206,7 +206,7 @@ def test_each_is_a_metric(
     assert counted(observation).get_sample_value(f"steersman_manager_{name}", labels) == value
 
 
-def test_labels_of_an_operators_metrics_have_an_end() -> None:
+def test_labels_of_an_operators_metrics_are_bounded() -> None:
     registry = counted(
         *(replace(SEEN, lease=ObjectRef("Lease", "apps", f"l{n}")) for n in range(3 * MOST_VALUES)),
         *(replace(STAGE, stage=f"s{n}") for n in range(3 * MOST_VALUES)),

@@ -96,9 +96,7 @@ def test_the_time_of_a_request_is_counted_once_for_all_attempts() -> None:
         (WARNED, "steersman_client_warnings_total"),
     ],
 )
-def test_what_happens_to_a_request_is_counted_by_verb_and_resource(
-    observation: Observation, name: str
-) -> None:
+def test_requests_are_counted_by_verb_and_resource(observation: Observation, name: str) -> None:
     assert counted(observation).get_sample_value(name, PATCH) == 1
 
 

@@ -59,7 +59,7 @@ def test_an_observer_that_exits_has_failed_like_any_other(
     assert "leaving failed" in caplog.text
 
 
-def test_there_may_be_no_observer() -> None:
+def test_a_fan_out_may_have_no_observer() -> None:
     for observation in ALL:
         ignore(observation)
         fan_out()(observation)

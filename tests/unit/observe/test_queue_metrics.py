@@ -79,7 +79,7 @@ async def test_the_depth_is_counted_by_priority() -> None:
     assert metered.value("adds_total") == 4
 
 
-async def test_what_is_delayed_counts_as_a_retry_now_and_as_an_add_when_it_comes() -> None:
+async def test_a_delayed_key_counts_as_a_retry_and_later_as_an_add() -> None:
     metered = Metered()
 
     metered.queue.add_after("web", 10)
@@ -110,7 +110,7 @@ async def test_the_time_in_the_queue_and_with_a_worker_are_counted() -> None:
     assert metered.value("work_duration_seconds_count") == 1
 
 
-async def test_unfinished_work_is_measured_at_the_moment_of_the_question() -> None:
+async def test_unfinished_work_is_measured_at_the_collection() -> None:
     metered = Metered()
     for key in ("web", "db"):
         metered.queue.add(key)
@@ -130,7 +130,7 @@ async def test_unfinished_work_is_measured_at_the_moment_of_the_question() -> No
     assert metered.value("longest_running_processor_seconds") == 0
 
 
-async def test_the_depth_is_nothing_when_the_queue_has_ended() -> None:
+async def test_the_depth_of_an_ended_queue_is_zero() -> None:
     metered = Metered()
     metered.queue.add("web")
     metered.queue.add("db", priority=LOW_PRIORITY)
@@ -185,7 +185,7 @@ def test_two_observers_cannot_count_in_one_registry() -> None:
         MetricsObserver(metered.registry, clock=metered.clock)
 
 
-def test_a_queue_that_was_seen_only_at_its_end_is_an_empty_one() -> None:
+def test_a_queue_first_observed_at_its_end_is_empty() -> None:
     metered = Metered()
     observations: list[Observation] = [DONE, QueueEnded(queue="apps", left=0, held=0)]
     for observation in observations:

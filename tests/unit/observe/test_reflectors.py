@@ -54,21 +54,21 @@ def counted(*observations: Observation) -> CollectorRegistry:
         (STREAMING_REFUSED, logging.INFO),
     ],
 )
-def test_what_needs_an_administrator_is_loud_and_the_rest_is_not(
+def test_observations_that_need_an_administrator_are_loud(
     observation: Observation, level: int
 ) -> None:
     assert level_of(observation) == level
 
 
 @pytest.mark.parametrize("observation", WATCHED, ids=lambda each: type(each).__name__)
-def test_a_line_says_which_objects_it_is_about(observation: Observation) -> None:
+def test_a_line_names_its_objects(observation: Observation) -> None:
     text, fields = describe(observation)
 
     assert "Pod default/*" in text
     assert (fields["resource"], fields["kind"], fields["namespace"]) == ("pods", "Pod", "default")
 
 
-def test_a_refused_list_says_which_right_is_missing() -> None:
+def test_a_forbidden_list_names_the_missing_permission() -> None:
     text, fields = describe(FAILED)
 
     assert text.startswith("watch Pod default/*: failed and will be tried again in 1.2 s:")
@@ -76,14 +76,14 @@ def test_a_refused_list_says_which_right_is_missing() -> None:
     assert fields["error"] == "Forbidden"
 
 
-def test_a_row_of_failures_says_how_many() -> None:
+def test_repeated_failures_have_their_number() -> None:
     text, fields = describe(replace(FAILED, failures=16))
 
     assert "failed 16 times in a row" in text
     assert fields["failures"] == 16
 
 
-def test_a_list_says_how_many_why_and_how_many_cannot_be_decoded() -> None:
+def test_a_list_has_its_counts_and_its_reason() -> None:
     assert describe(LISTED)[0] == "list Pod default/*: 3 objects in 250 ms (start)"
     assert (
         "3 objects and 2 that cannot be decoded" in describe(replace(LISTED, decode_failures=2))[0]
@@ -116,7 +116,7 @@ def test_each_is_counted_by_resource(
     assert counted(observation).get_sample_value(name, labels) == value
 
 
-def test_failures_that_are_no_news_are_counted_all_the_same() -> None:
+def test_unreported_failures_are_counted() -> None:
     registry = counted(FAILED, *[replace(FAILED, is_news=False)] * 4)
 
     labels = {**PODS, "error": "Forbidden"}

@@ -136,7 +136,7 @@ def test_a_kind_alone_has_the_verbs_of_apply() -> None:
         (
             {"writes": (sm.Writes(ConfigMap, names=("one",)),)},
             lambda ctx: ctx.create(named(ConfigMap, "", generate_name="one-")),
-            "wanted to create v1 ConfigMap without a name",
+            "cannot create v1 ConfigMap without a name",
         ),
     ],
 )

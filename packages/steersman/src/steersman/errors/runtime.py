@@ -110,7 +110,8 @@ class Undeclared(SteersmanError):
         self.controller = controller
         self.wanted = wanted
         super().__init__(
-            f"the controller {controller} wanted to {wanted}, which it does not declare. {what_now}"
+            f"the controller {controller} cannot {wanted}, because it does not declare this kind."
+            f" {what_now}"
         )
 
 

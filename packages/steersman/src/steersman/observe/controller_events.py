@@ -148,15 +148,17 @@ class ReconcileFinished(_OfAnObject, frozen=True, kw_only=True):
             parts.append(f", {self.failures} failures in a row")
         if after is not None:
             parts.append(f", again in {length(after)}")
-        if error is not None:
-            parts.append(f": {error if isinstance(error, SteersmanError) else raised(error)}")
         reasons = some_of(
             [self._because(why) for why in self.reasons[:_MOST_WHYS]],
             most=_MOST_WHYS,
             left_out=len(self.reasons[_MOST_WHYS:]) + self.whys_left_out,
         )
-        for number, part in enumerate(filter(None, (reasons, self._did()))):
-            parts.append(f"; {part}" if number or error is not None else f": {part}")
+        about = "; ".join(filter(None, (reasons, self._did())))
+        if error is not None:
+            text = str(error) if isinstance(error, SteersmanError) else raised(error)
+            parts.append(f": {text.removesuffix('.')}; {about}" if about else f": {text}")
+        elif about:
+            parts.append(f": {about}")
         fields: dict[str, str | int | float] = {
             "outcome": outcome,
             "took_seconds": self.took_seconds,

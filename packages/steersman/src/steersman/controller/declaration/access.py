@@ -154,15 +154,15 @@ class DeclaredAccess:
         raise UndeclaredWrite(
             controller=self._controller,
             wanted=f"{wanted} {kind.resource_type}{named}",
-            what_now=f"{what_now}, which also grants the permission.",
+            what_now=f"{what_now}; the generated RBAC then includes the permission.",
         )
 
     def _refuse_read(self, kind: type[Any], wanted: str) -> NoReturn:
         raise UndeclaredRead(
             controller=self._controller,
             wanted=wanted,
-            what_now=f"Add reads=({kind.__name__},) to the controller, which also grants the"
-            f" permission.",
+            what_now=f"Add reads=({kind.__name__},) to the controller; the generated RBAC then"
+            " includes the permission.",
         )
 
 
