@@ -30,15 +30,15 @@ async def steps(ctx: DemoContext) -> None:
     await ctx.apply("samples/appservice.yaml")
     await ctx.until(AppService, NAME, lambda app: runs(app, size=2))
 
-    await ctx.step("scale it to three")
+    await ctx.step(f"scale {NAME} to three")
     await ctx.patch(AppService, NAME, {"spec": {"size": 3}})
     await ctx.until(AppService, NAME, lambda app: runs(app, size=3))
 
-    await ctx.step("break it: delete its Service")
+    await ctx.step("delete its Service: the controller creates it again")
     service = await ctx.get(core_v1.Service, NAME)
     await ctx.delete(core_v1.Service, NAME)
     await ctx.until_back(core_v1.Service, NAME, not_uid=service.uid)
-    ctx.note("the operator has created it again")
+    ctx.note("the Service has a new uid")
 
     await ctx.step("apply samples/webservice.yaml: the same name and port, which are taken")
     await ctx.apply("samples/webservice.yaml")
@@ -50,7 +50,7 @@ async def steps(ctx: DemoContext) -> None:
     await ctx.gone(AppService, NAME)
     await ctx.until(WebService, NAME, lambda web: runs(web, size=2))
 
-    await ctx.step("delete that too")
+    await ctx.step("delete the WebService")
     await ctx.delete(WebService, NAME)
     await ctx.gone(WebService, NAME)
     await ctx.until_all(core_v1.Pod, lambda pods: not pods)
