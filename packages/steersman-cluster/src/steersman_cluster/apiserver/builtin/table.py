@@ -1,4 +1,4 @@
-"""Every built-in resource, with its rules; those of CustomResourceDefinitions are in ``custom``."""
+"""The rules of every built-in resource; ``custom`` has those of CustomResourceDefinitions."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -53,9 +53,10 @@ _NOTHING_TO_KEEP = Rules()
 
 @lru_cache(maxsize=16)
 def shared_rules(plugins: frozenset[str]) -> Mapping[GroupResource, Rules]:
-    """The rules of all but Services, which share a server's network (``service_rules``), and CRDs.
+    """Return the rules of all resources but Services and CustomResourceDefinitions.
 
-    They are the same for all servers with these ``plugins``.
+    The rules are the same for all servers with these ``plugins``. The rules of Services depend on
+    the network of a server (``service_rules``).
     """
     rules: dict[GroupResource, Rules] = {
         NAMESPACES: NAMESPACE,

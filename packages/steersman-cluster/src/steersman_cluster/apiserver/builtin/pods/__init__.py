@@ -1,13 +1,13 @@
-"""Pods, and all that a template of Pods has: containers, volumes, security, scheduling.
+"""Pods and Pod templates: containers, volumes, security, scheduling.
 
-Takes:     Pods and templates of them
-Gives:     them complete, and what is wrong with them; their parts that change on their own
+Takes:     Pods and Pod templates
+Gives:     their defaults and the errors in them; the parts of a Pod with their own subresource
 Promises:  - a small Pod is stored complete
-           - what is wrong with a Pod is said with its path
+           - each error in a Pod contains its path
            - a Pod is resized and nothing else changes
-Never:     looks at objects of other kinds: ``plugins`` do
+Never:     reads objects of other kinds: ``plugins`` do
 
-``pods`` joins the others; ``pod_specs`` is what the workloads share with it.
+``pods`` contains the rules of Pods. Workloads share ``pod_specs`` with them.
 """
 
 __all__: list[str] = []

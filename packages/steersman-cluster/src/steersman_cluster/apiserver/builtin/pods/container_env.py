@@ -1,4 +1,4 @@
-"""Environment variables, and the references to fields, resources and keys that fill them."""
+"""Environment variables, and their references to fields, resources and keys."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, TypeAlias
@@ -63,7 +63,7 @@ _ONE_OF: Final = (
 
 
 def env_errors(variables: Sequence[Reference], path: str) -> list[FieldError]:
-    """What is wrong with ``env``."""
+    """Return the errors in ``env``."""
     errors: list[FieldError] = []
     for index, variable in enumerate(variables):
         name = variable.get("name", "")
@@ -91,7 +91,7 @@ def _value_from_errors(source: Reference, path: str, has_value: bool) -> list[Fi
 
 
 def env_from_errors(sources: Sequence[Reference], path: str) -> list[FieldError]:
-    """What is wrong with ``envFrom``."""
+    """Return the errors in ``envFrom``."""
     errors: list[FieldError] = []
     for index, source in enumerate(sources):
         if prefix := source.get("prefix"):
@@ -115,7 +115,7 @@ def env_from_errors(sources: Sequence[Reference], path: str) -> list[FieldError]
 def field_ref_errors(
     reference: Reference, path: str, supported: Sequence[str] = ENV_FIELDS
 ) -> list[FieldError]:
-    """What is wrong with a reference to one of the pod's own fields."""
+    """Return the errors in a reference to a field of the Pod."""
     version, field = reference.get("apiVersion", ""), reference.get("fieldPath", "")
     if not version:
         return [required(f"{path}.apiVersion")]
@@ -144,7 +144,7 @@ def _unconvertible(version: str, base: str, field: str, has_key: bool) -> str:
 def resource_ref_errors(
     reference: Reference, path: str, *, in_volume: bool = False
 ) -> list[FieldError]:
-    """What is wrong with a reference to what a container requests or is limited to."""
+    """Return the errors in a reference to a request or limit of a container."""
     errors: list[FieldError] = []
     name = reference.get("resource", "")
     if in_volume and not reference.get("containerName"):
@@ -206,7 +206,7 @@ _SOURCES: Final[Mapping[str, Callable[[Reference, str], list[FieldError]]]] = {
 def file_volume_errors(
     variables: Sequence[Reference], volumes: Mapping[str, Reference], path: str
 ) -> list[FieldError]:
-    """What is wrong with the volumes that variables are read from."""
+    """Return the errors in the volumes from which variables are read."""
     errors: list[FieldError] = []
     for index, variable in enumerate(variables):
         reference = (variable.get("valueFrom") or {}).get("fileKeyRef")
@@ -224,7 +224,10 @@ def file_volume_errors(
 
 
 def hidden(variables: Sequence[Reference]) -> Collection[int]:
-    """Which variables make an earlier one of the same name useless, without building on it."""
+    """Return the indexes of variables that replace an earlier one of the same name.
+
+    A variable whose value refers to the earlier one is not included.
+    """
     seen: set[str] = set()
     found: list[int] = []
     for index, variable in enumerate(variables):

@@ -49,7 +49,7 @@ _MOST_EXIT_CODES: Final = 255
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodAround:
-    """What a container's rules must know of its pod."""
+    """The fields of a Pod that the rules of its containers depend on."""
 
     volumes: Mapping[str, Object]
     claims: Collection[str]
@@ -61,7 +61,7 @@ class PodAround:
 def container_errors(
     containers: Sequence[Object], path: str, around: PodAround
 ) -> list[FieldError]:
-    """What is wrong with the containers that do the pod's work; there must be one."""
+    """Return the errors in the regular containers, of which there must be at least one."""
     if not containers:
         return [required(path)]
     errors: list[FieldError] = []
@@ -82,7 +82,7 @@ def container_errors(
 def init_container_errors(
     containers: Sequence[Object], path: str, others: Sequence[Object], around: PodAround
 ) -> list[FieldError]:
-    """What is wrong with those that run before the others, or beside them as side cars."""
+    """Return the errors in init containers, including sidecars."""
     errors: list[FieldError] = []
     names = {each.get("name", "") for each in others}
     for index, container in enumerate(containers):
@@ -114,7 +114,7 @@ def init_container_errors(
 def ephemeral_container_errors(
     containers: Sequence[Object], path: str, others: Sequence[Object], around: PodAround
 ) -> list[FieldError]:
-    """What is wrong with a Pod's ephemeral containers."""
+    """Return the errors in a Pod's ephemeral containers."""
     errors: list[FieldError] = []
     targets = {each.get("name", "") for each in others}
     names = set(targets)
@@ -143,7 +143,10 @@ def ephemeral_container_errors(
 
 
 def padded_image_errors(containers: Sequence[Object], path: str) -> list[FieldError]:
-    """Images with blanks around their names, which only pods may not have."""
+    """Return the errors for image names with leading or trailing whitespace.
+
+    Only Pods must not have such names; Pod templates may.
+    """
     detail = "must not have leading or trailing whitespace"
     return [
         invalid(f"{path}[{index}].image", image, detail)

@@ -1,4 +1,4 @@
-"""Containers that are processes of a Windows node: all of a pod, or none."""
+"""HostProcess containers of Windows nodes: all containers of a Pod, or none."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 
 
 def host_process_errors(spec: Object, path: str) -> Iterator[FieldError]:
-    """What is wrong with a pod some of whose containers are such."""
+    """Yield the errors in a Pod with HostProcess containers."""
     of_pod = _is_host_process(spec)
     are_processes: list[bool] = []
     for field, container in containers_of(spec, path):

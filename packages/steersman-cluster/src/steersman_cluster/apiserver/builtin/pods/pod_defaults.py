@@ -1,4 +1,4 @@
-"""What a pod's author may leave out, and what the server then puts there."""
+"""The defaults of Pods and Pod templates."""
 
 import re
 from collections.abc import Iterator
@@ -40,7 +40,7 @@ _image_reference: Final = re.compile(
 
 
 def default_pod(pod: Object) -> None:
-    """Complete a pod."""
+    """Set the defaults of a Pod."""
     spec = _spec_of(pod)
     if annotations := pod["metadata"].get("annotations"):
         for name in _DROPPED_ANNOTATIONS:
@@ -64,7 +64,7 @@ def default_pod(pod: Object) -> None:
 
 
 def default_template(template: Object) -> None:
-    """Complete the template of pods that something else will make."""
+    """Set the defaults of a Pod template."""
     template.setdefault("metadata", {})
     default_spec(_spec_of(template))
 
@@ -75,7 +75,7 @@ def _spec_of(owner: Object) -> Object:
 
 
 def default_spec(spec: Object) -> None:
-    """Complete a pod's spec."""
+    """Set the defaults of a Pod's spec."""
     # Of a feature that is off.
     spec.pop("schedulingGroup", None)
     spec.setdefault("dnsPolicy", "ClusterFirst")
@@ -134,7 +134,7 @@ def _default_lifecycle(container: Object, lifecycle: Object) -> None:
 
 
 def _is_long(image: str) -> bool:
-    """Whether a repository's name is longer than any may be, with what goes without saying."""
+    """Return whether the full name of a repository, with its default registry, is too long."""
     if len(image) <= _LONGEST_REPOSITORY - len(_USUAL_REGISTRY):
         return False
     name = image.partition("@")[0].rpartition("/")[0::2]
@@ -146,7 +146,11 @@ def _is_long(image: str) -> bool:
 
 
 def default_pull_policy(image: str) -> str:
-    """Always for what may be another image tomorrow; an image that makes no sense may not."""
+    """Return the default pull policy of an image.
+
+    The policy is Always for the tag ``latest``, and for an image with neither a tag nor a digest.
+    An invalid reference gets IfNotPresent.
+    """
     found = _image_reference(image)
     if found is None or _is_long(image):
         return "IfNotPresent"
@@ -203,7 +207,7 @@ def _default_volume(volume: Object) -> None:
 
 
 def default_claim(spec: Object) -> None:
-    """Complete what a claim for storage asks for."""
+    """Set the defaults of a claim's spec."""
     spec.setdefault("volumeMode", "Filesystem")
     for kind in ("limits", "requests"):
         if amounts := spec.get("resources", {}).get(kind):
@@ -211,7 +215,10 @@ def default_claim(spec: Object) -> None:
 
 
 def _default_pod_resources(spec: Object, resources: Object) -> None:
-    """What containers ask for counts for the pod as a whole, where it asks for something else."""
+    """Default missing Pod-level resources to those of the containers.
+
+    Nothing is set if the Pod has no Pod-level resources.
+    """
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     if not limits and not requests:
         return

@@ -1,7 +1,7 @@
-"""What of a Pod is changed on its own, through a subresource of its own.
+"""The parts of a Pod that clients change through their own subresource.
 
-That are the containers that debug it, which may be added and never changed, and the CPU and the
-memory that the others have.
+These are the ephemeral containers, which can be added but never changed, and the CPU and memory of
+the other containers.
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,10 @@ def _keep_all_but(pod: Object, old: Object, **parts: object) -> None:
 
 
 def _resized(pod: Object, old: Object, kind: str) -> list[Object]:
-    """The old containers in their new sizes; other containers are for validation to refuse."""
+    """Return the old containers with the new resources.
+
+    If the containers themselves differ, the new ones are returned, and validation rejects them.
+    """
     new, olds = _all(pod, kind), _all(old, kind)
     if [each.get("name") for each in new] != [each.get("name") for each in olds]:
         return new
@@ -92,7 +95,7 @@ def _resizing_errors(pod: Object, old: Object) -> list[FieldError]:
 
 
 def _is_resizable(status: Object) -> bool:
-    """Whether the node of a running pod has said what its containers have."""
+    """Return whether the node reports the resources of a running Pod's containers."""
     for container in status.get("containerStatuses") or ():
         if (container.get("state") or {}).get("running") is not None:
             return "resources" in container
@@ -100,7 +103,7 @@ def _is_resizable(status: Object) -> bool:
 
 
 def _whole_errors(new: Object | None, old: Object | None) -> Iterator[FieldError]:
-    """What is wrong with what the pod has as a whole."""
+    """Yield the errors in a resize of the Pod-level resources."""
     if not any((each or {}).get(kind) for each in (new, old) for kind in _AMOUNTS):
         return
     if old is not None and new is None:
@@ -141,7 +144,7 @@ def _is_removed(new: Object, old: Object, kind: str) -> bool:
 
 
 def _container_errors(pod: Object, old: Object) -> Iterator[FieldError]:
-    """Changes of anything but CPU and memory."""
+    """Yield the errors for changes other than those of CPU and memory."""
     for new, was in zip(_all(pod, "containers"), _all(old, "containers"), strict=True):
         if _without_sizes(new) != _with_claims(was):
             yield forbidden("spec", "only cpu and memory resources are mutable")
@@ -159,7 +162,10 @@ def _container_errors(pod: Object, old: Object) -> Iterator[FieldError]:
 
 
 def _without_sizes(container: Object) -> Object:
-    """A container without what may change, and without claims, which the server forgets here."""
+    """Return a container without CPU and memory.
+
+    The claims are removed, too, because kube-apiserver drops them in a resize.
+    """
     resources = container.get("resources") or {}
     return {**container, "resources": {kind: _others(resources, kind) for kind in _AMOUNTS}}
 

@@ -1,4 +1,4 @@
-"""What is wrong with the spec of a pod, on its own or in a template."""
+"""Validation of the spec of a Pod, or of a Pod template."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -64,7 +64,7 @@ _MOST_SECONDS: Final = 2**31 - 1
 
 
 def template_errors(template: Object, path: str) -> list[FieldError]:
-    """What is wrong with the pods that something else will make."""
+    """Return the errors in a Pod template."""
     spec: Object = template.get("spec") or {}
     errors = template_metadata_errors(template, path) + spec_errors(spec, f"{path}.spec")
     if annotations := (template.get("metadata") or {}).get("annotations"):
@@ -76,7 +76,7 @@ def template_errors(template: Object, path: str) -> list[FieldError]:
 
 
 def template_metadata_errors(template: Object, path: str) -> list[FieldError]:
-    """What is wrong with the labels and annotations that such pods will have."""
+    """Return the errors in the labels and annotations of a Pod template."""
     metadata: Object = template.get("metadata") or {}
     errors = label_errors(metadata.get("labels") or {}, f"{path}.labels")
     if annotations := metadata.get("annotations"):
@@ -89,7 +89,7 @@ def template_metadata_errors(template: Object, path: str) -> list[FieldError]:
 def pod_annotation_errors(
     annotations: Mapping[str, str], spec: Object, path: str
 ) -> list[FieldError]:
-    """What is wrong with annotations that have a meaning for pods."""
+    """Return the errors in annotations that have a meaning for Pods."""
     errors: list[FieldError] = []
     if MIRROR_POD in annotations and not spec.get("nodeName"):
         detail = "must set spec.nodeName if mirror pod annotation is set"
@@ -107,7 +107,7 @@ def _is_int32(text: str) -> bool:
 
 
 def spec_errors(spec: Object, path: str, *, pod: Object | None = None) -> list[FieldError]:
-    """What is wrong with a pod's spec; ``pod`` is the pod that it is of, None for a template."""
+    """Return the errors in the spec of ``pod``, or of a Pod template if ``pod`` is None."""
     metadata: Object = pod["metadata"] if pod else {}
     found, errors = volume_errors(
         spec.get("volumes") or (), f"{path}.volumes", metadata.get("name", "")

@@ -1,4 +1,4 @@
-"""The container statuses of a Pod: their users, and the devices that are allocated to them."""
+"""The container statuses of a Pod: users and allocated devices."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -27,7 +27,7 @@ _LONGEST_MESSAGE: Final = 1024
 
 
 def claim_status_errors(status: Object, spec: Object) -> Iterator[FieldError]:
-    """What is wrong with the claims that were made for a pod."""
+    """Yield the errors in the statuses of a Pod's resource claims."""
     known = {each.get("name") for each in spec.get("resourceClaims") or ()}
     seen: set[str] = set()
     for index, each in enumerate(status.get("resourceClaimStatuses") or ()):
@@ -80,7 +80,7 @@ def _extended_errors(status: Object, spec: Object, path: str) -> Iterator[FieldE
 
 
 def container_status_errors(status: Object, spec: Object) -> Iterator[FieldError]:
-    """What is wrong with the users and the allocated devices of container statuses."""
+    """Yield the errors in the users and the allocated devices of container statuses."""
     system = (spec.get("os") or {}).get("name", "linux")
     for name in (*_OF_SPEC, _EPHEMERAL):
         for index, each in enumerate(status.get(name) or ()):

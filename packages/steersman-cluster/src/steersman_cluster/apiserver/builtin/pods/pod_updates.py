@@ -1,4 +1,4 @@
-"""What may change in a pod that exists, and in its status."""
+"""Validation of an update of a Pod or of its status."""
 
 from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address
@@ -53,7 +53,7 @@ _STATUSES: Final = {
 
 
 def update_errors(new: Object, old: Object) -> list[FieldError]:
-    """What is wrong with the change of a pod."""
+    """Return the errors in an update of a Pod."""
     errors = _annotation_change_errors(new, old)
     spec, before = new["spec"], old["spec"]
     for kind in ("containers", "initContainers"):
@@ -93,7 +93,7 @@ def _annotation_change_errors(new: Object, old: Object) -> list[FieldError]:
 
 
 def _deadline_errors(spec: Object, before: Object) -> tuple[list[FieldError], bool]:
-    """What is wrong with the new deadline, and whether that settles it."""
+    """Return the errors in the new deadline, and whether they end the validation."""
     path = "spec.activeDeadlineSeconds"
     seconds, olds = spec.get("activeDeadlineSeconds"), before.get("activeDeadlineSeconds")
     if seconds is None:
@@ -132,7 +132,10 @@ def _gate_change_errors(spec: Object, before: Object) -> list[FieldError]:
 
 
 def _spec_change_errors(spec: Object, before: Object) -> list[FieldError]:
-    """What else changed: everything that may change is put back first."""
+    """Return the errors for all other changes.
+
+    Permitted changes are reverted before the comparison.
+    """
     errors: list[FieldError] = []
     changed = {**spec}
     for kind in ("containers", "initContainers"):
@@ -212,7 +215,7 @@ def _only_adds(term: Object, old: Object) -> bool:
 
 
 def status_errors(new: Object, old: Object) -> list[FieldError]:
-    """What is wrong with the change of a pod's status."""
+    """Return the errors in an update of a Pod's status."""
     errors = _annotation_change_errors(new, old)
     status: Object = new.get("status") or {}
     before: Object = old.get("status") or {}
@@ -256,7 +259,7 @@ def _nomination_errors(status: Object, before: Object, *, is_bound: bool) -> lis
 def _transition_errors(
     status: Object, before: Object, name: str, spec: Object, kind: str
 ) -> list[FieldError]:
-    """Terminated containers that run again although the restart policy forbids it."""
+    """Return the errors for terminated containers that restart against the restart policy."""
     containers: Mapping[str, Object] = {
         each.get("name", ""): each for each in spec.get(kind) or () if kind
     }

@@ -1,4 +1,4 @@
-"""What is allowed in a pod, but hardly meant: sentences for ``Warning`` headers."""
+"""Warnings about valid settings of a Pod that are probably a mistake."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -52,7 +52,7 @@ _RENAMED_VOLUMES: Final = {"storageos": "storageOS"}
 
 
 def name_warnings(obj: Object, use: str) -> list[str]:
-    """A name that becomes a hostname should be one."""
+    """Return a warning about a name that is used as a hostname but is not a DNS label."""
     if not (wrong := dns_label(obj["metadata"].get("name", ""))):
         return []
     return [
@@ -62,7 +62,7 @@ def name_warnings(obj: Object, use: str) -> list[str]:
 
 
 def spec_warnings(owner: Object, path: str = "") -> list[str]:
-    """What to warn of in a pod, or in the template that ``path`` leads to."""
+    """Return the warnings about a Pod, or about the Pod template at ``path``."""
     before = f"{path}." if path else ""
     spec: Object = owner.get("spec") or {}
     annotations: Mapping[str, str] = (owner.get("metadata") or {}).get("annotations") or {}

@@ -1,4 +1,4 @@
-"""Pods: their rules, and what scheduling and evicting one does to it."""
+"""Pods: their rules, and the effects of a Binding and of an Eviction."""
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -51,7 +51,7 @@ def _default(pod: Object) -> None:
 
 
 def _default_addresses(status: Object) -> None:
-    """``podIP`` is the first of ``podIPs``; where they differ, it is right."""
+    """Make ``podIP`` the first of ``podIPs``; if they differ, ``podIP`` takes precedence."""
     addresses = status.get("podIPs") or [{}]
     if address := status.get("podIP"):
         if addresses[0].get("ip") != address:
@@ -124,7 +124,7 @@ def _prepare_status(new: Object, old: Object, _: RuleContext) -> None:
 
 
 def _forget_what_is_off(status: Object) -> None:
-    """Of features that are off, the server forgets the fields."""
+    """Drop the fields of disabled features."""
     status.pop("nodeAllocatableResourceClaimStatuses", None)
     for kind in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
         for container in status.get(kind) or ():
@@ -192,7 +192,7 @@ def _selectable(pod: Object) -> Mapping[str, str]:
 
 
 def grace_seconds(pod: Object, asked: int | None) -> int:
-    """How long a pod has to end: nothing if it never began, or is over."""
+    """Return the grace period of a deletion: 0 if the Pod was never scheduled, or has ended."""
     spec: Object = pod.get("spec") or {}
     if not spec.get("nodeName") or (pod.get("status") or {}).get("phase") in _ENDED:
         return 0
@@ -201,7 +201,7 @@ def grace_seconds(pod: Object, asked: int | None) -> int:
 
 
 def set_condition(status: Object, condition: Object, *, now: datetime) -> None:
-    """Put a condition of a pod in place of the one of its type."""
+    """Add or replace a condition of a Pod."""
     conditions: list[Object] = [*(status.get("conditions") or ())]
     olds = [each for each in conditions if each.get("type") == condition["type"]]
     changed_at: str = format_time(now)
@@ -216,7 +216,7 @@ def set_condition(status: Object, condition: Object, *, now: datetime) -> None:
 
 
 def check_binding(binding: Object, name: str) -> None:
-    """Refuse a ``Binding`` of the pod ``name`` that makes no sense."""
+    """Raise an error for an invalid ``Binding`` of the Pod ``name``."""
     if binding["metadata"].get("name") != name:
         raise bad_request("name in URL does not match name in Binding object")
     if errors := _target_errors(binding.get("target") or {}):
@@ -225,9 +225,9 @@ def check_binding(binding: Object, name: str) -> None:
 
 
 def bound(pod: Object, binding: Object, *, node: Object | None, now: datetime) -> Object:
-    """The pod as it is once ``binding``, which was checked, has put it on a node.
+    """Return the Pod as assigned to a node by a valid ``binding``.
 
-    ``node`` is that node, if there is one. Raises the refusal if the pod cannot be put there.
+    ``node`` is the target node, if it exists. Raises an error if the Pod cannot be assigned to it.
     """
     target: Object = binding["target"]
     metadata, spec = {**pod["metadata"]}, {**pod["spec"]}
@@ -269,7 +269,7 @@ def _add_topology(pod: Object, node: Object | None) -> None:
 
 
 def eviction_options(eviction: Object, name: str) -> Object:
-    """The ``DeleteOptions`` with which an ``Eviction`` wants the pod ``name`` gone."""
+    """Return the ``DeleteOptions`` of an ``Eviction`` of the Pod ``name``."""
     if eviction["metadata"].get("name") != name:
         raise bad_request("name in URL does not match name in Eviction object")
     options: Object = eviction.get("deleteOptions") or {}
@@ -277,7 +277,7 @@ def eviction_options(eviction: Object, name: str) -> Object:
 
 
 def pod_rules(plugins: AbstractSet[str]) -> Rules:
-    """The rules of Pods with these admission plugins enabled."""
+    """Return the rules of Pods with these admission plugins enabled."""
     return Rules(
         default=_default,
         admit=partial(_admit, plugins=plugins),

@@ -1,4 +1,4 @@
-"""Probes and lifecycle hooks: one handler each, and numbers that make sense."""
+"""Validation of probes and lifecycle hooks, each of which has exactly one handler."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
@@ -67,13 +67,13 @@ _HANDLERS: Final[Mapping[str, Callable[[Handler, str, int | None], list[FieldErr
 
 
 def port_errors(port: int | str, path: str) -> list[FieldError]:
-    """What is wrong with a port given by number or name."""
+    """Return the errors in a port that is given by number or name."""
     wrong = port_name(port) if isinstance(port, str) else port_number(port)
     return all_invalid(path, port, wrong) if wrong else []
 
 
 def handler_errors(handler: Handler, path: str, grace_seconds: int | None) -> list[FieldError]:
-    """What is wrong with what a probe or a hook does: it is exactly one thing."""
+    """Return the errors in the handler of a probe or hook, of which there must be exactly one."""
     errors: list[FieldError] = []
     first = True
     for name, check in _HANDLERS.items():
@@ -92,7 +92,7 @@ def handler_errors(handler: Handler, path: str, grace_seconds: int | None) -> li
 def probe_errors(
     container: Handler, name: str, path: str, grace_seconds: int | None
 ) -> list[FieldError]:
-    """What is wrong with a container's liveness, readiness or startup probe."""
+    """Return the errors in a container's liveness, readiness or startup probe."""
     probe: Handler | None = container.get(name)
     if probe is None:
         return []
@@ -115,7 +115,7 @@ def probe_errors(
 
 
 def lifecycle_errors(lifecycle: Handler, path: str, grace_seconds: int | None) -> list[FieldError]:
-    """What is wrong with what happens after a container's start and before its end."""
+    """Return the errors in a container's ``postStart`` and ``preStop`` hooks."""
     return [
         error
         for name in ("postStart", "preStop")

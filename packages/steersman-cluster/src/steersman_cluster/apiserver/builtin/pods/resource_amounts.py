@@ -1,4 +1,4 @@
-"""Requests and limits: what containers and pods may ask for, and the class that follows."""
+"""Requests and limits of containers and Pods, and the QoS class that follows from them."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableMapping
 from typing import Any, Final, TypeAlias
@@ -44,12 +44,12 @@ _ZERO: Final = Quantity(0)
 
 
 def is_native(name: str) -> bool:
-    """Whether Kubernetes itself gives the resource its meaning."""
+    """Return whether Kubernetes itself defines the resource."""
     return "/" not in name or "kubernetes.io/" in name
 
 
 def is_extended(name: str) -> bool:
-    """Whether it is an extended resource, which a device plugin advertises."""
+    """Return whether the name is an extended resource, which a device plugin advertises."""
     return (
         not is_native(name)
         and not name.startswith("requests.")
@@ -58,12 +58,12 @@ def is_extended(name: str) -> bool:
 
 
 def may_be_overcommitted(name: str) -> bool:
-    """Whether limits may be larger than requests."""
+    """Return whether limits of the resource may exceed requests."""
     return is_native(name) and not name.startswith(_HUGE_PAGES)
 
 
 def resource_name_errors(name: str, path: str) -> list[FieldError]:
-    """What is wrong with the name of something that can be counted."""
+    """Return the errors in the name of a resource."""
     errors = all_invalid(path, name, label_key(name))
     is_known = name in _STANDARD or name.startswith((_HUGE_PAGES, f"requests.{_HUGE_PAGES}"))
     if not errors and "/" not in name and not is_known:
@@ -72,7 +72,7 @@ def resource_name_errors(name: str, path: str) -> list[FieldError]:
 
 
 def container_resource_errors(name: str, path: str) -> list[FieldError]:
-    """What is wrong with the name of something that a container asks for."""
+    """Return the errors in the name of a resource that a container requests."""
     if name in _OF_CONTAINERS:
         return []
     errors = resource_name_errors(name, path)
@@ -85,7 +85,7 @@ def container_resource_errors(name: str, path: str) -> list[FieldError]:
 
 
 def pod_resource_errors(name: str, path: str) -> list[FieldError]:
-    """What is wrong with the name of something that a pod as a whole asks for."""
+    """Return the errors in the name of a resource that is requested at the Pod level."""
     errors = resource_name_errors(name, path)
     if not errors and name not in ("cpu", "memory") and not name.startswith(_HUGE_PAGES):
         errors.append(not_supported(path, name, ("cpu", _HUGE_PAGES, "memory")))
@@ -93,12 +93,12 @@ def pod_resource_errors(name: str, path: str) -> list[FieldError]:
 
 
 def may_be_fractional(amount: str) -> bool:
-    """Whether a look at the text leaves it open that the amount is no whole number."""
+    """Return False if the text of a quantity shows that the quantity is an integer."""
     return amount[-1] in "mun" or "." in amount or "-" in amount[1:]
 
 
 def amount_errors(name: str, amount: str, path: str) -> list[FieldError]:
-    """What is wrong with how much of a resource is asked for."""
+    """Return the errors in the quantity of a resource."""
     errors: list[FieldError] = []
     if amount.startswith("-") and Quantity(amount) < _ZERO:
         errors.append(invalid(path, amount, NOT_NEGATIVE))
@@ -130,7 +130,7 @@ def requirements_errors(
     claims: Collection[str] = (),
     name_errors: Callable[[str, str], list[FieldError]] = container_resource_errors,
 ) -> list[FieldError]:
-    """What is wrong with ``resources``; ``claims`` are the names that the pod declares."""
+    """Return the errors in ``resources``; ``claims`` are the names that the Pod declares."""
     if not resources:
         return []
     errors: list[FieldError] = []
@@ -161,7 +161,7 @@ def requirements_errors(
 
 
 def _against(name: str, amount: str, limit: str) -> str:
-    """How a request stands against its limit, if it should not."""
+    """Return the message for a request that violates its limit; "" if there is no violation."""
     asked, most = Quantity(amount), Quantity(limit)
     if asked != most and not may_be_overcommitted(name):
         return f"must be equal to {name} limit of {limit}"
@@ -198,7 +198,7 @@ def _claim_errors(
 
 
 def round_up(amounts: MutableMapping[str, str]) -> None:
-    """Amounts finer than a thousandth become a whole number of thousandths."""
+    """Round up quantities that are finer than a thousandth, in place."""
     for name, amount in amounts.items():
         if may_be_fractional(amount) and not amount.endswith("m"):
             rounded = Quantity(f"{Quantity(amount).milli_value()}m")
@@ -207,7 +207,7 @@ def round_up(amounts: MutableMapping[str, str]) -> None:
 
 
 def aggregated(spec: Object, kind: str) -> dict[str, Quantity]:
-    """What all containers together request, or are limited to: side cars run beside the rest."""
+    """Return the total requests or limits of all containers; sidecars run beside the others."""
     total: dict[str, Quantity] = {}
     for container in spec.get("containers") or ():
         _add(total, _amounts(container, kind))
@@ -243,7 +243,7 @@ def _raise(least: dict[str, Quantity], amounts: Mapping[str, Quantity]) -> None:
 
 
 def pod_level_errors(spec: Object, claims: Collection[str], path: str) -> list[FieldError]:
-    """What is wrong with the resources of a pod as a whole."""
+    """Return the errors in the Pod-level resources."""
     resources: Object | None = spec.get("resources")
     if resources is None:
         return []
@@ -272,7 +272,7 @@ def pod_level_errors(spec: Object, claims: Collection[str], path: str) -> list[F
 
 
 def quality_of_service(spec: Object) -> str:
-    """The quality-of-service class, by which a kubelet orders evictions."""
+    """Return the QoS class, which determines the order of the kubelet's evictions."""
     whole = spec.get("resources")
     parts = (
         [whole]

@@ -1,4 +1,4 @@
-"""Where a pod may run: tolerations, node and pod affinity, topology spread, gates."""
+"""Validation of scheduling constraints: tolerations, affinity, topology spread, gates."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -35,7 +35,7 @@ _WEIGHT: Final = "must be in the range 1-100"
 
 
 def toleration_errors(tolerations: Sequence[Object], path: str) -> list[FieldError]:
-    """What is wrong with the taints that a pod tolerates."""
+    """Return the errors in tolerations."""
     errors: list[FieldError] = []
     for index, toleration in enumerate(tolerations):
         field = f"{path}[{index}]"
@@ -73,7 +73,7 @@ def _operator_errors(operator: str, value: str, path: str) -> list[FieldError]:
 
 
 def affinity_errors(affinity: Object, path: str) -> list[FieldError]:
-    """What is wrong with the nodes and pods that a pod wants near, or far."""
+    """Return the errors in node affinity, Pod affinity and Pod anti-affinity."""
     errors: list[FieldError] = []
     if (nodes := affinity.get("nodeAffinity")) is not None:
         if (selector := nodes.get(REQUIRED)) is not None:
@@ -103,7 +103,7 @@ def _weight_errors(preferred: Object, path: str) -> list[FieldError]:
 
 
 def node_selector_errors(selector: Object, path: str) -> list[FieldError]:
-    """What is wrong with a choice of nodes: at least one term, of requirements that make sense."""
+    """Return the errors in a node selector, which must have at least one term."""
     terms = selector.get("nodeSelectorTerms") or ()
     if not terms:
         detail = "must have at least one node selector term"
@@ -169,7 +169,7 @@ def _pod_term_errors(term: Object, path: str) -> list[FieldError]:
 
 
 def spread_errors(constraints: Sequence[Object], path: str) -> list[FieldError]:
-    """What is wrong with how evenly pods are spread."""
+    """Return the errors in topology spread constraints."""
     errors: list[FieldError] = []
     last = {_spread(each): index for index, each in enumerate(constraints)}
     for index, constraint in enumerate(constraints):
@@ -209,7 +209,7 @@ def _min_domains_errors(count: int | None, action: str, path: str) -> list[Field
 
 
 def readiness_gate_errors(gates: Sequence[Object], path: str) -> list[FieldError]:
-    """What is wrong with the conditions that a pod waits for until it is ready."""
+    """Return the errors in readiness gates: conditions that a Pod needs to be ready."""
     return [
         error
         for index, gate in enumerate(gates)
@@ -222,7 +222,7 @@ def readiness_gate_errors(gates: Sequence[Object], path: str) -> list[FieldError
 
 
 def scheduling_gate_errors(gates: Sequence[Object], path: str) -> list[FieldError]:
-    """What is wrong with the gates that a pod waits for until it is scheduled."""
+    """Return the errors in scheduling gates, which delay the scheduling of a Pod."""
     errors: list[FieldError] = []
     seen: set[str] = set()
     for index, gate in enumerate(gates):
@@ -235,7 +235,7 @@ def scheduling_gate_errors(gates: Sequence[Object], path: str) -> list[FieldErro
 
 
 def merge_label_keys(pod: Object) -> None:
-    """Make ``matchLabelKeys`` part of the selectors that they stand beside, once and for all."""
+    """Merge ``matchLabelKeys`` and ``mismatchLabelKeys`` into the selectors of the same terms."""
     spec: Object = pod["spec"]
     labels: Object = pod["metadata"].get("labels") or {}
     for constraint in spec.get("topologySpreadConstraints") or ():

@@ -1,4 +1,4 @@
-"""Who a pod's processes run as, and what they may: security contexts and operating systems."""
+"""Validation of security contexts, and of settings for an operating system."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -64,7 +64,7 @@ _NOT_FOR_WINDOWS: Final = {
 
 
 def containers_of(spec: Object, path: str) -> Iterator[tuple[str, Object]]:
-    """Every container of a pod with its path, in the order in which they start."""
+    """Yield every container of a Pod with its path, in the order of their start."""
     for kind in ("initContainers", "containers", "ephemeralContainers"):
         for index, container in enumerate(spec.get(kind) or ()):
             yield f"{path}.{kind}[{index}]", container
@@ -73,7 +73,7 @@ def containers_of(spec: Object, path: str) -> Iterator[tuple[str, Object]]:
 def container_security_errors(
     context: Object | None, path: str, *, host_users: bool
 ) -> list[FieldError]:
-    """What is wrong with a container's security context."""
+    """Return the errors in a container's security context."""
     if not context:
         return []
     errors = _id_errors(context, ("runAsUser", "runAsGroup"), path)
@@ -97,7 +97,7 @@ def container_security_errors(
 
 
 def pod_security_errors(spec: Object, path: str) -> list[FieldError]:
-    """What is wrong with a pod's security context, which ``path`` leads to."""
+    """Return the errors in a Pod's security context, which is at ``path``."""
     context: Object = spec.get("securityContext") or {}
     errors: list[FieldError] = []
     if context:
@@ -208,7 +208,7 @@ def _local_profile_errors(profile: str, path: str) -> list[FieldError]:
 
 
 def system_errors(spec: Object, path: str) -> list[FieldError]:
-    """What is wrong with ``os``, and with what that system knows nothing of."""
+    """Return the errors in ``os``, and in settings that the operating system does not support."""
     if (system := spec.get("os")) is None:
         return []
     if not (name := system.get("name")):
@@ -241,7 +241,7 @@ def _is_set(spec: Object, path: str) -> bool:
 def annotation_conflicts(
     annotations: Mapping[str, str], spec: Object, path: str
 ) -> list[FieldError]:
-    """Where old annotations and the fields that replaced them say different things."""
+    """Return the errors for deprecated annotations that contradict the new fields."""
     errors: list[FieldError] = []
     context: Object = spec.get("securityContext") or {}
     if _SECCOMP_POD in annotations:
@@ -288,7 +288,7 @@ def _mismatch(value: str, profile: Object | None, path: str, kind: str) -> list[
 
 
 def app_armor_profile(annotation: str) -> Object | None:
-    """The field that says what an annotation says about AppArmor, if that makes sense."""
+    """Return the field for an AppArmor annotation; None if the annotation is invalid."""
     if annotation == "unconfined":
         return {"type": "Unconfined"}
     if annotation == "runtime/default":
@@ -302,7 +302,7 @@ def app_armor_profile(annotation: str) -> Object | None:
 def annotation_value_errors(
     annotations: Mapping[str, str], spec: Object, path: str
 ) -> list[FieldError]:
-    """What is wrong with the annotations that name profiles."""
+    """Return the errors in annotations with seccomp and AppArmor profiles."""
     errors: list[FieldError] = []
     for key, value in annotations.items():
         if key == _SECCOMP_POD or key.startswith(_SECCOMP_CONTAINER):

@@ -1,4 +1,4 @@
-"""Where a container sees the pod's volumes: as files, or as raw devices."""
+"""Validation of volume mounts and volume devices of containers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -19,7 +19,7 @@ _RECURSIONS: Final = ("Disabled", "Enabled", "IfPossible")
 
 
 def mount_errors(container: Object, volumes: Mapping[str, Object], path: str) -> list[FieldError]:
-    """What is wrong with a container's ``volumeMounts``; ``volumes`` are those of the pod."""
+    """Return the errors in a container's ``volumeMounts``; ``volumes`` are those of the Pod."""
     errors: list[FieldError] = []
     devices = {each.get("name"): each.get("devicePath") for each in _devices(container)}
     device_paths = set(devices.values())
@@ -94,7 +94,7 @@ def _recursion_errors(mount: Object, path: str) -> list[FieldError]:
 
 
 def device_errors(container: Object, volumes: Mapping[str, Object], path: str) -> list[FieldError]:
-    """What is wrong with a container's ``volumeDevices``."""
+    """Return the errors in a container's ``volumeDevices``."""
     errors: list[FieldError] = []
     mounts = {
         each.get("name"): each.get("mountPath") for each in container.get("volumeMounts") or ()

@@ -1,4 +1,4 @@
-"""Where the files of a volume are, of the sorts that pods and PersistentVolumes both know."""
+"""Validation of the volume sources that Pods and PersistentVolumes have in common."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -38,17 +38,17 @@ _LONGEST_DRIVER: Final = 63
 
 
 def need(source: Source, path: str, *names: str) -> list[FieldError]:
-    """Each of these is there, and not empty."""
+    """Return an error for each of the fields that is missing or empty."""
     return [required(f"{path}.{name}") for name in names if not source.get(name)]
 
 
 def needs_all(*names: str) -> Check:
-    """A check for nothing else."""
+    """Return a check that requires these fields and checks nothing else."""
     return lambda source, path: need(source, path, *names)
 
 
 def driver_errors(driver: str, path: str) -> list[FieldError]:
-    """What is wrong with the name of a driver."""
+    """Return the errors in the name of a driver."""
     if not driver:
         return [required(path)]
     errors = all_invalid(path, driver, dns_subdomain(driver.lower()))
@@ -57,7 +57,7 @@ def driver_errors(driver: str, path: str) -> list[FieldError]:
 
 
 def host_path_errors(source: Source, path: str) -> list[FieldError]:
-    """A directory or a file of the node."""
+    """Return the errors in a directory or file of the node."""
     if errors := need(source, path, "path"):
         return errors
     errors = backstep_errors(source["path"], f"{path}.path")
@@ -85,12 +85,12 @@ def _nfs_errors(source: Source, path: str) -> list[FieldError]:
 
 
 def is_initiator(name: str) -> bool:
-    """Whether it is a name in one of the three forms that iSCSI has."""
+    """Return whether the text is an iSCSI initiator name in one of its three formats."""
     return bool(_INITIATOR.fullmatch(name)) or _has_qualified_name(name)
 
 
 def _has_qualified_name(text: str) -> bool:
-    """Whether an iSCSI qualified name is found in a text and goes on to its end."""
+    """Return whether an iSCSI qualified name begins in the text and extends to its end."""
     *_, rest = _NOT_IN_NAMES.split(text)
     return any(
         len(text) - len(rest) <= found.end() < len(text) for found in _QUALIFIED.finditer(text)
@@ -142,7 +142,7 @@ def _quobyte_errors(source: Source, path: str) -> list[FieldError]:
 
 
 def _is_pair(text: str) -> bool:
-    """Whether it is a host and a port, be the host in brackets or without colons."""
+    """Return whether the text is ``host:port``; a host with colons must be in brackets."""
     host, colon, port = text.rpartition(":")
     if not colon or "[" in port or "]" in port:
         return False
@@ -180,7 +180,7 @@ def _azure_disk_errors(source: Source, path: str) -> list[FieldError]:
 
 
 def storage_os_errors(source: Source, path: str) -> list[FieldError]:
-    """A volume of StorageOS; its secret is named."""
+    """Return the errors in a StorageOS volume, whose secret is referenced by name."""
     errors = need(source, path, "volumeName")
     for field in ("volumeName", "volumeNamespace"):
         if name := source.get(field):
@@ -189,12 +189,12 @@ def storage_os_errors(source: Source, path: str) -> list[FieldError]:
 
 
 def cinder_errors(source: Source, path: str) -> list[FieldError]:
-    """A volume of OpenStack; its secret is named."""
+    """Return the errors in an OpenStack volume, whose secret is referenced by name."""
     return need(source, path, "volumeID") + named_secret_errors(source, path)
 
 
 def named_secret_errors(source: Source, path: str, *names: str) -> list[FieldError]:
-    """Whatever says which secret it is, by its name and perhaps more, is there."""
+    """Return errors for missing fields of ``secretRef``: ``name`` and the given ``names``."""
     secret = source.get("secretRef")
     return [] if secret is None else need(secret, f"{path}.secretRef", "name", *names)
 

@@ -1,4 +1,4 @@
-"""Warnings about files of one volume whose paths overlap."""
+"""Warnings about volumes: fractional bytes, and files of one volume with overlapping paths."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -17,7 +17,7 @@ class _File(NamedTuple):
 
 
 def claim_warnings(volume: Object, path: str) -> list[str]:
-    """Of the claim that is made for the pod."""
+    """Return the warnings about the claim template of an ephemeral volume."""
     template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
     if template is None:
         return []
@@ -26,7 +26,7 @@ def claim_warnings(volume: Object, path: str) -> list[str]:
 
 
 def overlap_warnings(volumes: Iterable[Object]) -> Iterator[str]:
-    """Of volumes that put one file where another is, or inside of it."""
+    """Yield the warnings about volumes in which the path of a file equals or contains another."""
     for volume in volumes:
         name = shown(volume.get("name", ""))
         for kind, source in _sources(volume):

@@ -1,4 +1,4 @@
-"""A pod's volumes: each has a name and exactly one source."""
+"""Validation of a Pod's volumes, each of which has a name and exactly one source."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -49,7 +49,7 @@ _LONGEST_TOKEN_SECONDS: Final = 2**32
 
 
 def mode_errors(holder: Source, name: str, path: str) -> list[FieldError]:
-    """What is wrong with the permissions of files."""
+    """Return the error in the permission bits of files."""
     mode = holder.get(name)
     return [] if mode is None or 0 <= mode <= 0o777 else [invalid(f"{path}.{name}", mode, _MODE)]
 
@@ -194,7 +194,7 @@ def _image_errors(source: Source, path: str) -> list[FieldError]:
 
 
 def pull_policy_errors(policy: str, path: str) -> list[FieldError]:
-    """What is wrong with when an image is pulled."""
+    """Return the error in the pull policy of an image."""
     if policy in ("IfNotPresent", "Always", "Never"):
         return []
     if not policy:
@@ -240,14 +240,14 @@ _ALSO_CALLED: Final = {"downwardAPI": "downwarAPI", "cephfs": "cephFS"}
 
 
 def has_source(volume: Object) -> bool:
-    """Whether a volume says where its files come from."""
+    """Return whether a volume has a source."""
     return len(volume) > 1 and any(name in _SOURCES for name in volume)
 
 
 def volume_errors(
     volumes: Sequence[Object], path: str, pod_name: str
 ) -> tuple[dict[str, Object], list[FieldError]]:
-    """The volumes that containers may mount, by name, and what is wrong with the others."""
+    """Return the volumes that containers may mount, by name, and the errors in the others."""
     errors: list[FieldError] = []
     found: dict[str, Object] = {}
     claims = {f"{pod_name}-{each.get('name')}" for each in volumes if "ephemeral" in each}

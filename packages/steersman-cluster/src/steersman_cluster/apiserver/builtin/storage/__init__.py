@@ -1,11 +1,11 @@
-"""Kinds about where data is kept: volumes, claims, classes, drivers.
+"""Kinds about storage: volumes, claims, classes, drivers.
 
 Takes:     objects of these kinds
 Gives:     their rules
-Promises:  - a volume is pending since now and protected
+Promises:  - a new volume is pending and has the protection finalizer
            - the mode of a volume never changes
-           - a claim that is bound may not become smaller than it is
-Never:     knows what is on a disk
+           - a bound claim cannot request less than its capacity
+Never:     accesses the data on a volume
 """
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""How a volume may be used, by how many at once."""
+"""The access modes of volumes and claims."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ VOLUME_MODES: Final = ("Block", "Filesystem")
 
 
 def access_mode_errors(modes: list[str], path: str) -> list[FieldError]:
-    """What is wrong with ways to use a volume, of which one excludes all others."""
+    """Return the errors in access modes; ReadWriteOncePod excludes all other modes."""
     errors = [not_supported(path, mode, ACCESS_MODES) for mode in modes if mode not in ACCESS_MODES]
     if "ReadWriteOncePod" in modes and set(modes) & {*ACCESS_MODES} - {"ReadWriteOncePod"}:
         errors.append(forbidden(path, "may not use ReadWriteOncePod with other access modes"))

@@ -1,4 +1,4 @@
-"""PersistentVolumeClaims: what they are given, and what may become of them."""
+"""PersistentVolumeClaims: their defaults, and their permitted changes."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -50,7 +50,7 @@ _protect = protected_by("kubernetes.io/pvc-protection")
 
 
 def default_claim_spec(spec: Object) -> None:
-    """What every claim has, be it one of its own or a template's."""
+    """Set the defaults of every claim, including the claim in a template."""
     fill(spec, volumeMode="Filesystem")
 
 
@@ -115,7 +115,10 @@ def _create_errors(claim: Object) -> list[FieldError]:
 
 
 def _change_errors(claim: Object, old: Object) -> list[FieldError]:
-    """A claim stays what it is, but a bound one may ask for more."""
+    """Return the errors for changes other than those that a claim permits.
+
+    A bound claim may request more storage.
+    """
     spec, was = claim["spec"], old["spec"]
     had_group = any((was.get(each) or {}).get("apiGroup") is not None for each in _SOURCES)
     errors = claim_spec_errors(spec, "spec", any_group=had_group)
@@ -152,14 +155,14 @@ def _annotated_class(claim: Object) -> str | None:
 
 
 def _moves_to_field(claim: Object, old: Object) -> bool:
-    """Whether the class that an annotation named is now named by the field."""
+    """Return whether the class of the old claim's annotation is now set in the field."""
     before = _annotated_class(old)
     had = old["spec"].get("storageClassName")
     return before is not None and had is None and claim["spec"].get("storageClassName") == before
 
 
 def _compared(claim: Object, old: Object, *, bound: bool) -> tuple[Object, Object]:
-    """Both specs, alike where they may differ."""
+    """Return both specs, with equal values for fields that may differ."""
     spec, was = {**claim["spec"]}, {**old["spec"]}
     if not was.get("volumeName"):
         was["volumeName"] = spec.get("volumeName", "")
@@ -195,7 +198,7 @@ def _requested(spec: Object) -> Quantity:
 
 
 def _join_data_sources(spec: Object, old: Object | None = None) -> None:
-    """The older and the newer field say the same, where one of them is left out."""
+    """Set ``dataSource`` or ``dataSourceRef`` to the value of the other if one is missing."""
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
     had_reference = old is not None and "dataSourceRef" in old
     if reference and reference.get("namespace") and not had_reference:

@@ -1,4 +1,4 @@
-"""The drivers behind storage: what they can do, on which nodes, and how much room they have."""
+"""CSI kinds: the capabilities of drivers, their nodes, and their storage capacity."""
 
 from typing import Any, Final
 
@@ -160,7 +160,7 @@ def _node_errors(node: Object) -> list[FieldError]:
 
 
 def _node_change_errors(node: Object, old: Object) -> list[FieldError]:
-    """What a driver has said of a node stays, but for how much room it has."""
+    """Return the errors for changes of a driver's data about a node, except ``allocatable``."""
     return [
         immutable("spec.drivers", go_form("CSINodeDriver", new))
         for was in map(_without_room, _drivers(old))

@@ -1,4 +1,4 @@
-"""Where the files of a PersistentVolume are."""
+"""Validation of the sources of PersistentVolumes."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -29,7 +29,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 
 
 def source_errors(spec: Object, path: str, *, name: str, inline: bool) -> list[FieldError]:
-    """What is wrong with where the files are; ``name`` is the volume's."""
+    """Return the errors in the source of the volume ``name``."""
     errors: list[FieldError] = []
     given = [each for each in _SOURCES if spec.get(each) is not None]
     for index, each in enumerate(given):
@@ -93,7 +93,7 @@ def _azure_file_errors(source: Source, path: str) -> list[FieldError]:
 
 
 def _placed(check: Check) -> Check:
-    """The secret has a namespace, too."""
+    """Return a check that also requires the namespace of the secret."""
 
     def errors(source: Source, path: str) -> list[FieldError]:
         secret = source.get("secretRef")
@@ -159,5 +159,5 @@ _SOURCES: Final[Mapping[str, Check]] = {
 
 
 def source_of(spec: Object) -> Object:
-    """What says where a volume really is."""
+    """Return the source of a volume."""
     return {name: spec[name] for name in _SOURCES if name in spec}

@@ -59,7 +59,7 @@ def _default(volume: Object) -> None:
 
 
 def default_volume_spec(spec: Object) -> None:
-    """What every volume has, be it one of its own or one inside an attachment."""
+    """Set the defaults of every volume, including an inline volume of an attachment."""
     if (host := spec.get("hostPath")) is not None:
         fill(host, type="")
     if (disk := spec.get("azureDisk")) is not None:
@@ -94,7 +94,7 @@ def _errors(volume: Object) -> list[FieldError]:
 def volume_spec_errors(
     spec: Object, path: str, *, name: str, inline: bool = False
 ) -> list[FieldError]:
-    """What is wrong with a volume; one inside an attachment says less about itself."""
+    """Return the errors in a volume; an inline volume of an attachment has fewer fields."""
     errors: list[FieldError] = []
     modes = spec.get("accessModes") or []
     if inline:
@@ -151,7 +151,7 @@ def _capacity_errors(capacity: Mapping[str, str], path: str) -> list[FieldError]
 
 
 def basic_amount_errors(amount: str, path: str) -> list[FieldError]:
-    """An amount is not below zero."""
+    """Return an error for a negative quantity."""
     number = Quantity(amount).as_int() if amount.startswith("-") else 0
     return [invalid(path, number, "must be a valid resource quantity")] if number < 0 else []
 
@@ -216,7 +216,7 @@ def _without(field: str, source: Object) -> Object:
 
 
 def _renamed(affinity: Object, other: Object | None) -> Object:
-    """``affinity``, with the newer names of labels where ``other`` has them."""
+    """Return ``affinity`` with the newer names of labels, where ``other`` uses these names."""
     terms = (affinity.get("required") or {}).get("nodeSelectorTerms") or []
     others = ((other or {}).get("required") or {}).get("nodeSelectorTerms") or []
     if len(terms) != len(others):

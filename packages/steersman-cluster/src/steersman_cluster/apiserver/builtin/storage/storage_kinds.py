@@ -1,4 +1,4 @@
-"""Classes of storage, and what is attached to nodes."""
+"""StorageClasses and VolumeAttachments."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""What HorizontalPodAutoscalers may measure."""
+"""Validation of the metrics of HorizontalPodAutoscalers."""
 
 from typing import Final
 
@@ -35,7 +35,7 @@ _EITHER: Final = {
 def reference_errors(
     reference: Object, path: str, *, needs_group: bool, any_version: bool = False
 ) -> list[FieldError]:
-    """What is wrong with the name of an object of some kind."""
+    """Return the errors in a reference to an object."""
     errors = segment_errors(reference.get("kind"), f"{path}.kind")
     errors += segment_errors(reference.get("name"), f"{path}.name")
     version = reference.get("apiVersion", "")
@@ -52,7 +52,7 @@ def reference_errors(
 
 
 def metric_errors(metric: Object, path: str) -> list[FieldError]:
-    """What is wrong with one metric."""
+    """Return the errors in a metric."""
     errors: list[FieldError] = []
     kind = metric.get("type", "")
     if not kind:

@@ -1,7 +1,7 @@
-"""HorizontalPodAutoscaler, between autoscaling/v1 and autoscaling/v2.
+"""Conversion of HorizontalPodAutoscalers between autoscaling/v1 and autoscaling/v2.
 
-The first version knows one metric, the processor's utilization. What else there is it carries in
-annotations, in words of its own, so that a client of it can write back what it has read.
+autoscaling/v1 has fields for one metric, the CPU utilization. It stores everything else in
+annotations, in a format of that version, so that a client of v1 can write back what it has read.
 """
 
 import json
@@ -117,7 +117,7 @@ class _Behavior(msgspec.Struct, rename="pascal"):
 
 
 def utilization_metric(percent: int) -> Object:
-    """The one metric that the first version knows."""
+    """Return the metric that autoscaling/v1 has fields for."""
     target = {"type": "Utilization", "averageUtilization": percent}
     return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
 
@@ -135,7 +135,7 @@ def _policy(kind: str, value: int) -> Object:
 
 
 def to_v1(autoscaler: Object) -> Object:
-    """A v2 autoscaler as the first version shows it."""
+    """Convert an autoscaler from v2 to v1."""
     spec, status = dict(autoscaler["spec"]), dict(autoscaler.get("status") or {})
     carried: dict[str, Any] = {}
     metrics = spec.pop("metrics", [])
@@ -167,7 +167,7 @@ def to_v1(autoscaler: Object) -> Object:
 
 
 def to_v2(autoscaler: Object) -> Object:
-    """A v1 autoscaler with all that it says and carries."""
+    """Convert an autoscaler from v1 to v2, including the data in its annotations."""
     metadata = autoscaler["metadata"]
     spec, status = dict(autoscaler["spec"]), dict(autoscaler.get("status") or {})
     percent = spec.pop("targetCPUUtilizationPercentage", None)
@@ -237,7 +237,10 @@ def _dig(value: Object, path: str, default: str | None) -> Any:
 
 
 def _with_target_type(metric: Object) -> Object:
-    """The first version does not say what kind of target it is; it shows in what is set."""
+    """Return the metric with the type of its target, which v1 does not store.
+
+    The type follows from the fields that are set.
+    """
     for source in _SPEC_FIELDS:
         target = metric.get(source, {}).get("target")
         if target is None or "type" in target:
@@ -255,7 +258,7 @@ def _with_target_type(metric: Object) -> Object:
 
 
 def _renamed(value: Any, rename: Callable[[str], str]) -> Any:
-    """The same with other keys, and without what is null."""
+    """Return the value with renamed keys, and without nulls."""
     if isinstance(value, dict):
         return {
             rename(key): _renamed(each, rename) for key, each in value.items() if each is not None
@@ -276,7 +279,7 @@ def _picked(value: Object, names: tuple[str, ...]) -> Object:
 
 
 def _carried(metadata: Object, annotation: str, kind: Any) -> Any:
-    """What an annotation carries; None if there is nothing, or nothing that can be read."""
+    """Return the data in an annotation; None if the annotation is missing or invalid."""
     written = metadata.get("annotations", {}).get(annotation)
     if written is None:
         return None

@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets: what is wrong with them. What they allow is in ``disruptions``."""
+"""Validation of PodDisruptionBudgets; ``disruptions`` applies them to evictions."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Claims for storage that stand inside other objects."""
+"""Validation of the claims for storage in other objects."""
 
 from steersman.units import Quantity
 from steersman_cluster.apiserver.builtin.label_selectors import (
@@ -27,7 +27,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 
 
 def claim_template_errors(template: Object, path: str) -> list[FieldError]:
-    """What is wrong with the claim that is made for each pod."""
+    """Return the errors in the template of the claims that are created for Pods."""
     metadata: Object = template.get("metadata") or {}
     errors = annotation_errors(metadata.get("annotations") or {}, f"{path}.metadata.annotations")
     errors += label_errors(metadata.get("labels") or {}, f"{path}.metadata.labels")
@@ -40,7 +40,10 @@ def claim_template_errors(template: Object, path: str) -> list[FieldError]:
 
 
 def claim_spec_errors(spec: Object, path: str, *, any_group: bool = False) -> list[FieldError]:
-    """What is wrong with what a claim asks for; of one that is there, any API group is taken."""
+    """Return the errors in the spec of a claim.
+
+    ``any_group``: the API group of a source is not validated, as in the update of a claim with one.
+    """
     errors: list[FieldError] = []
     modes = spec.get("accessModes") or []
     if not modes:
@@ -76,7 +79,7 @@ def _source_errors(spec: Object, path: str, *, any_group: bool) -> list[FieldErr
 
 
 def claim_spec_warnings(spec: Object, path: str) -> list[str]:
-    """Amounts of storage that are no whole number of bytes."""
+    """Return the warnings about quantities of storage with fractions of a byte."""
     resources: Object = spec.get("resources") or {}
     amounts = {
         f"{path}.resources.{kind}[storage]": (resources.get(kind) or {}).get("storage", "")

@@ -78,7 +78,10 @@ def _spec_errors(spec: Object, before: Object | None) -> list[FieldError]:
 
 
 def _schedule_errors(spec: Object, before: Object | None) -> list[FieldError]:
-    """A schedule with a zone of its own stays where it was before zones had a field."""
+    """Return the errors in a schedule.
+
+    A schedule with TZ or CRON_TZ is permitted only in an update of a CronJob that already has one.
+    """
     schedule, path = spec.get("schedule", ""), "spec.schedule"
     if not schedule:
         return [required(path)]

@@ -9,7 +9,7 @@ _zone_part = re.compile(r"(?!-)(?!\.\.?$)[A-Za-z._0-9+-]{1,14}").fullmatch
 
 
 def schedule_problem(schedule: str) -> str:
-    """Why ``schedule`` is invalid; "" if it is valid."""
+    """Return why ``schedule`` is invalid; "" if it is valid."""
     try:
         parse_schedule(schedule)
     except BadValue as error:
@@ -18,7 +18,7 @@ def schedule_problem(schedule: str) -> str:
 
 
 def zone_problems(zone: str) -> list[str]:
-    """Why ``zone`` is not a known time zone."""
+    """Return why ``zone`` is not a known time zone."""
     if not zone:
         return ["timeZone must be nil or non-empty string"]
     if not all(map(_zone_part, zone.split("/"))):

@@ -1,4 +1,4 @@
-"""PodDisruptionBudgets: whether a Pod may be evicted now, and how that changes the budget."""
+"""PodDisruptionBudgets and evictions: whether a budget permits one, and the new budget."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -26,9 +26,9 @@ _ALLOWED = "DisruptionAllowed"
 
 
 def charged_budget(pod: Object, budgets: Iterable[Object], *, now: datetime) -> Object | None:
-    """The budget after the eviction of ``pod``; None if the eviction does not use a budget.
+    """Return the budget after the eviction of ``pod``; None if the eviction does not use a budget.
 
-    ``budgets`` are those of the Pod's namespace. Raises a ``StatusError`` if the budget allows no
+    ``budgets`` are those of the Pod's namespace. Raises a ``StatusError`` if the budget permits no
     disruption.
     """
     status: Object = pod.get("status") or {}
@@ -49,7 +49,7 @@ def charged_budget(pod: Object, budgets: Iterable[Object], *, now: datetime) -> 
 
 
 def marked_disrupted(pod: Object, *, now: datetime) -> Object:
-    """The Pod with the condition that says why it ends."""
+    """Return the Pod with the condition DisruptionTarget."""
     status = {**(pod.get("status") or {})}
     condition = {
         "type": "DisruptionTarget",
@@ -78,7 +78,7 @@ def _condition(status: Object, kind: str) -> Object | None:
 
 
 def _spares_unready(budget: Object) -> bool:
-    """Whether a Pod that is not ready may be evicted without using the budget."""
+    """Return whether a Pod that is not ready may be evicted without using the budget."""
     if (budget.get("spec") or {}).get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
     needed, there = _health(budget.get("status") or {})
@@ -140,7 +140,7 @@ def _why_none_is_left(name: str, status: Object) -> str:
 
 
 def _close(status: dict[str, Any], *, now: datetime) -> None:
-    """Say that no more disruptions are allowed."""
+    """Set the condition that no more disruptions are permitted."""
     conditions: list[Object] = list(status.get("conditions") or ())
     old = _condition(status, _ALLOWED)
     since = old["lastTransitionTime"] if old and old.get("status") == "False" else format_time(now)

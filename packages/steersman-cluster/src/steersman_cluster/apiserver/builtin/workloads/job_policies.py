@@ -1,4 +1,4 @@
-"""What a Job takes for failure and for success."""
+"""Validation of the failure policy and the success policy of Jobs."""
 
 import re
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ _integer = re.compile("[+-]?[0-9]{1,18}").fullmatch
 
 
 def failure_policy_errors(spec: Object, path: str) -> list[FieldError]:
-    """What is wrong with the policy that says which ends of pods are failures."""
+    """Return the errors in ``podFailurePolicy``, which classifies the failures of Pods."""
     rules = spec["podFailurePolicy"].get("rules") or ()
     errors = _crowd_errors(len(rules), _MOST_RULES, f"{path}.rules")
     for index, rule in enumerate(rules):
@@ -94,7 +94,7 @@ def _exit_code_errors(codes: Object, path: str, spec: Object) -> Iterator[FieldE
 
 
 def success_policy_errors(spec: Object, path: str) -> list[FieldError]:
-    """What is wrong with the policy that says when enough has succeeded."""
+    """Return the errors in ``successPolicy``, which defines when the Job has succeeded."""
     rules = spec["successPolicy"].get("rules") or ()
     errors = _crowd_errors(len(rules), _MOST_RULES, f"{path}.rules")
     if not rules:
@@ -136,7 +136,10 @@ def _success_rule_errors(rule: Object, path: str, *, completions: int) -> Iterat
 
 
 def number_of_indexes(text: str, completions: int) -> int:
-    """How many indexes ``1,3-5`` names; ``ValueError`` says why it does not."""
+    """Return the number of indexes in a text such as ``1,3-5``.
+
+    Raises ``ValueError`` if the text is invalid.
+    """
     total, last = 0, -1
     for interval in text.split(",") if text else ():
         first, end = index_interval(interval, completions)
@@ -148,7 +151,7 @@ def number_of_indexes(text: str, completions: int) -> int:
 
 
 def index_interval(text: str, completions: int) -> tuple[int, int]:
-    """The first and last index of ``3-5``, or of ``3``; ``ValueError`` says why there is none."""
+    """Return the first and last index of ``3-5``, or of ``3``; raise ``ValueError`` if invalid."""
     limits = text.split("-")
     if len(limits) > 2:
         raise ValueError(

@@ -24,7 +24,7 @@ _CONDITIONS: Final = "status.conditions"
 
 
 class _Status:
-    """A status, with the conditions that are true."""
+    """The status of a Job, with the set of its true conditions."""
 
     def __init__(self, job: Object) -> None:
         self.fields: Object = job.get("status") or {}
@@ -42,9 +42,9 @@ class _Status:
 
 
 def job_status_errors(new: Object, old: Object) -> list[FieldError]:
-    """What is wrong with a status that replaces another.
+    """Return the errors in a status that replaces another one.
 
-    What was wrong already, and is not touched, may stay.
+    An unchanged field may keep an error that the old status has.
     """
     spec: Object = new["spec"]
     status, before = _Status(new), _Status(old)
@@ -70,7 +70,7 @@ def _uncounted_errors(status: _Status) -> Iterator[FieldError]:
 
 
 def _end_errors(spec: Object, status: _Status, before: _Status) -> Iterator[FieldError]:
-    """What a Job that has ended must and must not say."""
+    """Yield the errors in the fields and conditions of a Job that has ended."""
     now, was = status.true, before.true
     new = now ^ was
     start, end = _times(status)
@@ -145,7 +145,10 @@ def _indexes_errors(name: str, indexes: str, completions: int) -> Iterator[Field
 
 
 def _common_index(done: str, failed: str, completions: int) -> int | None:
-    """An index that both have; what is no interval is passed over, others have said so."""
+    """Return an index in both lists, or None.
+
+    Invalid intervals are skipped, because other checks report them.
+    """
     mine, theirs = ([*_intervals(each, completions)] for each in (done, failed))
     while mine and theirs:
         (first, last), (low, high) = mine[0], theirs[0]
@@ -185,7 +188,7 @@ def _late_errors(spec: Object, status: _Status, before: _Status) -> Iterator[Fie
 
 
 def _step_errors(spec: Object, status: _Status, before: _Status) -> Iterator[FieldError]:
-    """What cannot be taken back."""
+    """Yield the errors for changes that reverse the progress of a Job."""
     for name in _FOREVER:
         if name in before.true and name not in status.true:
             detail = f"cannot disable the terminal {name}=True condition"

@@ -90,7 +90,7 @@ def _default_spec(spec: Object) -> None:
 
 
 def default_failure_policy(spec: Object) -> None:
-    """A condition that is waited for is one that becomes true."""
+    """Default the status of Pod conditions in a failure policy to ``True``."""
     for rule in (spec.get("podFailurePolicy") or {}).get("rules") or ():
         for pattern in rule.get("onPodConditions") or ():
             if not pattern.get("status"):
@@ -98,7 +98,10 @@ def default_failure_policy(spec: Object) -> None:
 
 
 def _prepare_job(job: Object, _: RuleContext) -> None:
-    """Only its own pods carry the uid of a job, so that is what it selects."""
+    """Generate the labels and the selector of a Job, which contain its uid.
+
+    Only the Job's own Pods have that uid.
+    """
     spec, metadata = job["spec"], job["metadata"]
     if spec["manualSelector"]:
         return
@@ -125,7 +128,7 @@ def _validate_job(job: Object) -> list[FieldError]:
 
 
 def _hostname_errors(job: Object) -> list[FieldError]:
-    """Each pod of an indexed job is called by its index: the last must be a hostname too."""
+    """Return the error for an Indexed Job whose last Pod would have an invalid hostname."""
     spec, name = job["spec"], job["metadata"].get("name", "")
     completions = spec.get("completions") or 0
     if spec.get("completionMode") != "Indexed" or completions <= 0:
@@ -138,7 +141,7 @@ def _hostname_errors(job: Object) -> list[FieldError]:
 
 
 def _generated_errors(job: Object) -> list[FieldError]:
-    """Whether the labels and the selector are those that the server would have written."""
+    """Return the errors unless the labels and the selector are those that the server generates."""
     uid, name = job["metadata"].get("uid", ""), job["metadata"].get("name", "")
     labels = template_labels(job["spec"])
     expected = {
@@ -174,7 +177,7 @@ def _job_errors(spec: Object) -> list[FieldError]:
 
 
 def spec_errors(spec: Object, path: str) -> list[FieldError]:
-    """What is wrong with a job that is to be, without its selector."""
+    """Return the errors in the spec of a Job, except for its selector."""
     errors = negative_errors(spec, _NUMBERS, path)
     if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
         detail = "when maxFailedIndexes is specified"
@@ -224,7 +227,7 @@ def _mode_errors(spec: Object, path: str) -> list[FieldError]:
 
 
 def _indexed_errors(spec: Object, path: str) -> Iterator[FieldError]:
-    """What is wrong with an Indexed Job's numbers of completions and failures."""
+    """Yield the errors in an Indexed Job's numbers of completions and failures."""
     parallelism, failed = spec.get("parallelism") or 0, spec.get("maxFailedIndexes")
     completions: int | None = spec.get("completions")
     if completions is None:
@@ -283,7 +286,10 @@ def _validate_job_change(new: Object, old: Object) -> list[FieldError]:
 
 
 def _completions_errors(spec: Object, before: Object) -> list[FieldError]:
-    """An indexed job may grow and shrink, as long as all its pods may run at once."""
+    """Return the error for a change of ``completions``.
+
+    An Indexed Job may change it to the value of ``parallelism``.
+    """
     completions = spec.get("completions")
     if spec.get("completionMode") != "Indexed":
         return _fixed_errors(spec, before, "completions", "")
@@ -294,7 +300,10 @@ def _completions_errors(spec: Object, before: Object) -> list[FieldError]:
 
 
 def _template_change_errors(template: Object, old: Object) -> list[FieldError]:
-    """While a job waits, it may still be settled where and with what its pods will run."""
+    """Return the error for a change of the template.
+
+    The scheduling settings and resources may change while the Job is suspended.
+    """
     before: Object = old["spec"]["template"]
     status: Object = old.get("status") or {}
     is_paused = "startTime" not in status or any(
@@ -312,7 +321,7 @@ def _template_change_errors(template: Object, old: Object) -> list[FieldError]:
 
 
 def _settled(pod_spec: Object) -> Object:
-    """A pod's spec without what may change while its job waits."""
+    """Return a Pod spec without the fields that may change while the Job is suspended."""
     settled = {
         name: value
         for name, value in pod_spec.items()
@@ -334,7 +343,7 @@ def _fixed_errors(spec: Object, before: Object, name: str, type_name: str) -> li
 
 
 def job_warnings(*, path: str = "spec") -> Callable[[Object, Object | None], list[str]]:
-    """Warnings about a job, or about those that a template makes."""
+    """Return a ``warnings`` function for Jobs, or for the Job template at ``path``."""
     of_template = template_warnings(path=f"{path}.template")
 
     def warnings(new: Object, old: Object | None) -> list[str]:

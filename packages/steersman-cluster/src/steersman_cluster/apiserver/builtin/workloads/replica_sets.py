@@ -86,7 +86,10 @@ def _validate_replication_controller(controller: Object) -> list[FieldError]:
 
 
 def _controller_warnings(new: Object, old: Object | None) -> list[str]:
-    """The real server warns of the template that is replaced, not of the one that replaces it."""
+    """Return the warnings about the template.
+
+    In an update, kube-apiserver warns of the old template, not of the new one.
+    """
     return template_warnings()(new, None) if old is None else template_warnings()(old, new)
 
 

@@ -76,7 +76,7 @@ def _default_stateful_set(stateful_set: Object) -> None:
 
 
 def _drop_unavailable(stateful_set: Object, *_: object) -> None:
-    """How many may be away at once is not settled here yet: by default the gate is closed."""
+    """Drop ``maxUnavailable``, whose feature gate is disabled by default."""
     rolling: Object = stateful_set["spec"]["updateStrategy"].get("rollingUpdate") or {}
     rolling.pop("maxUnavailable", None)
 
@@ -86,7 +86,7 @@ def _validate_new_stateful_set(stateful_set: Object) -> list[FieldError]:
 
 
 def _spec_errors(spec: Object, *, is_new: bool) -> list[FieldError]:
-    """What can never change is looked at only once."""
+    """Return the errors in a spec; immutable fields are validated only if the object is new."""
     errors: list[FieldError] = []
     if (policy := spec["podManagementPolicy"]) not in ("OrderedReady", "Parallel"):
         detail = "must be 'OrderedReady' or 'Parallel'"

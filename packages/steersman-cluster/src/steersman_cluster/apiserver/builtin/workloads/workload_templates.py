@@ -22,7 +22,7 @@ from steersman_cluster.apiserver.meta.rules import Object
 
 
 def negative_errors(holder: Mapping[str, Any], names: Sequence[str], path: str) -> list[FieldError]:
-    """The numbers among ``names`` that are below zero."""
+    """Return an error for each of the fields ``names`` that is negative."""
     return [
         invalid(f"{path}.{name}", holder[name], NOT_NEGATIVE)
         for name in names
@@ -31,7 +31,7 @@ def negative_errors(holder: Mapping[str, Any], names: Sequence[str], path: str) 
 
 
 def shown_selector(selector: Object | None) -> Any:
-    """A label selector as the server shows it: labels first, and everything in order."""
+    """Return a label selector as kube-apiserver prints it: labels first, with sorted keys."""
     if selector is None:
         return None
     parts = {
@@ -43,7 +43,7 @@ def shown_selector(selector: Object | None) -> Any:
 
 
 def selected_template_errors(spec: Object, path: str, kind: str) -> list[FieldError]:
-    """What is wrong with a selector and the template that it must select."""
+    """Return the errors in a selector, and in the template that it must select."""
     selector: Object | None = spec.get("selector")
     if selector is None:
         errors = [required(f"{path}.selector")]
@@ -62,13 +62,13 @@ def selected_template_errors(spec: Object, path: str, kind: str) -> list[FieldEr
 
 
 def template_labels(spec: Object) -> Mapping[str, str]:
-    """The labels that pods of the template will have."""
+    """Return the labels in the template of an object."""
     metadata: Object = (spec.get("template") or {}).get("metadata") or {}
     return metadata.get("labels") or {}
 
 
 def unselected_error(spec: Object, path: str) -> FieldError:
-    """The selector would not find the template's own pods."""
+    """Return the error for a selector that does not select the Pods of the template."""
     detail = "`selector` does not match template `labels`"
     metadata: Object = (spec.get("template") or {}).get("metadata") or {}
     return invalid(f"{path}.template.metadata.labels", metadata.get("labels"), detail)
@@ -77,7 +77,7 @@ def unselected_error(spec: Object, path: str) -> FieldError:
 def always_template_errors(
     spec: Object, path: str, kind: str, *, is_selected: bool
 ) -> list[FieldError]:
-    """What is wrong with a template whose pods are to run forever."""
+    """Return the errors in a template whose Pods must run forever."""
     errors = [] if is_selected else [unselected_error(spec, path)]
     template: Object = spec.get("template") or {}
     errors += template_errors(template, f"{path}.template")
@@ -85,7 +85,7 @@ def always_template_errors(
 
 
 def forever_errors(pod_spec: Object, path: str, kind: str) -> list[FieldError]:
-    """What would make pods end that are to run forever."""
+    """Return the errors in settings that end Pods which must run forever."""
     errors: list[FieldError] = []
     if (policy := pod_spec.get("restartPolicy", "")) != "Always":
         errors.append(not_supported(f"{path}.restartPolicy", policy, ("Always",)))
@@ -96,7 +96,7 @@ def forever_errors(pod_spec: Object, path: str, kind: str) -> list[FieldError]:
 
 
 def selector_change_errors(new: Object, old: Object) -> list[FieldError]:
-    """A selector is immutable: the Pods that it selected would be orphaned."""
+    """Return the error for a changed selector: the Pods that it selected would be orphaned."""
     selector = new["spec"].get("selector")
     if selector == old["spec"].get("selector"):
         return []
@@ -104,14 +104,14 @@ def selector_change_errors(new: Object, old: Object) -> list[FieldError]:
 
 
 def share_errors(value: int | str, path: str) -> list[FieldError]:
-    """What is wrong with a number of pods, or a percentage of them."""
+    """Return the errors in a number of Pods or a percentage."""
     if isinstance(value, str):
         return all_invalid(path, value, percent(value))
     return [invalid(path, value, NOT_NEGATIVE)] if value < 0 else []
 
 
 def share_number(value: int | str) -> int:
-    """The number in a share; 0 where there is none."""
+    """Return the number of Pods or percents in a value; 0 if the text is not a number."""
     if isinstance(value, int):
         return value
     digits = value.removesuffix("%")
@@ -119,7 +119,7 @@ def share_number(value: int | str) -> int:
 
 
 def too_large_share_errors(value: int | str, path: str) -> list[FieldError]:
-    """More than all of them."""
+    """Return the error for a percentage above 100%."""
     is_too_large = isinstance(value, str) and not percent(value) and share_number(value) > 100
     return [invalid(path, value, "must not be greater than 100%")] if is_too_large else []
 
@@ -127,7 +127,7 @@ def too_large_share_errors(value: int | str, path: str) -> list[FieldError]:
 def counter_errors(
     status: Object, names: Sequence[str], *, available: str = "readyReplicas"
 ) -> list[FieldError]:
-    """What is wrong with a status that counts replicas: parts that are larger than the whole."""
+    """Return the errors in a status with replica counts that exceed the total."""
     errors: list[FieldError] = []
     total = status.get("replicas", 0)
     for name in names:
@@ -141,7 +141,7 @@ def counter_errors(
 
 
 def collision_errors(new: Object, old: Object) -> list[FieldError]:
-    """A count of collisions that went down."""
+    """Return the error for a decreased collision count."""
     count = (new.get("status") or {}).get("collisionCount", 0)
     if count >= (old.get("status") or {}).get("collisionCount", 0):
         return []
@@ -151,7 +151,7 @@ def collision_errors(new: Object, old: Object) -> list[FieldError]:
 def template_warnings(
     *, path: str = "spec.template", names_hosts: bool = True
 ) -> Callable[[Object, Object | None], list[str]]:
-    """Warnings about a template, when it is new or has changed."""
+    """Return a ``warnings`` function for a Pod template that is new or has changed."""
 
     def warnings(new: Object, old: Object | None) -> list[str]:
         found = name_warnings(new, "Pod names and hostnames") if names_hosts and not old else []
