@@ -65,7 +65,7 @@ def test_only_this_machine_reaches_loopback(host: str) -> None:
 @pytest.mark.parametrize(
     "host", ["", "::", "10.0.0.1", "localhost.example.com", "127.0.0.1.example.com"]
 )
-def test_whatever_is_not_surely_loopback_counts_as_exposed(host: str) -> None:
+def test_an_address_that_may_not_be_loopback_counts_as_exposed(host: str) -> None:
     assert not Address(host, 1).is_loopback
 
 

@@ -17,12 +17,12 @@ from steersman.manager.leader_election.election import (
     Claim,
     LeaseEvent,
     LeaseSettings,
-    Look,
+    ReadStep,
     Read,
     Record,
     Seen,
     Sending,
-    Standing,
+    CandidateState,
     Step,
     Wait,
     Written,
@@ -43,7 +43,7 @@ class Candidate:
 
     def __init__(self, settings: LeaseSettings = SETTINGS) -> None:
         self.settings = settings
-        self.standing = Standing()
+        self.standing = CandidateState()
 
     def observe(self, event: LeaseEvent, at: float) -> None:
         self.standing = advance(self.standing, event, settings=self.settings, now_at=at)
@@ -74,10 +74,10 @@ class Candidate:
 
 
 def test_a_new_candidate_reads_first() -> None:
-    assert Candidate().step(0) == Look()
+    assert Candidate().step(0) == ReadStep()
 
 
-def test_where_there_is_no_lease_one_is_created() -> None:
+def test_a_missing_lease_is_created() -> None:
     us = Candidate()
     us.find_no_lease(at=0)
 
@@ -99,7 +99,7 @@ def test_a_released_lease_is_taken_at_once() -> None:
     assert (claim.version, claim.record.holder, claim.record.transitions) == ("2", "us", 5)
 
 
-def test_a_held_lease_is_taken_once_it_has_not_changed_for_as_long_as_it_says() -> None:
+def test_a_held_lease_is_acquired_once_it_has_not_changed_for_its_duration() -> None:
     us = Candidate()
     us.read(replace(RIVAL, lease_seconds=20), at=100)
     us.read(replace(RIVAL, lease_seconds=20), at=110)
@@ -109,7 +109,7 @@ def test_a_held_lease_is_taken_once_it_has_not_changed_for_as_long_as_it_says() 
 
 
 @pytest.mark.parametrize("years", [-10, 0, 10])
-def test_what_time_the_record_says_it_is_does_not_matter(years: int) -> None:
+def test_the_times_in_the_record_do_not_matter(years: int) -> None:
     us = Candidate()
     us.read(replace(RIVAL, renew_time=NOW + timedelta(days=365 * years)), at=100)
 
@@ -143,7 +143,7 @@ def test_a_lease_for_ten_years_is_taken_after_an_hour(seconds: int) -> None:
 
 
 @pytest.mark.parametrize("seconds", [None, 0, -5])
-def test_a_held_lease_that_names_no_time_has_ours(seconds: int | None) -> None:
+def test_a_held_lease_without_a_duration_gets_the_configured_one(seconds: int | None) -> None:
     us = Candidate()
     us.read(replace(RIVAL, lease_seconds=seconds), at=0)
 
@@ -165,10 +165,10 @@ def test_no_replica_acts_before_the_write_is_confirmed() -> None:
     us.send(at=1)
 
     assert us.standing.acting_until_at == -inf
-    assert us.step(at=1) == Look()
+    assert us.step(at=1) == ReadStep()
 
 
-def test_a_leader_renews_without_looking() -> None:
+def test_a_leader_renews_without_a_read() -> None:
     us = Candidate()
     us.find_no_lease(at=0)
     taken = us.lead(at=0, version="7")
@@ -187,7 +187,7 @@ def test_a_claim_whose_answer_was_lost_is_recognized_and_confirmed() -> None:
     assert us.standing.acting_until_at == -inf
 
 
-def test_a_claim_that_is_carried_out_late_is_recognized_after_another_try() -> None:
+def test_a_late_claim_is_recognized_after_another_attempt() -> None:
     us = Candidate()
     us.find_no_lease(at=0)
     late = us.send(at=0)
@@ -198,7 +198,7 @@ def test_a_claim_that_is_carried_out_late_is_recognized_after_another_try() -> N
     assert us.claim(at=6).version == "1"
 
 
-def test_a_lease_of_our_own_name_from_an_earlier_life_is_waited_for() -> None:
+def test_a_lease_with_the_same_identity_from_an_earlier_process_is_waited_for() -> None:
     us = Candidate()
     us.read(replace(RIVAL, holder="us"), at=0)
 
@@ -206,7 +206,7 @@ def test_a_lease_of_our_own_name_from_an_earlier_life_is_waited_for() -> None:
     assert us.step(at=0) == Wait(until_at=15)
 
 
-def test_another_with_our_name_who_has_taken_over_is_a_rival() -> None:
+def test_another_holder_with_the_same_identity_is_a_rival() -> None:
     us = Candidate()
     us.find_no_lease(at=0)
     ours = us.lead(at=0)
@@ -226,7 +226,7 @@ def test_a_leader_whose_lease_was_deleted_creates_it_at_once() -> None:
     assert us.claim(at=2).version == ""
 
 
-def test_a_leader_whose_lease_was_touched_goes_on() -> None:
+def test_a_leader_whose_lease_was_modified_continues() -> None:
     us = Candidate()
     us.find_no_lease(at=0)
     ours = us.lead(at=0, version="2")
@@ -235,7 +235,7 @@ def test_a_leader_whose_lease_was_touched_goes_on() -> None:
     assert us.claim(at=2) == Claim(record=ours, version="3")
 
 
-def test_a_deleted_lease_is_waited_for_as_long_as_its_holder_may_act() -> None:
+def test_after_a_deletion_a_candidate_waits_as_long_as_the_holder_may_act() -> None:
     us = Candidate()
     us.read(RIVAL, at=100)
     us.find_no_lease(at=110)
@@ -246,7 +246,7 @@ def test_a_deleted_lease_is_waited_for_as_long_as_its_holder_may_act() -> None:
     assert us.claim(at=125).version == ""
 
 
-def test_a_leader_that_sees_another_holder_knows_who_it_is() -> None:
+def test_a_leader_that_reads_another_holder_records_its_identity() -> None:
     us = Candidate()
     us.find_no_lease(at=0)
     us.lead(at=0)
@@ -255,7 +255,7 @@ def test_a_leader_that_sees_another_holder_knows_who_it_is() -> None:
     assert us.standing.rival == "them"
 
 
-def test_a_write_that_came_back_as_another_does_not_count() -> None:
+def test_a_confirmed_write_with_another_record_does_not_count() -> None:
     us = Candidate()
     us.find_no_lease(at=0)
     us.send(at=0)
@@ -270,7 +270,7 @@ def test_a_released_lease_has_no_holder_and_the_shortest_time() -> None:
     assert (record.holder, record.lease_seconds, record.transitions) == ("", 1, 4)
 
 
-def test_candidates_look_at_intervals_left_to_chance_and_not_past_the_end_of_the_lease() -> None:
+def test_candidates_wait_with_jitter_and_not_past_the_end_of_the_lease() -> None:
     us = Candidate()
     us.read(RIVAL, at=0)
 
@@ -305,7 +305,7 @@ def test_identities_are_unique_and_name_the_host() -> None:
         {"name": ""},
     ],
 )
-def test_a_rhythm_that_cannot_work_is_refused(wrong: dict[str, object]) -> None:
+def test_invalid_intervals_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="a lease "):
         replace(SETTINGS, **wrong)
 
@@ -358,7 +358,7 @@ def candidate(
 
     while True:
         must_look = us.standing.acting_until_at <= now()
-        if must_look or isinstance(us.step(now()), Look):
+        if must_look or isinstance(us.step(now()), ReadStep):
             yield
             seen = server.seen
             if (yield):
@@ -427,7 +427,7 @@ def overlap(rates: tuple[float, float], schedule: list[Turn]) -> bool:
     ratio=st.sampled_from([1 / 1.5, 1.0, 1.5]) | st.floats(1 / 1.5, 1.5),
     schedule=st.lists(turns, min_size=10, max_size=60),
 )
-def test_two_candidates_never_act_at_once_however_they_are_held_up(
+def test_two_candidates_never_act_at_once_however_they_are_paused(
     ratio: float, schedule: list[Turn]
 ) -> None:
     assert not overlap((1.0, ratio), schedule)

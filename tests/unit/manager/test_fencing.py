@@ -16,7 +16,7 @@ from steersman.client import Client
 from steersman.errors import DeadlinePassed, NotLeading
 from steersman.kinds import core_v1, meta_v1
 from steersman.manager.leader_election.fence import Fence, FencedTransport, is_fenced
-from steersman.observe import WriteHeldBack
+from steersman.observe import WriteFenced
 from steersman.wire import Request, Response
 from tests.clocks import ManualClock
 from tests.embedded import turns
@@ -159,7 +159,7 @@ async def test_a_write_that_finds_the_fence_closed_is_held_back_and_reported() -
     assert isinstance(scene.outcome, NotLeading)
     assert not scene.outcome.may_have_happened
     assert scene.way.sent == []
-    assert scene.observed == [WriteHeldBack(method="PATCH", path=PATCH.path)]
+    assert scene.observed == [WriteFenced(method="PATCH", path=PATCH.path)]
 
 
 async def test_reads_and_exempt_writes_pass_a_closed_fence() -> None:
@@ -186,7 +186,7 @@ async def test_a_write_passes_while_the_fence_is_open() -> None:
     assert scene.observed == []
 
 
-async def test_a_write_whose_time_ran_out_on_the_way_is_not_sent() -> None:
+async def test_a_write_whose_time_runs_out_before_it_is_sent_is_not_sent() -> None:
     # Nothing closes the fence here, as in a process that was stopped and goes on.
     scene = Scene()
     scene.open_for(10)
@@ -201,7 +201,7 @@ async def test_a_write_whose_time_ran_out_on_the_way_is_not_sent() -> None:
     assert isinstance(scene.outcome, NotLeading)
     assert not scene.outcome.may_have_happened
     assert scene.way.sent == []
-    assert scene.observed == [WriteHeldBack(method="PATCH", path=PATCH.path)]
+    assert scene.observed == [WriteFenced(method="PATCH", path=PATCH.path)]
 
 
 async def test_a_write_without_an_answer_is_given_up_once_the_fence_closes() -> None:
@@ -238,7 +238,7 @@ async def test_a_write_that_gets_no_connection_is_given_up_once_the_fence_closes
 
     assert isinstance(scene.outcome, NotLeading)
     assert not scene.outcome.may_have_happened
-    assert scene.observed == [WriteHeldBack(method="PATCH", path=PATCH.path)]
+    assert scene.observed == [WriteFenced(method="PATCH", path=PATCH.path)]
 
 
 async def test_a_slow_write_is_not_given_up_while_the_fence_is_extended() -> None:
@@ -295,7 +295,7 @@ async def test_a_fence_that_closes_cancels_nothing_but_the_write() -> None:
     assert went_on == [0]
 
 
-async def test_a_guard_of_the_request_itself_is_asked_as_well() -> None:
+async def test_a_guard_of_the_request_itself_is_called_as_well() -> None:
     scene = Scene()
     scene.open_for(inf)
     scene.way.reached.set()
@@ -309,7 +309,7 @@ async def test_a_guard_of_the_request_itself_is_asked_as_well() -> None:
     assert scene.way.sent == []
 
 
-async def test_a_client_does_not_try_again_what_was_held_back() -> None:
+async def test_a_client_does_not_retry_a_fenced_write() -> None:
     scene = Scene()
     transport = ScriptedTransport(saying({}))
     fenced = FencedTransport(transport, scene.fence, observe=scene.observed.append)
@@ -368,7 +368,7 @@ class KeepingTransport:
         return exchange
 
 
-async def test_a_write_that_is_over_leaves_nothing_for_the_collector() -> None:
+async def test_a_finished_write_leaves_no_reference_cycle() -> None:
     clock = ManualClock()
     fence = Fence(clock)
     fence.extend_to(inf)

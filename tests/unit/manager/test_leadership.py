@@ -55,7 +55,7 @@ def bodies(transport: ScriptedTransport) -> list[Any]:
     return [msgspec.json.decode(each.body) for each in transport.requests if each.body is not None]
 
 
-async def test_a_lease_that_is_not_there_is_created_and_then_released_at_its_version() -> None:
+async def test_a_missing_lease_is_created_and_then_released_at_its_version() -> None:
     transport = ScriptedTransport(
         refusing(404, "NotFound"), saying(held("1")), saying(lease("2", holderIdentity=""))
     )
@@ -104,7 +104,7 @@ async def test_an_empty_lease_is_free() -> None:
     assert bodies(transport)[0]["spec"]["holderIdentity"] == "us"
 
 
-def test_reprs_say_how_things_stand() -> None:
+def test_reprs_have_the_state() -> None:
     term = Term()
     assert repr(term) == "<Term going on>"
     term.lose("another replica holds the lease")

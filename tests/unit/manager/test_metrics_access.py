@@ -11,7 +11,7 @@ import pytest
 
 from steersman.client import Client
 from steersman.errors import BadSettings, Unreachable
-from steersman.manager.endpoints.metrics_access import SCRAPE_SECONDS, Door, Guarded, metrics_door
+from steersman.manager.endpoints.metrics_access import SCRAPE_SECONDS, MetricsEndpoint, AuthorizedPages, metrics_endpoint
 from steersman.manager.endpoints.probes import Routes, said
 from steersman.manager.endpoints.token_reviews import (
     ALLOWED_SECONDS,
@@ -19,7 +19,7 @@ from steersman.manager.endpoints.token_reviews import (
     KNOWN_SECONDS,
     MOST_AT_ONCE,
     REVIEW_SECONDS,
-    Remembered,
+    ExpiringCache,
     TokenReviews,
 )
 from steersman.manager.settings.manager_settings import ManagerSettings
@@ -81,7 +81,7 @@ class Scene:
         self.client = Client(self.server.transport, clock=self.clock, rng=Random(0), observe=ignore)
         self.reviews = TokenReviews(self.client, clock=self.clock)
         pages = Routes({"/metrics": lambda _: said(200, "depth 3")}, observe=ignore)
-        self.door = Guarded(pages, self.reviews, clock=self.clock)
+        self.door = AuthorizedPages(pages, self.reviews, clock=self.clock)
 
     async def ask(self, token: str | None, *, path: str = "/metrics", method: str = "GET") -> Reply:
         headers = () if token is None else (("Authorization", f"Bearer {token}"),)
@@ -94,13 +94,13 @@ class Scene:
         return await self.door.handle(request, certificate=None)
 
 
-async def test_who_has_the_right_reads_the_metrics() -> None:
+async def test_a_user_with_the_permission_reads_the_metrics() -> None:
     reply = await Scene().ask("good")
 
     assert (reply.status, reply.body) == (200, b"depth 3\n")
 
 
-async def test_the_cluster_is_asked_about_this_user_and_this_path() -> None:
+async def test_the_review_names_the_user_and_the_path() -> None:
     scene = Scene()
 
     await scene.ask("good")
@@ -141,34 +141,34 @@ async def test_without_a_token_access_is_denied_without_a_review(header: str | N
     assert scene.server.asked == []
 
 
-async def test_two_tokens_are_none() -> None:
+async def test_two_tokens_are_rejected() -> None:
     twice = (("Authorization", "Bearer good"),) * 2
 
     assert (await Scene().with_headers(*twice)).status == 401
 
 
-async def test_a_token_that_the_cluster_does_not_know_does_not_get_in() -> None:
+async def test_an_unknown_token_is_rejected() -> None:
     scene = Scene()
 
     assert (await scene.ask("bad")).status == 401
     assert scene.server.asked == [TOKENS]
 
 
-async def test_a_user_whose_token_was_not_accepted_does_not_get_in() -> None:
+async def test_a_token_that_is_not_accepted_is_rejected() -> None:
     scene = Scene()
     scene.server.is_sure = False
 
     assert (await scene.ask("good")).status == 401
 
 
-async def test_a_right_that_is_both_given_and_denied_is_none() -> None:
+async def test_a_permission_that_is_both_allowed_and_denied_is_denied() -> None:
     scene = Scene()
     scene.server.denies = True
 
     assert (await scene.ask("good")).status == 403
 
 
-async def test_the_anonymous_user_does_not_get_in_whatever_they_may() -> None:
+async def test_the_anonymous_user_is_rejected_whatever_its_permissions() -> None:
     scene = Scene()
     scene.server.users["odd"] = "system:anonymous"
     scene.server.allowed.add("system:anonymous")
@@ -209,7 +209,7 @@ async def test_without_an_answer_access_is_denied(failure: object) -> None:
     assert b"depth" not in reply.body
 
 
-async def test_what_could_not_be_asked_is_asked_again() -> None:
+async def test_a_failed_review_is_repeated() -> None:
     scene = Scene()
     scene.server.failure = LOST
     await scene.ask("good")
@@ -219,7 +219,7 @@ async def test_what_could_not_be_asked_is_asked_again() -> None:
     assert (await scene.ask("good")).status == 200
 
 
-async def test_an_api_server_that_hangs_is_not_waited_for_long() -> None:
+async def test_a_review_by_a_hanging_api_server_times_out() -> None:
     scene = Scene(clock=ManualClock())
     scene.server.gate = asyncio.Event()
 
@@ -232,7 +232,7 @@ async def test_an_api_server_that_hangs_is_not_waited_for_long() -> None:
     assert scene.server.transport.open_answers == 0
 
 
-async def test_who_waits_behind_others_waits_no_longer_than_a_scrapes_patience() -> None:
+async def test_a_queued_review_waits_no_longer_than_a_scrape() -> None:
     scene = Scene(clock=ManualClock())
     scene.server.gate = asyncio.Event()
 
@@ -246,7 +246,7 @@ async def test_who_waits_behind_others_waits_no_longer_than_a_scrapes_patience()
     assert {each.result().status for each in asked} == {500}
 
 
-async def test_a_server_that_is_away_is_asked_once_and_not_again_and_again() -> None:
+async def test_a_review_by_an_unreachable_server_is_not_retried() -> None:
     scene = Scene()
     scene.server.failure = Unreachable("refused", may_have_happened=False)
 
@@ -255,7 +255,7 @@ async def test_a_server_that_is_away_is_asked_once_and_not_again_and_again() -> 
     assert scene.server.asked == [TOKENS]
 
 
-async def test_answers_are_remembered() -> None:
+async def test_review_results_are_cached() -> None:
     scene = Scene()
 
     for token in ("good", "poor", "bad") * 3:
@@ -264,7 +264,7 @@ async def test_answers_are_remembered() -> None:
     assert scene.server.asked == [TOKENS, RIGHTS, TOKENS, RIGHTS, TOKENS]
 
 
-async def test_a_user_is_looked_up_again_after_a_minute_and_a_right_after_five() -> None:
+async def test_a_user_is_cached_for_a_minute_and_a_permission_for_five() -> None:
     scene = Scene()
     await scene.ask("good")
 
@@ -282,7 +282,7 @@ async def test_a_user_is_looked_up_again_after_a_minute_and_a_right_after_five()
     assert scene.server.asked == [TOKENS, RIGHTS, TOKENS, TOKENS, RIGHTS]
 
 
-async def test_a_right_that_is_granted_counts_half_a_minute_later() -> None:
+async def test_a_new_permission_counts_half_a_minute_later() -> None:
     scene = Scene()
     await scene.ask("poor")
     scene.server.allowed.add("stranger")
@@ -294,7 +294,7 @@ async def test_a_right_that_is_granted_counts_half_a_minute_later() -> None:
     assert (await scene.ask("poor")).status == 200
 
 
-async def test_asking_about_a_right_again_does_not_make_a_user_known_for_longer() -> None:
+async def test_a_repeated_access_review_does_not_extend_the_cached_user() -> None:
     scene = Scene()
     await scene.ask("poor")
 
@@ -305,7 +305,7 @@ async def test_asking_about_a_right_again_does_not_make_a_user_known_for_longer(
     assert scene.server.asked == [TOKENS, RIGHTS, RIGHTS, TOKENS, RIGHTS]
 
 
-async def test_a_token_that_is_withdrawn_is_no_good_a_minute_later() -> None:
+async def test_a_revoked_token_is_rejected_a_minute_later() -> None:
     scene = Scene()
     await scene.ask("good")
     del scene.server.users["good"]
@@ -315,7 +315,7 @@ async def test_a_token_that_is_withdrawn_is_no_good_a_minute_later() -> None:
     assert (await scene.ask("good")).status == 401
 
 
-async def test_about_one_token_the_cluster_is_asked_once_at_a_time() -> None:
+async def test_concurrent_scrapes_with_one_token_share_a_review() -> None:
     scene = Scene()
     scene.server.gate = asyncio.Event()
 
@@ -328,7 +328,7 @@ async def test_about_one_token_the_cluster_is_asked_once_at_a_time() -> None:
     assert scene.server.asked == [TOKENS, RIGHTS]
 
 
-async def test_who_waits_for_the_answer_to_another_asks_when_that_one_leaves() -> None:
+async def test_a_waiting_scrape_reviews_when_the_first_one_disconnects() -> None:
     scene = Scene()
     scene.server.gate = asyncio.Event()
 
@@ -344,7 +344,7 @@ async def test_who_waits_for_the_answer_to_another_asks_when_that_one_leaves() -
     assert scene.server.asked == [TOKENS, TOKENS, RIGHTS]
 
 
-async def test_made_up_tokens_keep_the_api_server_no_busier_than_a_few() -> None:
+async def test_invalid_tokens_cause_few_concurrent_reviews() -> None:
     scene = Scene()
     scene.server.gate = asyncio.Event()
 
@@ -358,7 +358,7 @@ async def test_made_up_tokens_keep_the_api_server_no_busier_than_a_few() -> None
     assert at_once == MOST_AT_ONCE
 
 
-async def test_made_up_tokens_do_not_push_out_good_ones() -> None:
+async def test_invalid_tokens_do_not_evict_valid_ones() -> None:
     scene = Scene()
     await scene.ask("good")
     for number in range(1100):
@@ -371,7 +371,7 @@ async def test_made_up_tokens_do_not_push_out_good_ones() -> None:
     assert len(scene.reviews._unknown) == 1000
 
 
-async def test_a_page_that_is_not_there_needs_no_review() -> None:
+async def test_an_unknown_page_needs_no_review() -> None:
     scene = Scene()
 
     assert (await scene.ask("good", path="/secrets")).status == 404
@@ -391,7 +391,7 @@ async def test_no_token_is_kept_or_shown() -> None:
 
 
 def test_the_least_recently_used_entry_is_evicted_first() -> None:
-    remembered = Remembered[str, int](2, clock=FakeClock())
+    remembered = ExpiringCache[str, int](2, clock=FakeClock())
     for number, key in enumerate("ab"):
         remembered.put(key, number, for_seconds=10)
     remembered.get("a")
@@ -404,14 +404,14 @@ def test_the_least_recently_used_entry_is_evicted_first() -> None:
 # The door
 
 
-def door(settings: ManagerSettings) -> Door:
+def door(settings: ManagerSettings) -> MetricsEndpoint:
     scene = Scene()
-    return metrics_door(
+    return metrics_endpoint(
         new_registry(), settings, client=scene.client, clock=scene.clock, observe=ignore
     )
 
 
-def test_on_this_machine_metrics_are_plain_and_open() -> None:
+def test_on_loopback_metrics_are_plain_and_open() -> None:
     found = door(ManagerSettings())
 
     assert found.tls is None
@@ -419,14 +419,14 @@ def test_on_this_machine_metrics_are_plain_and_open() -> None:
 
 
 @pytest.mark.parametrize("address", [":8080", "192.0.2.1:8080", "[::]:8080", "metrics:8080"])
-def test_beyond_this_machine_metrics_are_encrypted_and_guarded(address: str) -> None:
+def test_beyond_loopback_metrics_are_encrypted_and_authorized(address: str) -> None:
     found = door(ManagerSettings(metrics_address=address))
 
     assert found.tls is not None
-    assert isinstance(found.handler, Guarded)
+    assert isinstance(found.handler, AuthorizedPages)
 
 
-def test_without_cryptography_it_says_what_to_install_or_to_give(
+def test_without_cryptography_the_error_says_what_to_install_or_to_set(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delitem(sys.modules, "steersman.wire.certificates", raising=False)

@@ -67,7 +67,7 @@ def counter(name: str) -> prometheus_client.Counter:
         ),
     ],
 )
-def test_what_cannot_work_is_refused_when_the_manager_is_made(wrong: Any, says: str) -> None:
+def test_invalid_options_are_refused_when_the_manager_is_created(wrong: Any, says: str) -> None:
     with pytest.raises(BadManager, match="the manager cannot work") as raised:
         Manager(controllers=[CONTROLLER], **wrong)
 
@@ -83,7 +83,7 @@ def test_what_cannot_work_is_refused_when_the_manager_is_made(wrong: Any, says: 
         lambda: sm.HealthCheck("a", well, every_seconds=0),
     ],
 )
-def test_a_health_check_that_could_never_be_asked_is_refused(made: Any) -> None:
+def test_an_invalid_health_check_is_refused(made: Any) -> None:
     with pytest.raises(BadManager, match="health check"):
         made()
 
@@ -98,7 +98,7 @@ def test_a_health_check_that_could_never_be_asked_is_refused(made: Any) -> None:
         lambda: sm.CacheOptions(core_v1.Secret, transform=3),  # type: ignore[arg-type]
     ],
 )
-def test_options_that_no_cache_could_have_are_refused(made: Any) -> None:
+def test_invalid_cache_options_are_refused(made: Any) -> None:
     with pytest.raises((BadValue, BadName)):
         made()
 
@@ -111,7 +111,7 @@ def test_a_kind_that_a_runnable_watches_has_options_too() -> None:
     assert manager.options.caches[0].kind is core_v1.Pod
 
 
-def test_rights_to_a_kind_are_in_the_namespaces_that_its_cache_has() -> None:
+def test_permissions_for_a_kind_are_in_the_namespaces_of_its_cache() -> None:
     caches = (sm.CacheOptions(core_v1.Secret, namespaces=("vault",)),)
 
     rules = permissions([CONTROLLER], lease=None, namespaces=("one", "two"), caches=caches)

@@ -120,7 +120,7 @@ async def test_a_missing_permission_is_named_with_the_rule_that_would_grant_it()
     ]
 
 
-async def test_who_may_not_ask_does_not_know_and_goes_on() -> None:
+async def test_without_permission_for_reviews_the_operator_continues() -> None:
     scene = Scene(answer=refusing(403, "Forbidden"))
 
     assert await scene.missing(PODS, STATUS) == ()
@@ -131,7 +131,7 @@ async def test_who_may_not_ask_does_not_know_and_goes_on() -> None:
     assert isinstance(second, PermissionsUnknown)
 
 
-async def test_a_server_that_cannot_be_asked_is_an_error_and_not_a_group_of_them() -> None:
+async def test_an_unreachable_server_is_one_error_and_no_group() -> None:
     scene = Scene(answer=Unreachable("the server was not reached"))
 
     with pytest.raises(Unreachable):
@@ -140,7 +140,7 @@ async def test_a_server_that_cannot_be_asked_is_an_error_and_not_a_group_of_them
     assert len(scene.transport.requests) == 1, "once is enough to know, and to be reported"
 
 
-async def test_only_a_few_questions_are_put_at_once() -> None:
+async def test_few_reviews_run_at_once() -> None:
     scene = Scene()
     rules = [
         RbacRule(group="", resource="pods", verbs=("get",), namespace=f"n{n}") for n in range(100)
@@ -152,7 +152,7 @@ async def test_only_a_few_questions_are_put_at_once() -> None:
     assert scene.most_at_once == 8
 
 
-async def test_few_questions_take_two_connections() -> None:
+async def test_few_reviews_take_two_connections() -> None:
     scene = Scene()
 
     await scene.missing(PODS, STATUS, LEASE, EVENTS)

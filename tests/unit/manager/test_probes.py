@@ -46,7 +46,7 @@ async def ask(handler: Routes, path: str, *, method: str = "GET", **rest: Any) -
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz"])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-async def test_a_probe_of_what_is_well_is_ok(path: str, method: str) -> None:
+async def test_a_probe_whose_checks_pass_is_ok(path: str, method: str) -> None:
     reply = await ask(routes(live=(FINE,), ready=(FINE,)), path, method=method)
 
     assert (reply.status, reply.body) == (200, b"ok\n")
@@ -56,7 +56,7 @@ async def test_a_probe_without_checks_is_ok() -> None:
     assert (await ask(routes(), "/readyz")).status == 200
 
 
-async def test_readiness_fails_while_life_goes_on() -> None:
+async def test_readiness_fails_while_liveness_passes() -> None:
     handler = routes(live=(FINE,), ready=(FINE, BROKEN))
 
     assert (await ask(handler, "/readyz")).status == 503
@@ -81,7 +81,7 @@ async def test_a_verbose_probe_lists_every_check() -> None:
     assert ill.body == b"[+]caches ok\n[-]lease failed\nhealthz check failed\n"
 
 
-async def test_a_verbose_probe_says_what_else_is_known() -> None:
+async def test_a_verbose_probe_has_the_details_of_checks() -> None:
     objects = Check("objects", lambda: None, detail=lambda: named_objects("hang", [REF] * 12))
     handler = routes(
         ready=(objects, Check("none", lambda: None, detail=lambda: named_objects("x", [])))
@@ -97,7 +97,7 @@ async def test_a_verbose_probe_says_what_else_is_known() -> None:
     )
 
 
-async def test_two_checks_of_one_name_are_two() -> None:
+async def test_two_checks_of_one_name_are_reported_separately() -> None:
     reply = await ask(
         routes(live=(FINE, Check(FINE.name, lambda: "no"))), "/livez", query=(("verbose", ""),)
     )
@@ -105,7 +105,7 @@ async def test_two_checks_of_one_name_are_two() -> None:
     assert reply.body == b"[+]caches ok\n[-]caches failed\nlivez check failed\n"
 
 
-async def test_why_a_check_fails_is_in_no_answer() -> None:
+async def test_the_reason_of_a_failed_check_is_in_no_answer() -> None:
     handler = routes(live=(BROKEN, BUGGY), ready=(BROKEN, BUGGY))
 
     for path in handler.paths:
@@ -115,14 +115,14 @@ async def test_why_a_check_fails_is_in_no_answer() -> None:
             assert b"10.0.0.1" not in reply.body
 
 
-def test_why_a_check_fails_is_there_for_the_log() -> None:
+def test_the_reason_of_a_failed_check_is_available_to_the_log() -> None:
     assert failing((FINE, BROKEN, BUGGY)) == (
         ("lease", f"cannot reach https://10.0.0.1 with {SECRET}"),
         ("buggy", "the check itself failed: RuntimeError"),
     )
 
 
-async def test_checks_are_asked_for_at_each_probe() -> None:
+async def test_checks_run_at_each_probe() -> None:
     checks: list[Check] = []
     handler = Routes(probe_pages(live=lambda: (), ready=lambda: checks), observe=ignore)
     before = await ask(handler, "/readyz")
@@ -142,12 +142,12 @@ def test_health_has_these_pages_and_no_others() -> None:
 @pytest.mark.parametrize(
     "path", ["/", "", "/metrics", "/debug/pprof", "/healthz/", "//healthz", "/HEALTHZ"]
 )
-async def test_what_is_not_there_is_not_found(path: str) -> None:
+async def test_an_unknown_page_is_not_found(path: str) -> None:
     assert (await ask(routes(), path)).status == 404
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
-async def test_nothing_can_be_done_but_read_and_nothing_sent_comes_back(method: str) -> None:
+async def test_only_reads_are_allowed_and_requests_are_not_echoed(method: str) -> None:
     handler = routes(live=(FINE,))
     sent = {"body": SECRET.encode(), "headers": (("x-said", SECRET),)}
 

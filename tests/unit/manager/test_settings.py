@@ -64,16 +64,16 @@ def with_its_twin(field: str) -> dict[str, str]:
     return {each: OTHERS[each][0] for each in (field, TOGETHER.get(field, field))}
 
 
-def test_the_table_has_every_field_once_and_in_order() -> None:
+def test_the_settings_table_has_every_field_once_and_in_order() -> None:
     assert [each.field for each in SETTINGS] == [each.name for each in fields(ManagerSettings)]
     assert OTHERS.keys() == {each.field for each in SETTINGS}
 
 
-def test_nothing_given_means_the_defaults() -> None:
+def test_without_input_settings_are_the_defaults() -> None:
     assert read() == DEFAULTS
 
 
-def test_by_default_only_this_machine_can_ask() -> None:
+def test_by_default_listeners_are_on_loopback() -> None:
     assert DEFAULTS.health is not None
     assert DEFAULTS.health.is_loopback
     assert DEFAULTS.metrics is not None
@@ -111,7 +111,7 @@ def test_each_setting_can_be_in_the_file(setting: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=lambda each: each.field)
-def test_settings_are_written_as_an_environment_that_makes_the_same(setting: Any) -> None:
+def test_settings_round_trip_through_the_environment(setting: Any) -> None:
     given = with_its_twin(setting.field)
     settings = read(environ={f"STEERSMAN_{key.upper()}": text for key, text in given.items()})
 
@@ -121,7 +121,7 @@ def test_settings_are_written_as_an_environment_that_makes_the_same(setting: Any
     assert read(environ=environ) == settings
 
 
-def test_what_is_as_always_needs_no_variable() -> None:
+def test_a_default_needs_no_variable() -> None:
     assert DEFAULTS.environ() == {}
 
 
@@ -214,7 +214,7 @@ def test_variables_that_kubernetes_makes_for_a_service_of_our_name_are_left_alon
         ("preflight", "perhaps"),
     ],
 )
-def test_a_value_that_cannot_be_is_refused_with_its_place_and_what_was_wanted(
+def test_an_invalid_value_is_refused_with_its_place_and_what_is_wanted(
     field: str, text: str
 ) -> None:
     flag, variable = f"--{field.replace('_', '-')}", f"STEERSMAN_{field.upper()}"
@@ -350,7 +350,7 @@ def test_settings_that_are_made_in_code_are_checked_as_well() -> None:
         {"user_agent": ""},
     ],
 )
-def test_no_wrong_settings_can_be_made(wrong: dict[str, Any]) -> None:
+def test_invalid_settings_cannot_be_created(wrong: dict[str, Any]) -> None:
     with pytest.raises(BadSettings):
         ManagerSettings(**wrong)
 
@@ -394,7 +394,7 @@ def test_an_unknown_argument_ends_the_program_with_status_2(
     assert "unrecognized arguments" in capsys.readouterr().err
 
 
-def test_what_is_not_set_is_as_the_author_set_it() -> None:
+def test_an_unset_setting_has_the_authors_value() -> None:
     own = ManagerSettings(context="staging", namespaces=("team-a",))
 
     settings = ManagerSettings.read(["--context=prod"], {}, prog="operator", usual=own)
@@ -403,7 +403,7 @@ def test_what_is_not_set_is_as_the_author_set_it() -> None:
 
 
 @given(st.sampled_from(SETTINGS), st.text(max_size=20))
-def test_any_text_for_any_setting_is_taken_or_refused(setting: Any, text: str) -> None:
+def test_any_text_for_any_setting_is_accepted_or_refused(setting: Any, text: str) -> None:
     refused = ""
     try:
         read(environ={setting.variable: text})

@@ -17,7 +17,7 @@ def hold_up(watch: StallWatch) -> None:
         pass
 
 
-async def test_a_turn_that_does_not_come_is_looked_into_with_the_stack() -> None:
+async def test_a_blocked_loop_is_reported_with_the_stack() -> None:
     clock = SystemClock()
     me = asyncio.current_task()
 
@@ -34,7 +34,7 @@ async def test_a_turn_that_does_not_come_is_looked_into_with_the_stack() -> None
     assert (found.controller, found.ref) == ("widget", REF)
     ours = [line for line in found.stack if line.startswith(f"{__file__}:")]
     assert ours[-1].endswith("in hold_up")
-    assert ours[-2].endswith(" in test_a_turn_that_does_not_come_is_looked_into_with_the_stack")
+    assert ours[-2].endswith(" in test_a_blocked_loop_is_reported_with_the_stack")
     assert not any("asyncio" in line for line in found.stack)
 
 
@@ -50,7 +50,7 @@ async def author(watch: StallWatch) -> None:
     deeper(watch, 50)
 
 
-async def test_of_a_deep_stack_the_authors_function_and_the_innermost_frames_are_named() -> None:
+async def test_a_deep_stack_has_the_authors_function_and_the_innermost_frames() -> None:
     clock = SystemClock()
 
     with StallWatch(after_seconds=0.01, about=lambda _: None, clock=clock) as watch:
@@ -64,7 +64,7 @@ async def test_of_a_deep_stack_the_authors_function_and_the_innermost_frames_are
     assert any(line.endswith(" in hold_up") for line in found.stack[-2:])
 
 
-async def test_a_loop_that_waits_is_blamed_on_no_code() -> None:
+async def test_a_waiting_loop_is_attributed_to_no_code() -> None:
     """As after a pause of the process, when the thread of the watch wakes up first."""
 
     def waits(watch: StallWatch) -> None:
@@ -75,7 +75,7 @@ async def test_a_loop_that_waits_is_blamed_on_no_code() -> None:
         await asyncio.to_thread(waits, watch)
 
 
-async def test_a_turn_that_comes_in_time_is_not_looked_into() -> None:
+async def test_a_loop_that_is_on_time_is_not_reported() -> None:
     clock = SystemClock()
 
     with StallWatch(after_seconds=1_000.0, about=lambda _: None, clock=clock) as watch:
@@ -86,7 +86,7 @@ async def test_a_turn_that_comes_in_time_is_not_looked_into() -> None:
         assert watch.found is None
 
 
-async def test_what_was_found_of_one_turn_is_not_said_of_the_next() -> None:
+async def test_the_stack_of_one_check_is_not_reported_for_the_next() -> None:
     clock = SystemClock()
 
     with StallWatch(after_seconds=0.01, about=lambda _: None, clock=clock) as watch:

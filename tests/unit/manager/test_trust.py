@@ -50,7 +50,7 @@ def test_the_error_about_an_unverified_server_names_what_allows_it(unverified: P
     assert "Manager(trust=Trust(unverified_servers=True))" in error
 
 
-def test_what_the_error_names_is_there_to_be_followed() -> None:
+def test_the_settings_in_the_error_exist() -> None:
     by_flag = ManagerSettings.read(["--insecure-skip-tls-verify"], {}, prog="operator")
     by_variable = ManagerSettings.read(
         [], {"STEERSMAN_INSECURE_SKIP_TLS_VERIFY": "true"}, prog="operator"
@@ -63,7 +63,9 @@ def test_what_the_error_names_is_there_to_be_followed() -> None:
     assert not trust_of(Trust(), ManagerSettings()).unverified_servers
 
 
-def test_an_operator_follows_a_kubeconfig_that_two_have_allowed(unverified: Path) -> None:
+def test_an_operator_uses_an_insecure_kubeconfig_allowed_by_author_and_settings(
+    unverified: Path,
+) -> None:
     assert says("it sets insecure-skip-tls-verify", unverified)
     allowed = "the server's certificate is not verified"
     assert says(allowed, unverified, "--insecure-skip-tls-verify")

@@ -66,7 +66,7 @@ def test_the_image_of_a_bundle_has_its_annotations_as_labels() -> None:
 
 
 @pytest.mark.parametrize("version", ["0.9.0", "1.0.0-rc.1"])
-def test_a_version_that_promises_nothing_is_a_candidate(version: str) -> None:
+def test_a_version_without_compatibility_is_a_candidate(version: str) -> None:
     tree = bundle_tree(installation(version=version))
 
     assert 'channels.v1="candidate"' in tree["bundle.Dockerfile"]
@@ -89,7 +89,7 @@ def test_an_operator_of_the_whole_cluster_asks_for_what_it_is_granted_there() ->
     assert {each["type"] for each in spec["installModes"] if each["supported"]} == {"AllNamespaces"}
 
 
-def test_an_operator_of_some_namespaces_learns_from_olm_which() -> None:
+def test_an_operator_of_some_namespaces_gets_their_names_from_olm() -> None:
     what = installation(namespaces=("a", "b"), metrics=False)
     in_a = [each for each in parts_of(what).grants if each["metadata"].get("namespace") == "a"]
 
@@ -167,14 +167,14 @@ def test_a_bundle_holds_definitions_and_what_olm_does_not_make_itself() -> None:
     assert not any("namespace" in each["metadata"] for each in found)
 
 
-def test_an_operator_of_other_peoples_kinds_owns_none() -> None:
+def test_an_operator_of_foreign_kinds_owns_none() -> None:
     tree = bundle_tree(installation(sm.Controller(core_v1.Secret, reconcile=reconcile)))
 
     assert csv_of(tree)["spec"]["customresourcedefinitions"]["owned"] == []
     assert not any(path.endswith(".crd.yaml") for path in tree)
 
 
-def test_what_it_replaces_and_its_picture_are_said_if_given() -> None:
+def test_a_bundle_has_the_given_replaced_version_and_icon() -> None:
     what = installation()
 
     spec = csv_of(bundle_tree(what, replaces="1.2.2", icon=("image/png", b"picture")))["spec"]

@@ -29,7 +29,7 @@ def test_the_manager_reads_its_settings_from_its_environment(others: dict[str, A
     assert ManagerSettings.read([], environ, prog="operator") == what.settings
 
 
-def test_one_of_two_replicas_acts_and_they_keep_apart() -> None:
+def test_two_replicas_elect_a_leader_and_run_on_different_nodes() -> None:
     parts = parts_of(installation())
 
     assert parts.deployment["spec"]["replicas"] == 2
@@ -70,7 +70,7 @@ def test_probes_and_services_find_their_ports() -> None:
     assert (port["name"], port["targetPort"]) == ("metrics", "metrics")
 
 
-def test_whatever_looks_for_the_pods_finds_them() -> None:
+def test_every_selector_matches_the_pods() -> None:
     parts = parts_of(installation())
     labels = pod_of(parts)["metadata"]["labels"]
     assert parts.metrics_service is not None
@@ -93,14 +93,14 @@ def test_whatever_looks_for_the_pods_finds_them() -> None:
     assert parts.metrics_service["metadata"]["labels"].items() >= wanted.items()
 
 
-def test_what_may_change_is_in_no_selector() -> None:
+def test_no_selector_has_a_label_that_may_change() -> None:
     before, after = (parts_of(installation(version=version)) for version in ("1.2.3", "2.0.0-rc.1"))
 
     assert before.deployment["spec"]["selector"] == after.deployment["spec"]["selector"]
     assert before.deployment["metadata"]["labels"] != after.deployment["metadata"]["labels"]
 
 
-def test_only_probes_and_metrics_come_in_and_only_names_and_the_server_are_asked() -> None:
+def test_the_network_policy_allows_probes_metrics_dns_and_the_server_only() -> None:
     spec = parts_of(installation()).network_policy["spec"]
 
     assert spec["policyTypes"] == ["Ingress", "Egress"]
@@ -115,7 +115,7 @@ def test_only_probes_and_metrics_come_in_and_only_names_and_the_server_are_asked
     ]
 
 
-def test_without_metrics_there_is_nothing_about_them() -> None:
+def test_without_metrics_no_object_is_for_them() -> None:
     parts = parts_of(installation(metrics=False))
 
     assert (parts.metrics_service, parts.monitor) == (None, None)
@@ -123,7 +123,7 @@ def test_without_metrics_there_is_nothing_about_them() -> None:
     assert len(parts.network_policy["spec"]["ingress"]) == 1
 
 
-def test_the_namespace_lets_nothing_else_in() -> None:
+def test_the_namespace_enforces_the_restricted_level() -> None:
     labels = parts_of(installation()).namespace["metadata"]["labels"]
 
     assert labels["pod-security.kubernetes.io/enforce"] == "restricted"

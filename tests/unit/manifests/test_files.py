@@ -130,7 +130,7 @@ def test_generating_one_part_removes_nothing_of_another(tmp_path: Path) -> None:
     assert list(json.loads((tmp_path / RECORD).read_text())["parts"]) == ["docs"]
 
 
-def test_a_file_that_another_part_makes_now_stays(tmp_path: Path) -> None:
+def test_a_file_that_another_part_generates_now_stays(tmp_path: Path) -> None:
     write_trees(tmp_path, {"deploy": {"crd/a.yaml": "a\n"}})
     write_trees(tmp_path, {"crd": {"crd/a.yaml": "a\n"}})
 
@@ -138,7 +138,7 @@ def test_a_file_that_another_part_makes_now_stays(tmp_path: Path) -> None:
     assert write_trees(tmp_path, {"crd": {}}).removed == ("crd/a.yaml",)
 
 
-def test_a_file_of_two_parts_stays_until_neither_makes_it(tmp_path: Path) -> None:
+def test_a_file_of_two_parts_stays_until_neither_generates_it(tmp_path: Path) -> None:
     both = {"crd": {"a.yaml": "a\n"}, "deploy": {"a.yaml": "a\n"}}
     write_trees(tmp_path, both)
 
@@ -147,7 +147,7 @@ def test_a_file_of_two_parts_stays_until_neither_makes_it(tmp_path: Path) -> Non
     assert write_trees(tmp_path, {"crd": {}, "deploy": {}}).removed == ("a.yaml",)
 
 
-def test_a_file_deleted_by_hand_is_made_again(tmp_path: Path) -> None:
+def test_a_file_deleted_by_hand_is_generated_again(tmp_path: Path) -> None:
     write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}})
     (tmp_path / "a.yaml").unlink()
 
@@ -213,7 +213,7 @@ def test_a_file_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
         '{"parts": {"crd": {"a.yaml": 1}}}',
     ],
 )
-def test_a_record_that_cannot_be_used_stops_everything(tmp_path: Path, record: str) -> None:
+def test_an_invalid_record_is_an_error_and_nothing_is_written(tmp_path: Path, record: str) -> None:
     (tmp_path / ".steersman").mkdir()
     (tmp_path / RECORD).write_text(record)
 
@@ -229,7 +229,7 @@ def test_a_tree_stays_below_its_directory(tmp_path: Path, path: str) -> None:
         write_trees(tmp_path, {"crd": {path: "a\n"}})
 
 
-def test_two_parts_cannot_make_one_file_in_two_ways(tmp_path: Path) -> None:
+def test_two_parts_cannot_generate_one_file_differently(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"two parts make a\.yaml"):
         write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}, "rbac": {"a.yaml": "b\n"}})
 

@@ -26,7 +26,7 @@ def templates(tree: Tree) -> str:
     return "".join(text for path, text in tree.items() if path.startswith("templates/"))
 
 
-def test_a_chart_says_what_the_operator_is() -> None:
+def test_a_chart_has_the_metadata_of_the_operator() -> None:
     tree = helm_tree(
         installation(
             description="Keeps shops\nopen.\n\nAll of them.",
@@ -70,7 +70,7 @@ def test_every_value_that_a_template_asks_for_is_in_values_yaml() -> None:
     assert {word for word in values if "." not in word} == {word.split(".")[0] for word in asked}
 
 
-def test_the_schema_knows_the_values_and_no_others() -> None:
+def test_the_schema_has_exactly_the_values() -> None:
     tree = helm_tree(installation(namespaces=("a",)))
     schema, values = json.loads(tree["values.schema.json"]), yaml.safe_load(tree["values.yaml"])
 
@@ -85,7 +85,7 @@ def test_the_schema_knows_the_values_and_no_others() -> None:
     assert set(schema["properties"]) - set(values) == {"enabled", "global"}
 
 
-def test_values_begin_as_the_installation_has_it() -> None:
+def test_default_values_are_those_of_the_installation() -> None:
     what = installation(
         image="example.com:5000/team/shops:v1", replicas=3, namespaces=("a", "b"), metrics=False
     )
@@ -113,7 +113,7 @@ def test_values_begin_as_the_installation_has_it() -> None:
         ("shops:1@sha256:ab", ("shops", "1", "sha256:ab")),
     ],
 )
-def test_an_image_is_taken_apart(image: str, expected: tuple[str, str, str]) -> None:
+def test_an_image_is_split_into_its_parts(image: str, expected: tuple[str, str, str]) -> None:
     assert split_image(image) == expected
 
 
@@ -134,7 +134,7 @@ def test_the_name_of_the_installations_namespace_is_nowhere_in_a_template() -> N
     assert "steersman-some-namespace" not in text
 
 
-def test_words_of_people_are_no_actions_of_templates() -> None:
+def test_braces_in_an_authors_text_are_escaped() -> None:
     tree = helm_tree(installation(title="{{ .Values.x }} TITLE CRDS", description="{{ boom }}"))
 
     assert tree["templates/NOTES.txt"].startswith('{{ "{{" }} .Values.x }} TITLE CRDS {{ $.Chart')

@@ -100,7 +100,7 @@ def test_the_pieces_together_are_the_objects_of_install_yaml(what: Installation)
 
 
 @pytest.mark.parametrize("what", INSTALLATIONS)
-def test_no_file_lies_there_for_nothing(what: Installation) -> None:
+def test_every_file_is_used(what: Installation) -> None:
     tree = whole_tree(what)
     folders = {path.rpartition("/")[0] for path in tree}
 
@@ -131,7 +131,7 @@ def test_each_object_comes_after_what_it_needs(what: Installation) -> None:
     assert documents[-1]["kind"] == "Deployment"
 
 
-def test_every_object_is_there_once_and_says_whose_it_is() -> None:
+def test_every_object_is_there_once_and_has_the_operators_labels() -> None:
     what = installation(SHOPS, REGIONS)
     parts = parts_of(what)
 

@@ -71,7 +71,7 @@ def test_in_some_namespaces_only_it_has_no_rights_elsewhere() -> None:
     assert granted(what) == work_in("team-a") | work_in("team-b") | NODES | LEASES | METRICS
 
 
-def test_what_has_no_namespace_is_granted_for_the_whole_cluster_all_the_same() -> None:
+def test_cluster_scoped_kinds_are_granted_for_the_whole_cluster() -> None:
     what = installation(REGIONS, namespaces=("team-a",))
 
     places = {place for place, _, resource, _, _ in granted(what) if resource == "regions"}
@@ -80,7 +80,7 @@ def test_what_has_no_namespace_is_granted_for_the_whole_cluster_all_the_same() -
 
 
 @pytest.mark.parametrize("namespaces", [(), ("team-a",), ("shops-system",)])
-def test_what_is_granted_is_what_the_preflight_asks_for(namespaces: tuple[str, ...]) -> None:
+def test_the_grants_are_those_that_the_preflight_checks(namespaces: tuple[str, ...]) -> None:
     what = installation(SHOPS, REGIONS, namespaces=namespaces)
 
     asked = needed_rules(what.controllers, settings=what.settings, namespace=what.namespace)
@@ -126,7 +126,7 @@ def test_every_role_of_the_operator_is_bound_to_its_account_where_it_is() -> Non
         ]
 
 
-def test_nothing_is_granted_by_a_star() -> None:
+def test_no_rule_has_a_wildcard() -> None:
     parts = parts_of(installation(SHOPS, REGIONS))
     documents = (*parts.grants, *parts.metrics_grants, *parts.people)
 
@@ -157,7 +157,7 @@ def test_admins_editors_and_viewers_of_a_kind_add_to_the_clusters_own() -> None:
     )
 
 
-def test_people_may_scale_what_can_be_scaled() -> None:
+def test_users_may_scale_scalable_kinds() -> None:
     class Fleet(
         sm.CustomResource[Spec, Status],
         group="shop.example.com",

@@ -108,7 +108,7 @@ def test_a_sample_is_of_the_stored_version_unless_another_is_named() -> None:
         ),
     ],
 )
-def test_a_value_is_made_up_as_its_schema_says(schema: dict[str, Any], value: Any) -> None:
+def test_a_generated_value_is_valid_by_its_schema(schema: dict[str, Any], value: Any) -> None:
     assert value_of(schema) == value
 
 
@@ -140,7 +140,7 @@ def test_the_name_of_a_sample_is_as_short_as_names_must_be() -> None:
         ({"type": "object", "additionalProperties": TEXT, "minProperties": 10**9}, "spec.it"),
     ],
 )
-def test_what_cannot_be_made_up_is_named_with_what_to_do(
+def test_a_field_without_a_sample_is_named_with_what_to_do(
     schema: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(NoSample, match="Give the field an example") as refused:
@@ -149,14 +149,14 @@ def test_what_cannot_be_made_up_is_named_with_what_to_do(
     assert refused.value.field == field
 
 
-def test_an_example_helps_where_nothing_can_be_made_up() -> None:
+def test_an_example_is_used_where_no_value_can_be_generated() -> None:
     schema = {"type": "string", "pattern": r"^\p{Greek}+$", "example": "αβγ"}
 
     assert value_of(schema) == "αβγ"
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
-def test_what_is_made_up_for_a_format_is_of_that_format(name: str) -> None:
+def test_a_generated_text_has_its_format(name: str) -> None:
     fits = text_format(name)
 
     assert fits is not None
@@ -175,7 +175,7 @@ def test_a_sample_satisfies_its_schema(schema: dict[str, Any]) -> None:
 
 
 @given(data=st.data())
-def test_where_there_is_a_value_one_is_made_up(data: st.DataObject) -> None:
+def test_a_sample_is_found_if_a_value_exists(data: st.DataObject) -> None:
     schema = data.draw(schemas.filter(lambda each: "oneOf" not in str(each)))
     assume(Server(schema).keeps(data.draw(values(schema))))
     assume("pattern" not in str(schema) and "'set'" not in str(schema))
